@@ -1,4 +1,4 @@
-//! Which companion the agents would find from here, and why not another:
+//! Prints the companion that the agents would find from here, and why not another:
 //!
 //! ```sh
 //! cargo run -p pillion-agent --example find            # the newest releases

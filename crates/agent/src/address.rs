@@ -1,4 +1,4 @@
-//! Where a companion is, and what opens it.
+//! The address of a companion, with the token that opens it.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::error::{ClientError, unreachable};
 /// string.
 pub(crate) const MAX_MESSAGE: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
-/// Where a companion is, and what opens it. `Debug` does not show the token.
+/// The address of a companion, with the token that opens it. `Debug` does not show the token.
 #[derive(Debug, Clone)]
 pub struct Address {
     host: String,
     at: At,
     token: Option<Token>,
-    /// How long a step of the handshake may take.
+    /// The time limit for a step of the handshake.
     pub(crate) handshake: Duration,
-    /// How long the answer to a tool call may take.
+    /// The time limit for the answer to a tool call.
     pub(crate) call: Duration,
 }
 
@@ -59,7 +59,7 @@ impl Address {
         self
     }
 
-    /// Where it listens.
+    /// The port or the socket that it listens on.
     pub fn at(&self) -> &At {
         &self.at
     }
@@ -72,7 +72,7 @@ impl Address {
         }
     }
 
-    /// What a request's `Host` header says.
+    /// The value of a request's `Host` header.
     pub(crate) fn host_header(&self) -> String {
         match &self.at {
             At::Tcp(port) => format!("{}:{port}", self.host),

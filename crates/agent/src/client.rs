@@ -20,7 +20,7 @@ use crate::message::{self, Message};
 use crate::proposed_file::ProposedFile;
 use crate::updates::{Updates, update};
 
-/// How many notifications may come with the answers to calls before they are read.
+/// The number of notifications that may come with the answers to calls before they are read.
 const MAX_ASIDE: usize = 64;
 
 /// A session with a companion, as long as its connection lasts.
@@ -74,7 +74,7 @@ impl Client {
         Ok((client, updates))
     }
 
-    /// Who the companion says that it is.
+    /// The companion, as it introduces itself.
     pub fn server(&self) -> &Server {
         &self.server
     }

@@ -1,4 +1,4 @@
-//! What can go wrong between an agent and a companion.
+//! The errors between an agent and a companion.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Which companion an agent finds, and why not another: each release's own way, worked out without
+//! The companion that an agent finds, and why not another: each release's own way, worked out without
 //! running it (C2.3, C2.7).
 //!
 //! [`find`] takes a [`Situation`] (a release, its environment, its working directory, and the chain
@@ -42,7 +42,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! What is not worked out: companions that are reached over stdio (a field `stdio`, or a variable).
+//! Companions that are reached over stdio (a field `stdio`, or a variable) are not worked out.
 //!
 //! Of each agent two releases are supported: the newest one, and the newest of a year ago. Tests compare all of this
 //! with the real clients of both in hundreds of situations; Claude Code is started for each situation, and counts as
@@ -94,14 +94,14 @@ pub struct Situation<'a> {
     pub in_container: bool,
 }
 
-/// What an agent finds.
+/// The result of an agent's search.
 #[derive(Debug, Clone, Default)]
 pub struct Finding {
     /// The process that it takes for its editor; none if nothing is known of its processes.
     pub ide_pid: Option<u32>,
     /// Every discovery file of this agent, in the order in which it looks at them.
     pub candidates: Vec<Candidate>,
-    /// What it dials, one after the other, until one connects.
+    /// The attempts to connect, one after the other, until one succeeds.
     pub dials: Vec<Dial>,
     /// Why it dials nothing, or nothing more after [`dials`](Self::dials).
     pub refusal: Option<Refusal>,
@@ -118,13 +118,13 @@ pub struct Dial {
     pub socket: Option<PathBuf>,
     /// The token that it presents, if it has one.
     pub token: Option<Token>,
-    /// Where the port comes from.
+    /// The source of the port.
     pub source: Source,
-    /// How it speaks to what answers.
+    /// The transport for talking to the listener.
     pub transport: Transport,
 }
 
-/// How an agent speaks to a companion.
+/// The transport between an agent and a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// MCP over streamable HTTP, as the companion contract has it.
@@ -135,7 +135,7 @@ pub enum Transport {
     EventSource,
 }
 
-/// Where a port comes from.
+/// The source of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A discovery file.
@@ -239,7 +239,7 @@ impl Finding {
 }
 
 impl Place<'_> {
-    /// What is dialled, and why not more.
+    /// Adds the dials, and returns why there are no more.
     fn connect(&self, pick: &Pick, dials: &mut Vec<Dial>) -> Option<Refusal> {
         let release = self.situation.release;
         if let Some(refusal) = self.workspace_refusal(pick) {
@@ -346,7 +346,7 @@ fn dialled_port(release: Release, text: &str) -> Option<u16> {
 }
 
 impl Dial {
-    /// Where to connect, and with which token.
+    /// The address to connect to, with the token.
     pub fn address(&self) -> Address {
         let at = self.socket.clone().map_or(At::Tcp(self.port), At::Unix);
         Address::new(at)

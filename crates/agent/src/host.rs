@@ -1,4 +1,4 @@
-//! Which host each release dials, and when that cannot be the right one.
+//! The hosts that each release dials, and when they cannot be the right ones.
 //!
 //! An agent in a container takes its companion to be outside, and dials `host.docker.internal`. If
 //! both are in one container, it needs a variable, or it tries both by itself, or it
@@ -26,7 +26,7 @@ pub enum Host {
     ContainerHost,
 }
 
-/// What marks a container for agents.
+/// The files that mark a container for agents.
 const MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 
 /// Returns true if this process is in a container, by the marks that agents look for.
@@ -34,7 +34,7 @@ pub fn is_in_container() -> bool {
     MARKS.iter().any(|mark| Path::new(mark).exists())
 }
 
-/// How long Qwen Code waits for the address of the container's host.
+/// The time that Qwen Code waits for the address of the container's host.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns true if the name of [`Host::ContainerHost`] has an address here. A name server that is

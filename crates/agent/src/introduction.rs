@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::error::ClientError;
 
-/// What this client calls itself.
+/// The name of this client.
 pub(crate) const CLIENT_NAME: &str = "pillion-agent";
 
 /// The revisions of MCP that this client speaks, the newest with sessions first.
@@ -18,7 +18,7 @@ const PROTOCOL_VERSIONS: [&str; 5] = [
     "2024-10-07",
 ];
 
-/// Who a companion says that it is.
+/// A companion, as it introduces itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Server {
     /// The name of the program.
@@ -45,7 +45,7 @@ pub(crate) fn params(client_name: &str) -> Value {
     })
 }
 
-/// Who answered `initialize`, without its tools, and the revision that it chose.
+/// The companion that answered `initialize`, without its tools, and the revision that it chose.
 ///
 /// # Errors
 /// When this client does not speak that revision.

@@ -1,7 +1,7 @@
-//! Whether a companion would let an agent in, asked without opening a session.
+//! Asks whether a companion would let an agent in, without opening a session.
 //!
 //! Some companions, VS Code's among them, serve all sessions with one MCP server: a second session
-//! takes the answers of the first, whose agent then waits forever. What belongs to no session
+//! takes the answers of the first, whose agent then waits forever. A request without a session
 //! disturbs nobody.
 
 use pillion_http::{Bytes, Method, StatusCode};
@@ -36,7 +36,7 @@ pub async fn knock(address: &Address) -> Result<(), ClientError> {
     }
 }
 
-/// What is answered to a request without a session, and whether it is a message of MCP's.
+/// Returns the status of the answer to a request without a session, and true if it is a message of MCP's.
 async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let asked = async {

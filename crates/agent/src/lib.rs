@@ -41,7 +41,7 @@
 //! # });
 //! ```
 //!
-//! What the editor shows, as an agent sees it (C4.8):
+//! The editor's context, as an agent sees it (C4.8):
 //!
 //! ```
 //! # mod accepting { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/shared/accepting.rs")); }

@@ -1,4 +1,4 @@
-//! What every request of one session needs, and the requests without a result.
+//! The parts that every request of one session needs, and the requests without a result.
 
 use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Answer, Bytes, Events, HeaderName, HeaderValue, Method, Request};
@@ -14,7 +14,7 @@ const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version
 /// JSON-RPC's code for a method that is not there.
 const METHOD_NOT_FOUND: i32 = -32601;
 
-/// Where a session is, and what identifies it once it is open.
+/// The address of a session, and its id and version once it is open.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) address: Address,

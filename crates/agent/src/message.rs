@@ -21,7 +21,7 @@ pub(crate) enum Message {
     Request { id: Value, method: String },
 }
 
-/// The messages in one JSON text: one, or several of an old revision's batch. What is none is left
+/// The messages in one JSON text: one, or several of an old revision's batch. Anything else is left
 /// out.
 pub(crate) fn parse(text: &[u8]) -> Vec<Message> {
     match json::value(text) {
@@ -53,8 +53,8 @@ fn message(mut value: Value) -> Option<Message> {
     }
 }
 
-/// Waits for the result of request `id` in an answer, which may be JSON or an event stream. What
-/// else is in the stream goes to `others`.
+/// Waits for the result of request `id` in an answer, which may be JSON or an event stream. Anything
+/// else in the stream goes to `others`.
 pub(crate) async fn result(
     answer: Answer,
     id: u64,

@@ -15,7 +15,7 @@ pub struct ProposedFile {
     pub deletes: bool,
     /// The agent whose change it is, if not the proposer's own. Only Pillion's companions name it to the person.
     pub on_behalf_of: Option<Dialect>,
-    /// What it is compared with, if it is written already: then the content is what the file has. Only Pillion's companions
+    /// The text to compare with, if it is written already: then the content is what the file has. Only Pillion's companions
     /// know that.
     pub written: Option<Written>,
     /// The change of a notebook's cell, of whose source the text is. Only for Pillion's companions: others would take the text

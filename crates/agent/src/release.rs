@@ -1,11 +1,11 @@
-//! Which release of which agent, and since which release each of its ways of finding holds.
+//! Releases of agents, and the release since which each of their ways of finding holds.
 
 use std::fmt;
 use std::str::FromStr;
 
 use pillion_protocol::Dialect;
 
-/// A version of an agent. What follows the three numbers (`-nightly.1`) is not looked at.
+/// A version of an agent. Anything after the three numbers (`-nightly.1`) is not looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, derive_more::Display)]
 #[display("{major}.{minor}.{patch}")]
 pub struct Version {
@@ -85,7 +85,7 @@ const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
     (Dialect::ClaudeCode, Version::new(2, 1, 112)),
 ];
 
-/// Since when: the first published release that was seen to have it, or the first of its minor
+/// The release since which each holds: the first published one that was seen to have it, or the first of its minor
 /// version where no earlier one of that could be looked at.
 const CHANGES: &[(Change, Dialect, Version)] = &[
     gemini(Change::TokenVariable, 20, 2),

@@ -1,4 +1,4 @@
-//! What runs a command's talk with a companion: one thread, its own.
+//! The runtime of a command's talk with a companion: one thread, its own.
 
 use std::io;
 

@@ -11,44 +11,44 @@ use crate::error::ClientError;
 pub use crate::proposed_file::ProposedFile;
 use crate::updates::{Update, Updates};
 
-/// How long the companion may take to open or close a view when nobody waits for a decision any more.
+/// The time limit for the companion to open or close a view when nobody waits for a decision any more.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a decision that was made in the very last moment may be under way.
+/// The time for which a decision that was made in the very last moment may be under way.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// How it ended for one file.
+/// The end for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     /// A person decided.
     Decided {
-        /// What they decided.
+        /// The decision.
         outcome: Outcome,
-        /// What they had to say about it.
+        /// The notes on it.
         notes: Vec<Note>,
     },
     /// Nobody decided before it was withdrawn.
     Withdrawn {
-        /// What stood in its view, if the person had edited it.
+        /// The text in its view, if the person had edited it.
         edited: Option<String>,
         /// False if the companion does not respond, so that it may show the proposal still.
         is_closed: bool,
     },
 }
 
-/// How it ended for a file that the companion was not asked to show, or has refused.
+/// The end for a file that the companion was not asked to show, or has refused.
 pub const NOT_SHOWN: End = End::Withdrawn {
     edited: None,
     is_closed: true,
 };
 
-/// What became of a set.
+/// The result of a set.
 #[derive(Debug)]
 #[must_use]
 pub struct Reviewed {
-    /// How it ended for each file, in their order.
+    /// The end for each file, in their order.
     pub ends: Vec<End>,
-    /// What went wrong, if anything did: then all that was not decided is withdrawn.
+    /// The error, if there was one: then all that was not decided is withdrawn.
     pub error: Option<ClientError>,
 }
 
@@ -86,7 +86,7 @@ struct Review<'a> {
     files: &'a [ProposedFile],
     /// None of those that are not decided.
     ends: Vec<Option<End>>,
-    /// How many files the companion was asked to show.
+    /// The number of files that the companion was asked to show.
     proposed: usize,
     decided: &'a mut dyn FnMut(usize, &End),
 }

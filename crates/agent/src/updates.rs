@@ -1,4 +1,4 @@
-//! What a companion pushes: context and outcomes.
+//! The notifications that a companion pushes: context and outcomes.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const MAX_PAUSE: Duration = Duration::from_millis(400);
 /// One pushed notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Update {
-    /// What the editor shows changed (C4), as the companion sent it:
+    /// The editor's context changed (C4), as the companion sent it:
     /// [`IdeContext::as_seen_by_agent`] is what an agent makes of it (C4.8).
     Context(IdeContext),
     /// The reviewer accepted a diff (C5.6).
@@ -35,7 +35,7 @@ pub enum Update {
         path: String,
         /// The complete final text.
         content: String,
-        /// Which text of the file the reviewer compared it with last, as a fingerprint: only from
+        /// The text of the file that the reviewer compared it with last, as a fingerprint: only from
         /// Pillion's review, and only to Pillion's own commands.
         base: Option<String>,
     },
@@ -57,20 +57,20 @@ impl Update {
     }
 }
 
-/// The event stream of a session. What is not read waits at the companion; dropping it closes the
+/// The event stream of a session. Unread events wait at the companion; dropping it closes the
 /// stream.
 #[derive(Debug)]
 pub struct Updates {
     link: Arc<Link>,
     /// None after the end.
     stream: Option<Events>,
-    /// With what the person had to say.
+    /// The updates that were read already, with the notes on them.
     ready: VecDeque<(Update, Vec<Note>)>,
-    /// What came with the answer to a call.
+    /// The updates that came with the answer to a call.
     aside: mpsc::Receiver<Update>,
     /// The answer to the companion that is on its way.
     replying: JoinSet<()>,
-    /// What came with the last outcome that was handed out.
+    /// The notes that came with the last outcome that was handed out.
     notes: Vec<Note>,
     /// When the stream was opened, and how long to wait before it is opened again.
     opened: Instant,
@@ -149,7 +149,7 @@ impl Updates {
         }
     }
 
-    /// What the editor shows next, as an agent sees it (C4.8). Cancel-safe. Outcomes are skipped.
+    /// The editor's next context, as an agent sees it (C4.8). Cancel-safe. Outcomes are skipped.
     ///
     /// # Errors
     /// As [`next_of_session`](Self::next_of_session).
@@ -161,9 +161,9 @@ impl Updates {
         }
     }
 
-    /// Waits until a person has decided about the diff of this file, however long that takes. What is
-    /// accepted may be another text than the proposed one: the reviewer can edit it. Cancel-safe. What is
-    /// about something else is skipped.
+    /// Waits until a person has decided about the diff of this file, however long that takes. The accepted
+    /// text may be another one than the proposed: the reviewer can edit it. Cancel-safe. Updates about
+    /// something else are skipped.
     ///
     /// # Errors
     /// [`ClientError::Lost`] when the companion or the session is gone before.
@@ -182,7 +182,7 @@ impl Updates {
         }
     }
 
-    /// What the person had to say with the decision that was received last.
+    /// Takes the person's notes on the decision that was received last.
     pub fn take_notes(&mut self) -> Vec<Note> {
         std::mem::take(&mut self.notes)
     }
@@ -210,7 +210,7 @@ impl Updates {
     }
 }
 
-/// What the person says with an outcome: only a companion of Pillion's passes that on.
+/// The person's notes on an outcome: only a companion of Pillion's passes them on.
 fn notes(params: &Value) -> Vec<Note> {
     let notes = params.get("_meta").and_then(|meta| meta.get(OUTCOME_NOTES));
     let notes = notes.map(Vec::deserialize);

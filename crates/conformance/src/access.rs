@@ -1,4 +1,4 @@
-//! Which requests are let in: those with the token on every method (C3), and the Host and Origin rules that keep web
+//! The requests that are let in: those with the token on every method (C3), and the Host and Origin rules that keep web
 //! pages out.
 
 use std::collections::BTreeSet;
@@ -78,7 +78,7 @@ checks! {
         "The Host `host.docker.internal`, which agents in containers send, is allowed";
 }
 
-/// How a request presents its token.
+/// The way in which a request presents its token.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Bearer {
     None,
@@ -155,7 +155,7 @@ pub(super) fn in_query(path: &str, token: &str) -> String {
     format!("{path}?token={token}&authToken={token}&access_token={token}")
 }
 
-/// What a refusal looks like. The contract names no status for it: a closed connection is one, too,
+/// Checks that a request is refused. The contract names no status for a refusal: a closed connection is one, too,
 /// unless nobody is served any more: a companion that is gone for good refuses nothing.
 async fn refused(
     test: &TestContext,
@@ -228,7 +228,7 @@ pub(super) fn others_tokens(test: &TestContext) -> Result<Vec<Token>, Problem> {
     Ok(tokens)
 }
 
-/// Whether the token is a secret.
+/// Checks that the token is a secret.
 pub(super) async fn hard_to_guess(test: &TestContext) -> Finding {
     let token = token(test)?;
     let length = token.chars().count();

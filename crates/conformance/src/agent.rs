@@ -9,7 +9,7 @@ use crate::probe::NoAnswer;
 use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem, broken, shown};
 
-/// How long it listens at a time while it waits for something else.
+/// The time that it listens for in one go while it waits for something else.
 const LISTEN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// An agent's end of a session.
@@ -59,7 +59,7 @@ pub(super) trait Agent {
         }
     }
 
-    /// Whether requests are still answered here, by what every agent asks.
+    /// Checks that requests are still answered here, by a request that every agent makes.
     async fn is_served(&mut self) -> Result<(), NoAnswer> {
         let reply = self.ask("tools/list", json!({})).await?;
         if reply.get("result").is_some() {

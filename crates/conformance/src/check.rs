@@ -17,7 +17,7 @@ pub(super) struct Check {
     pub(super) run: for<'a> fn(&'a TestContext) -> Checking<'a>,
 }
 
-/// How often it is tried whether something is done at once: a machine may be busy.
+/// The number of tries of whether something is done at once: a machine may be busy.
 const TRIES: usize = 3;
 
 /// Something is done within this time, at least once; `try_one` gives how long it took.
@@ -58,7 +58,7 @@ macro_rules! checks {
     };
 }
 
-/// What a check is given: the context, or a session.
+/// The argument of a check: the context, or a session.
 macro_rules! given {
     ($test:ident) => {
         $test

@@ -1,4 +1,4 @@
-//! What is seen once and read by several rules of Claude Code's protocol.
+//! Observations that are made once and read by several rules of Claude Code's protocol.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::reply::ToolReply;
 
 pub(super) type Socket = WebSocketStream<Upgraded>;
 
-/// What there is only there, and what the clients leave behind.
+/// The observations of this protocol alone, and the leftovers of the clients.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
     pub(super) accepted: Once<Decided>,
@@ -32,28 +32,28 @@ pub(super) struct Decided {
     pub(super) text: String,
     /// Every answer to the call, in order.
     pub(super) answers: Vec<ToolReply>,
-    /// What the two calls of `close_tab` were answered that follow.
+    /// The answers to the two calls of `close_tab` that follow.
     pub(super) closes: Vec<Result<ToolReply, String>>,
     /// True if the file was on the disk afterwards.
     pub(super) was_written: bool,
 }
 
-/// What one client received.
+/// The messages that one client received.
 #[derive(Debug, Clone)]
 pub(super) struct Heard {
     /// The first message that came before it had reported that it is initialized, if any did.
     pub(super) early: Option<Value>,
-    /// What came after that.
+    /// The messages about selections after that.
     pub(super) selections: Selections,
 }
 
-/// What became of lock files that were deleted.
+/// The fate of lock files that were deleted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Restored {
     /// Those that the companion did not put back.
     pub(super) missing: Vec<PathBuf>,
-    /// How long the last one took.
+    /// The time that the last one took.
     pub(super) longest: Duration,
-    /// What a reader would have suffered from.
+    /// The first thing that a reader would have suffered from.
     pub(super) flaw: Option<String>,
 }

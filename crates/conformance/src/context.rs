@@ -1,4 +1,4 @@
-//! What the editor shows, as agents get it (C4).
+//! The editor's state, as agents get it (C4).
 
 use std::time::{Duration, SystemTime};
 
@@ -62,12 +62,12 @@ checks! {
         "`isTrusted`, which overrides the agent's own trust prompt, is not made up";
 }
 
-/// What would be needed.
+/// Sentences about something that is missing.
 const NO_PATH: &str = "no listed file has one";
 const NO_CURSOR: &str = "no listed file has a cursor: focus one in the editor";
 const SEVERAL: &str = "two files were never listed together: open several in the editor, or pass --move-with CMD with several in the workspace";
 
-/// How far a timestamp may be off.
+/// The largest error of a timestamp.
 const INACCURATE: Duration = Duration::from_secs(2);
 
 /// The contexts, if there are any.
@@ -79,7 +79,7 @@ async fn heard(test: &TestContext) -> Result<&Contexts, Problem> {
     }
 }
 
-/// What was heard when the cursor moved, if there are any contexts.
+/// The contexts and those of the cursor's moves, if there are any contexts.
 async fn heard_moves(test: &TestContext) -> Result<(&Contexts, &Moves), Problem> {
     let contexts = heard(test).await?;
     Ok((contexts, contexts.of_cursor.moves()?))

@@ -1,10 +1,10 @@
-//! What is seen once and read by several rules of Copilot CLI's protocol.
+//! Observations that are made once and read by several rules of Copilot CLI's protocol.
 
 use crate::observation::{Mention, Once, Selections};
 use crate::probe::NoAnswer;
 use crate::reply::ToolReply;
 
-/// What there is only there.
+/// The observations of this protocol alone.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
     pub(super) accepted: Once<Decided>,
@@ -18,7 +18,7 @@ pub(super) struct Observations {
 #[derive(Debug, Clone)]
 pub(super) struct Decided {
     pub(super) answer: Result<ToolReply, NoAnswer>,
-    /// What the call of `close_diff` was answered that follows.
+    /// The answer to the call of `close_diff` that follows.
     pub(super) close: Result<ToolReply, NoAnswer>,
     /// True if the file was on the disk afterwards.
     pub(super) was_written: bool,

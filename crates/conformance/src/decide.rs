@@ -7,11 +7,11 @@ use crate::helper::Step;
 use crate::rule::{Finding, Problem, broken, unchecked};
 use crate::test_context::TestContext;
 
-/// How long a command that fails is run again, in times of an answer: it may have come before the view.
+/// The time for which a command that fails is run again, in times of an answer: it may have come before the view.
 const RETRY_ANSWERS: u32 = 3;
 const RETRY_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Has a decision made; how long to wait for its effect, and whether it is made already.
+/// Has a decision made. Returns the time limit for its effect, and true if it is made already.
 pub(super) async fn decide(
     test: &TestContext,
     agent: &mut impl Agent,
@@ -33,8 +33,8 @@ pub(super) async fn decide(
     }
 }
 
-/// Whether a view whose agent is gone is closed: then the command that decides about it fails, as it does where there has
-/// been no view. `cut_off` opens one and cuts its agent off; its path.
+/// Checks that a view whose agent is gone is closed: then the command that decides about it fails, as it does where there has
+/// been no view. `cut_off` opens one, cuts its agent off and returns its path.
 pub(super) async fn lost(
     test: &TestContext,
     cut_off: impl AsyncFnOnce() -> Result<String, Problem>,

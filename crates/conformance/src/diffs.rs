@@ -114,7 +114,7 @@ async fn open(session: &mut Session<'_>) -> Finding {
     .await
 }
 
-/// How long `openDiff` took. The view must be there by then.
+/// Returns the time that `openDiff` took. The view must be there by then.
 async fn open_once(session: &mut Session<'_>) -> Result<Duration, Problem> {
     let path = session.test.names.path();
     let started = Instant::now();
@@ -216,7 +216,7 @@ fn seen_outcome<'a>(scenario: &'a Scenario, method: &str) -> Result<&'a Value, P
     })
 }
 
-/// What became of a proposal that was decided on.
+/// The course of a proposal that was decided on.
 async fn decided<'a>(test: &'a TestContext, method: &str) -> Result<&'a Scenario, Problem> {
     match method {
         ACCEPTED => scenario::accepted(test).await,

@@ -114,7 +114,7 @@ async fn lock_file(test: &TestContext) -> Finding {
     }
 }
 
-/// What a rule says of the lock file.
+/// Looks at the lock file for a rule.
 async fn of_lock(test: &TestContext, look: fn(&TargetFile) -> Result<Look, String>) -> Finding {
     let Some(file) = lock(test)? else {
         return blocked(&["C2.2-lock"], "there is no lock file");

@@ -1,4 +1,4 @@
-//! What the file system knows of a file, where systems differ, and what is in it.
+//! A file's facts in the file system, where systems differ, and its content.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};

@@ -9,7 +9,7 @@ use crate::rule::{Finding, Look, Otherwise, kept, shown};
 use crate::target::TargetFile;
 use crate::test_context::TestContext;
 
-/// What a field must hold: in words, and whether a value is that.
+/// The condition on a field: in words, and as a test of a value.
 pub(super) type Kind = (&'static str, fn(&Value) -> bool);
 
 pub(super) const ANYTHING: Kind = ("anything", |_| true);
@@ -44,7 +44,7 @@ pub(super) async fn each_has(test: &TestContext, field: &str, kind: Kind) -> Fin
     each(test, |file| has(file, field, kind)).await
 }
 
-/// Whether a file has such a field.
+/// Checks that a file has such a field.
 pub(super) fn has(file: &TargetFile, field: &str, (kind, fits): Kind) -> Result<Look, String> {
     let Ok(content) = &file.content else {
         return Ok(Look::Blocked(file.rows().json));
@@ -83,7 +83,7 @@ pub(super) fn json_object(file: &TargetFile) -> Result<Look, String> {
     content.map(|_| Look::Kept).map_err(Clone::clone)
 }
 
-/// Whether a process that a file names is running.
+/// Checks that a process that a file names is running.
 pub(super) fn is_running(pid: u32) -> Result<Look, String> {
     match process::is_alive(pid) {
         true => Ok(Look::Kept),
@@ -91,7 +91,7 @@ pub(super) fn is_running(pid: u32) -> Result<Look, String> {
     }
 }
 
-/// Whether nobody else can read the token.
+/// Checks that nobody else can read the token.
 pub(super) fn private_file(file: &TargetFile) -> Result<Look, String> {
     match facts::unix(&file.metadata) {
         _ if file.metadata.is_symlink() => Ok(Look::Blocked(file.rows().file)),
@@ -102,7 +102,7 @@ pub(super) fn private_file(file: &TargetFile) -> Result<Look, String> {
     }
 }
 
-/// Whether nobody else can replace the file.
+/// Checks that nobody else can replace the file.
 pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
     let folder = file.path.parent().and_then(|it| it.metadata().ok());
     let Some(unix) = folder.and_then(|folder| facts::unix(&folder)) else {
@@ -118,7 +118,7 @@ pub(super) fn private_folder(file: &TargetFile) -> Result<Look, String> {
     ))
 }
 
-/// Whether every workspace folder is spelt as agents that resolve links spell their own; `row` is about whether there is
+/// Checks that every workspace folder is spelt as agents that resolve links spell their own; `row` is about whether there is
 /// one.
 pub(super) fn resolved(file: &TargetFile, row: &'static [&'static str]) -> Result<Look, String> {
     let folders = file.roots();

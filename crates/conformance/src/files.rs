@@ -1,11 +1,10 @@
-//! Which files of a workspace may be focused to see what is sent to agents. They are read at
-//! most.
+//! The files of a workspace that may be focused to see what is sent to agents. They are only read.
 
 use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
 
-/// How many entries of a workspace are looked at.
+/// The number of entries of a workspace that are looked at.
 const MAX_ENTRIES: usize = 2_000;
 
 /// Longer files are not looked into.

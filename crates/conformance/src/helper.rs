@@ -1,4 +1,4 @@
-//! Who does in the editor what only a person can do, and what that is.
+//! The helper, who does in the editor what only a person can do, and the steps.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -28,7 +28,7 @@ pub enum Step {
     Move {
         /// A file that exists.
         file: String,
-        /// Over how many lines, from the first.
+        /// The number of lines, from the first.
         lines: u32,
     },
     /// Move the cursor to these lines, each so long after the one before, whether or not that is
@@ -47,7 +47,7 @@ pub enum Step {
     Stop,
 }
 
-/// What became of a wish.
+/// The outcome of a wish.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Help {
     /// It was done: its effect must show at once.
@@ -56,11 +56,11 @@ pub enum Help {
     Asked,
     /// Nobody can do it; this is why, and how that could be changed.
     Nobody(String),
-    /// What was to do it failed.
+    /// The attempt failed.
     Failed(String),
 }
 
-/// Who does what only a person can do.
+/// A person, or a command in a person's place, who does what only a person can do.
 pub trait Helper {
     /// Has it done, or asks for it.
     fn help<'a>(&'a self, step: &'a Step) -> Pin<Box<dyn Future<Output = Help> + 'a>>;

@@ -1,4 +1,4 @@
-//! Whether a companion keeps the contract, rule by rule, as far as that can be seen from outside.
+//! Checks whether a companion keeps the contract, rule by rule, as far as that can be seen from outside.
 //!
 //! Anybody's companion: it is found by its discovery files and spoken to as agents do, and as no
 //! agent would. What only a person can do in the editor is asked of a [`Helper`]. Nothing is
@@ -36,8 +36,8 @@
 //!
 //! The rules of the protocols lie in groups above shared parts, which know only parts below them. What several
 //! protocols ask for is checked in one place: `mcp`, `fields` (of discovery files), `shape` (of messages),
-//! `access`, `selections`, `mentions`. The suite's requests go through `pillion-http` like those of a good client, with whatever headers,
-//! target and body a rule is about. Whatever a session leaves open when it is dropped is closed after the row.
+//! `access`, `selections`, `mentions`. The suite's requests go through `pillion-http` like those of a good client, with
+//! whatever headers, target and body a rule is about. Whatever a session leaves open when it is dropped is closed after the row.
 //!
 //! A check that cannot reach its rule returns one of two reasons: `unchecked`, if this run could not create the
 //! situation, and `blocked`, with the rows that the companion's answer breaks; that becomes a skip only if such a
@@ -190,7 +190,7 @@ struct Run<'a> {
     results: RefCell<HashMap<&'static str, Option<Looked>>>,
 }
 
-/// What became of a row.
+/// The outcome of a row.
 #[derive(Debug, Clone)]
 struct Looked {
     row: Row,

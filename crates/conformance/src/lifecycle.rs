@@ -33,7 +33,7 @@ checks! {
         "A stopped companion leaves no discovery file";
 }
 
-/// Whether the companion answers, whatever its protocol.
+/// Checks that the companion answers, whatever its protocol.
 pub(super) async fn answers(test: &TestContext) -> Finding {
     let address = test.target.address();
     let what = format_args!("nothing answers on {address}");
@@ -45,7 +45,7 @@ pub(super) async fn whole_files(test: &TestContext) -> Finding {
     rewritten(&test.watch.changes(), false)
 }
 
-/// Whether readers saw whole files only, of which one may be known to have been written.
+/// Checks that readers saw whole files only, of which one may be known to have been written.
 pub(super) fn rewritten(changes: &Changes, is_written: bool) -> Finding {
     match (&changes.flaw, changes.rewritten) {
         (Some(why), _) => broken(why),
@@ -107,8 +107,8 @@ fn is_joined(listed: &str) -> Result<Look, String> {
     }
 }
 
-/// Has the companion stopped while an agent listens; what is left of it. Some wait for the end of every event stream, and
-/// hang.
+/// Has the companion stopped while an agent listens, and returns its remains. Some wait for the end of every event
+/// stream, and hang.
 pub(super) async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
     let _agent = test.session().await.ok();
     // Another program may have got the port, which does not know the token.
@@ -146,7 +146,7 @@ impl Stopped {
     }
 }
 
-/// Whether nothing listens after a stop; `connected` names the client that was connected then.
+/// Checks that nothing listens after a stop; `connected` names the client that was connected then.
 pub(super) async fn is_closed(
     test: &TestContext,
     stop: impl AsyncFn(&TestContext) -> Result<Stopped, Problem>,
@@ -158,7 +158,7 @@ pub(super) async fn is_closed(
     }
 }
 
-/// Whether it took its files along.
+/// Checks that it took its files along.
 pub(super) async fn files_are_gone(
     test: &TestContext,
     stop: impl AsyncFn(&TestContext) -> Result<Stopped, Problem>,

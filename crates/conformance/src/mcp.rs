@@ -1,4 +1,4 @@
-//! What MCP asks of a server, whatever carries its messages: checks that all protocols share.
+//! The demands of MCP on a server, whatever carries its messages: checks that all protocols share.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::rule::{Finding, Otherwise, Problem, broken, wrong};
 use crate::shape::{Field, fits};
 
-/// What some release of some agent understands.
+/// The versions of MCP that some release of some agent understands.
 pub(super) const KNOWN_VERSIONS: [&str; 5] = [
     "2024-10-07",
     "2024-11-05",

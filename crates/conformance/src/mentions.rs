@@ -1,4 +1,4 @@
-//! How lines are mentioned, and what agents hear of it, whatever the protocol.
+//! Mentions of lines, as agents hear of them, whatever the protocol.
 
 use serde_json::Value;
 
@@ -43,14 +43,14 @@ impl Mention {
         })
     }
 
-    /// Whether the only message has these fields.
+    /// Checks that the only message has these fields.
     pub(super) fn well_formed(&self, fields: &[Field]) -> Finding {
         let params = self.only().map_err(Problem::Broken)?;
         fits(params, fields).map_err(Problem::Broken)?;
         Ok(shown(params))
     }
 
-    /// Whether its lines, which it has at these places, are those that were mentioned, counted from 0. `row` is about its
+    /// Checks that its lines, which it has at these places, are those that were mentioned, counted from 0. `row` is about its
     /// fields.
     pub(super) fn lines_from_0(
         &self,

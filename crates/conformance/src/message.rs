@@ -4,7 +4,7 @@ use pillion_protocol::SUITE_CLIENT;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use serde_json::{Value, json};
 
-/// What the agents of today ask for.
+/// The version of MCP that the agents of today ask for.
 pub(super) const NEWEST_VERSION: &str = "2025-11-25";
 
 pub(super) const ACCEPTED: &str = "ide/diffAccepted";

@@ -1,4 +1,4 @@
-//! How the cursor is moved, and what agents hear of it, whatever the protocol.
+//! Moves of the cursor, and the messages about them, whatever the protocol.
 
 use std::iter;
 use std::time::{Duration, SystemTime};
@@ -13,19 +13,19 @@ use crate::rule::{Finding, Otherwise, Problem, blocked, broken, shown, unchecked
 use crate::shape::{is_absolute, is_in};
 use crate::test_context::TestContext;
 
-/// How far the cursor is moved.
+/// The number of lines that the cursor is moved over.
 pub(super) const LINES: u32 = 4;
 
-/// How often it is moved in quick succession, if it comes to that: on a busy machine commands may
+/// The number of attempts at moving it in quick succession, if it comes to that: on a busy machine commands may
 /// take effect far apart.
 const BURSTS: usize = 8;
 
-/// How many moves that are, and how far apart: less than a debounce of 50 ms lasts, and more than
+/// The number of moves in such a burst, and the time between them: less than a debounce of 50 ms lasts, and more than
 /// one that is hardly any.
 const BURST: u32 = 8;
 const PACE: Duration = Duration::from_millis(15);
 
-/// How a protocol shows where the cursor stands.
+/// The way in which a protocol shows where the cursor stands.
 pub(super) struct Cursor {
     /// The notification that does.
     pub(super) method: &'static str,
@@ -38,7 +38,7 @@ pub(super) struct Cursor {
 /// A move of the cursor, done or asked for.
 #[derive(Debug)]
 pub(super) struct Move {
-    /// How long to wait for the effect.
+    /// The time limit for the effect.
     pub(super) time: Duration,
     /// True if it is done already.
     pub(super) is_done: bool,
@@ -102,12 +102,12 @@ impl CursorMoved {
         moves.flat_map(|moves| &moves.contexts)
     }
 
-    /// What came while it was moved about.
+    /// The messages that came while it was moved about.
     pub(super) fn moves(&self) -> Result<&Moves, Problem> {
         self.moves.as_ref().map_err(Clone::clone)
     }
 
-    /// Where a command has moved it, if that is known.
+    /// The file and the line where a command has moved it, if that is known.
     pub(super) fn place(&self) -> Result<(&str, u32), Problem> {
         match self.moves.as_ref().ok().and_then(|moves| moves.to.as_ref()) {
             Some((file, line)) => Ok((file, *line)),
@@ -117,8 +117,8 @@ impl CursorMoved {
         }
     }
 
-    /// Whether the last selection is where the cursor was moved to, lines counted from 0. `shape` and `path` are about
-    /// what it looks like.
+    /// Checks that the last selection is where the cursor was moved to, lines counted from 0. `shape` and `path` are about
+    /// its look.
     pub(super) fn selected(
         &self,
         well_formed: fn(&Value) -> Result<(), String>,
@@ -147,7 +147,7 @@ impl CursorMoved {
         ))
     }
 
-    /// Whether changes are debounced. Judged by what a debounce does, merging moves, and more than
+    /// Checks that changes are debounced. Judged by what a debounce does, merging moves, and more than
     /// once: on a busy machine contexts may come late, and then close together, whatever sent them.
     /// `row` is about whether anything comes at all.
     pub(super) fn debounced(&self, row: &'static [&'static str]) -> Finding {
@@ -187,7 +187,7 @@ impl CursorMoved {
 }
 
 impl Moves {
-    /// Has the cursor moved; what came of it.
+    /// Has the cursor moved, and hears the messages about it.
     async fn hear(
         test: &TestContext,
         agent: &mut impl Agent,
@@ -263,7 +263,7 @@ impl Moves {
         }
     }
 
-    /// Whether anything came of them.
+    /// Checks that anything came of them.
     pub(super) fn sent(&self) -> Finding {
         match self.contexts.len() {
             0 => broken("none arrived when the cursor moved"),

@@ -1,4 +1,4 @@
-//! What is seen once and read by several rules.
+//! Observations that are made once and read by several rules.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) type Once<T> = OnceCell<Result<T, Problem>>;
 /// A message, or the params of one, and when it came.
 pub(super) type Timed = (Instant, Value);
 
-/// What is known of it, or what a first look shows.
+/// The result that is known, or else that of a first look.
 pub(super) async fn once<T>(
     known: &Once<T>,
     look: impl Future<Output = Result<T, Problem>>,
@@ -31,16 +31,16 @@ pub(super) async fn once<T>(
 /// Everything of that kind, for every protocol, and what sessions over HTTP leave behind.
 #[derive(Debug, Default)]
 pub(super) struct Observations {
-    /// Whether a session can be opened at all.
+    /// Ok if a session can be opened at all.
     pub(super) handshake: Once<()>,
-    /// Whether a view can be opened at all.
+    /// Ok if a view can be opened at all.
     pub(super) views: Once<()>,
-    /// Whether diffs are accepted without anybody's help.
+    /// True if diffs are accepted without anybody's help.
     pub(super) accepts_itself: OnceCell<bool>,
     pub(super) accepted: Once<Scenario>,
     pub(super) rejected: Once<Scenario>,
     pub(super) contexts: Once<Contexts>,
-    /// Whether two agents are served at once.
+    /// Ok if two agents are served at once.
     pub(super) together: Once<String>,
     pub(super) stopped: Once<Stopped>,
     /// True if a command failed although it had every chance.
@@ -50,7 +50,7 @@ pub(super) struct Observations {
     pub(super) events: RefCell<HeardEvents>,
 }
 
-/// What is to be undone of a session.
+/// The parts of a session that have to be undone.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Record {
     pub(super) id: Option<String>,
@@ -59,7 +59,7 @@ pub(super) struct Record {
     pub(super) views: Vec<(String, Value)>,
 }
 
-/// What came on all event streams.
+/// The events of all event streams.
 #[derive(Debug, Default)]
 pub(super) struct HeardEvents {
     pub(super) count: usize,
@@ -79,13 +79,13 @@ pub(super) struct Scenario {
     pub(super) was_written: bool,
 }
 
-/// What the editor showed.
+/// The contexts that the editor's state was sent in.
 #[derive(Debug, Clone)]
 pub(super) struct Contexts {
-    /// What two sessions received from their start on, one after the other.
+    /// The contexts that two sessions received from their start on, one after the other.
     pub(super) of_sessions: [Vec<Timed>; 2],
     pub(super) of_cursor: CursorMoved,
-    /// What was received when a command focused many files.
+    /// The contexts that were received when a command focused many files.
     pub(super) of_visits: Visits,
     /// True if a context was not a notification.
     pub(super) is_asked: bool,
@@ -94,14 +94,14 @@ pub(super) struct Contexts {
 /// Visits of many files, one after the other, and the contexts that came of them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Visits {
-    /// How many files were focused.
+    /// The number of files that were focused.
     pub(super) count: usize,
     /// Why they were not, if so.
     pub(super) why_not: Option<String>,
     pub(super) contexts: Vec<Timed>,
 }
 
-/// What was received when the cursor moved, whatever the protocol.
+/// The messages that were received when the cursor moved, whatever the protocol.
 #[derive(Debug, Clone)]
 pub(super) struct CursorMoved {
     /// While it was moved about.
@@ -115,7 +115,7 @@ pub(super) struct CursorMoved {
 pub(super) struct Moves {
     /// When they were asked for.
     pub(super) asked: SystemTime,
-    /// How many there were, if they were done by commands.
+    /// The number of moves, if they were done by commands.
     pub(super) count: Option<u32>,
     /// The file and the line where a command, which can be relied on, has moved the cursor.
     pub(super) to: Option<(String, u32)>,
@@ -143,10 +143,10 @@ impl Moves {
     }
 }
 
-/// What was received about selections, in the protocols in which a notification reports them.
+/// The messages that were received about selections, in the protocols in which a notification reports them.
 #[derive(Debug, Clone)]
 pub(super) struct Selections {
-    /// What came after the start, unasked.
+    /// The messages after the start, unasked.
     pub(super) of_start: Vec<Timed>,
     pub(super) of_cursor: CursorMoved,
 }
@@ -159,7 +159,7 @@ pub(super) struct Mention {
     pub(super) messages: Vec<Value>,
 }
 
-/// What is left of a companion that was stopped.
+/// The remains of a companion that was stopped.
 #[derive(Debug, Clone)]
 pub(super) struct Stopped {
     pub(super) listens: bool,

@@ -37,11 +37,11 @@ const ALIKE: &[&str] = &[
 /// Two names where case counts.
 const CASES: &[&str] = &["NAME-case.txt", "NAME-Case.txt"];
 
-/// Whether names in different case may be one file, as most file systems there have it.
+/// True if names in different case may be one file, as most file systems there have it.
 const IGNORES_CASE: bool = cfg!(any(windows, target_os = "macos"));
 
-/// What shells and editors' command lines give a meaning to, as far as every system allows it in a
-/// name. No program reads it as one word.
+/// A name of characters to which shells and editors' command lines give a meaning, as far as every system allows it.
+/// No program reads it as one word.
 const ODD: &str = "NAME it's 100% #1 ${HOME} $(true) `true` %:p ü ; & [x] {a,b} ~.txt";
 
 /// Opens a view for each, then closes them, from the first to the last or the other way round.
@@ -97,7 +97,7 @@ async fn alike(session: &mut Session<'_>) -> Finding {
     Ok(seen)
 }
 
-/// Who closes a path that only looks like that of a view does not close the view.
+/// Checks that closing a path that only looks like that of a view does not close the view.
 async fn not_mistaken(session: &mut Session<'_>) -> Result<(), Problem> {
     let path = session.open_view(&text(0)).await?;
     for other in lookalikes(&path) {

@@ -31,7 +31,7 @@ pub(super) struct Probe {
     request: Request<Bytes>,
 }
 
-/// Where a request goes.
+/// The destination of a request.
 #[derive(Clone)]
 enum To {
     Tcp(SocketAddr),

@@ -1,27 +1,27 @@
-//! The rows of a protocol's rules that checks for both protocols refer to.
+//! The rows of a protocol's rules that checks for several protocols refer to.
 
 use pillion_protocol::dialect::Protocol;
 
-/// The rows of a protocol that checks for both refer to.
+/// The rows of a protocol that checks for several refer to.
 #[derive(Debug)]
 pub(super) struct SharedRows {
-    /// That something answers on the port.
+    /// Something answers on the port.
     pub(super) answers: &'static [&'static str],
-    /// That discovery files are files.
+    /// Discovery files are files.
     pub(super) file: &'static [&'static str],
-    /// That they hold a JSON object.
+    /// They hold a JSON object.
     pub(super) json: &'static [&'static str],
-    /// That they hold a token.
+    /// They hold a token.
     pub(super) token: &'static [&'static str],
-    /// That sessions can be opened.
+    /// Sessions can be opened.
     pub(super) session: &'static [&'static str],
-    /// That connections stay.
+    /// Connections stay.
     pub(super) stays: &'static [&'static str],
-    /// That sessions over HTTP have ids.
+    /// Sessions over HTTP have ids.
     pub(super) session_id: &'static [&'static str],
-    /// That there are event streams.
+    /// There are event streams.
     pub(super) stream: &'static [&'static str],
-    /// That there can be two sessions.
+    /// There can be two sessions.
     pub(super) two: &'static [&'static str],
 }
 

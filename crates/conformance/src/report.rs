@@ -1,4 +1,4 @@
-//! What was found, rule by rule.
+//! The findings, rule by rule.
 
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use crate::rule::{Rule, Verdict};
 pub struct Row {
     /// The rule.
     pub rule: Rule,
-    /// What became of it.
+    /// The outcome.
     pub verdict: Verdict,
-    /// What was seen, or why nothing was looked at and what to do about it. Holds no token, whatever the
+    /// The observation, or why nothing was looked at and what to do about it. Holds no token, whatever the
     /// companion answered.
     pub detail: String,
 }
@@ -23,7 +23,7 @@ pub struct Report {
     pub rows: Vec<Row>,
 }
 
-/// How many rows ended how.
+/// The numbers of rows by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Rules that are kept.
@@ -35,7 +35,7 @@ pub struct Summary {
 }
 
 impl Report {
-    /// How many rows ended how.
+    /// Returns the numbers of rows by outcome.
     pub fn summary(&self) -> Summary {
         let mut summary = Summary::default();
         for row in &self.rows {

@@ -1,11 +1,11 @@
-//! What a row of the report is about, and what became of it.
+//! The subject of a row of the report, and its outcome.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// How much the contract asks for a rule. Where the published texts use no keyword, a rule that
+/// The strength of the contract's demand for a rule. Where the published texts use no keyword, a rule that
 /// agents cannot do without is a MUST, and what keeps them well is a SHOULD.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -17,18 +17,18 @@ pub enum Level {
     May,
 }
 
-/// What rules are listed together.
+/// The rules that are listed together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The files by which agents find the companion.
     Discovery,
     /// HTTP and MCP.
     Transport,
-    /// Who is let in.
+    /// Access to the companion.
     Access,
-    /// The two tools as they are announced.
+    /// The tools as they are announced, and the answers of MCP.
     Tools,
-    /// What the editor shows.
+    /// The contexts: the editor's state.
     Context,
     /// Proposals and their outcomes.
     Diffs,
@@ -45,17 +45,17 @@ pub enum Group {
 pub struct Rule {
     /// The contract's number, with a suffix where one number needs several rows: `C3.3-post-none`.
     pub id: &'static str,
-    /// How much the contract asks for it.
+    /// The strength of the contract's demand.
     pub level: Level,
-    /// With which others it is listed.
+    /// The group that it is listed in.
     pub group: Group,
-    /// What is asked, as a statement.
+    /// The demand, as a statement.
     pub title: &'static str,
-    /// What breaks if it is not kept; empty where a published text asks for it.
+    /// The damage if it is not kept; empty where a published text asks for it.
     pub reason: &'static str,
 }
 
-/// What became of a rule.
+/// The outcome of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -146,7 +146,7 @@ impl Problem {
     }
 }
 
-/// What a check finds: what was seen, or why it did not pass.
+/// The result of a check: what was seen, or why it did not pass.
 pub(super) type Finding = Result<String, Problem>;
 
 /// The rule is broken: `why` is what was seen.
@@ -168,7 +168,7 @@ pub(super) fn blocked<T>(
     Err(Problem::Blocked { by, why })
 }
 
-/// What a failure on the way means for the rule that is looked at.
+/// Turns a failure on the way into a problem of the rule that is looked at.
 pub(super) trait Otherwise<T> {
     /// It breaks the rule; `what` failed.
     fn or_broken(self, what: impl fmt::Display) -> Result<T, Problem>;
@@ -197,18 +197,18 @@ pub(super) fn wrong<T>(answer: &Value) -> Result<T, Problem> {
     broken(format!("it is answered with {}", shown(answer)))
 }
 
-/// What a look at one of many things says of a rule that it does not break.
+/// The result of a look at one of many things that does not break a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     /// It keeps the rule.
     Kept,
     /// The rule is not about it.
     NotAbout,
-    /// What the rule is about is missing or wrong in it, as this row says.
+    /// The thing that the rule is about is missing or wrong in it, as this row says.
     Blocked(&'static [&'static str]),
 }
 
-/// How many things keep the rule, by a look at each. When it is about none of them, `none` says what
+/// Counts the things that keep the rule, by a look at each. When it is about none of them, `none` says what
 /// is missing.
 pub(super) fn kept(
     looks: impl IntoIterator<Item = Result<Look, Problem>>,

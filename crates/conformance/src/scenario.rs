@@ -1,4 +1,4 @@
-//! How an acceptance, a rejection and the contexts of the first seconds are seen, once each.
+//! An acceptance, a rejection and the contexts of the first seconds, seen once each.
 
 use std::path::{MAIN_SEPARATOR_STR as SEPARATOR, Path};
 
@@ -25,10 +25,10 @@ pub(super) const TEXT: &str = "\u{feff}one\r\ntwo\t \n\0\u{2028}é e\u{301} 👩
 /// names are composed.
 const ODD_END: &str = " 20%20 #1 e\u{301}.txt";
 
-/// How many lines follow: more than fits in 64 KiB, where some programs stop.
+/// The number of lines that follow: more than fits in 64 KiB, where some programs stop.
 const MORE_LINES: usize = 2_000;
 
-/// How contexts show the cursor.
+/// The way in which contexts show the cursor.
 pub(super) const CURSOR: Cursor = Cursor {
     method: CONTEXT_UPDATE,
     file: |context| active(context)?["path"].as_str(),

@@ -1,4 +1,4 @@
-//! What agents hear of the selection, in the protocols in which a notification reports it.
+//! Notifications of the selection, in the protocols that have them.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::test_context::TestContext;
 
 const NONE: &str = "no `selection_changed` arrived";
 
-/// How selections show the cursor; `method` is the notification that reports them.
+/// The way in which selections show the cursor; `method` is the notification that reports them.
 fn cursor(method: &'static str) -> Cursor {
     Cursor {
         method,
@@ -23,7 +23,7 @@ fn cursor(method: &'static str) -> Cursor {
 }
 
 impl Selections {
-    /// What an agent that has just connected receives, unasked and when the cursor moves.
+    /// Hears the messages to an agent that has just connected, unasked and when the cursor moves.
     pub(super) async fn hear(
         test: &TestContext,
         agent: &mut impl Agent,
@@ -53,7 +53,7 @@ impl Selections {
         }
     }
 
-    /// Whether any came at the start.
+    /// Checks that any came at the start.
     pub(super) fn at_start(&self) -> Finding {
         match self.of_start.len() {
             // A companion without an open file has nothing to report.

@@ -18,7 +18,7 @@ use crate::reply::ToolReply;
 use crate::rule::{Otherwise, Problem};
 use crate::test_context::TestContext;
 
-/// How many messages one session takes in, of `MAX_ANSWER` bytes in all. One that sends more is not
+/// The number of messages that one session takes in, of `MAX_ANSWER` bytes in all. One that sends more is not
 /// listened to any longer.
 const MAX_MESSAGES: usize = 10_000;
 
@@ -28,14 +28,14 @@ pub(super) struct Session<'a> {
     pub(super) test: &'a TestContext,
     record: Record,
     last_id: u64,
-    /// How long to wait for an answer.
+    /// The time limit for an answer.
     pub(super) limit: Duration,
     /// None before it is opened, and once it has ended.
     stream: Option<Events>,
     messages: Vec<(Instant, Value)>,
-    /// How many events are no JSON-RPC messages, or have an id.
+    /// The number of events that are no JSON-RPC messages, or have an id.
     odd_events: usize,
-    /// How often anything came.
+    /// The number of times that anything came.
     pub(super) signs: usize,
     end: Option<&'static str>,
 }
@@ -60,7 +60,7 @@ impl TestContext {
         opened.or_blocked(self.rows().two, "no second session can be opened")
     }
 
-    /// Whether sessions can be opened at all, which is tried once. None is left open.
+    /// Checks that sessions can be opened at all, which is tried once. None is left open.
     pub(super) async fn has_sessions(&self) -> Result<(), Problem> {
         let first = async {
             let opened = Session::open(self).await;

@@ -30,7 +30,7 @@ checks! {
         "An agent that disconnects does not disturb the others";
 }
 
-/// Whether two sessions are served at once. It is tried once.
+/// Checks that two sessions are served at once. It is tried once.
 pub(super) async fn two(test: &TestContext) -> Finding {
     once(&test.observations.together, together(test))
         .await

@@ -1,4 +1,4 @@
-//! What may stand in a context: looks at one, and at one file of it (C4.3 to C4.8); and at a selection, as other
+//! The shape of a context: looks at one, and at one file of it (C4.3 to C4.8); and at a selection, as other
 //! protocols have it.
 
 use std::path::Path;
@@ -12,10 +12,10 @@ use crate::rule::{Look, shown};
 /// September 2001: no editor focused a file before, and seconds are smaller.
 const EARLIEST: u64 = 1_000_000_000_000;
 
-/// How far two clocks of one machine may be apart.
+/// The largest distance between two clocks of one machine.
 const LATEST: Duration = Duration::from_secs(60);
 
-/// What a message must hold: where, whether it must be there at all, and of which type it is.
+/// A field that a message must hold: its place, true if it must be there at all, and a test of its type.
 pub(super) type Field = (&'static str, bool, fn(&Value) -> bool);
 
 const CONTEXT: [Field; 3] = [
@@ -55,7 +55,7 @@ pub(super) fn context_shape(context: &Value) -> Result<(), String> {
     files(context).iter().try_for_each(|file| fits(file, &FILE))
 }
 
-/// Whether a schema takes the strings that an agent sends, which are the properties of the schema `wanted`. They may be
+/// Checks that a schema takes the strings that an agent sends, which are the properties of the schema `wanted`. They may be
 /// left out where they are optional.
 pub(super) fn takes(schema: &Value, wanted: &Value, are_optional: bool) -> Result<(), String> {
     if schema["type"] != "object" {
@@ -109,7 +109,7 @@ pub(super) fn files(context: &Value) -> &[Value] {
     files.and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// What the rule is about has another type.
+/// The thing that the rule is about has another type.
 const NO_SHAPE: Result<Look, String> = Ok(Look::Blocked(&["C4.3-shape"]));
 
 pub(super) fn absolute_path(file: &Value) -> Result<Look, String> {
@@ -172,7 +172,7 @@ fn is_active(file: &Value) -> bool {
     file["isActive"] == true
 }
 
-/// Whether there are files that could be distinguished.
+/// Kept if there are files that could be distinguished.
 fn of_several(files: &[Value]) -> Look {
     match files.len() {
         0 | 1 => Look::NotAbout,
@@ -200,7 +200,7 @@ pub(super) fn details(file: &Value) -> Result<Look, String> {
     }
 }
 
-/// How long the selection of a file is, in UTF-16 units.
+/// The length of the selection of a file, in UTF-16 units.
 pub(super) fn selection(file: &Value) -> Option<usize> {
     let text = file["selectedText"].as_str()?;
     Some(text.encode_utf16().count())

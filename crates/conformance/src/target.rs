@@ -18,13 +18,13 @@ use serde_json::Value;
 use crate::facts;
 use crate::protocol::SharedRows;
 
-/// How many files are looked into that no agent would look at.
+/// The number of files that are looked into although no agent would look at them.
 const MAX_OTHERS: usize = 500;
 
 /// A companion to look at.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// By which it is spoken to.
+    /// The protocol that it is spoken to by.
     pub(super) protocol: Protocol,
     address: Address,
     files: Vec<TargetFile>,
@@ -53,7 +53,7 @@ pub enum TargetError {
 pub(super) struct TargetFile {
     pub(super) path: PathBuf,
     protocol: Protocol,
-    /// Whose file it is, by its name and, where the name fits two, by its folder.
+    /// The agent that the file is for, by its name and, where the name fits two, by its folder.
     pub(super) dialect: Option<Dialect>,
     /// The place of this dialect that it lies in.
     pub(super) place: Option<&'static Place>,
@@ -102,7 +102,7 @@ impl Target {
         })
     }
 
-    /// Where it listens for agents of this protocol.
+    /// The address on which it listens for agents of this protocol.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -163,7 +163,7 @@ impl Target {
         files.next().map_or("Bearer", |(scheme, _)| scheme)
     }
 
-    /// What no report may show.
+    /// The texts that no report may show.
     pub(super) fn secrets(&self) -> Vec<String> {
         let tokens = self.files.iter().filter_map(TargetFile::token);
         let tokens = tokens.map(|token| token.expose().to_owned());
@@ -230,7 +230,7 @@ impl TargetFile {
         (!token.is_empty()).then(|| Token::from(token.to_owned()))
     }
 
-    /// Where it says that its companion listens; a path that is missing is an empty one.
+    /// The address that it says its companion listens on; a path that is missing is an empty one.
     fn address(&self) -> Option<Address> {
         let named = || self.port_in_name()?.try_into().ok();
         let port = match self.protocol {
@@ -355,7 +355,7 @@ fn published_as(
     places(protocol).find(|(_, place)| place.name.fits(name) && is_there(place))
 }
 
-/// Where the agents of a protocol look.
+/// The places where the agents of a protocol look.
 fn places(protocol: Protocol) -> impl Iterator<Item = (Dialect, &'static Place)> {
     let all = Dialect::ALL.into_iter();
     let agents = all.filter(move |dialect| dialect.protocol() == protocol);

@@ -1,4 +1,4 @@
-//! What every check has at hand: the companion, who helps, names for new files, and what was seen once
+//! The context of every check: the companion, the helper, names for new files, and what was seen once
 //! for all.
 
 use std::cell::Cell;
@@ -41,7 +41,7 @@ pub struct TestContext {
     /// True if a person was asked for something and did not do it.
     is_alone: Cell<bool>,
     answers: OnceCell<Result<(), String>>,
-    /// How many requests got no answer in time.
+    /// The number of requests that got no answer in time.
     unanswered: Cell<u32>,
     pub(super) observations: Observations,
     pub(super) claude: claude_observation::Observations,
@@ -82,7 +82,7 @@ impl TestContext {
         Ok(())
     }
 
-    /// Whether something listens there at all.
+    /// Checks that something listens there at all.
     pub(super) async fn answers(&self) -> Result<(), String> {
         let connect = || async {
             match timeout(self.timeouts.answer, self.connect()).await {
@@ -139,12 +139,12 @@ impl TestContext {
         sent
     }
 
-    /// Has a step done; how long to wait for its effect.
+    /// Has a step done, and returns the time limit for its effect.
     pub(super) async fn help(&self, step: &Step) -> Result<Duration, Problem> {
         self.done_or_asked(step).await.map(|(time, _)| time)
     }
 
-    /// The same, and whether it is done already.
+    /// The same, and true if it is done already.
     pub(super) async fn done_or_asked(&self, step: &Step) -> Result<(Duration, bool), Problem> {
         if self.is_alone.get() {
             return unchecked("an earlier request to a person was not fulfilled");
@@ -157,7 +157,7 @@ impl TestContext {
         }
     }
 
-    /// Closes what is open there because of us, and removes what was written. False when the companion
+    /// Closes what is open there because of us, and removes what was written. Returns false when the companion
     /// did not answer: a view may be open still.
     pub(super) async fn clean_up(&self) -> bool {
         let are_closed = [self.close_sessions().await, self.close_clients().await];

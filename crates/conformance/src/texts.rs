@@ -56,7 +56,7 @@ async fn comes_back(session: &mut Session<'_>, text: String) -> Finding {
     same_bytes(&session.closed_text(&path).await?, &text)
 }
 
-/// How much longer a text may take than others: a slow machine is not a flaw of the companion's.
+/// The factor by which a text may take longer than others: a slow machine is not a flaw of the companion's.
 pub(super) fn time_factor(text: &str) -> u32 {
     if text.len() > LONG { 8 } else { 1 }
 }
@@ -79,7 +79,7 @@ pub(super) fn lines(size: usize) -> String {
     text
 }
 
-/// Where two texts differ, if they do, in a few words.
+/// The place where two texts differ, if they do, in a few words.
 fn difference(found: &str, expected: &str) -> Option<String> {
     if found == expected {
         return None;

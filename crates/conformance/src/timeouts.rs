@@ -1,8 +1,8 @@
-//! How long the suite waits.
+//! The suite's time limits.
 
 use std::time::Duration;
 
-/// How long to wait for what.
+/// The time limits of the suite.
 #[derive(Debug, Clone, Copy)]
 pub struct Timeouts {
     /// For an answer, or for what is to come at once.
@@ -11,9 +11,9 @@ pub struct Timeouts {
     pub prompt: Duration,
     /// For something that must not come.
     pub quiet: Duration,
-    /// How long a silent event stream is watched.
+    /// The time for which a silent event stream is watched.
     pub idle: Duration,
-    /// After how much silence agents take a stream for dead.
+    /// The silence after which agents take a stream for dead.
     pub silence: Duration,
     /// For a file to be put back.
     pub restore: Duration,

@@ -15,7 +15,7 @@ pub(super) const ACCEPTS_ITSELF: &str =
     "the editor accepts diffs automatically: turn that off during the run";
 
 impl Session<'_> {
-    /// Whether a view can be opened at all, for the checks that need one. No session is opened for
+    /// Checks that a view can be opened at all, for the checks that need one. No session is opened for
     /// that: there are companions that a second one disturbs (C1.4).
     pub(super) async fn has_views(&mut self) -> Result<(), Problem> {
         let test = self.test;

@@ -11,17 +11,17 @@ use serde_json::Value;
 
 use crate::facts;
 
-/// How often it looks. Who writes in place leaves a gap of microseconds: it is recognised by the
+/// The interval between looks. Writing in place leaves a gap of microseconds: it is recognised by the
 /// file that stays the same one.
 const EVERY: Duration = Duration::from_millis(10);
 
-/// How many contents are kept.
+/// The number of contents that are kept.
 const MAX_CONTENTS: usize = 100;
 
-/// What was seen so far.
+/// The changes that were seen so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Changes {
-    /// How often a file got another content.
+    /// The number of times that a file got another content.
     pub(super) rewritten: usize,
     /// The first thing that a reader would have suffered from.
     pub(super) flaw: Option<String>,
@@ -67,7 +67,7 @@ impl Watch {
         watch
     }
 
-    /// What became of the discovery files so far.
+    /// The changes of the discovery files so far.
     pub(super) fn changes(&self) -> Changes {
         let seen = self.0.lock();
         seen.unwrap_or_else(PoisonError::into_inner).clone()

@@ -1,4 +1,4 @@
-//! What a person has approved in their editor, so that they are not asked about it once more in the agent's terminal: a
+//! A person's approvals in their editor, so that they are not asked once more in the agent's terminal: a
 //! private file in the state folder for each approval. Its name is a hash of all that was approved, and it holds the time,
 //! and what the agent is still to be told. It counts once, and only for a while.
 
@@ -8,7 +8,7 @@ use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
 use crate::state_dir;
 
-/// How long an approval counts.
+/// The time for which an approval counts.
 pub const VALID_FOR: Duration = Duration::from_secs(5 * 60);
 
 const EXTENSION: &str = ".approved";

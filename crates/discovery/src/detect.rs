@@ -1,4 +1,4 @@
-//! In which IDE a process runs (C7.1): by the variables that are that IDE's own, and by the
+//! The IDE in which a process runs (C7.1): by the variables that are that IDE's own, and by the
 //! processes above it.
 //!
 //! A variable says that an IDE was above at some time: it is inherited by everything below, by a
@@ -29,17 +29,17 @@ pub struct Ide {
 /// The IDE that was found, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Detection {
-    /// Which IDE.
+    /// The IDE.
     pub ide: Ide,
     /// Its process, if that is known.
     pub pid: Option<u32>,
     /// That process's command line.
     pub command: Option<String>,
-    /// What decided.
+    /// The evidence that decided.
     pub via: Via,
 }
 
-/// What decided which IDE it is.
+/// The evidence that decided which IDE it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Via {
     /// A process above, known by its program.
@@ -131,7 +131,7 @@ fn by_process(row: &Row, process: &Process) -> Detection {
     }
 }
 
-/// What a variable indicates, with the IDE's process if one is above.
+/// The detection that a variable indicates, with the IDE's process if one is above.
 fn by_indication(
     indication: &evidence::Indication,
     by_name: Option<&Process>,

@@ -24,12 +24,12 @@ use pillion_system::{now_ms, process};
 /// No discovery file of anybody's is as long. Longer ones are not read.
 pub(crate) const MAX_FILE: u64 = 64 * 1024;
 
-/// What is published to agents.
+/// The information that is published to agents.
 #[derive(Debug, Clone)]
 pub struct DiscoveryInfo {
     /// The companion's process, which may be an editor's child, an editor, or neither.
     pub companion_pid: u32,
-    /// Where the companion listens already (C6.1).
+    /// The port on which the companion listens already (C6.1).
     pub port: u16,
     /// The socket on which it listens, too, for agents that dial no port. Without one their files are not written.
     pub socket: Option<PathBuf>,
@@ -91,7 +91,7 @@ impl DiscoveryFiles {
         &self.warnings
     }
 
-    /// What the files say now.
+    /// The content of the files now.
     pub fn info(&self) -> &DiscoveryInfo {
         &self.info
     }
@@ -286,7 +286,7 @@ impl DiscoveryInfo {
         serde_json::to_vec(&file).expect("strings, numbers and Unicode paths only")
     }
 
-    /// Where this agent reaches the companion, if it can.
+    /// The address at which this agent reaches the companion, if it can.
     pub fn address(&self, dialect: Dialect) -> Option<Address> {
         match dialect.protocol() {
             Protocol::Companion | Protocol::Claude => Some(Address::Tcp(self.port)),
@@ -325,7 +325,7 @@ impl AgentDir {
     }
 }
 
-/// What became of a file.
+/// The outcome for a file.
 enum Settled {
     AsItWas,
     Written,
@@ -381,7 +381,7 @@ fn resolved(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().map(resolve).collect()
 }
 
-/// What a file of this name says to a dialect.
+/// The content of a file of this name, as a dialect reads it.
 pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<DiscoveryFile> {
     match dialect.protocol() {
         Protocol::Companion => serde_json::from_slice(content).ok(),

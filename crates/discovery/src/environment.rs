@@ -18,7 +18,7 @@ use pillion_protocol::path::absolute;
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     variables: BTreeMap<String, OsString>,
-    /// Where relative values start.
+    /// The folder where relative values start.
     current_dir: PathBuf,
     /// The account's home directory, which counts when no variable names one.
     account_home: Option<PathBuf>,
@@ -77,7 +77,7 @@ impl Environment {
         self
     }
 
-    /// What Node's `os.tmpdir()` returns in this environment (C2.2), to the byte.
+    /// The result of Node's `os.tmpdir()` in this environment (C2.2), to the byte.
     pub fn tmpdir(&self) -> PathBuf {
         let get = |name: &str| self.filled(name);
         if cfg!(windows) {
@@ -118,7 +118,7 @@ impl Environment {
         }
     }
 
-    /// Where this user's companions keep their private state: the best place first. A companion
+    /// The folders in which this user's companions keep their private state: the best place first. A companion
     /// uses the first that it may use; searches for companions cover all.
     ///
     /// `$XDG_RUNTIME_DIR/pillion`, if that variable names a directory, and `tmpdir/pillion-UID`; on
@@ -154,7 +154,7 @@ impl Environment {
         folders
     }
 
-    /// Where programs keep what is to be there after a restart, as the XDG specification has it: `XDG_STATE_HOME`, or
+    /// The folder for data that is to survive a restart, as the XDG specification has it: `XDG_STATE_HOME`, or
     /// `.local/state` in the home directory; `LOCALAPPDATA` on Windows. None without a home directory.
     pub fn user_state_dir(&self) -> Option<PathBuf> {
         let (variable, fallback) = match cfg!(windows) {
@@ -252,7 +252,7 @@ impl Environment {
         Dialect::ALL.into_iter().filter(is_set).collect()
     }
 
-    /// Where relative values start: the current directory.
+    /// The folder where relative values start: the current directory.
     pub fn current_dir(&self) -> &Path {
         &self.current_dir
     }

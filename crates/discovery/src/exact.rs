@@ -1,4 +1,4 @@
-//! How values go from one process to another without a change: texts that are no Unicode, paths, times before 1970.
+//! Values that go from one process to another without a change: texts that are no Unicode, paths, times before 1970.
 
 #![allow(missing_docs, reason = "serde calls them by their names")]
 

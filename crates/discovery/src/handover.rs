@@ -1,4 +1,4 @@
-//! What a companion leaves to its successor: its port, the token of Claude Code's lock file, and what the person has chosen
+//! A companion's legacy to its successor: its port, the token of Claude Code's lock file, and the person's choices
 //! for the processes of agents.
 //!
 //! Claude Code dials a companion that it lost for another 15 seconds, on the same port and with the
@@ -21,10 +21,10 @@ use crate::environment::Environment;
 use crate::private_file::FileError;
 use crate::state_dir;
 
-/// How long after the end of a companion its record counts: longer than Claude Code dials.
+/// The time after the end of a companion in which its record counts: longer than Claude Code dials.
 pub const VALID_FOR: Duration = Duration::from_secs(20);
 
-/// How often the record of a running companion must be refreshed: nobody else knows when it crashed.
+/// The interval at which the record of a running companion must be refreshed: nobody else knows when it crashed.
 pub const REFRESH_INTERVAL: Duration = Duration::from_secs(20);
 
 /// The record of a running companion.
@@ -35,20 +35,20 @@ pub struct Handover {
     name: String,
 }
 
-/// What a companion takes over from the one before it.
+/// The values that a companion takes over from the one before it.
 #[derive(Debug)]
 pub struct Predecessor {
     /// The port on which it listened.
     pub port: u16,
     /// The token of Claude Code's lock file.
     pub token: Token,
-    /// What the person has chosen for agents that still run.
+    /// The person's choices for agents that still run.
     pub choices: Vec<ProcessChoice>,
     /// True if it may still listen there, for a moment.
     pub is_closing: bool,
 }
 
-/// What there is to take over.
+/// The result of looking for a record to take over.
 #[derive(Debug)]
 pub enum Takeover {
     /// This one, which no other process gets.
@@ -72,12 +72,12 @@ struct Record {
     seen_at_ms: u64,
     /// When it ended; none if it runs, or crashed.
     ended_at_ms: Option<u64>,
-    /// What the person has chosen for agents.
+    /// The person's choices for agents.
     #[serde(default)]
     choices: Vec<ProcessChoice>,
 }
 
-/// What a record is to a companion that starts.
+/// The relation of a record to a companion that starts.
 #[derive(Debug, PartialEq, Eq)]
 enum Claim {
     Fits,
@@ -248,7 +248,7 @@ fn is_running(choice: &ProcessChoice) -> bool {
     process::started_at(choice.process.pid) == Some(choice.process.started_at)
 }
 
-/// What names a workspace: its roots as a set, empty if JSON cannot hold one.
+/// The key of a workspace: its roots as a set, empty if JSON cannot hold one.
 fn workspace(roots: &[PathBuf]) -> Vec<PathBuf> {
     let mut roots = roots.to_vec();
     if roots.iter().any(|root| root.to_str().is_none()) {
@@ -259,8 +259,8 @@ fn workspace(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots
 }
 
-/// What can be read of the records in a state directory. What has the name of one and is none is no
-/// use to anybody.
+/// The records in a state directory that can be read. A file with the name of one that is none is no use to anybody,
+/// and is removed.
 fn records(directory: &Path) -> Vec<(String, Record)> {
     let Some(folder) = state_dir::open(directory) else {
         return Vec::new();

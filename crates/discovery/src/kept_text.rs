@@ -10,7 +10,7 @@ use pillion_system::time_limit;
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder, random_name};
 
-/// How long the disk may take to keep a text. Then the person is shown that it is lost.
+/// The time limit for the disk to keep a text. Then the person is shown that it is lost.
 pub const KEEP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Puts a text that belongs to the file `path` into a private file below `base`, such as the
@@ -30,7 +30,7 @@ pub fn keep(base: &Path, path: &Path, text: &str) -> Result<PathBuf, FileError> 
     Ok(folder.path().join(name))
 }
 
-/// Where texts are kept, the best place first: nothing private is put into the temporary directory of another user.
+/// The places where texts are kept, the best first: nothing private is put into the temporary directory of another user.
 pub fn places(environment: &Environment) -> Vec<PathBuf> {
     let tmpdir = environment.tmpdir();
     iter::once(tmpdir).chain(environment.home()).collect()

@@ -16,7 +16,7 @@ const PIECE: usize = 64 << 10;
 #[derive(Debug)]
 pub struct Lines {
     stream: Stream,
-    /// What has come and is not read, from `start` on.
+    /// The bytes that have come and are not read, from `start` on.
     buffer: Vec<u8>,
     start: usize,
     deadline: Option<Instant>,

@@ -1,11 +1,11 @@
-//! Whether the companion that a file speaks of is still there.
+//! Liveness of the companion that a file speaks of.
 
 use std::collections::{BTreeSet, HashSet};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 use std::{io, thread};
 
-/// How long a connect on loopback may take before nothing is concluded from it.
+/// The time limit for a connect on loopback, before nothing is concluded from it.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A system answers its own dials in far less, even with a refusal: one that takes longer is silent.

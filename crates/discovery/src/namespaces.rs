@@ -1,4 +1,4 @@
-//! What can be concluded from here about whoever wrote a file: in another container its processes, or its ports,
+//! The conclusions from here about whoever wrote a file: in another container its processes, or its ports,
 //! are not seen.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use pillion_protocol::discovery::Namespaces;
 use pillion_system::namespaces;
 
-/// What is seen from here of the part of a machine in which a file was written.
+/// The view from here of the part of a machine in which a file was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sight {
     /// Its process ids mean the same processes.
@@ -47,7 +47,7 @@ impl Sight {
     }
 }
 
-/// Where this process is, as its files say it.
+/// The namespaces of this process, as its files say them.
 pub fn here() -> Option<Namespaces> {
     let own = namespaces::own()?;
     Some(Namespaces {

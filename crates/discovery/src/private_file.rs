@@ -31,7 +31,7 @@ pub use system::socket::{Listener, Stream};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// What should be a folder, or a file, leads elsewhere.
+    /// A link stands where a folder or a file should be.
     #[error("{0:?} is a symbolic link")]
     Link(PathBuf),
     /// Other users decide what is in it.
@@ -65,9 +65,9 @@ pub enum FileError {
     /// The system refused.
     #[error("cannot {action} {path:?}")]
     Io {
-        /// What was tried: a verb.
+        /// The action that was tried: a verb.
         action: &'static str,
-        /// With which folder or file.
+        /// The folder or file of the action.
         path: PathBuf,
         /// The system's reason.
         #[source]
@@ -96,7 +96,7 @@ impl FileError {
         }
     }
 
-    /// What a person can do about it, in the temporary directory.
+    /// The advice to a person, in the temporary directory.
     pub fn hint(&self) -> String {
         self.hint_naming(Some("TMPDIR"))
     }
@@ -151,7 +151,7 @@ impl Folder {
     }
 }
 
-/// How the names of files that are still being written start.
+/// The prefix of the names of files that are still being written.
 const UNFINISHED: &str = ".pillion-";
 
 /// A name for a file that is still being written: it contains the writer's pid, and cannot be guessed.

@@ -46,7 +46,7 @@ impl ProcessDir {
         Self { places }
     }
 
-    /// What `make` makes in the first place where it can.
+    /// Returns the result of `make` in the first place where it succeeds.
     ///
     /// # Errors
     /// Why it cannot in the last.
@@ -67,7 +67,7 @@ impl ProcessDir {
         folders.filter_map(|(pid, folder)| (pid != std::process::id()).then_some(folder))
     }
 
-    /// Where the folders of all processes are, by each of their names.
+    /// The parents of the folders of all processes, by each of their names.
     pub fn parents(&self) -> Vec<PathBuf> {
         let parent = |place: &Place| {
             let real = canonicalize(&place.base).unwrap_or_else(|_| place.base.clone());

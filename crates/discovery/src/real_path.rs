@@ -1,4 +1,4 @@
-//! Where a path really leads: workspaces, files and folders are compared by real paths (C2.7).
+//! Real paths: workspaces, files and folders are compared by the places where their paths really lead (C2.7).
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     Ok(real)
 }
 
-/// Where the path really leads, also where it is not there yet: through links whose end is missing,
+/// The place where the path really leads, also where it is not there yet: through links whose end is missing,
 /// and out of folders that are missing.
 pub fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = canonicalize(path) {
@@ -47,7 +47,7 @@ pub fn is_same(one: &Path, other: &Path) -> bool {
     one == other || matches!((real(one), real(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// How many components the deepest of `roots` has that contains this folder or file, which may not be
+/// The number of components of the deepest of `roots` that contains this folder or file, which may not be
 /// there yet. A root that is not absolute contains nothing.
 pub fn depth_in(roots: &[PathBuf], path: &Path) -> Option<usize> {
     let path = real_path(path);

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long [`read`] tries a file that another program holds: Linux takes it away after 45 seconds.
+/// The time for which [`read`] tries a file that another program holds: Linux takes it away after 45 seconds.
 const HELD_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How often it is tried.
+/// The interval between tries.
 const RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What is there, and opened to be read, if it is a regular file: some devices do something when they
-/// are opened.
+/// The metadata of the path, and the file opened to be read if it is a regular one: some devices do something
+/// when they are opened.
 ///
 /// # Errors
 /// When the system refuses; [`ErrorKind::WouldBlock`] if another program holds a lease on it.

@@ -1,4 +1,4 @@
-//! Where front ends and commands reach this user's companions: a socket in a state directory for the hub, the process
+//! Sockets by which front ends and commands reach this user's companions: one in a state directory for the hub, the process
 //! that hosts them, and one for each companion that runs in its front end's own process. Agents that dial no port reach
 //! each companion at one more.
 //!
@@ -21,11 +21,11 @@ const SUFFIX: &str = ".sock";
 #[cfg(unix)]
 const MAX_PATH: usize = 103;
 
-/// How the names of sockets begin that one process listens on: for commands, and for agents.
+/// The prefixes of the names of sockets that one process listens on: for commands, and for agents.
 const OWN: &str = "own-";
 const AGENTS: &str = "agents-";
 
-/// Where Codex CLI asks, below its own directory, and if nothing is there, below the temporary directory.
+/// The places where Codex CLI asks, below its own directory, and if nothing is there, below the temporary directory.
 #[cfg(unix)]
 const CODEX_FOLDER: &str = "ipc";
 #[cfg(unix)]
@@ -42,12 +42,12 @@ pub struct Socket {
     /// Of the hub: the right to be it.
     #[cfg(unix)]
     lock: Option<(Lock, String)>,
-    /// Of one whose place others may take: which file it is.
+    /// The file that it is, of one whose place others may take.
     #[cfg(unix)]
     shared: Option<(u64, u64)>,
 }
 
-/// Where a socket is.
+/// The path of a socket, by directory and name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
     directory: PathBuf,
@@ -153,12 +153,12 @@ impl Socket {
         })
     }
 
-    /// Where connections come in.
+    /// The listener on which connections come in.
     pub fn listener(&self) -> &Listener {
         &self.listener
     }
 
-    /// Where it is.
+    /// The address of the socket.
     pub fn address(&self) -> &Address {
         &self.address
     }
@@ -209,7 +209,7 @@ impl Drop for Socket {
 }
 
 impl Address {
-    /// Where Codex CLI asks for what an editor shows: first below its own directory, then below the temporary directory.
+    /// The sockets at which Codex CLI asks for an editor's context: below its own directory, then below the temporary directory.
     #[cfg(unix)]
     pub fn of_codex(home: &std::path::Path, tmpdir: &std::path::Path) -> [Self; 2] {
         let uid = rustix::process::geteuid().as_raw();
@@ -305,7 +305,7 @@ fn hub() -> String {
     format!("hub{}", part())
 }
 
-/// What names of sockets end with in this part of the machine.
+/// The end of the names of sockets in this part of the machine.
 fn part() -> String {
     namespaces::here().map_or_else(String::new, |here| format!("-{}-{}", here.pid, here.net))
 }

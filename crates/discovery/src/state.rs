@@ -1,4 +1,4 @@
-//! What companions say of themselves to Pillion's own commands, which ask each at its [`socket`](mod@crate::socket).
+//! The state of companions for Pillion's own commands, which ask each at its [`socket`](mod@crate::socket).
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -17,13 +17,13 @@ use crate::socket::{self, Address};
 /// [`CompanionState`].
 pub const QUESTION: &[u8] = b"\"companions\"";
 
-/// How long who listens may take to answer: they look at no disk, but the machine may be busy.
+/// The time limit for an answer from a listener: it looks at no disk, but the machine may be busy.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long [`look`] may take, unless a disk does not answer.
+/// The time limit for [`look`], unless a disk does not answer.
 pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(7);
 
-/// How long a companion's loop may take to say what it is: so that whoever asked still gets an answer.
+/// The time limit for a companion's loop to report its state: so that whoever asked still gets an answer.
 pub const STATE_WITHIN: Duration = Duration::from_secs(4);
 
 /// The longest answer, in bytes.
@@ -60,7 +60,7 @@ pub struct CompanionState {
     pub review: Option<String>,
     /// When a file was last focused, in Unix milliseconds; none if no file is open.
     pub last_focused_ms: Option<u64>,
-    /// Where it was asked, and commands reach it; none before that.
+    /// The address at which it was asked, and at which commands reach it; none before that.
     #[serde(skip)]
     pub address: Option<Address>,
 }
@@ -141,7 +141,7 @@ fn ask(address: Address) -> Answer {
     }
 }
 
-/// What is answered; none if that is the answer of another program.
+/// Asks for the state; none if another program answers.
 fn question(mut stream: Stream) -> io::Result<Option<Vec<CompanionState>>> {
     stream.set_write_timeout(Some(ANSWERED_WITHIN))?;
     stream.write_all(&[QUESTION, b"\n"].concat())?;

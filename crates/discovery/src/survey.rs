@@ -20,7 +20,7 @@ use crate::real_path::{depth_in, is_same};
 use crate::state::{self, CompanionState, Running};
 use pillion_system::{process, time_limit};
 
-/// How long the folders may take, all together: one on a disk that does not answer is left out.
+/// The time limit for the folders, all together: one on a disk that does not answer is left out.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A companion, as its files tell of it.
@@ -36,26 +36,26 @@ pub struct Companion {
     pub pids: Vec<u32>,
     /// Its discovery files, by path.
     pub files: Vec<FoundFile>,
-    /// What it says of itself; none of a companion that is not Pillion's.
+    /// The state that it reports; none of a companion that is not Pillion's.
     pub state: Option<CompanionState>,
     /// True if it is Pillion's, is there, and does not say anything, as one that was suspended.
     pub is_silent: bool,
-    /// Whether it is there.
+    /// Its liveness.
     pub liveness: Liveness,
 }
 
 /// A discovery file that can be read and is one.
 #[derive(Debug, Clone)]
 pub struct FoundFile {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// For which agent it is.
+    /// The agent that it is for.
     pub dialect: Dialect,
-    /// What it says.
+    /// Its content.
     pub content: DiscoveryFile,
 }
 
-/// Whether a companion is there.
+/// The liveness of a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Liveness {
@@ -70,7 +70,7 @@ pub enum Liveness {
     OutOfReach,
 }
 
-/// What was found, and what could not be looked at.
+/// The findings, and the places that could not be looked at.
 #[derive(Debug, Default)]
 pub struct Survey {
     /// The companions, by port.
@@ -126,7 +126,7 @@ impl Companion {
         self.liveness == Liveness::Alive
     }
 
-    /// What is seen from here of where it runs, as far as its files say where that is.
+    /// The view from here of the place where it runs, as far as its files name that place.
     pub fn sight(&self) -> Sight {
         let first = self.files.first();
         first.map_or_else(|| Sight::of(None, Path::new("")), FoundFile::sight)
@@ -185,7 +185,7 @@ impl Companion {
         })
     }
 
-    /// How agents, and Pillion's own commands, speak to it: to one that leaves no files but Claude
+    /// The protocol by which agents, and Pillion's own commands, speak to it: to one that leaves no files but Claude
     /// Code's by that protocol alone.
     pub fn protocol(&self) -> Protocol {
         let mut protocols = self.files.iter().map(|file| file.dialect.protocol());
@@ -197,7 +197,7 @@ impl Companion {
         }
     }
 
-    /// How many components its deepest root has that contains this folder or file, if one does.
+    /// The number of components of its deepest root that contains this folder or file, if one does.
     pub fn depth(&self, path: &Path) -> Option<usize> {
         depth_in(&self.roots, path)
     }
@@ -264,7 +264,7 @@ pub fn survey(environment: &Environment) -> Survey {
     survey
 }
 
-/// What files of one companion have in common.
+/// The key that files of one companion have in common.
 type Key = (u16, Owner);
 
 /// The files of each companion.
@@ -308,8 +308,8 @@ fn are_of_one(these: &[FoundFile], those: &[FoundFile]) -> bool {
     !processes(these).is_disjoint(&processes(those)) || roots(these) == roots(those)
 }
 
-/// The files of those of Pillion's that were started with another temporary directory. What else is
-/// there is no matter of this terminal's.
+/// The files of those of Pillion's that were started with another temporary directory. Other files
+/// there are no matter of this terminal's.
 fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
     let here = environment.base(Base::TmpDir);
     let mut places: HashMap<&Path, Files> = HashMap::new();
@@ -394,7 +394,7 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
 /// A file's path, its name, and what is in it.
 type Read = (PathBuf, String, Result<Option<Vec<u8>>, FileError>);
 
-/// What is in a place. Waits for the disk.
+/// Reads the files in a place. Waits for the disk.
 fn read(base: &Path, place: &Place) -> Result<Vec<Read>, FileError> {
     let Some(folder) = Folder::open(base, place.folder)? else {
         return Ok(Vec::new());
@@ -457,7 +457,7 @@ impl FoundFile {
         pids.find(|pid| *pid != u32::from(self.content.port))
     }
 
-    /// What is seen from here of where it was written.
+    /// The view from here of the place where it was written.
     fn sight(&self) -> Sight {
         let publisher = self.content.pillion.as_ref();
         let written = publisher.and_then(|publisher| publisher.namespaces.as_ref());

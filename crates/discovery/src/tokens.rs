@@ -41,7 +41,7 @@ impl Tokens {
         &self.0[dialect as usize]
     }
 
-    /// Which agent presents `presented`, if any of ours does (C3.3). Every token is compared, each
+    /// The agent that presents `presented`, if any of ours does (C3.3). Every token is compared, each
     /// in constant time.
     pub fn dialect_of(&self, presented: &[u8]) -> Option<Dialect> {
         Dialect::ALL.into_iter().fold(None, |found, dialect| {

@@ -1,4 +1,4 @@
-//! Whether the parts of Pillion that work together are of one version: the comparison, and what people are told.
+//! The versions of the parts of Pillion that work together: the comparison, and the message to people.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,9 +9,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Two parts of Pillion are not of the same version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Which is older, as a sentence without its period.
+    /// The older part, as a sentence without its period.
     pub what: String,
-    /// What to do about it, as the end of that sentence.
+    /// The remedy, as the end of that sentence.
     pub advice: &'static str,
 }
 

@@ -14,11 +14,11 @@ use crate::private_file::FileError;
 pub struct Warning {
     /// The directory that is not served, or not fully.
     pub directory: PathBuf,
-    /// What a person sets to move it elsewhere.
+    /// The variable by which a person moves it elsewhere.
     pub variable: Option<&'static str>,
     /// The agents that look there.
     pub agents: Vec<Dialect>,
-    /// What went wrong.
+    /// The error.
     pub error: FileError,
 }
 

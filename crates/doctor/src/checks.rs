@@ -1,4 +1,4 @@
-//! What the facts mean. No I/O: a check takes facts and gives findings.
+//! Judges the facts. No I/O: a check takes facts and gives findings.
 
 mod agent;
 mod claude;

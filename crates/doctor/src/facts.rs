@@ -1,4 +1,4 @@
-//! What the doctor looks at, gathered with all its I/O, and judged nowhere here.
+//! The doctor's facts, gathered with all its I/O, and judged nowhere here.
 
 pub mod checkouts;
 pub mod codex;
@@ -28,23 +28,23 @@ use crate::setup::program::{self, Program};
 pub struct Facts {
     /// The installed release; the newest known one if that is unknown.
     pub release: Release,
-    /// Where the agent would be started, by its real path.
+    /// The folder in which the agent would be started, by its real path.
     pub folder: PathBuf,
     pub program: Program,
     pub setup: Setup,
-    /// Where else companions of this user are.
+    /// Other places with companions of this user.
     pub elsewhere: Vec<Elsewhere>,
     pub disk: Disk,
     pub network: Network,
     /// Every companion that can be seen from here.
     pub survey: Survey,
-    /// Which of them the agent takes, by its own rules.
+    /// The agent's choice among them, by its own rules.
     pub search: find::Finding,
     /// The agents that are connected to the companion, besides the doctor.
     pub connected: Vec<String>,
-    /// What came of dialling as the agent would.
+    /// The attempts of dialling as the agent would.
     pub dialled: Vec<Dialled>,
-    /// What an agent that opens no session is told when it asks; none of any other.
+    /// The answer to an agent that opens no session, when it asks; none of any other.
     pub asked: Option<codex::Asked>,
     /// Roots of companions that are other checkouts of the folder's repository.
     pub checkouts: Vec<PathBuf>,
@@ -132,7 +132,7 @@ impl Facts {
         self.outcome().is_some_and(Outcome::is_connected)
     }
 
-    /// How dialling ended.
+    /// The outcome of the last dial.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.dialled.last().map(|dialled| &dialled.outcome)
     }

@@ -1,10 +1,10 @@
-//! What the doctor can find: a closed list, each with an id that people can search for.
+//! The doctor's findings: a closed list, each with an id that people can search for.
 //!
 //! `docs/doctor.md` explains every id; a test holds that page and this list together.
 
 use serde::Serialize;
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -19,17 +19,17 @@ pub enum Level {
 /// One leg of the way from the agent to the editor, in the order in which it is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Step {
-    /// Which release is installed, and what it needs to run.
+    /// The release that is installed, and the programs that it needs to run.
     Agent,
-    /// Whether its settings turn IDE mode on.
+    /// The settings, which must turn IDE mode on.
     Settings,
-    /// Whether it looks for companions where they say that they are.
+    /// The folders, in which it must look for companions where they are.
     Folders,
-    /// Which discovery file it takes.
+    /// The discovery file that it takes.
     Companion,
-    /// Whether it gets through to the companion.
+    /// The way to the companion, through hosts and proxies.
     Connection,
-    /// What it has of the companion then.
+    /// The tools and the context of the companion then.
     Session,
 }
 
@@ -58,7 +58,7 @@ impl Step {
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident = $text:literal in $step:ident,)*) => {
-        /// What was found. The texts are stable: scripts compare them.
+        /// The kind of a finding. The texts are stable: scripts compare them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
         pub enum Id { $($(#[$doc])* #[serde(rename = $text)] $name,)* }
 
@@ -182,11 +182,11 @@ ids! {
 pub struct Finding {
     pub id: Id,
     pub level: Level,
-    /// What it is, as a sentence without its period.
+    /// The finding, as a sentence without its period.
     pub what: String,
     /// Why that matters.
     pub why: String,
-    /// What fixes it: a command to paste, or one to type into the agent if it starts with `/`.
+    /// The fix: a command to paste, or one to type into the agent if it starts with `/`.
     pub fix: Option<String>,
 }
 

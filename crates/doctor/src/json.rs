@@ -1,4 +1,4 @@
-//! What `pillion doctor --json` prints.
+//! The output of `pillion doctor --json`.
 
 use serde::Serialize;
 

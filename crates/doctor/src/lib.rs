@@ -24,7 +24,7 @@ use crate::setup::program;
 pub use self::json::Report;
 pub use self::report::{Style, write};
 
-/// What was found about one agent.
+/// The facts and findings about one agent.
 #[derive(Debug)]
 pub struct Examination {
     facts: Facts,
@@ -54,7 +54,7 @@ impl Examination {
         self.problems().next().is_none()
     }
 
-    /// What is in its way, in the order of the walk.
+    /// The problems in its way, in the order of the walk.
     fn problems(&self) -> impl Iterator<Item = &Finding> {
         self.findings
             .iter()

@@ -15,7 +15,7 @@ use super::facts::dial::Outcome;
 use super::facts::neighbours::CAN_SEE;
 use super::finding::{Finding, Level, Step};
 
-/// How it may look.
+/// The style of the report.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
     /// True if the terminal shows more than ASCII.
@@ -24,7 +24,7 @@ pub struct Style {
     pub is_coloured: bool,
 }
 
-/// How a leg of the way ended.
+/// The end of a leg of the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mark {
     Good,
@@ -167,7 +167,7 @@ fn has_session(facts: &Facts) -> bool {
     matches!(facts.outcome(), Some(Outcome::Connected { .. }))
 }
 
-/// What a leg of the way is about.
+/// A leg of the way, in a few words.
 fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
     let facts = &examination.facts;
     match step {
@@ -240,7 +240,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
     }
 }
 
-/// Whether Claude Code, or opencode, connects by itself.
+/// The ways in which Claude Code, or opencode, connects.
 fn claude_settings(facts: &Facts) -> &'static str {
     match facts.search.refusal {
         Some(Refusal::TurnedOff(_)) => "turned off",
@@ -248,7 +248,7 @@ fn claude_settings(facts: &Facts) -> &'static str {
     }
 }
 
-/// Where Pillion's hooks are.
+/// The place of Pillion's hooks.
 fn hooks(facts: &Facts) -> String {
     match &facts.setup.hooks {
         Some(hooks) if !hooks.ours.is_empty() => format!("in {}", hooks.path.display()),
@@ -256,7 +256,7 @@ fn hooks(facts: &Facts) -> String {
     }
 }
 
-/// Whether it is told what an editor shows.
+/// The source of its context.
 fn context(facts: &Facts) -> String {
     let asked = facts.asked.as_ref().filter(|_| is_asked(facts));
     match asked {

@@ -1,5 +1,5 @@
-//! How an agent is set up here: which release is installed, what its settings say, whether it trusts
-//! the folder, and which variables it has once it has started. Read as the agent reads it, and judged
+//! An agent's setup here: the release that is installed, its settings, its trust in the folder, and the
+//! variables that it has once it has started. Read as the agent reads it, and judged
 //! nowhere here.
 
 mod claude;
@@ -23,21 +23,21 @@ use self::settings::{Settings, SettingsFile};
 use self::trust::{Trust, trust};
 use self::variables::Variables;
 
-/// What a release of an agent reads before it looks for a companion.
+/// The files and variables that a release of an agent reads before it looks for a companion.
 #[derive(Debug)]
 pub struct Setup {
-    /// What its settings files say.
+    /// The content of its settings files.
     pub settings: Settings,
     /// Pillion's hooks; none if the agent has no hooks that are known.
     pub hooks: Option<Hooks>,
-    /// Whether the agent reads the folder's own files.
+    /// The agent's trust in the folder: with it, it reads the folder's own files.
     pub trust: Trust,
     /// The variables that the agent has when it looks for a companion.
     pub variables: Variables,
 }
 
 impl Setup {
-    /// What it reads when it is started in `folder` with the variables of this `terminal`.
+    /// Reads its setup when it is started in `folder` with the variables of this `terminal`.
     pub fn read(release: Release, terminal: &Environment, folder: &Path) -> Self {
         let variables = Variables::before_settings(release, terminal);
         let settings = match release.agent {

@@ -41,15 +41,15 @@ use crate::session::Session;
 use crate::view::View;
 use crate::{Options, roots, script, status};
 
-/// How often it is checked what nothing reports: that Kakoune works in another folder, and, where the system does not
-/// tell, that it was killed.
+/// The interval between checks of the things that nothing reports: that Kakoune works in another folder, and, where the
+/// system does not tell, that it was killed.
 const LIFE_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The client in the pane for proposals.
 struct Review {
     /// The name that it was started with.
     client: String,
-    /// What it shows.
+    /// The proposal that it shows.
     view: DiffId,
 }
 
@@ -58,9 +58,9 @@ struct Bridge {
     environment: Environment,
     session: Session,
     worker: Worker<Job>,
-    /// Where the system tells that the server's process has ended.
+    /// The channel on which the system tells that the server's process has ended.
     ends: (Sender<()>, Receiver<()>),
-    /// Where threads that wait for a disk report their results.
+    /// The channel of the results of threads that wait for a disk.
     done: (Sender<Done>, Receiver<Done>),
     handle: Handle,
     port: u16,
@@ -70,20 +70,20 @@ struct Bridge {
     root_requests: Sender<roots::Request>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
-    /// Who wants to know what stands in which view.
+    /// The requests for the text of a view.
     asked: Vec<(ProposalKey, Reply<String>)>,
     decided: BTreeMap<DiffId, Decided>,
     /// Accepted, and not ruled about.
     ruling: HashMap<DiffId, Asked>,
     /// Settled, and perhaps in Kakoune still.
     gone: BTreeMap<DiffId, Gone>,
-    /// What waits until the person pauses.
+    /// The display of the next proposal, held back until the person pauses.
     offer: Offer,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
     /// The changes that are being taken out of buffers.
     taking: BTreeMap<u64, String>,
-    /// How many texts are being kept.
+    /// The number of texts that are being kept.
     keeping: usize,
     /// The pane for proposals, while there is one or about to be.
     review: Option<Review>,
@@ -91,7 +91,7 @@ struct Bridge {
     turn_news: TurnNews,
     /// When agents ask, as the session was told last.
     review_mode: Option<String>,
-    /// What the person is told about the hub's version, as soon as a client can show it.
+    /// The message about the hub's version, shown as soon as a client can show it.
     mismatch: Option<Mismatch>,
     /// True if the loop is to end.
     is_over: bool,
@@ -388,7 +388,7 @@ impl Bridge {
         self.tell_kept(key);
     }
 
-    /// What waits is on the screen for as long as it does.
+    /// Shows the number of waiting proposals on the screen for as long as they wait.
     fn announce(&self) {
         let mut loaded = self.views.iter().filter(|view| view.is_loaded);
         let count = loaded.clone().count();

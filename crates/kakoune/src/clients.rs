@@ -13,7 +13,7 @@ use crate::context::Report;
 /// The person's clients. Those in panes for proposals are not among them.
 #[derive(Debug)]
 pub struct Clients {
-    /// What each reported last; the newest at the end.
+    /// The last report of each; the newest at the end.
     reports: Vec<Report>,
     /// The processes of those that are gone, each with when it had started. Kakoune may write a report of a client after
     /// it closed it.
@@ -63,12 +63,12 @@ impl Clients {
         self.reports.retain(|known| known.pid != pid);
     }
 
-    /// What the client reported that was used last.
+    /// The report of the client that was used last.
     pub fn newest(&self) -> Option<&Report> {
         self.reports.last()
     }
 
-    /// Its name: where the person is.
+    /// The name of the client that the person is in.
     pub fn name(&self) -> &str {
         self.newest().map_or("client0", |report| &report.client)
     }

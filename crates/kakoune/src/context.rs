@@ -11,14 +11,14 @@ use crate::quote;
 /// No more files than this are sent to agents.
 const MAX_REPORTED: usize = 64;
 
-/// What a client of Kakoune's shows, as `pillion-report` writes it: in this order.
+/// The state of a client of Kakoune's, as `pillion-report` writes it: in this order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     pub session: String,
     pub client: String,
     /// The client's process.
     pub pid: u32,
-    /// Which pane for proposals it is; empty for the person's own.
+    /// The pane for proposals that it is; empty for the person's own.
     pub review: String,
     /// The file of the buffer that is shown, or the buffer's name.
     file: String,
@@ -87,7 +87,7 @@ pub fn read_selection(text: &str) -> Option<[(u32, u32); 2]> {
     Some([place(anchor)?, place(cursor)?])
 }
 
-/// What was reported so far.
+/// The state that was reported so far.
 #[derive(Debug, Default)]
 pub struct Context {
     focused: HashMap<String, u64>,
@@ -96,7 +96,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// What is to be sent to agents now, if it has changed.
+    /// The files to send to agents now, if they have changed.
     pub fn update(&mut self, report: &Report, now: u64) -> Option<Vec<File>> {
         if report.is_of_file() {
             let known = self.active.as_ref().filter(|it| it.path == report.file);

@@ -1,5 +1,5 @@
 //! Whatever waits for a disk or for another program, on threads of its own: the files that Kakoune reads, the
-//! roots, the targets of decisions, the texts that are kept. What comes of it is one more thing that happens to
+//! roots, the targets of decisions, the texts that are kept. Each result is one more thing that happens to
 //! the loop, which never waits.
 
 use std::io;
@@ -18,10 +18,10 @@ use crate::form::Form;
 use crate::removed::Removed;
 use crate::taking::Taking;
 
-/// How long a check of a file may take. After that, it is no longer waited for.
+/// The time limit for a check of a file. After that, it is no longer waited for.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the private folder may take to be removed at the end.
+/// The time limit for removing the private folder at the end.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Something to do with the private folder.
@@ -43,15 +43,15 @@ pub enum Job {
     Status(String),
 }
 
-/// What came of something.
+/// The result of a job, or of work on another thread.
 #[derive(Debug)]
 pub enum Done {
-    /// Where the text of a proposal is and what it takes away, or why it cannot be shown.
+    /// The path of a proposal's text and the lines that it takes away, or why it cannot be shown.
     Written {
         key: ProposalKey,
         result: Result<(PathBuf, Removed), FileError>,
     },
-    /// Where that is, or why it is not there.
+    /// The path of that text, or why it is not there.
     KeptWritten {
         key: ProposalKey,
         held: String,
@@ -60,9 +60,9 @@ pub enum Done {
     },
     /// Kakoune was told that a file may be written in which the person takes something back.
     Awaiting(Box<Taking>),
-    /// What came of that.
+    /// The outcome of that.
     Taken(Box<Taking>, ActDone),
-    /// What its buffer is to hold is written down, or not.
+    /// The new text of its buffer is written down, or not.
     TakenWritten(Box<Taking>, Result<(), FileError>),
     /// The workspace roots, as they are now.
     Roots(Vec<PathBuf>),
@@ -84,20 +84,20 @@ pub enum Done {
     },
     /// A text of the person's was kept.
     Kept(Kept),
-    /// Whether there is a pane for this client now.
+    /// A pane for this client is there now, or not.
     Split { client: String, is_open: bool },
     /// The session is there no more.
     Gone,
 }
 
-/// What the person wrote, which is not lost with its view.
+/// A text of the person's, which is not lost with its view.
 #[derive(Debug)]
 pub struct Kept {
-    /// Where it is, or why it is lost.
+    /// The path of the text, or why it is lost.
     pub result: Result<PathBuf, FileError>,
-    /// What became of the view.
+    /// The fate of the view, as the beginning of a sentence.
     pub why: &'static str,
-    /// Where the person is told.
+    /// The client in which the person is told.
     pub client: String,
 }
 

@@ -42,7 +42,7 @@ impl Files {
         &self.path
     }
 
-    /// Where Kakoune writes.
+    /// The folder that Kakoune writes to.
     pub fn inbox(&self) -> PathBuf {
         self.path.join(INBOX)
     }

@@ -1,7 +1,7 @@
 //! A text as Kakoune's buffer holds it. A buffer ends with a newline, and its lines end alike: what else there is
 //! to know about the bytes is kept beside it.
 
-/// What a buffer does not hold of a text.
+/// The parts of a text that a buffer does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     has_bom: bool,

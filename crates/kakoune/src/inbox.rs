@@ -18,7 +18,7 @@ use crate::quote;
 use crate::sight::Window;
 use crate::taking::Taking;
 
-/// How often the folder is read where the system reports no changes, and in any case.
+/// The interval at which the folder is read where the system reports no changes, and in any case.
 const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
     Duration::from_secs(2)
 } else {
@@ -28,15 +28,15 @@ const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
 /// Nobody writes more.
 const MAX_FILE: u64 = 600 << 20;
 
-/// How the name of the file with the newest report of a client begins; it ends with the client's process id. The file
+/// The prefix of the name of the file with the newest report of a client; it ends with the client's process id. The file
 /// is overwritten, and removed when the client is gone.
 const CONTEXT: &str = "context";
 
 /// A file whose name begins so belongs to another one, which is written after it.
 const TEXT: &str = "text-";
 
-/// How the names of messages begin, in the order in which Kakoune writes them. It decides between messages with the same
-/// time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
+/// The prefixes of the names of messages, in the order in which Kakoune writes them. It decides between messages with the
+/// same time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
 const ORDER: [&str; 28] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
     "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
@@ -57,17 +57,17 @@ pub struct Received {
 /// Its content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum What {
-    /// What a client shows.
+    /// The state of a client.
     Report(Box<Report>),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
     Loaded(ProposalKey, Result<Vec<u8>, String>),
     /// A proposal is not loaded yet, because the person is busy in the former one.
     Later(ProposalKey),
-    /// What stood in the buffer in the place of which a newer proposal is loaded.
+    /// The text of the buffer in the place of which a newer proposal is loaded.
     Former(ProposalKey, Vec<u8>),
     /// A proposal stands on the screen of a client: of a pane for proposals, or of the person's own.
     Drawn(ProposalKey, String),
-    /// What a window shows of a proposal.
+    /// The part of a proposal that a window shows.
     Saw(ProposalKey, Box<Window>),
     /// A proposal was put in front of the person, who cannot edit it yet.
     Locked(DiffId),
@@ -99,9 +99,9 @@ pub enum What {
     Removed(ProposalKey, Vec<u8>),
     /// A view was taken away as it was asked for. The revision that stood in it is 0 if its buffer was gone.
     Given(ProposalKey, Vec<u8>),
-    /// What stood in a view that was settled, and in which the person was busy until now.
+    /// The text of a view that was settled, and in which the person was busy until now.
     Left(DiffId, Vec<u8>),
-    /// What stands in a view.
+    /// The text of a view.
     Told(ProposalKey, Vec<u8>),
     /// Something tried to decide that the person did not type, in this client.
     Untyped(DiffId, String),
@@ -134,7 +134,7 @@ pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     })
 }
 
-/// What is there and whole, in the order in which it was written.
+/// Reads the messages that are there and whole, in the order in which they were written.
 fn read_all(folder: &Path, reports: &mut Reports) -> Vec<Received> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
@@ -192,7 +192,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     fs::read(path).ok()
 }
 
-/// What a file of this name means, with these words in it.
+/// The message in a file of this name, with these words in it.
 fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) -> Option<What> {
     let mut words = words.into_iter();
     let mut parts = name.split('-');
@@ -250,7 +250,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     })
 }
 
-/// What the person takes back, of a buffer that holds `held`.
+/// The request to take something back, of a buffer that holds `held`.
 fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> Option<Taking> {
     let mut next = || words.next();
     let (client, path, is_modified) = (next()?, next()?, next()? == "true");

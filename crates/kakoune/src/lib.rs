@@ -29,7 +29,7 @@ mod view;
 pub use bridge::run;
 use pillion_view::StartOwn;
 
-/// How to serve the session.
+/// The options for serving the session.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Its name.
@@ -38,6 +38,6 @@ pub struct Options {
     pub server: u32,
     /// True if proposals may get a tmux pane of their own.
     pub may_split: bool,
-    /// What starts a companion in this process, where there can be no hub.
+    /// The function that starts a companion in this process, where there can be no hub.
     pub start_own: StartOwn,
 }

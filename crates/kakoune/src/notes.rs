@@ -1,18 +1,18 @@
-//! What the person says about a proposal: notes on its lines, and the reason for a decision. Kakoune knows where edits
+//! The person's words about a proposal: notes on its lines, and the reason for a decision. Kakoune knows where edits
 //! have moved the lines; the texts are here.
 
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 
-/// What stands in the margin beside lines with a note, before its number.
+/// The mark in the margin beside lines with a note, before its number.
 const MARK: &str = "\u{25b8}";
 
-/// What a client says with a decision, or as a note.
+/// A client's words with a decision, or as a note.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Said {
     pub client: String,
     pub text: String,
-    /// Where the notes are by now: the line of each number.
+    /// The places of the notes by now: the line of each number.
     places: Vec<(u32, usize)>,
 }
 
@@ -28,7 +28,7 @@ struct One {
     number: usize,
     /// From 0. None of a note on a text that another one has replaced.
     first: Option<u32>,
-    /// How many lines follow the first.
+    /// The number of lines that follow the first.
     more: u32,
     text: String,
 }

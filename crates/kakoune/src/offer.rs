@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Somebody who presses no key for so long is not about to press the next one of a command.
 pub const PAUSE: Duration = Duration::from_millis(400);
 
-/// What waits until the person pauses.
+/// The display of a proposal, held back until the person pauses.
 #[derive(Debug, Default)]
 pub struct Offer {
     is_wanted: bool,

@@ -19,7 +19,7 @@ use crate::disk::{CHECK_TIMEOUT, Done};
 /// An agent that has not written by then does not.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How often they are checked.
+/// The interval between checks.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 type Stamp = (u64, Option<SystemTime>);

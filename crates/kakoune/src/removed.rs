@@ -1,4 +1,4 @@
-//! What a proposal removes, for a person who sees what it adds: marks beside the lines, and the
+//! The lines that a proposal removes, for a person who sees what it adds: marks beside the lines, and the
 //! lines that went, for each place.
 
 use std::fmt::Write as _;
@@ -24,12 +24,12 @@ pub struct Removed {
     pub texts: Vec<String>,
     /// The line of the first change.
     pub first: usize,
-    /// What is to be seen.
+    /// The changed lines that are to be seen.
     pub sight: Sight,
 }
 
 impl Removed {
-    /// What `held`, the proposed text in a buffer, changes.
+    /// The changes that `held`, the proposed text in a buffer, makes.
     pub fn between(original: Option<&[u8]>, held: &str) -> Self {
         let mut all = Self {
             first: 1,

@@ -11,10 +11,10 @@ use pillion_system::spawn;
 
 use crate::disk::Done;
 
-/// What stands in the folder of a repository; in a work tree or a submodule `.git` is a file.
+/// The entries in the folder of a repository; in a work tree or a submodule `.git` is a file.
 const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darcs"];
 
-/// What the roots depend on.
+/// The facts that the roots depend on.
 #[derive(Debug)]
 pub struct Request {
     /// The process of the server, and the folder that it reported.
@@ -24,7 +24,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Where Kakoune works: `:cd` runs no hook in every version.
+    /// The folder in which Kakoune works: `:cd` runs no hook in every version.
     fn working_folder(&self) -> PathBuf {
         let current = std::fs::read_link(format!("/proc/{}/cwd", self.server));
         current.unwrap_or_else(|_| self.folder.clone().into())

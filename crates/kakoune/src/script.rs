@@ -13,21 +13,21 @@ use crate::sight::Target;
 use crate::taking::Taking;
 use crate::view::View;
 
-/// Who settled a proposal, and so whether its buffer may go right after a key.
+/// The settler of a proposal, on which it depends whether its buffer may go right after a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
     ByPerson,
     Elsewhere,
 }
 
-/// How far the time of a file may lag: the systems' clocks for that tick a hundred times a second or more.
+/// The largest lag of a file's time: the systems' clocks for that tick a hundred times a second or more.
 const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 
 /// The client that shows proposals beside the person's own.
 pub const REVIEW_CLIENT: &str = "pillion";
 
-/// What the session is to know first: where to write, which port agents connect to, and which agents there are. What
-/// an earlier companion left is the person's now.
+/// Tells the session what it is to know first: where to write, which port agents connect to, and which agents there are.
+/// Buffers that an earlier companion left are the person's now.
 pub fn begin(folder: &Path, port: u16) -> String {
     let folder = word(&folder.to_string_lossy());
     let agents = Dialect::PROGRAMS.map(Dialect::name).join(" ");
@@ -194,7 +194,7 @@ fn in_client(client: &str, command: &str) -> String {
     format!("try {}", word(&there))
 }
 
-/// Which proposal is shown when the person asks for one, and how many there are.
+/// Sets the proposal that is shown when the person asks for one, and the number of proposals.
 pub fn waiting(view: Option<&View>, count: usize) -> String {
     let buffer = view.map(View::buffer).unwrap_or_default();
     let pending = match count {
@@ -215,7 +215,7 @@ pub fn review_mode(label: Option<&str>) -> String {
     format!("set-option global pillion_review_mode {}", word(&label))
 }
 
-/// What the review client does when it starts.
+/// The first commands of the review client.
 pub fn first_display(view: &View) -> String {
     let buffer = word(&view.buffer());
     // An agent may have taken the proposal back meanwhile.

@@ -11,7 +11,7 @@ use pillion_system::Worker;
 
 use crate::disk::Done;
 
-/// How long the last scripts may take at the end.
+/// The time limit for the last scripts at the end.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A session. Dropping it waits until it has every script, but not long.
@@ -24,9 +24,9 @@ pub struct Session {
 #[derive(Debug)]
 struct Script {
     text: String,
-    /// What is reported when the session has it, or does not take it.
+    /// The report when the session has it, or does not take it.
     then: Option<Done>,
-    /// What is reported when it does not take it.
+    /// The report when it does not take it.
     or: Option<Done>,
 }
 
@@ -76,7 +76,7 @@ impl Session {
         }
     }
 
-    /// What it is called.
+    /// The session's name.
     pub fn name(&self) -> String {
         lock(&self.name).clone()
     }

@@ -1,5 +1,5 @@
-//! What of a proposal was on a screen: Kakoune tells which lines and columns a window shows, and where the lines that
-//! changed are by now.
+//! The part of a proposal that was on a screen: Kakoune tells which lines and columns a window shows, and where the lines
+//! that changed are by now.
 
 use std::ops::Range;
 
@@ -26,16 +26,16 @@ struct Place {
     hunk: usize,
     /// From 1.
     line: usize,
-    /// Which bytes of the buffer's text changed; none where lines were removed, which are only in the box.
+    /// The bytes of the buffer's text that changed; none where lines were removed, which are only in the box.
     changed: Option<Range<usize>>,
-    /// Where its line begins.
+    /// The start of its line.
     start: usize,
     /// The columns that were on the screen.
     columns: Vec<Range<usize>>,
     is_seen: bool,
 }
 
-/// What a window shows.
+/// The part of a buffer that a window shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     first: usize,
@@ -45,7 +45,7 @@ pub struct Window {
     is_wrapped: bool,
     cursor: usize,
     tabstop: usize,
-    /// Where each place is by now: its line and its number.
+    /// The current places: the line and the number of each.
     places: Vec<(usize, usize)>,
 }
 
@@ -162,7 +162,7 @@ impl Sight {
         }
     }
 
-    /// Where something is that was never on a screen, from the cursor of this window on: `held` is what the buffer held at
+    /// A place that was never on a screen, from the cursor of this window on: `held` is what the buffer held at
     /// first.
     pub fn next(&self, held: &str, window: &Window) -> Option<Target> {
         let unseen = window.places.iter().filter_map(|(line, number)| {
@@ -204,7 +204,7 @@ impl Place {
         self.is_seen |= window.is_wrapped || self.missing(changed, held, window).is_empty();
     }
 
-    /// Which columns of what changed were not on the screen, up to the last of them.
+    /// The columns of a change that were not on the screen, up to the last of them.
     fn missing(&self, changed: Range<usize>, held: &str, window: &Window) -> Range<usize> {
         let column =
             |at: usize| columns(held.get(self.start..at).unwrap_or_default(), window.tabstop);
@@ -217,8 +217,8 @@ impl Place {
         needed
     }
 
-    /// Where the cursor has to be in its line for the window to show as much as it can of what was not on the screen: the
-    /// window follows the cursor sideways, no further than it must.
+    /// The place of the cursor in its line at which the window shows as much as it can of the part that was not on the screen:
+    /// the window follows the cursor sideways, no further than it must.
     fn byte_to_see(&self, held: &str, window: &Window) -> usize {
         let Some(changed) = self.changed.clone() else {
             return 0;
@@ -244,14 +244,14 @@ impl Place {
     }
 }
 
-/// How wide a text is that a line begins with.
+/// The width of a text that a line begins with, in columns.
 fn columns(text: &str, tabstop: usize) -> usize {
     let parts = text.split('\t').map(visible::width);
     let ends = parts.reduce(|column, width| (column / tabstop + 1) * tabstop + width);
     ends.unwrap_or_default()
 }
 
-/// What of a line is not as in the former one: between what both begin and end with.
+/// The part of a line that differs from the former one: between the beginning and the end that they share.
 fn changed_bytes(former: &str, line: &str) -> Range<usize> {
     let former = former.trim_end_matches(['\r', '\n']);
     let same = line

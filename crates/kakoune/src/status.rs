@@ -1,4 +1,4 @@
-//! What `:pillion-status` shows.
+//! The text of `:pillion-status`.
 
 use std::path::PathBuf;
 

@@ -1,14 +1,14 @@
-//! What a person takes back of what an agent has written, in the buffer of the file.
+//! A person's request to take back changes that an agent has written, in the buffer of the file.
 
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What the person wants to take back.
+/// The changes that the person wants to take back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taking {
     /// Counts them, within the session.
     pub number: u64,
-    /// Where they asked for it.
+    /// The client in which they asked for it.
     pub client: String,
     /// The file.
     pub path: PathBuf,

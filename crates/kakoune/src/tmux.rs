@@ -17,7 +17,7 @@ const MIN_WIDTH: u32 = 120;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a client needs to find its session and its settings.
+/// The variables that a client needs to find its session and its settings.
 const VARIABLES: [&str; 6] = [
     "HOME",
     "KAKOUNE_CONFIG_DIR",
@@ -31,7 +31,7 @@ const VARIABLES: [&str; 6] = [
 const REVIEW: &str = "PILLION_REVIEW";
 
 /// Opens a client of the session in a pane beside that of `report`: the pane `review`, as it reports itself from its
-/// first moment on, when it has no name yet. On a thread; whether there is one then comes as [`Done::Split`].
+/// first moment on, when it has no name yet. On a thread, which reports with [`Done::Split`].
 pub fn split(report: &Report, session: &str, review: &str, commands: &str, done: &Sender<Done>) {
     let mut command = Command::new("tmux");
     let direction = if report.width < MIN_WIDTH { "-v" } else { "-h" };

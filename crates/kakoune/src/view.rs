@@ -1,7 +1,7 @@
 //! One proposal in a buffer: what was seen of it, and so what may be decided about it. Knows no clock and no
 //! Kakoune.
 //!
-//! What counts is the time of drawing, which `NormalIdle` reports.
+//! The time of drawing counts, which `NormalIdle` reports.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -24,9 +24,9 @@ pub struct View {
     /// Shared with the thread that compares and writes it.
     pub diff: Arc<Diff>,
     pub form: Form,
-    /// What its buffer holds of the proposed text.
+    /// The proposed text as its buffer holds it.
     pub held: String,
-    /// Where the agent is answered once it is shown.
+    /// The reply to the agent, sent once it is shown.
     pub shown: Option<Reply<()>>,
     /// True if its buffer is there.
     pub is_loaded: bool,
@@ -36,15 +36,15 @@ pub struct View {
     pub is_displayed: bool,
     /// True if it waits to be loaded until the person is done with the former one.
     pub is_deferred: bool,
-    /// What stands in its buffer until then.
+    /// The former proposal, which stands in its buffer until then.
     pub former: Option<Box<View>>,
     pub sight: Sight,
     pub notes: Notes,
     /// True if the person has changed it, as far as its buffer was told.
     pub is_edited: bool,
-    /// What the person had made of an earlier proposal of the file, byte for byte.
+    /// The person's text from an earlier proposal of the file, byte for byte.
     pub kept: Option<String>,
-    /// What the window shows that was drawn last.
+    /// The part that the window showed when it was drawn last.
     window: Option<Window>,
     /// True if it cannot be edited yet, and since the person paused last, nobody has tried to change that.
     is_locked: bool,
@@ -120,7 +120,7 @@ impl View {
         former.map(|former| *former)
     }
 
-    /// What the person made of the former one, if this is what stood in the buffer.
+    /// The person's text of the former one, if this is what stood in the buffer.
     pub fn former_edits(&self, key: ProposalKey, held: &[u8]) -> Option<String> {
         let former = self.former.as_deref();
         former.filter(|it| it.key() == key)?.edits(held)
@@ -165,7 +165,7 @@ impl View {
         self.is_unlock_due = true;
     }
 
-    /// Where something is that was not on the screen.
+    /// A place that was not on the screen.
     pub fn next(&self) -> Option<Target> {
         self.sight.next(&self.held, self.window.as_ref()?)
     }
@@ -174,7 +174,7 @@ impl View {
         self.sight.unseen().is_some_and(|unseen| unseen.hunks > 0)
     }
 
-    /// Whether the person can edit it.
+    /// Sets whether the person can edit it.
     pub fn lock(&mut self, is_locked: bool) {
         self.is_locked = is_locked;
         self.is_unlock_due = true;
@@ -185,7 +185,7 @@ impl View {
         self.is_locked
     }
 
-    /// From when on they are to be able to: once they have looked at it, and pause.
+    /// The time from which on they are to be able to: once they have looked at it, and pause.
     pub fn unlock_at(&self) -> Option<SystemTime> {
         let drawn = self
             .drawn
@@ -224,7 +224,7 @@ impl View {
         Some(self.refused.map_or(drawn, |refused| refused.max(drawn)))
     }
 
-    /// What the person has seen who typed something until then.
+    /// The part that the person had seen when they typed something at this time.
     pub fn seen(&self, at: SystemTime) -> Seen {
         let at = self.asked.map_or(at, |asked| asked.min(at));
         Seen {
@@ -238,7 +238,7 @@ impl View {
         }
     }
 
-    /// What the person made of it, if its buffer holds something else now.
+    /// The person's text, if its buffer holds something else now.
     pub fn edits(&self, held: &[u8]) -> Option<String> {
         let is_edited = !held.is_empty() && held != self.held.as_bytes();
         is_edited.then(|| self.form.text(&String::from_utf8_lossy(held)))

@@ -24,7 +24,7 @@ pub struct Comparison {
     /// Its number in [`Done::Compared`].
     pub number: u64,
     pub diff: Arc<Diff>,
-    /// How the editor counts.
+    /// The encoding in which the editor counts.
     pub encoding: Encoding,
     /// The text that the editor has, if it has opened it.
     pub shown: Option<String>,

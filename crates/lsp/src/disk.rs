@@ -1,5 +1,5 @@
 //! Whatever waits for a disk, on threads of its own: the files of proposals, the real paths of
-//! workspace folders, the program that opens a file. What comes of it is one more thing that
+//! workspace folders, the program that opens a file. Each result is one more thing that
 //! happens to the loop, which never waits.
 //!
 //! One thread owns the files of proposals and does one job after the other; another resolves workspace folders.
@@ -26,10 +26,10 @@ use crate::roots::{FoldersChanged, Roots};
 
 pub use launch::launch;
 
-/// How long reading a file may take. After that, the caller gets an error.
+/// The time limit for reading a file. After that, the caller gets an error.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the files of proposals may take to be removed at the end.
+/// The time limit for removing the files of proposals at the end.
 const REMOVE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Something to do with the file of a proposal.
@@ -43,25 +43,25 @@ pub enum Job {
     Remove { key: ProposalKey },
 }
 
-/// What was saved in the file of a proposal; nothing if it was removed.
+/// The content that was saved in the file of a proposal; nothing if it was removed.
 pub type Saved = Result<Option<Vec<u8>>, String>;
 
-/// What came of work on another thread.
+/// The result of work on another thread.
 #[derive(Debug)]
 pub enum Done {
-    /// Where the file is, or why there is none.
+    /// The path of the file, or why there is none.
     Written {
         key: ProposalKey,
         file: Result<PathBuf, String>,
     },
-    /// What is in it.
+    /// The content of the file.
     Read { number: u64, saved: Saved },
     /// The program was started, or why not.
     Launched {
         key: ProposalKey,
         result: Result<(), String>,
     },
-    /// Where the hunks of a proposal are, in this comparison, and how long that took to find out.
+    /// The places of a proposal's hunks, in this comparison, and the time that it took to find them.
     Compared {
         number: u64,
         diagnostics: Vec<Diagnostic>,
@@ -69,12 +69,12 @@ pub enum Done {
     },
     /// The gate has ruled about what the person decided.
     Ruled { key: ProposalKey, ruling: Ruling },
-    /// What agents have written, for this request of the client's, or for the profile itself.
+    /// The changes that agents have written, for this request of the client's, or for the profile itself.
     Listed {
         request: Option<RequestId>,
         list: ChangesList,
     },
-    /// What came of what the person does with that, for this request.
+    /// The outcome of the person's action on them, for this request.
     Acted {
         request: Option<RequestId>,
         done: ActDone,
@@ -117,7 +117,7 @@ pub fn start(dir: ProcessDir, done: Sender<Done>) -> io::Result<Worker<Job>> {
     })
 }
 
-/// What the thread of the proposals owns.
+/// The state of the thread of the proposals.
 struct Store {
     dir: ProcessDir,
     open: HashMap<ProposalKey, ProposalFile>,

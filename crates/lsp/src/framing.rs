@@ -18,7 +18,7 @@ const MAX_MESSAGE: u64 = 2 << 30;
 /// All header lines of one message together.
 const MAX_HEADER: u64 = 8 << 10;
 
-/// What was read.
+/// The result of a read.
 #[derive(Debug)]
 pub enum Frame {
     /// A message, and how many bytes it has.

@@ -55,7 +55,7 @@ struct GeneralCapabilities {
     position_encodings: Option<Vec<String>>,
 }
 
-/// Which profile a client wants.
+/// The profile that a client wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileKind {
     /// That of a plugin, which may send its version.
@@ -77,7 +77,7 @@ impl InitializeParams {
             })
     }
 
-    /// Which editor it is; `fallback` if it does not identify itself.
+    /// The editor's identity; `fallback` if it does not identify itself.
     pub fn editor(&self, fallback: Option<&str>) -> IdeInfo {
         let editor = self.quirks(false).editor.or(self.client_name());
         identity(editor.or(fallback).unwrap_or_default())
@@ -87,7 +87,7 @@ impl InitializeParams {
         Some(&self.client_info.as_ref()?.name)
     }
 
-    /// What is peculiar to the client. Where another program can open documents in it (`has_opener`), a client that
+    /// The client's peculiarities. Where another program can open documents in it (`has_opener`), a client that
     /// does not declare that it shows them is not asked: Kate 26.08 takes the question and never answers.
     pub fn quirks(&self, has_opener: bool) -> Quirks {
         let mut quirks = Quirks::of(self.client_name().unwrap_or_default());
@@ -98,7 +98,7 @@ impl InitializeParams {
         quirks
     }
 
-    /// How to log who the editor is.
+    /// The editor's version, for the log.
     pub fn editor_version(&self) -> &str {
         let info = self.client_info.as_ref();
         info.and_then(|info| info.version.as_deref()).unwrap_or("?")
@@ -121,14 +121,14 @@ impl InitializeParams {
         is_empty && self.root_uri.is_none() && matches!(profile_kind, ProfileKind::Plugin { .. })
     }
 
-    /// How positions are counted from now on.
+    /// The encoding of positions from now on.
     pub fn encoding(&self) -> Encoding {
         let general = self.capabilities.general.as_ref();
         let offered = general.and_then(|general| general.position_encodings.as_deref());
         Encoding::choose(offered.unwrap_or_default())
     }
 
-    /// Which profile the client wants.
+    /// The profile that the client wants.
     ///
     /// # Errors
     /// A sentence that names the field.

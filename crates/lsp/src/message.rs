@@ -49,7 +49,7 @@ pub fn ignored(method: &str, why: &str) -> Message {
     log(MessageType::Warning, format!("{method} is ignored: {why}"))
 }
 
-/// What a document's diagnostics are now.
+/// The current diagnostics of a document.
 pub fn diagnostics(uri: &str, diagnostics: Vec<Diagnostic>) -> Message {
     let params = PublishDiagnosticsParams {
         uri: uri.into(),

@@ -10,7 +10,7 @@ use lsp_server::{Message, Request, RequestId};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Where the ids begin. Vim 9.0 mixes up an id of ours with an equal one of its own.
+/// The first id. Vim 9.0 mixes up an id of ours with an equal one of its own.
 const FIRST_ID: i32 = 1_000_000;
 
 /// An editor that answers nothing costs no more than these.
@@ -58,7 +58,7 @@ impl<T> Outgoing<T> {
         Request { id, method, params }.into()
     }
 
-    /// What the answer with this id is for; nothing if no caller waits for it any more.
+    /// The purpose of the answer with this id; nothing if no caller waits for it any more.
     pub fn answered(&mut self, id: &RequestId) -> Option<T> {
         let id = id.to_string().parse().ok()?;
         self.pending.remove(&id)

@@ -44,16 +44,16 @@ const REVIEW: &str = "pillion.review";
 /// The command by which the person sends the notes that wait for agents.
 const SEND_NOTES: &str = "pillion.sendNotes";
 
-/// What the plain profile has to know from the beginning.
+/// The plain profile's setup, known from the beginning.
 #[derive(Debug)]
 pub struct Setup {
-    /// How the client counts.
+    /// The encoding in which the client counts.
     pub encoding: Encoding,
-    /// What is peculiar to the client.
+    /// The client's peculiarities.
     pub quirks: Quirks,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
-    /// Where proposals lie, by each of their names.
+    /// The folders of proposals, by each of their names.
     pub folders: Vec<PathBuf>,
 }
 
@@ -65,9 +65,9 @@ pub struct Plain {
     files: Files,
     proposals: Proposals,
     written: Written,
-    /// What was reported already.
+    /// The warnings that were reported already.
     warnings: Vec<String>,
-    /// What agents were said to have changed without asking.
+    /// The files that agents were said to have changed without asking.
     unasked: Vec<String>,
     turn_news: TurnNews,
 }
@@ -205,7 +205,7 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
     }
 }
 
-/// What came of a choice.
+/// The answer about the outcome of a choice.
 fn chosen(chosen: Chosen) -> Result<Value, ResponseError> {
     match chosen.done {
         true => Ok(chosen.message.into()),

@@ -33,7 +33,7 @@ use crate::{message, uri};
 #[derive(Debug)]
 pub struct Plugin {
     encoding: Encoding,
-    /// What the plugin calls its version.
+    /// The plugin's name for its version.
     version: Option<String>,
     diffs: Diffs,
     diagnostics: Diagnostics,
@@ -64,7 +64,7 @@ impl Plugin {
         vec![Action::ReportContext { files, is_trusted }]
     }
 
-    /// What is no file has been no agent's, either.
+    /// Reports it if it is a file; anything else has been no agent's, either.
     fn synced(DidSync { uri, saved }: DidSync) -> Vec<Action> {
         let path = uri::to_path(&uri);
         let synced = path.map(|path| Action::ReportSync {
@@ -161,7 +161,7 @@ impl Plugin {
     }
 }
 
-/// What came of a choice.
+/// The answer about the outcome of a choice.
 fn chosen(chosen: ViewChosen) -> Result<Value, ResponseError> {
     Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default())
 }

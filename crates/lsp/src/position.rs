@@ -5,7 +5,7 @@
 use gen_lsp_types::PositionEncodingKind;
 use pillion_protocol::Cursor;
 
-/// What a character of a position counts.
+/// The unit of a position's character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
     /// Bytes.
@@ -48,7 +48,7 @@ impl Encoding {
         }
     }
 
-    /// How long `text` is.
+    /// The length of `text`.
     pub fn length(self, text: &str) -> usize {
         match self {
             Self::Utf8 => text.len(),

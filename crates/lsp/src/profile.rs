@@ -1,4 +1,4 @@
-//! What the server asks of a profile, and what a profile wants done.
+//! The interface of a profile: the server's calls, and the actions that it wants done.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -16,11 +16,11 @@ use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
 use crate::proposal_path::Owner;
 
-/// How many files are reported, the newest: more than are sent to agents, because only the companion
+/// The number of files that are reported, the newest: more than are sent to agents, because only the companion
 /// sees which of them are on disk (C4.4).
 pub const MAX_REPORTED: usize = 10 * MAX_FILES;
 
-/// How one kind of client sees Pillion. A state machine: it never blocks and sends nothing itself.
+/// One kind of client's view of Pillion. A state machine: it never blocks and sends nothing itself.
 pub trait ClientProfile {
     /// The capabilities that answer `initialize`, besides those of every profile.
     fn capabilities(&self) -> ServerCapabilities;
@@ -89,7 +89,7 @@ pub trait ClientProfile {
     }
 }
 
-/// What is worked out beside the loop.
+/// Work to be done beside the loop.
 pub struct Work(pub Box<dyn FnOnce() -> Value + Send>);
 
 impl fmt::Debug for Work {
@@ -98,7 +98,7 @@ impl fmt::Debug for Work {
     }
 }
 
-/// What a profile wants done.
+/// An action that a profile wants done.
 #[derive(Debug)]
 pub enum Action {
     /// Send it to the client: an answer at once, anything else when the client is ready.
@@ -163,7 +163,7 @@ pub enum Action {
     WorkOut { request: RequestId, answer: Work },
 }
 
-/// How agents find the companion.
+/// The data by which agents find the companion.
 #[derive(Debug, Clone)]
 pub struct Published {
     pub port: u16,

@@ -1,11 +1,11 @@
-//! Which paths are proposals, and whose: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone; whether that folder
-//! can be trusted is checked when the proposal is opened.
+//! The paths that are proposals, and their processes: `…/pillion/proposals/PID/LABEL/NAME`. By the path alone; whether that
+//! folder can be trusted is checked when the proposal is opened.
 
 use std::path::{Component, Path, PathBuf};
 
 use pillion_view::{DiffId, ProposalKey};
 
-/// Below a state folder: where proposals lie.
+/// The folder of proposals, below a state folder.
 pub const PROPOSALS: &str = "proposals";
 
 /// The folder of a process's proposals.
@@ -19,7 +19,7 @@ pub struct Owner {
     pub pid: u32,
 }
 
-/// Whose proposal a file is, and which of them.
+/// The owner of the proposal that a file is, and its key.
 pub fn owner(path: &Path) -> Option<(Owner, ProposalKey)> {
     let (owner, below) = folder(path)?;
     let [label, _name] = below.as_slice() else {

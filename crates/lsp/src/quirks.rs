@@ -1,9 +1,9 @@
-//! What is peculiar to some language-server clients, known by the name that they give themselves.
+//! The peculiarities of some language-server clients, known by the name that they give themselves.
 //!
 //! A client that may send fast edits out of order (Helix 25.01) is asked for whole texts, of which the newest
 //! version counts.
 
-/// How one client differs from what the specification lets expect.
+/// One client's differences from the specification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Quirks {
     /// The editor that it belongs to, if the name is not the editor's.

@@ -11,8 +11,8 @@ const BOM: char = '\u{feff}';
 /// All that ends a line somewhere; what is longer first.
 const ANY: Ends = &["\r\n", "\n", "\r"];
 
-/// How an editor takes two texts apart that shows CRLF as LF, and any other `\r` as a character:
-/// what ends a line of the proposal, and of its own text. What it makes of `\r\r\n` is no CRLF.
+/// The line ends by which the texts are split where an editor shows CRLF as LF, and any other `\r` as a character:
+/// those of the proposal, and those of its own text. What it makes of `\r\r\n` is no CRLF.
 const BY_NEWLINES: [Ends; 2] = [&["\r\n", "\n"], &["\n"]];
 
 /// The text to accept: `now`, as the editor has it, with the bytes of `proposal` that the editor
@@ -49,7 +49,7 @@ pub fn restore(proposal: &str, shown: &str, now: &str) -> String {
     text
 }
 
-/// What an editor that showed the proposal as `shown` has to show so that `wanted` is the text to accept; none if it cannot.
+/// The text that an editor that showed the proposal as `shown` has to show so that `wanted` is accepted; none if it cannot.
 pub fn shown_as(proposal: &str, shown: &str, wanted: &str) -> Option<String> {
     let bodies = [Some(wanted), wanted.strip_prefix(BOM)];
     let hides_ends = proposal.contains('\r') && !shown.contains('\r');
@@ -130,7 +130,7 @@ fn weave(original: &Lines<'_>, shown: &Lines<'_>, now: &Lines<'_>, text: &mut St
     }
 }
 
-/// What ends a line.
+/// The line ends that count.
 type Ends = &'static [&'static str];
 
 /// A text as lines; an empty text has one line.
@@ -190,7 +190,7 @@ impl<'a> Lines<'a> {
         self.lines.last().is_some_and(Line::ends)
     }
 
-    /// How most of its lines end, if any does.
+    /// The end of most of its lines, if any has one.
     fn usual_end(&self) -> Option<&'static str> {
         let count = |end: &str| self.lines.iter().filter(|line| line.end == end).count();
         let counts = ["\r", "\r\n", "\n"].map(|end| (count(end), end));
@@ -327,7 +327,7 @@ mod tests {
             .collect()
     }
 
-    /// What editors make of a text that they open.
+    /// The forms in which editors show a text that they open.
     fn ways(text: &str) -> [String; 6] {
         let body = text.strip_prefix(BOM).unwrap_or(text);
         let ended = |text: &str, end: &str| match text.ends_with('\n') {

@@ -22,7 +22,7 @@ pub struct DidChangeWorkspaceFolders {
     pub event: FoldersChanged,
 }
 
-/// Which folders came and which went.
+/// The folders that came and those that went.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct FoldersChanged {
     pub added: Vec<WorkspaceFolder>,
@@ -105,7 +105,7 @@ impl Roots {
         paths
     }
 
-    /// What the person should know about folders that cannot be published to agents.
+    /// Takes the messages to the person about folders that cannot be published to agents.
     pub fn take_notes(&mut self) -> Vec<Message> {
         std::mem::take(&mut self.notes)
     }

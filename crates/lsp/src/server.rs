@@ -18,14 +18,14 @@ use crate::session::{Session, Start, Told, warning};
 use crate::transport::{self, Input};
 use crate::{Error, Options, message};
 
-/// How often it is checked whether the editor still lives where the system does not tell. The end of the input normally
-/// shows that first, unless another process holds the pipe.
+/// The interval between checks that the editor still lives, where the system does not tell. The end of the input
+/// normally shows that first, unless another process holds the pipe.
 const POLL_INTERVAL: Duration = Duration::from_secs(10);
 
-/// How long the disks may take that a session needs. Longer than a companion takes to give up.
+/// The time limit for the disks that a session needs. Longer than a companion takes to give up.
 const START_TIMEOUT: Duration = Duration::from_secs(12);
 
-/// How long a line on standard error may take.
+/// The time limit for a line on standard error.
 const STDERR_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves one editor until it leaves.
@@ -61,11 +61,11 @@ pub fn run(options: Options) -> anyhow::Result<()> {
 
 struct Server {
     options: Options,
-    /// Where the companion sends its requests and reports.
+    /// The channel of the companion's requests and reports.
     events: Sender<Told>,
-    /// Where other threads report their results.
+    /// The channel of other threads' results.
     done: (Sender<Done>, Receiver<Done>),
-    /// Where the processes are reported that have ended.
+    /// The channel of the processes that have ended.
     gone: (Sender<u32>, Receiver<u32>),
     output: Sender<Message>,
     /// The name that is used until the editor has sent its own.
@@ -245,7 +245,7 @@ impl Server {
         }
     }
 
-    /// A process has ended; whether that was the editor.
+    /// A process has ended. Returns an ending if that was the editor.
     fn ended(&self, ended: u32) -> Option<Ending> {
         let session = self.session.as_ref();
         let pid = session.map(|session| session.editor_pid);

@@ -1,5 +1,5 @@
-//! What there is between `initialize` and `shutdown`: the companion, the client's profile, and what
-//! waits until the client is ready.
+//! The session between `initialize` and `shutdown`: the companion, the client's profile, and the events and messages
+//! that wait until the client is ready.
 //!
 //! A thread makes the session, and only then does the loop wait, because no agent is served yet.
 
@@ -46,10 +46,10 @@ const PLUGIN_OF: &str = "PILLION_PLUGIN_OF";
 pub struct Session {
     service: Service,
     pub profile: Box<dyn ClientProfile + Send>,
-    /// Where proposals lie as files, if that is how they are shown.
+    /// The worker for the files of proposals, if proposals are shown as files.
     files: Option<Worker<Job>>,
     output: Sender<Message>,
-    /// Where other threads report what came of their work.
+    /// The channel of other threads' results.
     done: Sender<Done>,
     guests: Guests,
     /// The workspace roots, and where their changes are worked out.
@@ -57,13 +57,13 @@ pub struct Session {
     changes: Worker<FoldersChanged>,
     pub editor_pid: u32,
     is_initialized: bool,
-    /// What happened before the client was ready.
+    /// The events from before the client was ready.
     held: Vec<EditorEvent>,
     /// The messages from before that.
     unsent: Vec<Message>,
 }
 
-/// What a session is made of.
+/// The parts that a session is made of.
 #[derive(Debug)]
 pub struct Start {
     pub params: InitializeParams,

@@ -10,10 +10,10 @@ use pillion_system::spawn;
 
 use crate::framing::{self, Frame, Malformed};
 
-/// How long the last messages may take to reach the editor.
+/// The time limit for the last messages to reach the editor.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
 
-/// What came from the editor. `None` if it sends nothing more, or a signal asks for the end.
+/// The input from the editor. `None` if it sends nothing more, or a signal asks for the end.
 pub type Input = Result<Option<Frame>, Malformed>;
 
 /// The editor's end of the connection.

@@ -11,27 +11,27 @@ const START: Duration = Duration::from_secs(120);
 /// Agents take keys that come closer together than about 40 ms for a paste.
 const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
-/// How long an agent's client goes on trying to reach a companion that is gone. Each of these
+/// The time for which an agent's client goes on trying to reach a companion that is gone. Each of these
 /// failures marks the agent as disconnected, even one that is connected to another by then.
 const OLD_CLIENT_GIVES_UP: Duration = Duration::from_secs(4);
 
-/// What both agents show in an empty input line.
+/// The text of both agents in an empty input line.
 const READY: &str = "Type your message";
 
 /// The command by which both agents are left.
 const QUIT: &str = "/quit";
 
-/// What both say of it below the input line once they have loaded their commands. Until then they
+/// The text of both about it below the input line once they have loaded their commands. Until then they
 /// take commands for prompts.
 const ABOUT_QUIT: &str = "xit the cli";
 
-/// What both agents ask above the choices for a proposed change.
+/// The question of both agents above the choices for a proposed change.
 const QUESTION: &str = "Apply this change?";
 
 /// The choice that refuses, behind its number.
 const NO: &str = ". No, suggest changes";
 
-/// Which agent.
+/// The kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentKind {
     /// Gemini CLI.
@@ -52,7 +52,7 @@ impl AgentKind {
         }
     }
 
-    /// How it sends its model where the cursor is, without blanks (see
+    /// The cursor's place as it sends it to its model, without blanks (see
     /// [`ModelRequest::newest_message`](crate::ModelRequest::newest_message)).
     pub fn reported_cursor(self, line: u32, character: u32) -> String {
         match self {
@@ -61,7 +61,7 @@ impl AgentKind {
         }
     }
 
-    /// What it is started with.
+    /// The arguments that it is started with.
     pub fn arguments(self) -> &'static [&'static str] {
         match self {
             AgentKind::Gemini => &[],
@@ -149,7 +149,7 @@ impl Agent {
         agent
     }
 
-    /// Which it is.
+    /// The kind of this agent.
     pub fn kind(&self) -> AgentKind {
         self.kind
     }
@@ -174,7 +174,7 @@ impl Agent {
         self.wait_taken();
     }
 
-    /// Prompts it, and waits for its answer. What it sent to the model.
+    /// Prompts it, and waits for its answer. Returns the request that it sent to the model.
     pub fn ask(&self, model: &Model, prompt: &str) -> String {
         self.ask_with(model, prompt, Agent::prompt)
     }

@@ -18,7 +18,7 @@ const PASTE_PAUSE: Duration = Duration::from_millis(500);
 /// After so long, a key that had no effect is pressed again.
 const KEY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What stands below the empty input line: one of these for each permission mode.
+/// The texts below the empty input line: one of these for each permission mode.
 const READY: [&str; 6] = [
     "? for shortcuts",
     "plan mode on",
@@ -29,7 +29,7 @@ const READY: [&str; 6] = [
     "(shift+tab to cycle)",
 ];
 
-/// What it asks above the choices for a proposed change.
+/// The question above the choices for a proposed change.
 const QUESTION: &str = "Do you want to ";
 
 /// Stands below those choices.
@@ -38,7 +38,7 @@ const QUESTION_KEYS: &str = "Esc to cancel";
 /// Above the companions that `/ide` offers.
 const LISTS: [&str; 2] = ["Connect to an IDE", "Select IDE"];
 
-/// What `/ide` asks before it connects: whether it shall from now on without being asked.
+/// The question of `/ide` before it connects: whether it shall from now on without being asked.
 const ASK_ALWAYS: [&str; 2] = ["IDE automatically?", "enable auto-connect to IDE?"];
 
 /// The key that no server is asked about.
@@ -100,7 +100,7 @@ pub fn set_up_claude_in(home: &Path, folder: &Path) {
     fs::create_dir_all(home.join(".claude")).expect("the home is ours");
 }
 
-/// How one is started.
+/// The setup for starting one.
 #[derive(Debug, Clone, Default)]
 pub struct ClaudeStart<'a> {
     /// The terminal's name, unique in its tmux server; that of the release if it is empty.
@@ -176,7 +176,7 @@ impl Claude {
         Claude { release, pane }
     }
 
-    /// Which it is.
+    /// The release of this one.
     pub fn release(&self) -> ClaudeRelease {
         self.release
     }
@@ -335,7 +335,7 @@ fn is_question(screen: &str) -> bool {
     question(screen).is_some()
 }
 
-/// What it asks for a change, with the name of the file.
+/// The question for a change, with the name of the file.
 fn question(screen: &str) -> Option<&str> {
     let asks = screen.contains(QUESTION_KEYS);
     screen.lines().rfind(|row| asks && row.contains(QUESTION))

@@ -1,4 +1,4 @@
-//! Where the installed Claude Code, opencode and Copilot CLI are. `cargo xtask test` installs them and says so by a
+//! The installed Claude Code, opencode and Copilot CLI. `cargo xtask test` installs them and names their place in a
 //! variable.
 
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The variable that holds the folder of the installation.
 const VARIABLE: &str = "PILLION_TEST_CLAUDE";
 
-/// Which release.
+/// The releases of Claude Code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClaudeRelease {
     /// 2.1.332, a native program.
@@ -70,7 +70,7 @@ impl ClaudeNpm {
         self.package("@github", "copilot-", "copilot")
     }
 
-    /// Where Copilot CLI unpacks itself when it starts, once for all tests: more than 200 MB.
+    /// The folder in which Copilot CLI unpacks itself when it starts, once for all tests: more than 200 MB.
     pub fn copilot_cache(&self) -> PathBuf {
         self.modules.with_file_name("copilot-cache")
     }

@@ -12,13 +12,13 @@ const START_TIMEOUT: Duration = Duration::from_secs(120);
 /// Keys that come in one read with Enter count as pasted.
 const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
-/// What stands in the empty input line.
+/// The text in the empty input line.
 const READY: &str = "Ask Codex to do anything";
 
 /// Stands on the screen while the model or a tool is at work.
 const WORKING: &str = "esc to interrupt";
 
-/// What it asks about a patch.
+/// The question about a patch.
 const QUESTION: &str = "Would you like to make the following edits?";
 
 /// The model that it believes to speak with, by which it chooses its tools.
@@ -39,16 +39,16 @@ pub struct CodexHook {
     pub matcher: Option<String>,
     /// A shell command.
     pub command: String,
-    /// How long Codex waits for it, in seconds.
+    /// The time that Codex waits for it, in seconds.
     pub timeout: u64,
 }
 
-/// How it is started.
+/// The setup for starting it.
 #[derive(Debug, Clone)]
 pub struct CodexStart {
-    /// Which release.
+    /// The release.
     pub release: CodexRelease,
-    /// Which tools it has.
+    /// The model, by which it chooses its tools.
     pub model: CodexModel,
     /// `read-only`, in which it asks about each patch, or `workspace-write`, in which it asks about none in its folder.
     pub sandbox: &'static str,
@@ -104,7 +104,7 @@ impl CodexStart {
 }
 
 impl Codex {
-    /// Where its settings are.
+    /// The folder of its settings.
     pub fn folder(home: &Home) -> PathBuf {
         home.home().join(".codex")
     }

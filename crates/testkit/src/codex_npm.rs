@@ -1,4 +1,4 @@
-//! Where the installed Codex CLI is, in two releases. `cargo xtask test` installs them and says so by a variable.
+//! The installed Codex CLI, in two releases. `cargo xtask test` installs them and names their place in a variable.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The variable that holds the folder of the installation.
 const VARIABLE: &str = "PILLION_TEST_CODEX";
 
-/// Which release.
+/// The releases of Codex CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CodexRelease {
     /// 0.169.0.

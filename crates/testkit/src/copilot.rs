@@ -14,10 +14,10 @@ const START_TIMEOUT: Duration = Duration::from_secs(120);
 /// Keys that come in one read with Enter count as pasted.
 const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
-/// What stands below the empty input line.
+/// The text below the empty input line.
 const READY: &str = "/ commands";
 
-/// What it asks below a proposed change, with the file's path.
+/// The question below a proposed change, with the file's path.
 const QUESTION: &str = "Do you want to ";
 
 /// Stands below the choices.

@@ -1,4 +1,4 @@
-//! Where the editors are. `cargo xtask test` installs them and says so by a variable.
+//! The installed editors. `cargo xtask test` installs them and names their place in a variable.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const UNSTABLE: &str = "sid";
 /// Ubuntu's release with the oldest Emacs that is supported.
 const UBUNTU: &str = "noble";
 
-/// Which Neovim.
+/// The releases of Neovim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NvimVersion {
     /// 0.10.4, of Debian stable.
@@ -47,7 +47,7 @@ impl NvimVersion {
     }
 }
 
-/// Which Vim.
+/// The releases of Vim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VimVersion {
     /// 9.1.1230, of Debian stable.
@@ -65,7 +65,7 @@ impl VimVersion {
     }
 }
 
-/// Which Kakoune.
+/// The releases of Kakoune.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KakouneVersion {
     /// 2024.05.18, of Debian stable.
@@ -83,7 +83,7 @@ impl KakouneVersion {
     }
 }
 
-/// Which Emacs.
+/// The releases of Emacs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmacsVersion {
     /// 29.3, of Ubuntu 24.04.
@@ -104,7 +104,7 @@ impl EmacsVersion {
     }
 }
 
-/// Which Helix.
+/// The releases of Helix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HelixVersion {
     /// 25.01.1, of Debian stable.
@@ -122,7 +122,7 @@ impl HelixVersion {
     }
 }
 
-/// Which Kate.
+/// The releases of Kate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KateVersion {
     /// 25.04.2, of Debian stable.
@@ -140,7 +140,7 @@ impl KateVersion {
     }
 }
 
-/// Where an Emacs is that does not lie where it was built for.
+/// The place of an Emacs that does not lie where it was built for.
 #[derive(Debug, Clone)]
 pub struct EmacsPlace {
     /// Its program.
@@ -312,7 +312,7 @@ impl Editors {
     }
 }
 
-/// What is in a folder.
+/// The entries of a folder.
 fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> + use<> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path())

@@ -16,10 +16,10 @@ pub use self::setup::EmacsSetup;
 use crate::process::{signal, tree};
 use crate::{Pane, SOON, kill_tree, pause};
 
-/// How long one answer may take.
+/// The time limit for one answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What helps to find out why a test failed.
+/// The state that helps to find out why a test failed.
 const DESCRIBE: &str = "(format \"%s in %s; %S\\n%s\" major-mode (buffer-name) (mapcar #'buffer-name (buffer-list)) \
     (with-current-buffer \"*Messages*\" (buffer-string)))";
 

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use crate::{Editors, Env, HelixVersion, Home, Pane, SOON, Size, Tmux};
 
-/// What it shows when it offers code actions, and where there are none.
+/// The message that it shows when it offers code actions, and there are none.
 const NO_ACTIONS: &str = "No code actions available";
 
-/// How often it is asked for code actions that are not there yet.
+/// The interval at which it is asked for code actions that are not there yet.
 const ASK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A running Helix. It ends with its terminal.

@@ -113,7 +113,7 @@ impl Home {
         self.root.path()
     }
 
-    /// What every process of this person has: the folders, a plain PATH, a UTF-8 locale.
+    /// The variables that every process of this person has: the folders, a plain PATH, a UTF-8 locale.
     pub fn env(&self) -> Env {
         Env::default()
             .with("HOME", self.home())

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::SOON;
 
-/// What FUSE asks first of all, and how.
+/// The first request of FUSE.
 const INIT: u32 = 26;
 
 /// The operation of a request is its second number, its own number the next eight bytes.

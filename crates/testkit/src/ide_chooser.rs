@@ -27,7 +27,7 @@ pub struct IdeChooser {
     path: TempDir,
 }
 
-/// What a client starts with.
+/// The situation that a client starts with.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChoiceSituation {
@@ -41,15 +41,15 @@ pub struct ChoiceSituation {
     pub command: String,
 }
 
-/// What a client chose.
+/// The choice of a client.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chosen {
-    /// What it calls the editor, `{name, displayName}`; null if it refuses.
+    /// The name that it gives the editor, `{name, displayName}`; null if it refuses.
     pub ide: Value,
     /// The content of the file that it took; null if it took none.
     pub config: Value,
-    /// What it tried, in order.
+    /// The attempts to connect, in order.
     pub dials: Vec<ChosenDial>,
     /// Its last message; null if there was none.
     pub details: Option<String>,
@@ -109,7 +109,7 @@ impl IdeChooser {
         self.pid
     }
 
-    /// Which companion it takes.
+    /// The companion that it takes.
     pub fn choose(&mut self, situation: &ChoiceSituation) -> Chosen {
         let env: serde_json::Map<String, Value> = situation
             .env
@@ -201,7 +201,7 @@ impl IdeProcess {
         self.pid
     }
 
-    /// What each package's client takes for its editor.
+    /// The process that each package's client takes for its editor.
     pub fn found(&self) -> &[u32] {
         &self.found
     }

@@ -27,7 +27,7 @@ pub struct IdeClient {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DiffHandle(u64);
 
-/// What became of a diff, as the agent sees it.
+/// The outcome of a diff, as the agent sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// Accepted with this text; none if the agent settled it itself and was given none back.
@@ -140,8 +140,8 @@ impl IdeClient {
         self.closed(call, timeout)
     }
 
-    /// Settles a diff as the agents do when the person answers in the agent's own window. What
-    /// came of it is then its [`IdeClient::outcome`].
+    /// Settles a diff as the agents do when the person answers in the agent's own window. The
+    /// outcome is then its [`IdeClient::outcome`].
     pub fn resolve(&mut self, path: impl AsRef<Path>, accepted: bool, timeout: Duration) {
         let call = self.id();
         let path = path.as_ref();
@@ -212,7 +212,7 @@ impl IdeClient {
         }
     }
 
-    /// What was printed and not waited for, each cut to what fits a line.
+    /// The messages that were printed and not waited for, each cut to fit a line.
     fn heard(&self) -> String {
         let lines = self.kept.iter().map(|message| {
             let cut: String = message.to_string().chars().take(200).collect();

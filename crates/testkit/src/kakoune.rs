@@ -17,10 +17,10 @@ pub use self::setup::KakouneSetup;
 use crate::process::tree;
 use crate::{Env, Pane, SOON, kill_tree, pause};
 
-/// How long it may take to answer.
+/// The time limit for its answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What helps to find out why a test failed.
+/// The state that helps to find out why a test failed.
 const DESCRIBE: &str =
     "%val{client_list} | %val{buflist} | %val{bufname} | %val{selections_desc} | %val{modified}";
 
@@ -228,7 +228,7 @@ impl Kakoune {
         self.folder.join(format!("answer-{}", self.asked.get()))
     }
 
-    /// What it wrote into this file, once it is whole.
+    /// The answer that it wrote into this file, once it is whole.
     fn wait_answer(&self, file: &std::path::Path) -> Option<String> {
         let done = file.with_extension("done");
         let started = Instant::now();

@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use crate::process::{signal, tree};
 use crate::{Editors, Env, Home, KateVersion, SOON, kill_tree, pause};
 
-/// How long a menu is waited for before it is asked for again: there may have been nothing to offer yet.
+/// The time for which a menu is waited for before it is asked for again: there may have been nothing to offer yet.
 const MENU_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// In pixels. A menu that only says "No Actions" is lower, and all others are not.
@@ -208,7 +208,7 @@ impl Kate {
         }
     }
 
-    /// What it prints. It fails when it finds nothing.
+    /// Runs the program, and returns its output. It fails when it finds nothing.
     fn xdotool(&self, arguments: &[&str]) -> String {
         let output = Command::new("xdotool")
             .args(arguments)
@@ -231,7 +231,7 @@ impl Drop for Kate {
     }
 }
 
-/// What it needs besides: its own data and libraries, the screen, and `kate` on PATH, for those who open files in it.
+/// The rest of its variables: its own data and libraries, the screen, and `kate` on PATH, for those who open files in it.
 fn with_windows(home: &Home, env: &Env, program: &Path, display: &str) -> Env {
     let system = program.ancestors().nth(2).expect("it is `usr/bin/kate`");
     let folder = home.root().join("kate");

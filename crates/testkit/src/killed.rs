@@ -41,7 +41,7 @@ const CHANGING: &[c_long] = &[
 /// Those that write to a file, and to much else.
 const WRITING: &[c_long] = &[libc::SYS_write, libc::SYS_writev, libc::SYS_pwrite64];
 
-/// How a process stops at a system call.
+/// The signal by which a process stops at a system call.
 const AT_CALL: c_int = libc::SIGTRAP | 0x80;
 
 /// Runs the program, and kills it with all its threads as it is about to make the `nth` system call that changes the file

@@ -1,8 +1,8 @@
-//! How much memory a process has, as Linux counts it.
+//! The memory that a process has, as Linux counts it.
 
 use std::fs;
 
-/// What it has now, in bytes.
+/// The memory that it has now, in bytes.
 ///
 /// # Panics
 /// If the process is gone.

@@ -1,5 +1,5 @@
 //! The stand-in model: a server on loopback that answers as the test has scripted, in the APIs
-//! that the agents speak. How each API puts an answer is in [`anthropic`], [`gemini`],
+//! that the agents speak. The forms of answers in each API are in [`anthropic`], [`gemini`],
 //! [`openai`] and [`responses`].
 
 mod anthropic;
@@ -23,16 +23,16 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// What the model says when nothing is scripted.
+/// The model's answer when nothing is scripted.
 const NOT_SCRIPTED: &str = "(nothing is scripted)";
 
 /// The prompt of an agent that is started without a terminal: by it, its main conversation is known.
 pub const HEADLESS_PROMPT: &str = "Change it, without asking anybody.";
 
-/// What a subagent is asked, by which its conversation is known.
+/// The prompt of a subagent, by which its conversation is known.
 const SUBAGENT: &str = "Do what a subagent does.";
 
-/// One thing that the model does: what it answers to one request of the main conversation.
+/// One thing that the model does: its answer to one request of the main conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Turn {
     /// Says this, and ends its turn.
@@ -50,7 +50,7 @@ pub enum Turn {
         path: PathBuf,
         /// As it stands in the file.
         old: String,
-        /// What comes instead.
+        /// The text that takes its place.
         new: String,
     },
     /// Reads the file (Qwen Code and Claude Code overwrite no file that they have not read).
@@ -265,7 +265,7 @@ impl Model {
         self.script.lock().turns.clear();
     }
 
-    /// How many scripted turns were not taken yet.
+    /// The number of scripted turns that were not taken yet.
     pub fn turns_left(&self) -> usize {
         self.script.lock().turns.len()
     }

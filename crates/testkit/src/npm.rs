@@ -1,4 +1,4 @@
-//! Where the pinned npm packages are. `cargo xtask test` installs them and says so by a variable.
+//! The pinned npm packages. `cargo xtask test` installs them and names their place in a variable.
 
 use std::path::{Path, PathBuf};
 
@@ -37,7 +37,7 @@ impl Npm {
         &self.folder
     }
 
-    /// The folder of all commands of the packages, `node` among them: what goes on PATH.
+    /// The folder of all commands of the packages, `node` among them, which goes on PATH.
     pub fn bin(&self) -> PathBuf {
         self.folder.join("node_modules/.bin")
     }

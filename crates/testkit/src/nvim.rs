@@ -20,7 +20,7 @@ pub use self::setup::NvimSetup;
 use crate::process::tree;
 use crate::{Pane, SOON, kill_tree, pause};
 
-/// How long one look may take: Neovim answers none while it asks the user something.
+/// The time limit for one look: Neovim answers none while it asks the user something.
 const ONE_LOOK: Duration = Duration::from_secs(1);
 
 const DESCRIBE: &str = include_str!("nvim/describe.lua");
@@ -35,7 +35,7 @@ pub struct Nvim {
     left: RefCell<Vec<u32>>,
 }
 
-/// Where it runs.
+/// The place where it runs.
 #[derive(Debug)]
 enum Body {
     /// Without a screen; what it says goes to the file.
@@ -67,7 +67,7 @@ impl Nvim {
     }
 
     /// Runs Lua code in it, with `args` as its `...`; one that is not an array is the only argument.
-    /// What the code returns. Lua does not tell an empty list from an empty table: it is a list.
+    /// Returns its result. Lua does not tell an empty list from an empty table: it is a list.
     ///
     /// # Panics
     /// With Neovim's own words if the code fails, and with what Neovim shows if it does not answer
@@ -108,7 +108,7 @@ impl Nvim {
         self.wait_for::<Value>(what, &format!("return ({condition})"), json!([]));
     }
 
-    /// Waits until Lua code returns something that is neither nil nor false. What it returns.
+    /// Waits until Lua code returns something that is neither nil nor false. Returns that.
     ///
     /// # Panics
     /// As [`Nvim::wait_until`] does.
@@ -165,7 +165,7 @@ impl Nvim {
         is_blocked.then(|| mode["mode"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// What `:messages` lists.
+    /// The output of `:messages`.
     pub fn messages(&self) -> String {
         let code = "return vim.api.nvim_exec('messages', true)";
         self.lua(code, json!([]))
@@ -308,7 +308,7 @@ impl Body {
         }
     }
 
-    /// What a person would see.
+    /// The output or the screen that a person would see.
     fn shows(&self) -> String {
         match self {
             Body::Headless { says, .. } => {

@@ -14,7 +14,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(120);
 /// Keys that come in one read with Enter count as pasted.
 const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
-/// What stands below the input line.
+/// The text below the input line.
 const READY: &str = "ctrl+p commands";
 
 /// A running opencode.

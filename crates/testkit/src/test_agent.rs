@@ -28,7 +28,7 @@ pub struct TestAgent {
 #[derive(Debug)]
 pub struct Call<T>(JoinHandle<Result<T, ClientError>>);
 
-/// What came of waiting for an outcome.
+/// The result of waiting for an outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Heard {
     /// This came.

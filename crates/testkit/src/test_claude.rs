@@ -77,7 +77,7 @@ impl TestClaude {
     /// Closes a view by its tab's name.
     ///
     /// # Errors
-    /// What the companion says.
+    /// The companion's reason.
     pub fn close_tab(&self, tab_name: &str) -> Result<(), ClientError> {
         self.runtime.block_on(self.client.close_tab(tab_name))
     }

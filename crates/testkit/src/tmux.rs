@@ -142,7 +142,7 @@ impl Tmux {
 }
 
 impl Tmux {
-    /// What identifies the server that a program runs in: `TMUX`, but for the pane.
+    /// The variable that identifies the server that a program runs in: `TMUX`, but for the pane.
     pub fn variable(&self) -> String {
         format!("{},0,0", self.server.socket.display())
     }
@@ -226,7 +226,7 @@ impl Pane {
         self.capture(&["-e"])
     }
 
-    /// What has scrolled out of the screen, and the screen.
+    /// The text that has scrolled out of the screen, and the screen.
     pub fn scrollback(&self) -> String {
         self.capture(&["-S", "-"])
     }
@@ -339,7 +339,7 @@ impl Pane {
         format!("the screen of {:?}{ended}:\n{}", self.name, framed(screen))
     }
 
-    /// What the programs in the other terminals show: why this one waits is often shown there.
+    /// The screens of the other terminals: why this one waits is often shown there.
     fn others_described(&self) -> String {
         let names = self.server.run(["list-sessions", "-F", "#{session_name}"]);
         let names = names.lines();
@@ -381,7 +381,7 @@ impl Pane {
 }
 
 impl Server {
-    /// Runs a command, without a process for it; what it prints.
+    /// Runs a command, without a process for it, and returns its output.
     fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let args: Vec<S> = args.into_iter().collect();
         let args: Vec<&OsStr> = args.iter().map(AsRef::as_ref).collect();

@@ -24,7 +24,7 @@ impl UnreadPipe {
         Self { path, _ends: ends }
     }
 
-    /// Where it is.
+    /// The path of the pipe.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -16,10 +16,10 @@ pub use self::setup::VimSetup;
 use crate::process::tree;
 use crate::{Pane, SOON, kill_tree, pause};
 
-/// How long one look may take.
+/// The time limit for one look.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What helps to find out why a test failed.
+/// The state that helps to find out why a test failed.
 const DESCRIBE: &str = "'mode ' .. mode(1) .. ', state ' .. state() .. ', ' .. getcwd() .. ', tab ' \
     .. tabpagenr() .. '/' .. tabpagenr('$') .. execute('ls!') .. execute('messages')";
 

@@ -1,4 +1,4 @@
-//! How long tests wait.
+//! The time limits and pauses of tests.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -180,7 +180,7 @@ fn has_version(nvim: &Nvim, version: NvimVersion) {
     assert!(is_right, "{version:?} is {number:?}");
 }
 
-/// What the panic says.
+/// The message of the panic.
 fn complaint<T>(work: impl FnOnce() -> T) -> String {
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     let panic = result.err().expect("this panics");

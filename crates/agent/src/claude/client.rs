@@ -25,7 +25,7 @@ pub struct Client {
     server: Server,
 }
 
-/// What became of a proposal. `Debug` does not show the text.
+/// The outcome of a proposal. `Debug` does not show the text.
 #[derive(Clone, PartialEq, Eq, derive_more::Debug)]
 pub enum Answer {
     /// `FILE_SAVED`: accepted, with the complete final text.
@@ -87,7 +87,7 @@ impl Client {
         Ok((client, updates))
     }
 
-    /// Who the companion says that it is.
+    /// The companion, as it introduces itself.
     pub fn server(&self) -> &Server {
         &self.server
     }
@@ -128,8 +128,8 @@ impl Client {
         self.call_in_time(CLOSE_TAB, arguments).await.map(drop)
     }
 
-    /// Closes all views of this connection. The agent does it at the start of each turn. What the
-    /// companion says is how many: `CLOSED_2_DIFF_TABS`.
+    /// Closes all views of this connection. The agent does it at the start of each turn. The companion's
+    /// answer gives their number: `CLOSED_2_DIFF_TABS`.
     ///
     /// # Errors
     /// As [`close_tab`](Self::close_tab).
@@ -176,7 +176,7 @@ impl Client {
     }
 }
 
-/// What the texts of an answer to `openDiff` say.
+/// Reads the texts of an answer to `openDiff`.
 fn answer(texts: Vec<String>) -> Result<Answer, ClientError> {
     let mut texts = texts.into_iter();
     let word = texts.next().unwrap_or_default();

@@ -20,13 +20,13 @@ use crate::error::ClientError;
 use crate::link::{self, envelope};
 use crate::message::{self, Message};
 
-/// How many requests may wait to be sent.
+/// The number of requests that may wait to be sent.
 const MAX_COMMANDS: usize = 16;
 
-/// How long the companion may take to end the connection with us.
+/// The time limit for the companion to end the connection with us.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What the task is asked to do.
+/// A request to the task.
 pub(super) enum Command {
     /// Sends a request; its answer goes there. No caller has to wait for it.
     Request {

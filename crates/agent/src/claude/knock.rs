@@ -1,5 +1,5 @@
-//! Whether a companion of Claude Code's protocol would let one in, asked without opening a session: what
-//! another companion makes of a second one is not known.
+//! Asks whether a companion of Claude Code's protocol would let one in, without opening a session: the effect
+//! of a second session on other companions is not known.
 
 use pillion_http::header::HOST;
 use pillion_http::{Bytes, Request};

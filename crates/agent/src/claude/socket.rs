@@ -13,9 +13,9 @@ use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 use crate::address::{Address, MAX_MESSAGE};
 use crate::error::{ClientError, unreachable};
 
-/// What is sent.
+/// The half that sends.
 pub(super) type Sink = SplitSink<WebSocketStream<TcpStream>, Message>;
-/// What comes.
+/// The half that receives.
 pub(super) type Stream = SplitStream<WebSocketStream<TcpStream>>;
 
 /// Connects and upgrades.
@@ -45,7 +45,7 @@ pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientErro
     Ok(socket.split())
 }
 
-/// What became of the upgrade.
+/// The error of an upgrade that failed.
 fn failure(error: Error) -> ClientError {
     match error {
         Error::Http(answer) if !answer.status().is_success() => {

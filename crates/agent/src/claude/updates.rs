@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 
 use crate::address::MAX_MESSAGE;
 
-/// How many updates may wait to be read, and how long their texts may be together. The oldest give
+/// The number of updates that may wait to be read, and the length of their texts together. The oldest give
 /// way to newer ones.
 const MAX_WAITING: usize = 256;
 const MAX_WAITING_BYTES: usize = MAX_MESSAGE;
@@ -25,22 +25,22 @@ pub enum Update {
     Mention(Mention),
 }
 
-/// What the person looks at.
+/// The file that the person looks at.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Selection {
     /// The file, by its path; none means that no file is open any more.
     #[serde(rename = "filePath")]
     pub path: Option<String>,
-    /// What is selected; empty if nothing is.
+    /// The text that is selected; empty if none is.
     #[serde(default, deserialize_with = "text_or_null")]
     pub text: String,
-    /// Where the selection or the cursor is.
+    /// The place of the selection or the cursor.
     #[serde(rename = "selection")]
     pub range: Range,
 }
 
-/// What the person mentions.
+/// The file or the lines that the person mentions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mention {
@@ -137,7 +137,7 @@ impl Waiting {
 }
 
 impl Update {
-    /// How long its texts are.
+    /// The length of its texts, in bytes.
     fn size(&self) -> usize {
         match self {
             Self::Selection(it) => it.text.len() + it.path.as_ref().map_or(0, String::len),

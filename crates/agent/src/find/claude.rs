@@ -26,7 +26,7 @@ const AUTO_CONNECT: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
 /// The variable that makes every folder fit.
 const SKIP_VALID_CHECK: &str = "CLAUDE_CODE_IDE_SKIP_VALID_CHECK";
 
-/// What turns a variable on, and what turns it off.
+/// The values that turn a variable on, and those that turn it off.
 const YES: [&str; 4] = ["1", "true", "yes", "on"];
 const NO: [&str; 4] = ["0", "false", "no", "off"];
 

@@ -1,4 +1,4 @@
-//! What an agent makes of a discovery file: JSON of any shape, with JavaScript's notions of what is
+//! An agent's reading of a discovery file: JSON of any shape, with JavaScript's notions of what is
 //! missing and what is empty. Companions of others write these files.
 
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) enum Workspace {
 }
 
 impl Content {
-    /// None if it is no JSON. What is not Unicode is replaced, as agents do.
+    /// None if it is no JSON. Bytes that are not Unicode are replaced, as agents do.
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let text = String::from_utf8_lossy(bytes);
         serde_json::from_str(&text).ok().map(Self)
@@ -106,13 +106,13 @@ impl Content {
     }
 }
 
-/// A text as the port of an address: what a URL parser accepts there.
+/// A text as the port of an address, if a URL parser accepts it there.
 pub(crate) fn port_number(text: &str) -> Option<u16> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| text.parse().ok()).flatten()
 }
 
-/// What JavaScript's `parseInt` makes of a text: the number at its start.
+/// The number at the start of a text, as JavaScript's `parseInt` reads it.
 pub(crate) fn leading_number(text: &str) -> Option<u32> {
     let text = text.trim_start();
     let text = text.strip_prefix('+').unwrap_or(text);

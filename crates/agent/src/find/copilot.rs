@@ -1,4 +1,4 @@
-//! Copilot CLI's lock files: which one it takes by itself. The person can have it take any with `/ide`.
+//! Copilot CLI's lock files, and the one that it takes by itself. The person can have it take any with `/ide`.
 //!
 //! The rules were seen from outside: they are what the program does with files and folders that were laid before it.
 

@@ -14,7 +14,7 @@ use super::workspace::Fit;
 use crate::release::Change;
 
 impl Place<'_> {
-    /// What `FOLDER/PREFIX-PID-PORT.json` and its older forms give.
+    /// The pick from `FOLDER/PREFIX-PID-PORT.json` and its older forms.
     pub(super) fn pick_by_process(&self, prefix: &'static str) -> Pick {
         let release = self.situation.release;
         let tmpdir = self.situation.environment.base(Base::TmpDir);

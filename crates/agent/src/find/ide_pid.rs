@@ -1,4 +1,4 @@
-//! Which process an agent takes for its editor (C2.3): pure rules on the chain of its ancestors.
+//! The process that an agent takes for its editor (C2.3): pure rules on the chain of its ancestors.
 
 use pillion_discovery::Environment;
 use pillion_system::process::Process;
@@ -6,10 +6,10 @@ use pillion_system::process::Process;
 use super::content::leading_number;
 use crate::release::{Change, Release};
 
-/// How far agents climb.
+/// The number of steps that agents climb at most.
 const MAX_STEPS: usize = 32;
 
-/// What counts as a shell, by the exact name.
+/// The names that count as a shell, exactly.
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
 
 /// The process that `release` takes for its editor, on this system.

@@ -16,7 +16,7 @@ use crate::release::Change;
 
 const PREFIX: &str = "qwen-code-ide-server";
 
-/// Where a file was met: an unfit one means different things.
+/// The place where a file was met: an unfit one means different things.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Met {
     LockOfVariable,
@@ -25,7 +25,7 @@ enum Met {
 }
 
 impl Place<'_> {
-    /// What the lock file of the port variable, the older files and all lock files give.
+    /// The pick from the lock file of the port variable, the older files and all lock files.
     pub(super) fn pick_by_lock(&self) -> Pick {
         let mut pick = Pick::default();
         let locks = self.lock_folder();

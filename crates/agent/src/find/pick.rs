@@ -1,4 +1,4 @@
-//! What looking at all files gave, before anything is dialled.
+//! The pick from all files, before anything is dialled.
 
 use super::Situation;
 use super::content::{Content, port_number};

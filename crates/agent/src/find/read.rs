@@ -19,11 +19,11 @@ pub(crate) struct Seen {
     pub(crate) path: PathBuf,
     /// The process id in its name.
     pub(crate) pid: Option<u64>,
-    /// What reading it gave.
+    /// The content, or the error of reading it.
     pub(crate) read: Result<Text, ErrorKind>,
 }
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct Text {
     /// None if it is no JSON.

@@ -1,4 +1,4 @@
-//! In which terminals an agent offers IDE mode, by their variables, when no discovery file names an
+//! The terminals in which an agent offers IDE mode, by their variables, when no discovery file names an
 //! editor (C7.1).
 
 use pillion_discovery::Environment;

@@ -1,4 +1,4 @@
-//! What an agent makes of each discovery file, and why.
+//! An agent's verdict on each discovery file, and why.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 /// A discovery file of one agent, on this machine.
 #[derive(Debug, Clone)]
 pub struct Candidate {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// The port that it names, if it can be dialled.
     pub port: Option<u16>,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,
-    /// What becomes of it.
+    /// The agent's verdict on it.
     pub verdict: Verdict,
 }
 
-/// What becomes of a discovery file. `Display` says it to people, as what follows the file's name.
+/// The verdict on a discovery file. `Display` says it to people, as what follows the file's name.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Verdict {
     /// The agent takes it.
@@ -125,7 +125,7 @@ impl Verdict {
     }
 }
 
-/// What a release makes of the process that it takes for its editor.
+/// The process that a release looks for, in words: the one that it takes for its editor.
 fn looks_for(wanted: Option<u32>) -> String {
     match wanted {
         Some(pid) => format!("looks only for {pid}"),

@@ -1,4 +1,4 @@
-//! Whether a workspace contains the agent's folder (C2.7), by each release's way of making a path
+//! The comparison of a workspace with the agent's folder (C2.7), by each release's way of making a path
 //! real.
 
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use pillion_protocol::path::absolute;
 use super::content::Workspace;
 use crate::release::{Change, Release};
 
-/// What a release finds when it compares a workspace with its folder.
+/// The result of a release's comparison of a workspace with its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fit {
     /// The folder is in it.

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::situations::World;
 
-/// What both sides answer, in one form.
+/// The answer of both sides, in one form.
 #[derive(Debug, PartialEq)]
 struct Answer {
     config: Value,
@@ -21,7 +21,7 @@ struct Answer {
     kind: &'static str,
 }
 
-/// How many situations each release is asked.
+/// The number of situations that each release is asked about.
 const SITUATIONS: u64 = 300;
 
 #[test]

@@ -18,7 +18,7 @@ use self::stand_in::{Act, StandIn, answer, notification, usual};
 use crate::accepting::Accepting;
 use crate::server::SOON;
 
-/// How long those wait that are to give up.
+/// The time limit of those that are to give up.
 const SHORT: Duration = Duration::from_millis(300);
 
 async fn connected(companion: &StandIn) -> Client {
@@ -26,7 +26,7 @@ async fn connected(companion: &StandIn) -> Client {
     connecting.unwrap().unwrap().0
 }
 
-/// What becomes of a connection when the companion does so on `initialize`.
+/// The error of a connection when the companion does so on `initialize`.
 async fn refused(on_initialize: impl Fn(&Value) -> Act + Send + Sync + 'static) -> ClientError {
     let companion = StandIn::start(true, move |message| match message["method"].as_str() {
         Some("initialize") => on_initialize(message),

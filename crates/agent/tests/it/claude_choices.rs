@@ -1,4 +1,4 @@
-//! Which lock file Claude Code takes, against the real program: in generated situations it must dial
+//! Compares `find` with the real Claude Code, by the lock file that it takes: in generated situations it must dial
 //! what `find` says, and nothing else.
 
 mod machine;

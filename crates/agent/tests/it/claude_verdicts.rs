@@ -1,4 +1,4 @@
-//! What Claude Code and opencode make of each lock file, and why.
+//! The verdicts of Claude Code and opencode on each lock file, and why.
 
 use std::fs;
 use std::net::TcpListener;

@@ -1,4 +1,4 @@
-//! What Copilot CLI makes of each lock file, and why.
+//! The verdicts of Copilot CLI on each lock file, and why.
 
 use std::fs;
 use std::os::unix::fs::symlink;

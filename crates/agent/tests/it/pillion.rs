@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::accepting::insist;
 use crate::server::SOON;
 
-/// What the editor was asked.
+/// A request to the editor.
 #[derive(Debug)]
 enum Asked {
     Open(Box<Diff>),

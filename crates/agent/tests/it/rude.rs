@@ -9,10 +9,10 @@ use tokio::time::timeout;
 
 use crate::server::{Act, SOON, Server, events, head, result, usual};
 
-/// How long those wait that are to give up.
+/// The time limit of those that are to give up.
 const SHORT: Duration = Duration::from_millis(300);
 
-/// What becomes of a connection when the server does so with the requests of one kind.
+/// The error of a connection when the server does so with the requests of one kind.
 async fn connecting(method: &'static str, act: Act) -> ClientError {
     let is_ended = matches!(act, Act::Send(_));
     let server = Server::start(move |asked| {

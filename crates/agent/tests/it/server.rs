@@ -18,7 +18,7 @@ pub struct Asked {
     pub message: Value,
 }
 
-/// What the server does with the connection.
+/// The server's treatment of a connection.
 #[derive(Debug, Clone)]
 pub enum Act {
     /// Sends this and closes.
@@ -61,7 +61,7 @@ impl Server {
         Client::connect_to(self.address()).await.unwrap()
     }
 
-    /// What is decided about a proposal for `/a` in a session of its own.
+    /// Proposes a text for `/a` in a session of its own, and returns the decision.
     pub async fn propose(&self, text: &str) -> Result<Outcome, ClientError> {
         let (client, mut updates) = self.session().await;
         client.open_diff("/a", text).await?;
@@ -183,7 +183,7 @@ pub fn notification(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "method": method, "params": params})
 }
 
-/// What a companion does that does its work, but answers in JSON and knows no sessions.
+/// The reactions of a companion that does its work, but answers in JSON and knows no sessions.
 pub fn usual(asked: &Asked) -> Act {
     match (asked.verb.as_str(), asked.method()) {
         ("GET", _) => Act::Hold(events(&[])),

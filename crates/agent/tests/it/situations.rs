@@ -51,7 +51,7 @@ impl Chance {
     }
 }
 
-/// What the generator is about to write.
+/// The situation that the generator is about to write.
 struct Generator {
     chance: Chance,
     agent: Dialect,
@@ -93,7 +93,7 @@ const TERMINALS: [(&str, &str, u64); 15] = [
     ("REMOTE_CONTAINERS", "1", 10),
 ];
 
-/// What the editor's process may be.
+/// The commands that the editor's process may have.
 const COMMANDS: [&str; 4] = [
     "/usr/bin/nvim",
     "/usr/share/code/code --x",
@@ -397,7 +397,7 @@ impl Generator {
         }
     }
 
-    /// What no editor should write, and a person or another program may.
+    /// A root that no editor should write, and a person or another program may.
     fn odd_root(&mut self) -> String {
         let cwd = self.cwd.display().to_string();
         self.chance.pick(&[

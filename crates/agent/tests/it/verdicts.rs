@@ -1,4 +1,4 @@
-//! What becomes of each file and why, in the two supported releases of each agent, and from which release on.
+//! The verdict on each file and why, in the two supported releases of each agent, and from which release on.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;

@@ -1,4 +1,4 @@
-//! Which requests are let in: those with the token in the agent's own header, and the Host and Origin rules that keep
+//! The requests that are let in: those with the token in the agent's own header, and the Host and Origin rules that keep
 //! web pages out. All others are refused before there is a WebSocket.
 
 use pillion_http::HeaderName;

@@ -42,11 +42,11 @@ pub(super) struct Client<'a> {
     messages: Vec<(Instant, Value)>,
     /// The first thing that came and is not a message.
     pub(super) flaw: Option<String>,
-    /// What the last pong carried.
+    /// The payload of the last pong.
     pub(super) pong: Option<Bytes>,
     end: Option<String>,
     last_id: u64,
-    /// How long an answer may take.
+    /// The time limit for an answer.
     pub(super) limit: Duration,
 }
 
@@ -71,7 +71,7 @@ impl TestContext {
         self.another(Client::open).await
     }
 
-    /// Whether a client is served at all: a companion that refuses everything proves nothing.
+    /// Checks that a client is served at all: a companion that refuses everything proves nothing.
     pub(super) async fn has_clients(&self) -> Result<(), Problem> {
         self.client().await?.leave().await;
         Ok(())
@@ -317,7 +317,7 @@ impl Agent for Client<'_> {
         self.answer(from, id).await
     }
 
-    /// What it is answered with is another rule's matter.
+    /// The content of the answer is another rule's matter.
     async fn is_served(&mut self) -> Result<(), NoAnswer> {
         self.ask("tools/list", json!({})).await.map(drop)
     }

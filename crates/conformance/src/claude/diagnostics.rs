@@ -1,4 +1,4 @@
-//! What the editor knows to be wrong.
+//! The editor's diagnostics, as the agent gets them.
 
 use std::time::Instant;
 

@@ -36,7 +36,7 @@ checks! {
         "A second living file for the folder keeps the agent from connecting to either.";
 }
 
-/// How often a file that was deleted is looked for. Who writes it in place leaves a gap of
+/// The interval between looks for a file that was deleted. Writing it in place leaves a gap of
 /// microseconds, which only slower writers show.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);
 
@@ -60,7 +60,7 @@ async fn restored(test: &TestContext) -> Finding {
     }
 }
 
-/// Deletes the lock files, as the agent does; what became of them.
+/// Deletes the lock files, as the agent does, and returns their fate.
 async fn put_back(test: &TestContext) -> Result<&Restored, Problem> {
     once(&test.claude.restored, Restored::see(test)).await
 }
@@ -124,7 +124,7 @@ impl Drop for Deleted {
     }
 }
 
-/// Has the companion stopped while a client is connected; what is left of it. Some wait for the end of
+/// Has the companion stopped while a client is connected, and returns its remains. Some wait for the end of
 /// every connection.
 async fn stop(test: &TestContext) -> Result<Stopped, Problem> {
     let _client = Client::open(test).await.ok();

@@ -47,7 +47,7 @@ pub(super) async fn propose(
     Ok(view)
 }
 
-/// Whether a view can be opened at all, which is tried once.
+/// Checks that a view can be opened at all, which is tried once.
 async fn has_views(client: &mut Client<'_>) -> Result<(), Problem> {
     let test = client.test;
     let try_one = async {

@@ -1,4 +1,4 @@
-//! How the selections of the first seconds and those of moves are received, once each, and a mention.
+//! The selections of the first seconds and those of moves, received once each, and a mention.
 
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use serde_json::Value;
@@ -10,12 +10,12 @@ use crate::observation::{Mention, Selections, once};
 use crate::rule::Problem;
 use crate::test_context::TestContext;
 
-/// What one client received from its start on.
+/// The messages that one client received from its start on.
 pub(super) async fn heard(test: &TestContext) -> Result<&Heard, Problem> {
     once(&test.claude.heard, Heard::hear(test)).await
 }
 
-/// What it received about selections.
+/// The messages that it received about selections.
 pub(super) async fn selections(test: &TestContext) -> Result<&Selections, Problem> {
     Ok(&heard(test).await?.selections)
 }

@@ -39,7 +39,7 @@ checks! {
         "An agent that exits closes what another is waiting for.";
 }
 
-/// Whether two clients are served at once. It is tried once.
+/// Checks that two clients are served at once. It is tried once.
 async fn two(test: &TestContext) -> Finding {
     once(&test.observations.together, together(test))
         .await

@@ -34,7 +34,7 @@ checks! {
         "The agent calls it at the start of each turn: views of the previous turn would stay.";
 }
 
-/// Whether `close_tab` was answered as it must be.
+/// Checks that `close_tab` was answered as it must be.
 fn closed(reply: &ToolReply) -> Result<(), Problem> {
     match blocks_of(reply).is_some_and(|blocks| blocks == [TAB_CLOSED]) {
         true => Ok(()),

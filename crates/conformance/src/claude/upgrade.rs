@@ -35,7 +35,7 @@ pub(super) fn of_stranger(test: &TestContext) -> Probe {
         .header(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL)
 }
 
-/// Whether an answer agrees to a WebSocket, as specified (RFC 6455, 4.2.2).
+/// Checks that an answer agrees to a WebSocket, as specified (RFC 6455, 4.2.2).
 pub(super) fn agrees(answer: &Answer) -> Result<(), NoAnswer> {
     if answer.status != StatusCode::SWITCHING_PROTOCOLS {
         return NoAnswer::because(answer.shown());

@@ -1,4 +1,4 @@
-//! Which requests are let in: those with the token on every method, from programs and not from web pages.
+//! The requests that are let in: those with the token on every method, from programs and not from web pages.
 
 use pillion_http::Method;
 use pillion_http::header::{HOST, ORIGIN};

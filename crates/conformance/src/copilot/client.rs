@@ -15,7 +15,7 @@ use crate::probe::NoAnswer;
 use crate::reply::ToolReply;
 use crate::session::Session;
 
-/// For how long a proposal may wait for its decision: no check takes as long.
+/// The time limit for the decision about a proposal: no check takes as long.
 const DECISION_LIMIT: Duration = Duration::from_secs(600);
 
 /// A proposal that waits for its decision. Dropping it cuts the connection of its call.
@@ -77,7 +77,7 @@ impl Session<'_> {
 }
 
 impl Proposal {
-    /// What its call is answered with, if it is in time.
+    /// The answer to its call, if it is in time.
     pub(super) async fn answer(&mut self, limit: Duration) -> Option<Result<ToolReply, NoAnswer>> {
         if self.answer.is_none() {
             let until = Instant::now() + limit;

@@ -1,4 +1,4 @@
-//! What the editor shows and what the person mentions, as the agent gets it.
+//! The editor's state and the person's mentions, as the agent gets them.
 
 use serde_json::Value;
 

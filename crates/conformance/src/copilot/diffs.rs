@@ -67,7 +67,7 @@ async fn waits(session: &mut Session<'_>) -> Finding {
     Ok("other calls are answered meanwhile".to_owned())
 }
 
-/// What the agent reads of a decision.
+/// The fields of a decision that the agent reads.
 const DECISION: [Field; 3] = [
     ("/result", true, Value::is_string),
     ("/trigger", true, Value::is_string),

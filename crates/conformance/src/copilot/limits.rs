@@ -1,4 +1,4 @@
-//! What those can take from a companion who have no token: they are refused before anything is kept for them.
+//! The limits on clients without a token: they are refused before anything is kept for them.
 
 use crate::check::checks;
 use crate::rule::Finding;
@@ -35,7 +35,7 @@ mod unix {
     use crate::rule::{Otherwise, Problem, broken, unchecked};
     use crate::session::Session;
 
-    /// How many clients say nothing.
+    /// The number of clients that say nothing.
     const CROWD: usize = 100;
 
     /// A head that no companion needs to keep.

@@ -81,7 +81,7 @@ async fn in_place(test: &TestContext) -> Finding {
     }
 }
 
-/// What is at the path of the socket.
+/// The file at the path of the socket.
 fn at_path(file: &TargetFile) -> Result<(&Path, Metadata), String> {
     let path = match file.field("socketPath") {
         None => return Err("`socketPath` is missing".to_owned()),

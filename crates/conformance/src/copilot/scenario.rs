@@ -37,7 +37,7 @@ pub(super) async fn open_view_as(
     Ok(proposal)
 }
 
-/// Whether a view can be opened at all, which is tried once.
+/// Checks that a view can be opened at all, which is tried once.
 async fn has_views(session: &mut Session<'_>) -> Result<(), Problem> {
     let test = session.test;
     let try_one = async {

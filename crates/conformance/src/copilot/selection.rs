@@ -1,4 +1,4 @@
-//! How the selections of the first seconds and those of moves are received, once each, and a mention.
+//! The selections of the first seconds and those of moves, received once each, and a mention.
 
 use pillion_protocol::copilot::notifications::{ADD_FILE_REFERENCE, SELECTION_CHANGED};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::observation::{Mention, Selections, once};
 use crate::rule::Problem;
 use crate::test_context::TestContext;
 
-/// What one session received about selections.
+/// The messages that one session received about selections.
 pub(super) async fn selections(test: &TestContext) -> Result<&Selections, Problem> {
     let hear = async {
         let mut session = test.session().await?;

@@ -24,7 +24,7 @@ checks! {
         "An agent that exits closes what another is waiting for.";
 }
 
-/// What was open is still open.
+/// Checks that the view that was open is still open.
 fn kept(open: Result<(), Problem>, when: &str) -> Result<(), Problem> {
     match open {
         Err(Problem::Blocked { why, .. }) => broken(format!("{when}: {why}")),

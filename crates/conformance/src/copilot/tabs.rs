@@ -24,7 +24,7 @@ checks! {
         "Closing one would close, or decide, the other.";
 }
 
-/// Whether `close_diff` was answered as it must be.
+/// Checks that `close_diff` was answered as it must be.
 pub(super) fn closed(reply: &ToolReply) -> Result<(), Problem> {
     match told(reply) {
         Some(_) => Ok(()),

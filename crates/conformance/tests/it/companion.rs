@@ -40,7 +40,7 @@ pub struct State {
     pub sessions: BTreeMap<String, Session>,
     pub views: BTreeMap<String, View>,
     pub last_session: u32,
-    /// On which line the cursor stands.
+    /// The line of the cursor.
     pub line: u32,
     /// Counts streams that were opened.
     pub greeted: u32,
@@ -62,7 +62,7 @@ pub struct Session {
 pub struct View {
     pub session: String,
     pub text: String,
-    /// How many sessions there had been when it was opened, until somebody tries to close it.
+    /// The number of sessions that there had been when it was opened, until somebody tries to close it.
     pub opens_with: Option<u32>,
 }
 
@@ -119,7 +119,7 @@ impl Companion {
         &self.files[usize::from(is_lost && self.shared.flaw != "C2.1-file/pipe")]
     }
 
-    /// What lies in the workspace and was not there at the start.
+    /// The entries of the workspace that were not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
         left(&self.shared.workspace)
     }
@@ -145,7 +145,7 @@ pub fn fill(workspace: &Path, count: u32) {
     }
 }
 
-/// What lies in a workspace and was not put there so.
+/// The entries of a workspace that were not put there so.
 pub fn left(workspace: &Path) -> Vec<PathBuf> {
     let entries = workspace.read_dir().unwrap();
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -197,7 +197,7 @@ impl Shared {
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         for file in &*self.files.lock().unwrap() {
             let is_lock = file.extension().is_some_and(|it| it == "lock");
@@ -213,7 +213,7 @@ impl Shared {
         }
     }
 
-    /// What the reviewer decides.
+    /// Decides as the reviewer does.
     pub fn settle(&self, file: &str, accept: bool) {
         let name = if accept { "accepted" } else { "rejected" };
         let breaks = |rule: &str| self.breaks(&rule.replace("NAME", name));

@@ -1,4 +1,4 @@
-//! What the small companion says that its editor shows.
+//! The small companion's contexts.
 
 use std::sync::Arc;
 use std::thread;
@@ -116,7 +116,7 @@ impl Shared {
         }
     }
 
-    /// What a session gets when its stream opens.
+    /// Sends a session its messages when its stream opens.
     pub fn greet(&self, session: &str) {
         let has_stream = |session: &&Session| session.stream.is_some();
         let mut state = self.state();

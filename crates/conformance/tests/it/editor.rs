@@ -1,4 +1,4 @@
-//! What the editor of a small companion shows, in the two protocols in which a notification reports the selection.
+//! The state of a small companion's editor, in the two protocols in which a notification reports the selection.
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const DEBOUNCE: Duration = Duration::from_millis(50);
 
-/// Where the cursor is.
+/// The place of the cursor.
 pub struct Cursor(Mutex<Place>);
 
 struct Place {
@@ -36,7 +36,7 @@ impl Cursor {
 
 /// A small companion with such an editor.
 pub trait Editor: Send + Sync + 'static {
-    /// What is wrong with what it shows: a rule's id without its section, or nothing.
+    /// The flaw of its contexts: a rule's id without its section, or nothing.
     fn context_flaw(&self) -> &str;
 
     fn cursor(&self) -> &Cursor;

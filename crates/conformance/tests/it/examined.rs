@@ -7,7 +7,7 @@ use pillion_conformance::{
     Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 
-/// What the rules that are wanted find.
+/// Checks a companion by the rules that are wanted.
 pub fn examine(
     target: Target,
     timeouts: Timeouts,

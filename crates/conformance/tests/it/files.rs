@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::companion::Shared;
 
-/// How long a file stays half written or missing: long enough for a watcher to notice on a busy machine.
+/// The time for which a file stays half written or missing: long enough for a watcher to notice on a busy machine.
 const UNFINISHED: Duration = Duration::from_millis(200);
 
 /// Writes them; the first is Gemini CLI's.

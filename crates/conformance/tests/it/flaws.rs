@@ -8,7 +8,7 @@ use pillion_conformance::Report;
 
 use crate::examined::{self, failed};
 
-/// How many companions are checked at once. They mostly wait.
+/// The number of companions that are checked at once. They mostly wait.
 const AT_ONCE: usize = 32;
 
 /// The sections whose rules watch what a companion does while others are examined.
@@ -53,7 +53,7 @@ pub fn unpassed(
     reports
 }
 
-/// What `examine` finds with each flaw.
+/// The reports of `examine`, one for each flaw.
 fn reports<T: Send>(
     flaws: impl IntoIterator<Item = &'static str>,
     examine: impl Fn(&'static str) -> T + Sync,

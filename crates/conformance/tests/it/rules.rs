@@ -135,7 +135,7 @@ const SLOW: Duration = Duration::from_millis(150);
 
 struct Reviewer {
     companion: Arc<Shared>,
-    /// What each command takes that moves the cursor.
+    /// The time that each command takes that moves the cursor.
     slowness: Duration,
     /// True if the editor decides, so that nobody else does.
     is_absent: bool,

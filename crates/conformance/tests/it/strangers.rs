@@ -1,4 +1,4 @@
-//! What is no companion at all: the suite says so, soon, and does not fall over.
+//! Servers that are no companion at all: the suite says so, soon, and does not fall over.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -28,7 +28,7 @@ const FLOODS: u32 = 4;
 /// In bytes. Without a limit it would be several times as much after a second.
 const MOST_MEMORY: usize = 600_000 << 10;
 
-/// What becomes of the rules when this answers.
+/// The report when this answers.
 fn report(answer: fn(TcpStream)) -> Report {
     report_within(Duration::from_millis(200), answer)
 }
@@ -88,7 +88,7 @@ fn expect_no_mcp(report: &Report) {
     assert!(has("C1.1-initialize: ") && !has("C5"), "{failed:#?}");
 }
 
-/// What the first row about MCP says.
+/// Expects this reason in the first row about MCP.
 #[track_caller]
 fn expect_reason(report: &Report, reason: &str) {
     expect_no_mcp(report);
@@ -256,7 +256,7 @@ fn one_whose_event_streams_end_at_once_keeps_nobody_waiting() {
     assert!(is_told, "{row:?}");
 }
 
-/// What is measured is a whole process, so the other tests are in another one.
+/// A whole process is measured, so the other tests are in another one.
 #[test]
 fn one_whose_event_stream_is_a_flood_takes_no_memory_for_it() {
     let flooded = Command::new(std::env::current_exe().unwrap())

@@ -12,7 +12,7 @@ use crate::companion::{Shared, View};
 /// Longer than anybody waits.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// What nobody calls at once.
+/// A delay that nobody would call "at once".
 const SLOW: Duration = Duration::from_millis(1_500);
 
 impl Shared {

@@ -31,7 +31,7 @@ pub struct Request<S = TcpStream> {
     pub stream: S,
 }
 
-/// How much of a request is read.
+/// The limits of reading a request.
 pub struct Reading<S> {
     /// The longest head.
     pub head: usize,

@@ -1,4 +1,4 @@
-//! What speaks for an IDE: a process above, or a variable that is not known to be dead.
+//! The signs of an IDE: a process above, or a variable that is not known to be dead.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -130,7 +130,7 @@ fn last(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or_default()
 }
 
-/// What the sign says, if it is so.
+/// The indication of a sign, if there is one.
 fn read(
     sign: &Sign,
     row: &'static Row,

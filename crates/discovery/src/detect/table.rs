@@ -8,7 +8,7 @@ use self::Kind::{Code, CodeFork, HostedCode, JetBrains, Plain, Product, Terminal
 use self::Sign::{Holds, Is, Pid, Set, Socket};
 use super::Ide;
 
-/// What is known of one IDE.
+/// The facts about one IDE.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row {
     pub ide: Ide,
@@ -21,7 +21,7 @@ pub(super) struct Row {
     pub kind: Kind,
 }
 
-/// How an IDE relates to others.
+/// The relation of an IDE to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It runs in a terminal: the process that Gemini CLI takes for the IDE's is another one.
@@ -39,7 +39,7 @@ pub(super) enum Kind {
     Product(&'static str),
 }
 
-/// What a variable must be. An empty one counts as unset.
+/// The condition on a variable. An empty one counts as unset.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     Set(&'static str),

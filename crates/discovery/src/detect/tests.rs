@@ -16,7 +16,7 @@ fn chain(commands: &[&str]) -> Vec<Process> {
         .collect()
 }
 
-/// What is detected, where no process lives but those above, 812 and 813.
+/// The detection, where no process lives but those above, 812 and 813.
 fn found(variables: &[(&str, &str)], commands: &[&str]) -> Option<Detection> {
     let environment = Environment::from_pairs(variables.iter().copied());
     let living = |pid| {

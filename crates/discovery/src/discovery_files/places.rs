@@ -1,4 +1,4 @@
-//! Which files a companion needs for the editors that are attached to it: every name that some release of some agent may
+//! The files that a companion needs for the editors that are attached to it: every name that some release of some agent may
 //! look for, in every directory.
 
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ pub(super) struct AgentDir {
     pub(super) base: PathBuf,
     pub(super) folder: &'static [&'static str],
     pub(super) directory: PathBuf,
-    /// What a person sets to move it elsewhere.
+    /// The variable by which a person moves it elsewhere.
     pub(super) variable: Option<&'static str>,
     /// The agents that look there.
     pub(super) agents: Vec<Dialect>,

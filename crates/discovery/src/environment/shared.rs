@@ -1,4 +1,4 @@
-//! What another process of this user gets of an environment: only what it reads, because many variables hold secrets.
+//! The part of an environment that another process of this user gets: only what it reads, because many variables hold secrets.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -27,7 +27,7 @@ const PLACES: [&str; 14] = [
     "LOCALAPPDATA",
 ];
 
-/// What a person chooses for a companion.
+/// The variables by which a person configures a companion.
 const SETTINGS: [&str; 1] = ["PILLION_CHANGES"];
 
 fn is_shared(name: &str) -> bool {

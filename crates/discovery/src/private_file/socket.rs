@@ -88,7 +88,7 @@ impl Folder {
         self.check_socket(name).is_ok()
     }
 
-    /// Which file the socket `name` is, as device and inode, if it is there, and ours.
+    /// The file that the socket `name` is, as device and inode, if it is there, and ours.
     pub fn socket_id(&self, name: &str) -> Option<(u64, u64)> {
         self.check_socket(name).ok()?;
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;

@@ -93,7 +93,7 @@ impl Folder {
         parts.iter().try_fold(self, child)
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -150,7 +150,7 @@ impl Folder {
         file.write_all(content).map_err(failed)
     }
 
-    /// How many bytes the regular file `name` has; none if there is no such file.
+    /// The size of the regular file `name` in bytes; none if there is no such file.
     pub fn size_of(&self, name: &str) -> Option<u64> {
         let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let is_file = file_type(&stat) == FileType::RegularFile;

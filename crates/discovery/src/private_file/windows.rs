@@ -68,7 +68,7 @@ impl Folder {
         Ok(Some(Self { path }))
     }
 
-    /// Where it is.
+    /// The path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -122,7 +122,7 @@ impl Folder {
             .map_err(|error| FileError::io("write", &path, error))
     }
 
-    /// How many bytes the regular file `name` has; none if there is no such file.
+    /// The size of the regular file `name` in bytes; none if there is no such file.
     pub fn size_of(&self, name: &str) -> Option<u64> {
         let metadata = fs::symlink_metadata(self.path.join(name)).ok()?;
         metadata.is_file().then_some(metadata.len())

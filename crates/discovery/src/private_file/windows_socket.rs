@@ -11,10 +11,10 @@ use pillion_protocol::Token;
 
 pub use std::net::TcpStream as Stream;
 
-/// How many characters the secret has.
+/// The number of characters of the secret.
 const SECRET: usize = 64;
 
-/// How long a connection may take to present it.
+/// The time limit for a connection to present it.
 const PRESENTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// The most that such a file holds.

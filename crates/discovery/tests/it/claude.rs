@@ -345,7 +345,7 @@ fn a_lock_file_with_our_name_is_a_dead_ones_and_is_replaced_but_a_successors_sta
     assert_eq!(fs::read_to_string(&lock).unwrap(), theirs.to_string());
 }
 
-/// What other companions write, by its port: each listens, if its process is not gone.
+/// The lock files of other companions, by port: each companion listens, if its process is not gone.
 #[test]
 fn companions_of_others_are_seen_whatever_they_leave_out() {
     let world = World::new();

@@ -1,4 +1,4 @@
-//! That no moment shows a file to others, or half a file to anybody.
+//! No moment shows a file to others, or half a file to anybody.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -24,10 +24,10 @@ fn every_moment_is_private_and_complete_whatever_the_umask() {
     }
 }
 
-/// How many unfinished files are looked at, at least: they are there for moments only.
+/// The number of unfinished files that are looked at, at least: they are there for moments only.
 const UNFINISHED: u32 = 3;
 
-/// And how many finished ones.
+/// The number of finished ones, at least.
 const FINISHED: u32 = 20;
 
 /// Looks at every file as fast as it can while all are written again and again.

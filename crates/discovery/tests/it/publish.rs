@@ -1,4 +1,4 @@
-//! What is written, where, and taken away again (C2, C6).
+//! Files that are written, their places, and their removal (C2, C6).
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

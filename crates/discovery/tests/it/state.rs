@@ -1,4 +1,4 @@
-//! What companions say of themselves at their sockets.
+//! The state that companions report at their sockets.
 
 use std::fs;
 use std::os::unix::fs::{chown, symlink};

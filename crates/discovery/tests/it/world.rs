@@ -86,7 +86,7 @@ impl Listener {
 }
 
 impl Listener {
-    /// How many dialled since this was asked last.
+    /// The number of dials since this was asked last.
     pub fn dials(&self) -> usize {
         // Comes after all of them.
         let last = TcpStream::connect(self.0.local_addr().unwrap()).unwrap();
@@ -185,7 +185,7 @@ pub fn dead_pid() -> u32 {
     child.id()
 }
 
-/// What a companion on `port` announces.
+/// The announcement of a companion on `port`.
 pub fn discovery_info(port: u16) -> DiscoveryInfo {
     DiscoveryInfo {
         companion_pid: std::process::id(),
@@ -249,7 +249,7 @@ pub fn read(path: impl AsRef<Path>) -> DiscoveryFile {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// Where Claude Code and opencode look for the companion on this port.
+/// The lock file in which Claude Code and opencode look for the companion on this port.
 pub fn claude_lock(world: &World, port: u16) -> PathBuf {
     world.path(&format!("home/.claude/ide/{port}.lock"))
 }

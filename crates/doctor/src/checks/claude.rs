@@ -1,4 +1,4 @@
-//! What only Claude Code and opencode do: when they connect by themselves, which of several companions
+//! The peculiarities of Claude Code and opencode: when they connect by themselves, which of several companions
 //! they take, and when they show no diffs.
 
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::setup::settings::{Content, Scope, SettingsFile};
 /// The oldest release that was seen not to start with an administrator's file that is broken.
 const INSISTENT: Version = Version::new(2, 1, 330);
 
-/// Whether its settings let it connect, and show diffs.
+/// Checks that its settings let it connect, and show diffs.
 pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
     if facts.agent() != Dialect::ClaudeCode {
         return;

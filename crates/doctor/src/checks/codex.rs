@@ -1,5 +1,5 @@
-//! Codex CLI, whose hooks show what it changes: what keeps them from being run, or leaves them with nobody to ask. What it
-//! asks itself, with `/ide`, is beside that.
+//! Codex CLI, whose hooks show what it changes: the obstacles that keep them from being run, or leave them with nobody to ask.
+//! Its own question, with `/ide`, is beside that.
 
 use super::super::facts::Facts;
 use super::super::facts::codex::{Answer, Asked};

@@ -1,4 +1,4 @@
-//! Which companion the agent takes, and why none, or not another.
+//! The companion that the agent takes, and why none, or not another.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What came of dialling.
+//! The outcome of dialling.
 
 use pillion_agent::find::{Change, Dial, Source};
 use pillion_agent::host::{Host, hosts};
@@ -109,7 +109,7 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
     stay_inside(facts, companion.port, companion.is_pillion(), finding)
 }
 
-/// What makes the agent dial loopback in a container, where it does not by itself.
+/// A fix that makes the agent dial loopback in a container, where it does not by itself.
 fn stay_inside(facts: &Facts, port: u16, is_pillion: bool, finding: Finding) -> Option<Finding> {
     let host = Host::ContainerHost;
     if hosts(facts.release, facts.environment(), true) != [host] {
@@ -140,7 +140,7 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     stay_inside(facts, dial.port, false, finding)
 }
 
-/// Where the port comes from.
+/// The source of the port.
 fn source(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::File(path) => path.display().to_string(),

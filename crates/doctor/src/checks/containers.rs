@@ -1,4 +1,4 @@
-//! Companions of other containers: their files are here, but not their processes, or not their ports. What may live
+//! Companions of other containers: their files are here, but not their processes, or not their ports. One that may live
 //! is never to be removed.
 
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ fn in_doubt(facts: &Facts, companion: &Companion) -> Finding {
     Finding::blocking(!facts.is_connected(), Id::OtherContainer, what, why).fix(start(facts))
 }
 
-/// What the agent makes of one that it reaches, and whose process it does not see.
+/// The finding about one that the agent reaches, and whose process it does not see.
 fn unseen(facts: &Facts, port: u16, what: String) -> Option<Finding> {
     let mut candidates = facts.search.candidates.iter();
     let is_stale = candidates.any(|candidate| {

@@ -116,7 +116,7 @@ pub fn remove_all(files: &[PathBuf], ports: impl Iterator<Item = u16>) -> String
     format!("rm -f -- {}", words.join(" "))
 }
 
-/// What belongs to others. Where the agent connects that is as it should be: the machine has many
+/// Files and folders of others. Where the agent connects that is as it should be: the machine has many
 /// users.
 fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
     let errors = facts.survey.unread.iter();
@@ -136,7 +136,7 @@ fn foreign(facts: &Facts, findings: &mut Vec<Finding>) {
     findings.push(finding.fix(other_users(facts, first, *uid)));
 }
 
-/// What the agent, or Pillion, cannot read.
+/// Files and folders that the agent, or Pillion, cannot read.
 fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
     let errors = facts.survey.unread.iter();
     for error in errors.filter(|error| is_agents(facts, error.path())) {

@@ -1,4 +1,4 @@
-//! Whether the agent looks where companions are, and whether others can put files there.
+//! The folders of discovery files: the agent must look where companions are, and others must not put files there.
 
 use std::path::Path;
 
@@ -118,7 +118,7 @@ fn deciding(facts: &Facts, variable: &'static str, there: &Path) -> &'static str
     set.next().copied().unwrap_or(variable)
 }
 
-/// How many of the first components two paths share.
+/// The number of first components that two paths share.
 pub fn shared(one: &Path, other: &Path) -> usize {
     let pairs = one.components().zip(other.components());
     pairs.take_while(|(one, other)| one == other).count()

@@ -180,7 +180,7 @@ pub fn is_about(matcher: Option<&str>, tools: &[impl AsRef<str>]) -> bool {
     }
 }
 
-/// What is not as `pillion hook install` writes it: an entry is missing, its time is too short, or it is about fewer tools.
+/// An entry that is not as `pillion hook install` writes it: it is missing, its time is too short, or it is about fewer tools.
 fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
     let agent = facts.agent().name();
     let name = facts.agent().display_name();

@@ -1,4 +1,4 @@
-//! What Claude Code's permission mode, rules and hooks mean for diffs: they answer before a person is asked.
+//! Claude Code's permission mode, rules and hooks, and their effect on diffs: they answer before a person is asked.
 
 use pillion_agent::find::Version;
 use pillion_hooks::settings::Hook;
@@ -35,7 +35,7 @@ struct Rule<'a> {
     file: &'a SettingsFile,
 }
 
-/// Which changes a rule is about.
+/// The changes that a rule is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach<'a> {
     /// All that this tool does: its name, alone or with `(*)`.
@@ -84,7 +84,7 @@ fn without_asking(facts: &Facts) -> Option<Finding> {
     Some(finding.fix(shell::edit(&user.path)))
 }
 
-/// What it does not change at all, and so shows no diff of.
+/// A rule or mode that refuses changes, so that no diff of them is shown.
 fn denied(facts: &Facts) -> Option<Finding> {
     let mut denying = rules(facts, "deny");
     denying.retain(|rule| rule.reach != Reach::Nothing);
@@ -109,7 +109,7 @@ fn denied(facts: &Facts) -> Option<Finding> {
     })
 }
 
-/// A hook that may decide in the person's place. What it answers is not known before it is run.
+/// A hook that may decide in the person's place. Its answer is not known before it is run.
 fn by_hook(facts: &Facts) -> Option<Finding> {
     let is_set = |name: &str| merged(facts, &[name]).and_then(Value::as_bool) == Some(true);
     // Beside one of ours, it is another matter.
@@ -202,7 +202,7 @@ impl<'a> Reach<'a> {
     }
 }
 
-/// What follows a verb.
+/// The object of a sentence, after its verb.
 impl std::fmt::Display for Reach<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Which proxy variables stand between an agent and its companion.
+//! The proxy variables that stand between an agent and its companion.
 //!
 //! Gemini CLI and Qwen Code dial companions with a client that reads the proxy variables but leaves out the
 //! host that they dial. So a proxy does no harm, with two exceptions: a value that is not an address of an
@@ -117,7 +117,7 @@ fn outside(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// That the agent dials this host through the proxy in this variable, unless it is excepted.
+/// The finding that the agent dials this host through the proxy in this variable, unless it is excepted.
 fn through(facts: &Facts, proxy: &'static str, host: &str, why: &str) -> Option<Finding> {
     let environment = facts.environment();
     let mut names = ["no_proxy", "NO_PROXY"].into_iter();

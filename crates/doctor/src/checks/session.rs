@@ -1,4 +1,4 @@
-//! What the agent has of a companion once it is connected.
+//! The agent's tools and context once it is connected to a companion.
 
 use super::super::facts::Facts;
 use super::super::facts::dial::Outcome;

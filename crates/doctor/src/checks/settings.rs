@@ -1,4 +1,4 @@
-//! Whether the agent's settings let it look for a companion, merged as the agent merges them.
+//! The agent's settings, which must let it look for a companion, merged as the agent merges them.
 
 use pillion_agent::find::{Version, is_truthy};
 use pillion_protocol::Dialect;

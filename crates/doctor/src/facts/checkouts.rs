@@ -1,4 +1,4 @@
-//! Which folders are checkouts of one Git repository: each has a branch, and files, of its own.
+//! Folders that are checkouts of one Git repository: each has a branch, and files, of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
-//! What Codex CLI is told when it asks what the editor shows.
+//! The answer to Codex CLI when it asks what the editor shows.
 
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
 
-/// What came of its question for a folder.
+/// The outcome of its question for a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The socket at which it asks.
@@ -14,7 +14,7 @@ pub struct Asked {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// What an editor of this folder shows.
+    /// An editor of this folder answers with its context.
     Context,
     /// Somebody answers who knows no editor of this folder.
     NoEditor,

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 
 use super::network::Network;
 
-/// How long a companion may take to answer. It answers within milliseconds; agents wait longer.
+/// The time limit for a companion's answer. It answers within milliseconds; agents wait longer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A companion sends the context as soon as a session can receive it (C4.1).
@@ -30,7 +30,7 @@ pub struct Dialled {
     pub outcome: Outcome,
 }
 
-/// What came of it. `Display` says it to people, as what follows the dial.
+/// The outcome. `Display` says it to people, as what follows the dial.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Outcome {
     #[display("answers")]
@@ -153,7 +153,7 @@ fn address(dial: &Dial) -> Address {
     dial.address().with_timeouts(ANSWER_TIMEOUT, ANSWER_TIMEOUT)
 }
 
-/// Whether a companion is there that takes the token.
+/// Checks that a companion is there that takes the token.
 fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> {
     let (address, transport) = (address(dial), dial.transport);
     async move {

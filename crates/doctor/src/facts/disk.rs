@@ -1,11 +1,11 @@
-//! Who may read and write where the agent looks for discovery files.
+//! The users who may read and write where the agent looks for discovery files.
 
 use std::path::PathBuf;
 
 use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 
-/// What others may do with the agent's discovery files. Nothing is known of access lists, which is
+/// Other users' access to the agent's discovery files. Nothing is known of access lists, which is
 /// what Windows has.
 #[derive(Debug, Clone, Default)]
 pub struct Disk {

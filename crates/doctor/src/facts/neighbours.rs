@@ -1,5 +1,6 @@
-//! Where other programs of this user keep their temporary files and settings: an editor that was started with
-//! another TMPDIR, HOME, CLAUDE_CONFIG_DIR or COPILOT_HOME than this terminal leaves its discovery files where no agent here looks.
+//! The places where other programs of this user keep their temporary files and settings: an editor that was started with
+//! another TMPDIR, HOME, CLAUDE_CONFIG_DIR or COPILOT_HOME than this terminal leaves its discovery files where no agent here
+//! looks.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,14 +16,14 @@ pub struct Elsewhere {
     /// The directory that differs, and what it is there.
     pub base: Base,
     pub value: PathBuf,
-    /// What is there.
+    /// The companions there.
     pub companions: Vec<Companion>,
 }
 
-/// How long such a place may take to tell what is in it: another program's home may be on a disk that never answers.
+/// The time limit for looking into such a place: another program's home may be on a disk that never answers.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Whether this system lets one see other processes' variables.
+/// True if this system lets one see other processes' variables.
 pub const CAN_SEE: bool = cfg!(target_os = "linux");
 
 /// Looks at the variables of this user's editors and companions and of the `terminal`, and into the
@@ -53,7 +54,7 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
     found.filter(|it| !it.companions.is_empty()).collect()
 }
 
-/// What is in such a place.
+/// Looks into such a place.
 fn there(here: &Environment, base: Base, value: PathBuf) -> Elsewhere {
     let variable = Environment::variable(base).unwrap_or_default();
     let there = here.clone().with(variable, Some(&value));

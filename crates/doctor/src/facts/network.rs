@@ -1,4 +1,4 @@
-//! What decides whether a dial arrives: containers and names.
+//! Facts that decide whether a dial arrives: containers and names.
 
 use pillion_agent::host::{Host, container_host_resolves, is_in_container};
 

@@ -1,4 +1,4 @@
-//! Which companions that look dead from here may live in another container, whose processes are not seen.
+//! Companions that look dead from here and may live in another container, whose processes are not seen.
 
 use pillion_discovery::listens;
 use pillion_discovery::survey::{Companion, Liveness};

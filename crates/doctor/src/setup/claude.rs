@@ -9,7 +9,7 @@ use pillion_protocol::dialect::Base;
 
 use super::settings::{Scope, Settings, SettingsFile, content, user_file};
 
-/// Where an administrator's settings are, besides those in a folder beside it.
+/// The administrator's settings, besides those in a folder beside it.
 const MANAGED: &str = if cfg!(target_os = "macos") {
     "/Library/Application Support/ClaudeCode/managed-settings.json"
 } else if cfg!(windows) {

@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(entries, expected, "{text:?}");
     }
 
-    /// What the agents' own parser makes of these.
+    /// The expected entries are those of the agents' own parser.
     #[test]
     fn odd_files_are_read_as_the_agents_read_them() {
         expect("", &[]);

@@ -13,14 +13,14 @@ use super::settings::user_file;
 /// No settings file of a person's is as long.
 const MAX_FILE: u64 = 4 << 20;
 
-/// What is known of an agent's hooks.
+/// The facts about an agent's hooks.
 #[derive(Debug, Clone, Default)]
 pub struct Hooks {
     /// The settings file in which `pillion hook install` puts them.
     pub path: PathBuf,
     /// Why it cannot be read, if it cannot.
     pub broken: Option<String>,
-    /// What it says.
+    /// Its content.
     pub values: Map<String, Value>,
     /// Ours, as far as they stand in that file.
     pub ours: Vec<Ours>,
@@ -31,7 +31,7 @@ pub struct Hooks {
 pub struct Ours {
     /// The hook.
     pub hook: Hook,
-    /// What it runs.
+    /// The command that it runs.
     pub command: CommandLine,
     /// True if that program is there and may be run.
     pub has_program: bool,

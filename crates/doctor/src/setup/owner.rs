@@ -1,4 +1,4 @@
-//! Who can write a file: newer releases of Gemini CLI take the administrator's settings only where
+//! The users who can write a file: newer releases of Gemini CLI take the administrator's settings only where
 //! nobody but the administrator could have put them.
 
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 pub struct Insecure {
     /// The file, or a folder above it.
     pub path: PathBuf,
-    /// What is wrong with it.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// Who else could have written a file.
+/// The way in which others could have written a file.
 #[cfg_attr(not(unix), allow(dead_code, reason = "access lists are not read"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
@@ -23,7 +23,7 @@ pub enum Reason {
     Mode,
 }
 
-/// What makes a file that is there insecure: itself or a folder above it, by its name and by its
+/// The path that makes a file that is there insecure: itself or a folder above it, by its name and by its
 /// real path.
 #[cfg(unix)]
 pub fn insecure(path: &Path) -> Option<Insecure> {

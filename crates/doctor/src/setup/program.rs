@@ -14,7 +14,7 @@ use pillion_protocol::Dialect;
 use pillion_system::SearchPath;
 use serde_json::Value;
 
-/// How many folders lie between a program and its package's description, at most.
+/// The number of folders between a program and its package's description, at most.
 const MAX_DEPTH: usize = 6;
 
 /// A package's description that is longer is none of an agent's.
@@ -23,12 +23,12 @@ const MAX_DESCRIPTION: u64 = 1 << 20;
 /// A start script is short; a program that is longer is none.
 const MAX_SCRIPT: u64 = 64 << 10;
 
-/// What is known of the agent's program.
+/// The facts about the agent's program.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// Where its command is; none if it is neither on PATH nor behind an alias.
+    /// The path of its command; none if it is neither on PATH nor behind an alias.
     pub path: Option<PathBuf>,
-    /// Which release it is.
+    /// Its release.
     pub version: Option<Version>,
     /// True if what runs it is there.
     pub has_node: bool,
@@ -50,8 +50,8 @@ fn find(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     on_path(agent.name(), environment).or_else(|| behind_alias(agent, environment))
 }
 
-/// What an alias of the person's shell starts, and where Claude Code's own installer puts it, for which it writes
-/// an alias.
+/// The program that an alias of the person's shell starts, or the one that Claude Code's own installer puts in place and
+/// writes an alias for.
 pub fn behind_alias(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     let home = environment.home()?;
     alias::program(agent.name(), &home).or_else(|| {
@@ -125,7 +125,7 @@ fn on_path(name: &str, environment: &Environment) -> Option<PathBuf> {
     search_path(environment).programs(name).next()
 }
 
-/// Where a shell with these variables looks for programs.
+/// The folders in which a shell with these variables looks for programs.
 pub fn search_path(environment: &Environment) -> SearchPath {
     SearchPath::of(|name| environment.filled(name))
 }

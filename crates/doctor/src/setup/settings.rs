@@ -38,27 +38,27 @@ pub struct Settings {
 pub struct TrustList {
     /// The file.
     pub path: PathBuf,
-    /// What it says of each folder.
+    /// Its rules, one for each folder.
     pub rules: Vec<TrustRule>,
-    /// What is wrong with it.
+    /// The error that makes it unreadable, if there is one.
     pub broken: Option<String>,
 }
 
 /// One settings file, which need not be there.
 #[derive(Debug, Clone)]
 pub struct SettingsFile {
-    /// Whose it is.
+    /// The party that it belongs to.
     pub scope: Scope,
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
-    /// What it says.
+    /// Its content.
     pub content: Content,
 }
 
-/// Whose settings they are.
+/// The party that settings belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// What the administrator suggests.
+    /// The administrator's suggestions.
     SystemDefaults,
     /// The user's, for all folders.
     User,
@@ -68,11 +68,11 @@ pub enum Scope {
     Local,
     /// The administrator's last word.
     System,
-    /// What the agent's menus set (Claude Code).
+    /// The choices in the agent's menus (Claude Code).
     Menus,
 }
 
-/// What is in a settings file.
+/// The content of a settings file.
 #[derive(Debug, Clone)]
 pub enum Content {
     /// There is no such file.
@@ -97,8 +97,8 @@ pub struct TrustRule {
 }
 
 impl Settings {
-    /// Returns true if no file turns IDE mode on, whichever of them counts: then it is off. What a
-    /// broken file says is not known.
+    /// Returns true if no file turns IDE mode on, whichever of them counts: then it is off. The content of a
+    /// broken file is not known.
     pub fn has_ide_mode_nowhere(&self) -> bool {
         self.files.iter().all(|file| {
             let is_broken = matches!(file.content, Content::Broken(_));
@@ -122,7 +122,7 @@ pub fn directory(agent: Dialect) -> &'static str {
     }
 }
 
-/// Where an administrator's settings are.
+/// The folder of an administrator's settings.
 fn system_folder(agent: Dialect) -> PathBuf {
     let (package, application) = match agent {
         Dialect::QwenCode => ("qwen-code", "QwenCode"),
@@ -144,7 +144,7 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
     named.or_else(|| environment.home()).unwrap_or_default()
 }
 
-/// Where the agent has the settings of its user; none if it is an agent without any that are known.
+/// The file of the user's settings; none if it is an agent without any that are known.
 pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     let folder = match agent {
         Dialect::ClaudeCode => environment.base(Base::ClaudeConfig),
@@ -211,7 +211,7 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
     }
 }
 
-/// What a file that begins with a byte order mark begins with.
+/// The byte order mark, which some files begin with.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The content of a file, whose texts stand for themselves.

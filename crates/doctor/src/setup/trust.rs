@@ -1,4 +1,4 @@
-//! Whether an agent trusts a folder when it starts there: it reads the folder's own files then.
+//! An agent's trust in a folder when it starts there: with it, it reads the folder's own files.
 //!
 //! An editor that says whether it trusts the folder overrules this (C4.9), but later.
 
@@ -14,7 +14,7 @@ use super::settings::{Scope, Settings};
 /// Since this release, Gemini CLI takes a folder for untrusted until that is changed.
 const DISTRUSTS: Version = Version::new(0, 28, 0);
 
-/// Whether the agent trusts a folder.
+/// An agent's trust in a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
     /// It does.
@@ -34,7 +34,7 @@ impl Trust {
     }
 }
 
-/// What the agent's list and its settings say of `folder`.
+/// The trust in `folder`, by the agent's list and its settings.
 pub fn trust(
     release: Release,
     environment: &Environment,

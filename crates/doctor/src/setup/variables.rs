@@ -28,7 +28,7 @@ const READS_OWN: Version = Version::new(0, 10, 0);
 /// a project's file.
 const KNOWS_HOME: Version = Version::new(0, 15, 10);
 
-/// What Qwen Code looks for in the user's own `.env` files before anything else.
+/// The variables that Qwen Code looks for in the user's own `.env` files before anything else.
 const FIRST: [&str; 2] = ["QWEN_HOME", "QWEN_CODE_TRUSTED_FOLDERS_PATH"];
 
 /// Variables that say nothing to an agent, but to Pillion where its companions' state is.
@@ -42,13 +42,13 @@ const MAX_FILE: u64 = 1 << 20;
 pub struct Variables {
     /// All that it has.
     pub all: Environment,
-    /// Where those come from that the terminal does not have.
+    /// The origins of those that the terminal does not have.
     pub origins: BTreeMap<String, Origin>,
     /// True if the agent sets one that the terminal has empty.
     pub takes_empty_for_none: bool,
 }
 
-/// What sets a variable for the agent.
+/// The line that sets a variable for the agent.
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 #[display("{} of {}", line.map_or("`env`".to_owned(), |line| format!("line {line}")), path.display())]
 pub struct Origin {
@@ -116,7 +116,7 @@ impl Variables {
         self
     }
 
-    /// Sets what Claude Code's settings set, whatever the terminal says. What its menus wrote counts least.
+    /// Sets the variables of Claude Code's settings, whatever the terminal says. Those that its menus wrote count least.
     #[must_use]
     pub fn overridden(mut self, settings: &Settings) -> Self {
         let of = |menus: bool| {
@@ -137,7 +137,7 @@ impl Variables {
         self
     }
 
-    /// What sets a variable, if it is not the terminal.
+    /// The origin of a variable, if it is not the terminal.
     pub fn origin(&self, name: &str) -> Option<&Origin> {
         self.origins.get(name)
     }
@@ -279,7 +279,7 @@ impl Start<'_> {
         }
     }
 
-    /// What the settings that count say, the last word first.
+    /// The values in the settings that count, the last word first.
     fn setting<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = &'a Value> {
         let counting = self.settings.counting(self.trust.is_trusted());
         counting.filter_map(|file| file.content.get(names))
@@ -305,7 +305,7 @@ fn own_files(release: Release, home: &Path, environment: &Environment) -> Vec<Pa
     files
 }
 
-/// What a file assigns, each variable once. One that cannot be read assigns nothing.
+/// The assignments of a file, each variable once. A file that cannot be read assigns nothing.
 fn entries(path: &Path) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     // Mostly there is none: then nothing waits until the parser's pattern is compiled.

@@ -1,4 +1,4 @@
-//! What the person decides about a proposal, and what becomes of its view once the gate has ruled.
+//! The person's decision about a proposal, and the end of its view once the gate has ruled.
 //!
 //! A decision is a command that was typed: a prompt was opened in front of the proposal, no hook is running, and
 //! `RawKey` reports the key that ended it. Kakoune does that after the key, but not for keys that code or a macro
@@ -15,14 +15,14 @@ use crate::notes::Said;
 use crate::script::{self, Settled};
 use crate::view::View;
 
-/// Who waits for a ruling.
+/// The client that waits for a ruling, and the texts of its buffer.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
     /// The client in which they pressed the key.
     client: String,
-    /// What stood in the buffer that they reject.
+    /// The text in the buffer that they reject.
     rejected: Option<Vec<u8>>,
-    /// What stood in it if they have closed it since.
+    /// The text in it if they have closed it since.
     closed: Option<Vec<u8>>,
 }
 
@@ -138,7 +138,7 @@ impl Bridge {
         }
     }
 
-    /// What becomes of notes, the person hears.
+    /// Tells the person the outcome of their notes.
     fn told_agent(&self, told: &Told, client: &str) {
         let how = match &told.clipboard {
             Some(text) => {

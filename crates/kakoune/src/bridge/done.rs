@@ -1,4 +1,4 @@
-//! What the loop has other threads do, because it waits for a disk or another program, and what it does with
+//! Jobs that the loop gives to other threads, because they wait for a disk or another program, and the handling of
 //! the results.
 
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::removed::Removed;
 use crate::view::View;
 use crate::{reload, script};
 
-/// How long an agent waits for its outcome at most, because the disk or Kakoune does not respond.
+/// The time limit for an agent's outcome, because the disk or Kakoune does not respond.
 const AWAIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A decision that its agent does not know yet. Of an acceptance it hears once the file was checked, and Kakoune was
@@ -65,7 +65,7 @@ impl Bridge {
         }
     }
 
-    /// What the person wrote is not lost with the view; they are told in this client.
+    /// Keeps the person's text, which is not lost with the view; they are told in this client.
     pub(super) fn keep(&mut self, path: PathBuf, text: String, why: &'static str, client: &str) {
         let (places, done) = (kept_text::places(&self.environment), self.done.0.clone());
         let told = client.to_owned();
@@ -144,7 +144,7 @@ impl Bridge {
         }
     }
 
-    /// What was accepted counts, and what is being kept is waited for, as far as the disk answers.
+    /// Resolves the acceptances, which count, and waits for the texts that are being kept, as far as the disk answers.
     pub(super) fn finish(&mut self) {
         for id in self.decided.keys().copied().collect::<Vec<_>>() {
             self.resolve(id);

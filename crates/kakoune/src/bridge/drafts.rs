@@ -1,4 +1,4 @@
-//! What the person makes of a proposal before they decide: it is kept, whatever ends Kakoune, the hub or the agent, and comes
+//! The person's draft of a proposal before they decide: it is kept, whatever ends Kakoune, the hub or the agent, and comes
 //! back into the buffer of a later proposal of the file if they want it. It decides nothing.
 
 use pillion_view::ProposalKey;

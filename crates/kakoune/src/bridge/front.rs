@@ -1,5 +1,5 @@
-//! Which proposal is in front of the person, and where in it they are; when it comes there, and from when on their keys
-//! change it.
+//! The proposal in front of the person, and the place in it where they are; when it comes there, and from when on their
+//! keys change it.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -97,7 +97,7 @@ impl Bridge {
         Some(Instant::now() + left)
     }
 
-    /// What the person has looked at they may edit, unless they are busy in it: then once they pause.
+    /// Lets the person edit the proposals that they have looked at, unless they are busy in one: then once they pause.
     pub(super) fn unlock(&mut self) {
         let now = SystemTime::now();
         for view in self.views.iter_mut() {

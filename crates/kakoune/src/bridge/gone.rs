@@ -1,5 +1,5 @@
 //! Views that go: because they were settled, because the agent closed them, or because a newer proposal takes their place.
-//! What the person wrote in them stays theirs, and who is busy in one is not disturbed.
+//! The person's text in them stays theirs, and a person who is busy in one is not disturbed.
 
 use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply};
 
@@ -21,7 +21,7 @@ pub(super) struct Closing {
 pub(super) struct Gone {
     view: View,
     how: Settled,
-    /// What of its buffer is known to somebody.
+    /// The text of its buffer that is known to somebody.
     known: Option<Vec<u8>>,
 }
 
@@ -133,7 +133,7 @@ impl Bridge {
         }
     }
 
-    /// What the person wrote after a proposal was settled elsewhere.
+    /// Keeps the person's edits from after a proposal was settled elsewhere.
     fn keep_late(&mut self, id: DiffId, text: Vec<u8>) {
         let Some(gone) = self.gone.get_mut(&id) else {
             return;

@@ -1,4 +1,4 @@
-//! What an agent has written and the person takes back in the buffer of the file: hunks under the selection, or all of it. If
+//! An agent's change that the person takes back in the buffer of the file: hunks under the selection, or all of it. If
 //! the buffer has unsaved changes, it is taken out of the buffer, and else out of the file, which Kakoune then reads again.
 
 use pillion_discovery::FileError;
@@ -39,7 +39,7 @@ impl Bridge {
         self.handle.act(act, reply);
     }
 
-    /// It was taken back. What is to be changed in the buffer is written down for it first.
+    /// It was taken back. An edit of the buffer is written down for it first.
     pub(super) fn taken(&mut self, taking: Box<Taking>, acted: ActDone) {
         let is_written = acted.done && acted.edits.is_empty();
         self.session.run(script::reload(&taking.path, is_written));

@@ -1,4 +1,4 @@
-//! What stands in a view, for who asks: Kakoune tells it, and the view stays.
+//! The text of a view, for whoever asks: Kakoune tells it, and the view stays.
 
 use pillion_view::{ProposalKey, Reply};
 

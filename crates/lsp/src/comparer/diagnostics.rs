@@ -52,7 +52,7 @@ pub fn between(
     diagnostics.collect()
 }
 
-/// What the person should know about what the agent will write, at the first line of the proposal.
+/// Notes for the person about the text that the agent will write, at the first line of the proposal.
 pub fn notes(notes: &[String], shown: &str, encoding: Encoding) -> Vec<Diagnostic> {
     let first: Vec<&str> = shown.split('\n').take(1).collect();
     let place = lines(0..1, &first, encoding);

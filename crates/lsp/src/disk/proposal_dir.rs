@@ -1,4 +1,4 @@
-//! Where proposals lie as files, so that an editor can open them: private folders of ours, outside
+//! The folders of proposals as files, so that an editor can open them: private folders of ours, outside
 //! of every workspace. Each proposal has one of its own, which goes with it. All of it waits for a
 //! disk.
 //!
@@ -18,7 +18,7 @@ use crate::proposal_path::{self, PROPOSALS};
 /// own files.
 const MAX_NAME: usize = 200;
 
-/// What is longer is not an extension that an editor knows.
+/// An extension that an editor knows is no longer than this.
 const MAX_EXTENSION: usize = 32;
 
 /// Nobody writes a longer proposal.
@@ -63,12 +63,12 @@ impl ProposalFile {
         })
     }
 
-    /// Where it is, as editors name it.
+    /// The path of the file, as editors name it.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What is in it now; nothing if it was removed.
+    /// Returns its content now; nothing if it was removed.
     ///
     /// # Errors
     /// Why it cannot be read.

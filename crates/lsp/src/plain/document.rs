@@ -15,7 +15,7 @@ pub struct Document {
     /// The text of a save that the edits have not led to yet: Kate sends first what it saved, and
     /// then which edits led there.
     saved: Option<String>,
-    /// Which version the text is, once the editor has sent it.
+    /// The version of the text, once the editor has sent it.
     version: Option<i64>,
 }
 
@@ -73,7 +73,7 @@ impl Document {
         position::cursor(place.line, place.character, None, Encoding::Utf16)
     }
 
-    /// Where [`Self::slice`] is, in UTF-16 units.
+    /// The range of [`Self::slice`], in UTF-16 units.
     pub fn range(&self, range: wire::Range, encoding: Encoding) -> pillion_protocol::Range {
         let text = self.text();
         let bytes = bytes(text, range, encoding);

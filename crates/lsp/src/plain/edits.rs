@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::position::{self, Encoding};
 
-/// What turns one text into the other, line by line, so that the cursor and marks elsewhere stay.
+/// The edits that turn one text into the other, line by line, so that the cursor and marks elsewhere stay.
 pub fn text_edits(former: &str, newer: &str, encoding: Encoding) -> Vec<Value> {
     let texts = [former, newer].map(|it| Text::new(it.as_bytes()));
     let place = |line: usize| {

@@ -33,7 +33,7 @@ struct OpenFile {
     changed_ms: u64,
     /// True if it was edited since it was opened or saved.
     is_edited: bool,
-    /// What is reported of it. It counts as focused: the first one that is on disk is the active one.
+    /// The state that is reported of it. It counts as focused: the first one that is on disk is the active one.
     reported: File,
 }
 
@@ -148,7 +148,7 @@ impl Files {
         file.reported.cursor = Some(file.document.cursor(at, encoding));
     }
 
-    /// What is to be reported, newest first.
+    /// The files to report, newest first.
     pub fn report(&self) -> Vec<File> {
         let newest = self.open.iter().rev().take(MAX_REPORTED);
         newest.map(|file| file.reported.clone()).collect()

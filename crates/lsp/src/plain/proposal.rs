@@ -30,7 +30,7 @@ pub const BRING_BACK: &str = "pillion.bringBack";
 #[derive(Debug)]
 pub struct Proposal {
     pub diff: Arc<Diff>,
-    /// What is shown beside it at first, until its file is written.
+    /// The hunks that are shown beside it at first, until its file is written.
     pub hunks: Vec<Diagnostic>,
     /// The file that the editor opens, once it was written.
     pub path: Option<PathBuf>,
@@ -39,11 +39,11 @@ pub struct Proposal {
     pub is_guest: bool,
     /// True if a guest has it open: the editor with another server of its own, or another window.
     pub is_shared: bool,
-    /// Where the agent is answered once it is shown.
+    /// The reply to the agent, sent once it is shown.
     pub shown: Option<Reply<()>>,
     /// The read on which a decision about it waits.
     pub deciding: Option<u64>,
-    /// Who waits until the gate has ruled about an acceptance or a rejection.
+    /// The request that waits until the gate has ruled about an acceptance or a rejection.
     pub ruling: Option<RequestId>,
     /// When another program is asked to open it, if the editor has not answered by then.
     pub answer_due: Option<Instant>,
@@ -51,7 +51,7 @@ pub struct Proposal {
     pub refusal: &'static str,
     /// When to show how to decide without code actions.
     pub hint: Option<Instant>,
-    /// What the person had made of an earlier proposal of the file, and whether they know that it was kept.
+    /// The person's text from an earlier proposal of the file, and true if they know that it was kept.
     pub offered: Option<(String, bool)>,
 }
 
@@ -115,7 +115,7 @@ impl Proposal {
         }
     }
 
-    /// How to decide in an editor that shows it as a plain file, because its language is not configured, or
+    /// The way to decide in an editor that shows it as a plain file, because its language is not configured, or
     /// does so until the person is there. Editors cut a message that is longer than a line.
     pub fn hint(&self, attaches_late: bool) -> String {
         let name = self.name();
@@ -158,14 +158,14 @@ impl Proposal {
         }
     }
 
-    /// What the person has made of it so far, if the editor has reported edits; none within if that is nothing.
+    /// The person's edited text so far, if the editor has reported edits; none within if it is as proposed.
     pub fn draft(&self) -> Option<Option<String>> {
         let text = self.text()?;
         Some((text != *self.diff.proposed).then_some(text))
     }
 
-    /// What the editor is to show so that what was kept would be accepted, byte for byte, beside what it shows; none if
-    /// nothing was kept, or it is there.
+    /// The text that the editor shows, and the one that it is to show so that the kept one would be accepted, byte for byte;
+    /// none if nothing was kept, or it is there.
     ///
     /// # Errors
     /// A sentence: the editor cannot show it.
@@ -185,7 +185,7 @@ impl Proposal {
         (!is_there).then(shown)
     }
 
-    /// That something was kept, if the person can bring it back and does not know yet.
+    /// The message that something was kept, if the person can bring it back and does not know yet.
     pub fn tell_kept(&mut self) -> Option<String> {
         let is_kept = matches!(self.kept(), Some(Ok(_)));
         let (_, is_known) = self.offered.as_mut().filter(|_| is_kept)?;

@@ -24,10 +24,10 @@ use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocu
 use lsp_server::{ErrorCode, Response};
 use pillion_view::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
 
-/// How long an editor that shows a proposal may take until it asks its language server about it.
+/// The time limit for an editor that shows a proposal, until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long an editor may take to answer that it shows a proposal, if another program can open it as well.
+/// The time limit for an editor's answer that it shows a proposal, if another program can open it as well.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The ids of these requests are none of the others'.
@@ -50,7 +50,7 @@ pub struct Proposals {
     focuses: u64,
     /// Counts the comparisons.
     comparisons: u64,
-    /// How long the last one took.
+    /// The time that the last one took.
     cost: Duration,
 }
 
@@ -317,7 +317,7 @@ impl Proposals {
         vec![Action::Launch { key, program, file }]
     }
 
-    /// What the editor has not answered about in time is opened by another program.
+    /// Has another program open the proposals that the editor has not answered about in time.
     fn open_otherwise(&mut self, now: Instant) -> Vec<Action> {
         let is_late = |it: &&Proposal| it.answer_due.is_some_and(|due| due <= now);
         let late: Vec<_> = self
@@ -377,7 +377,7 @@ impl Proposals {
         pending.find(|pending| pending.path.as_deref() == path)
     }
 
-    /// What the editor has of a proposal.
+    /// The editor's state of a proposal.
     fn showing_mut(&mut self, path: &Path) -> Option<&mut Showing> {
         if self.find(path).is_none() {
             return self.joining_mut(path);

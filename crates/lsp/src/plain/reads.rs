@@ -1,4 +1,4 @@
-//! What waits until a file of a proposal was read: an editor that synchronises no edits may have
+//! The decisions and texts that wait until a file of a proposal was read: an editor that synchronises no edits may have
 //! saved some.
 //!
 //! A decision waits for that, for two seconds at most, and no other is accepted in that time.
@@ -15,7 +15,7 @@ use crate::disk::{Job, READ_TIMEOUT, Saved};
 use crate::plain::proposal::Proposal;
 use crate::restore::is_same_content;
 
-/// What is to be done with the text.
+/// The action to take with the text.
 #[derive(Debug)]
 pub enum Then {
     /// The person accepts it, with this request.

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use crate::plain::view::View;
 use crate::restore::restore;
 
-/// How long an editor that reports its edits in any order may take until it has reported all.
+/// The time limit for an editor that reports its edits in any order, until it has reported all.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the editor has of a proposal, and since when.
+/// The editor's state of a proposal, and since when.
 #[derive(Debug)]
 pub struct Showing {
     /// The file, as the editor spells it.
@@ -21,7 +21,7 @@ pub struct Showing {
     pub interrupts: Option<Instant>,
     /// When it counts as closed, if the editor does not open it again.
     pub closes: Option<Instant>,
-    /// Until when its text is uncertain, because the editor reports saves and edits in any order.
+    /// The end of the time in which its text is uncertain, because the editor reports saves and edits in any order.
     pub settles: Option<Instant>,
     /// When it is to be compared again.
     pub redraw: Option<Instant>,

@@ -1,4 +1,4 @@
-//! What the editor has of a proposal that it opened.
+//! The editor's document of a proposal that it opened.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,7 +8,7 @@ use crate::plain::wire::Edits;
 use crate::position::Encoding;
 use crate::restore::is_same_content;
 
-/// How many of its former texts are known again.
+/// The number of its former texts that are known again.
 const MAX_FORMER: usize = 64;
 
 /// A proposal as a document of the editor.
@@ -18,7 +18,7 @@ pub struct View {
     first: String,
     document: Document,
     is_edited: bool,
-    /// Which texts it had before, newest last: their hashes.
+    /// The texts that it had before, newest last: their hashes.
     former: VecDeque<u64>,
     /// The text of the last save, unless the edits have led there: they may still be under way.
     saved: Option<String>,

@@ -1,4 +1,4 @@
-//! What clients send, as far as this profile reads it. Nothing else is asked of a message: clients
+//! The clients' messages, as far as this profile reads them. Nothing else is asked of a message: clients
 //! leave out what the specification wants, and put in what it does not know.
 
 use std::path::PathBuf;
@@ -30,7 +30,7 @@ pub struct Range {
     pub end: Position,
 }
 
-/// What every message about a document says.
+/// The part that every message about a document has.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct About<D = Identifier> {
@@ -42,7 +42,7 @@ pub struct Identifier {
     pub uri: String,
 }
 
-/// What an editor does with a document.
+/// An editor's action on a document.
 #[derive(Debug)]
 pub enum DocumentEvent {
     /// It opens it, under this name.
@@ -55,7 +55,7 @@ pub enum DocumentEvent {
     Closed,
 }
 
-/// What a notification reports about which document; nothing if it is about anything else.
+/// The document of a notification and its event; nothing if it is about anything else.
 ///
 /// # Errors
 /// A sentence that names the field.

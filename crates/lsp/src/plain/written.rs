@@ -1,6 +1,6 @@
-//! What agents have written already, for a client without a plugin: diagnostics on the hunks that nobody has looked at,
-//! and code actions that keep them or take them back. What is open in the editor is changed by an edit of the editor's own,
-//! so that its undo works.
+//! The files that agents have written already, for a client without a plugin: diagnostics on the hunks that nobody looked at,
+//! and code actions that keep them or take them back. A file that is open in the editor is changed by an edit of the editor's
+//! own, so that its undo works.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -43,7 +43,7 @@ const FIRST_EDIT: i32 = 1_500_000_000;
 /// More diagnostics of one file slow an editor down.
 const MAX_HUNKS: usize = 200;
 
-/// What agents have written.
+/// The changes that agents have written.
 #[derive(Debug, Default)]
 pub struct Written {
     encoding: Encoding,
@@ -51,7 +51,7 @@ pub struct Written {
     number: u64,
     /// The changes that nobody has looked at, by their files, with what people call the agent.
     unseen: BTreeMap<PathBuf, (String, ListedChange)>,
-    /// What is being taken back: the texts of the editor that were sent with it.
+    /// The changes that are being taken back: the texts of the editor that were sent with each.
     acting: HashMap<RequestId, Vec<BufferText>>,
     /// `workspace/applyEdit`, each with the change that it takes out.
     edits: Outgoing<String>,
@@ -77,7 +77,7 @@ impl Written {
         self.unseen.contains_key(path).then(ask)
     }
 
-    /// What there is now.
+    /// Takes the new list.
     pub fn listed(&mut self, list: ChangesList) -> Vec<Action> {
         if list.problem.is_some() {
             return Vec::new();
@@ -201,7 +201,7 @@ impl Written {
         Ok(act_on(request, act))
     }
 
-    /// What came of it: the editor gets its edits, the person the sentence, and the request its answer.
+    /// Reports an outcome: the editor gets its edits, the person the sentence, and the request its answer.
     pub fn acted<'a>(
         &mut self,
         request: Option<RequestId>,

@@ -1,4 +1,4 @@
-//! What the plugin was asked and has not answered yet.
+//! The requests that the plugin has not answered yet.
 
 use pillion_protocol::FileDiagnostics;
 use pillion_view::{CloseReason, DiffId, ProposalKey, Reply};

@@ -1,4 +1,4 @@
-//! What agents have written already, for a plugin: its list, and what the person does with it.
+//! The files that agents have written already, for a plugin: its list, and the person's actions on it.
 
 use std::path::PathBuf;
 

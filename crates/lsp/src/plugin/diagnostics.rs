@@ -13,7 +13,7 @@ use crate::{message, uri};
 /// As many as are sent to an agent, of all files together.
 const MAX_DIAGNOSTICS: usize = 1000;
 
-/// What is known of the plugin's diagnostics.
+/// The state of the plugin's diagnostics.
 #[derive(Debug)]
 pub struct Diagnostics {
     encoding: Encoding,
@@ -123,7 +123,7 @@ mod tests {
         json!({"start": place(from), "end": place(to)})
     }
 
-    /// What an agent is answered that asked for `uri`.
+    /// The agent's answer when it asked for `uri`.
     fn told(
         diagnostics: &mut Diagnostics,
         uri: Option<&str>,

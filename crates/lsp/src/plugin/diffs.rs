@@ -30,7 +30,7 @@ pub struct Diffs {
 struct View {
     key: ProposalKey,
     set: Option<SetPlace>,
-    /// How many hunks it has.
+    /// The number of its hunks.
     hunks: usize,
     state: State,
 }
@@ -56,7 +56,7 @@ impl Proposed for View {
 }
 
 impl Diffs {
-    /// How many diffs wait for a decision.
+    /// The number of diffs that wait for a decision.
     pub fn pending(&self) -> usize {
         let is_open = |view: &&View| view.state == State::Open;
         self.views.iter().filter(is_open).count()
@@ -176,10 +176,10 @@ impl Diffs {
         answer(told, DIFF_TEXT, result);
     }
 
-    /// The person decides: what the gate is to be asked.
+    /// The person decides. Returns the question for the gate.
     ///
     /// # Errors
-    /// What to answer instead.
+    /// The answer to send instead.
     pub fn decide(
         &mut self,
         request: RequestId,
@@ -273,7 +273,7 @@ impl Diffs {
     }
 }
 
-/// Passes on the text that a request was answered with; whether there is one.
+/// Passes on the text that a request was answered with. Returns true if there is one.
 fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseError>) -> bool {
     let content = result.map_err(|error| error.message).and_then(|value| {
         let answer = message::params::<Content>(value);

@@ -34,7 +34,7 @@ pub const OFFER_TEXT: &str = "pillion/offerText";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
 
-/// What is open and focused: the whole of it.
+/// The files that are open and focused: all of them.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidChangeContext {
@@ -75,7 +75,7 @@ pub struct Range {
     pub end_line_text: Option<String>,
 }
 
-/// The person decided; whether that counts is answered.
+/// The person decided; the answer says whether that counts.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Decide {
     pub id: u64,
@@ -85,7 +85,7 @@ pub struct Decide {
     pub seen: Option<Seen>,
 }
 
-/// What the plugin knows about how the person came to a decision.
+/// The plugin's knowledge of how the person came to a decision.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Seen {
@@ -197,7 +197,7 @@ pub struct ChangedTurn {
     pub changes: Vec<ChangedFile>,
 }
 
-/// What an agent has changed in a file.
+/// An agent's change of a file.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFile {
@@ -323,7 +323,7 @@ pub struct DidChangeDiff {
     pub content: Option<String>,
 }
 
-/// What the person made of an earlier proposal of the file.
+/// The person's text from an earlier proposal of the file.
 #[derive(Debug, Serialize)]
 pub struct OfferText {
     pub id: u64,
@@ -373,7 +373,7 @@ pub struct CloseDiff {
     pub reason: CloseReason,
 }
 
-/// What people may see in a status line.
+/// The status that people may see in a status line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DidChangeStatus {
@@ -403,7 +403,7 @@ pub struct Agent {
     pub display_name: &'static str,
 }
 
-/// How agents find the companion.
+/// The data by which agents find the companion.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Environment {
@@ -439,7 +439,7 @@ impl From<Dialect> for Startable {
     }
 }
 
-/// What a client sends to get this profile, and what it is answered.
+/// The request by which a client gets this profile, and the answer.
 #[derive(Debug, Serialize)]
 pub struct Profile {
     pub version: &'static str,

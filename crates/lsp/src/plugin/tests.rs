@@ -145,7 +145,7 @@ fn object(fields: &[Field], tables: &Tables) -> Value {
     object
 }
 
-/// Where `a.b` lies in a message; made if it is not there.
+/// Returns the place of `a.b` in a message; made if it is not there.
 fn place<'a>(object: &'a mut Value, name: &str) -> &'a mut Value {
     name.split('.')
         .fold(object, |object, part| &mut object[part])
@@ -411,7 +411,7 @@ fn turns() -> ChangesList {
     serde_json::from_value(list).unwrap()
 }
 
-/// What the client is answered.
+/// The client's answer.
 fn sent(action: Option<Action>) -> Value {
     match action {
         Some(Action::Send(Message::Response(response))) => response.response_result.unwrap(),

@@ -3,7 +3,7 @@
 use crossbeam_channel::Sender;
 use pillion_view::{Compares, DiffId, Editor, EditorEvent, ProposalKey};
 
-/// What a companion asks or tells.
+/// A companion's request or report.
 #[derive(Debug)]
 pub struct Told {
     /// The guest that it is for; none if it is for the editor's own view.

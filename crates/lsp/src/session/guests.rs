@@ -37,7 +37,7 @@ struct Guest {
 }
 
 enum State {
-    /// What its companion said before it was known to be attached.
+    /// The events of its companion from before it was known to be attached.
     Joining(Vec<EditorEvent>),
     Attached(Attached),
 }
@@ -132,8 +132,8 @@ impl Guests {
         }
     }
 
-    /// Where a decision about this proposal of the profile goes, and which proposal that is there; none if it is no
-    /// guest's.
+    /// The handle that a decision about this proposal of the profile goes to, and the proposal that it is there; none if it is
+    /// no guest's.
     pub fn meant(&self, key: ProposalKey) -> Option<(Handle, ProposalKey)> {
         let guest = self.guests.get(&key.id)?;
         match &guest.state {

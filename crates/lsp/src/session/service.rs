@@ -15,14 +15,14 @@ use pillion_view::{Attached, Compares, Handle, Options, StartOwn, attach};
 use super::client::{Client, Told};
 use crate::disk::Done;
 
-/// How long an editor that is ready may take to open its first file.
+/// The time limit for an editor that is ready to open its first file.
 const FIRST_FILE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A companion that runs, or may later.
 #[derive(Debug)]
 pub struct Service {
     state: State,
-    /// What is to be sent to agents as soon as it runs.
+    /// The context to send to agents as soon as it runs.
     context: Option<(Vec<File>, Option<bool>)>,
     /// True if the editor is known to have files of its own.
     is_wanted: bool,
@@ -30,7 +30,7 @@ pub struct Service {
     pub due: Option<Instant>,
 }
 
-/// Whether it runs.
+/// The stage of a companion.
 #[derive(Debug)]
 pub enum State {
     /// It starts later, if at all.
@@ -42,15 +42,15 @@ pub enum State {
     Absent,
 }
 
-/// What starts a companion.
+/// The plan for starting a companion.
 #[derive(Debug)]
 pub struct Plan {
     pub options: Options,
     pub start_own: StartOwn,
     pub compares: Compares,
-    /// Where the companion sends its requests and reports.
+    /// The channel of the companion's requests and reports.
     pub events: Sender<Told>,
-    /// Where it is reported that it has started.
+    /// The channel on which its start is reported.
     pub done: Sender<Done>,
 }
 
@@ -88,7 +88,7 @@ impl Service {
         }
     }
 
-    /// Where it gets reports, if it runs.
+    /// The handle for reports to it, if it runs.
     pub fn handle(&self) -> Option<Handle> {
         self.companion().map(Attached::handle)
     }

@@ -110,7 +110,7 @@ fn expected_function(table: &Table) -> String {
     format!("`#[{attribute}]` is for a function like `fn name({parameters})`")
 }
 
-/// What is read of a function. Its body need not be complete: an editor expands it while somebody types there.
+/// The parts of a function that are read. Its body need not be complete: an editor expands it while somebody types there.
 struct Function {
     attributes: Vec<Attribute>,
     signature: Signature,

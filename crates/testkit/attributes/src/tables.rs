@@ -1,4 +1,4 @@
-//! What each attribute stands for: the names of its tests, what they are called with, and what they need.
+//! The meaning of each attribute: the names of its tests, their arguments, and the programs that they need.
 
 /// An editor and its releases, the oldest first.
 pub struct Editor<'a> {
@@ -86,9 +86,9 @@ pub struct Table {
 /// One test.
 pub struct Row {
     pub name: String,
-    /// What the function is called with: for each parameter a variant of its type.
+    /// The arguments of the function: for each parameter a variant of its type.
     pub variants: Vec<String>,
-    /// What the test needs, whether the attribute has a word or not.
+    /// The programs that the test needs, whether the attribute has a word or not.
     pub needs: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! What the attributes make of functions, and what they say of those that they cannot use.
+//! The expansions of functions by the attributes, and the errors for those that they cannot use.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -1,4 +1,4 @@
-//! How an Emacs is to be started.
+//! The setup for starting an Emacs.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::{Editors, EmacsPlace, EmacsVersion, Env, Home, Pane, SOON, Size, Tmux
 /// The package in the repository.
 const PACKAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../editors/emacs");
 
-/// What answers the test.
+/// The code that answers the test.
 const CHANNEL: &str = include_str!("channel.el");
 
 /// Nothing is compiled to machine code: a home that is gone with its test would keep none of it.
@@ -35,7 +35,7 @@ pub struct EmacsSetup {
     folder: PathBuf,
     has_package: bool,
     is_daemon: bool,
-    /// What the load path has beside Emacs's own.
+    /// The folders that the load path has beside Emacs's own.
     load_path: Vec<PathBuf>,
     /// The files by which Debian's packages say where their modules are, and where they are here.
     modules: Vec<(String, PathBuf)>,
@@ -217,10 +217,10 @@ impl EmacsSetup {
         tmux.spawn(&name, self.size, &self.env, &self.cwd, &command)
     }
 
-    /// Evaluates expressions without a terminal. What it printed, on both streams, if it succeeded.
+    /// Evaluates expressions without a terminal. Returns the output, on both streams, if it succeeded.
     ///
     /// # Errors
-    /// What it printed, if it failed.
+    /// The output, if it failed.
     pub fn batch(&self, arguments: &[&str]) -> Result<String, String> {
         let output = Command::new(&self.place.program)
             .arg(self.place.dump_option())
@@ -245,7 +245,7 @@ impl EmacsSetup {
         }
     }
 
-    /// Where the package lies.
+    /// The folder of the package.
     pub fn package() -> &'static Path {
         Path::new(PACKAGE)
     }

@@ -1,4 +1,4 @@
-//! How a Kakoune is to be started.
+//! The setup for starting a Kakoune.
 
 use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
@@ -42,7 +42,7 @@ pub struct KakouneSetup {
     kakrc: String,
     arguments: Vec<OsString>,
     env: Env,
-    /// What terminals have that it opens.
+    /// The variables that terminals have that it opens.
     terminals: Env,
     cwd: PathBuf,
     size: Size,

@@ -16,8 +16,8 @@ const COPILOTS: &str = "fetch_copilot_cli_documentation";
 const HEADLESS_TOOL: &str = "edit";
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
-/// themselves may not. Without a terminal, it is what answers [`HEADLESS_PROMPT`](super::HEADLESS_PROMPT). A guess at the next prompt comes with the main conversation's tools, but
-/// says what it is.
+/// themselves may not. Without a terminal, it is what answers [`HEADLESS_PROMPT`](super::HEADLESS_PROMPT).
+/// A guess at the next prompt comes with the main conversation's tools, but says what it is.
 pub(super) fn is_main(body: &Value) -> bool {
     let messages = body["messages"].as_array().into_iter().flatten();
     let is_headless = messages

@@ -9,7 +9,7 @@ use super::{Turn, unique_id};
 /// A model that gets one tool, which runs JavaScript in which all others are functions.
 const RUNS_CODE: &str = "gpt-6-sol";
 
-/// How the names of tools begin that it calls directly also where it runs code.
+/// The prefix of the names of tools that it calls directly also where it runs code.
 const COLLABORATION: &str = "collaboration.";
 
 /// A title for the session is asked for as JSON.

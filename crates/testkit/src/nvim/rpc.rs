@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::value::{pack, unpack};
 
-/// What kind of message it is, by its first part.
+/// The kind of a message, by its first part.
 const REQUEST: u64 = 0;
 const ANSWER: u64 = 1;
 const NOTIFICATION: u64 = 2;
@@ -122,7 +122,7 @@ impl Inner {
     }
 }
 
-/// Passes answers on until the connection ends. What Neovim asks or notes by itself is not for us.
+/// Passes answers on until the connection ends. Neovim's own requests and notifications are not for us.
 fn read(stream: UnixStream, answers: &Sender<Answer>) {
     let mut stream = BufReader::new(stream);
     while let Ok(message) = rmpv::decode::read_value(&mut stream) {

@@ -1,4 +1,4 @@
-//! How a Neovim is to be started.
+//! The setup for starting a Neovim.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};

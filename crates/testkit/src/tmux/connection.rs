@@ -32,10 +32,10 @@ impl Connection {
         }
     }
 
-    /// Runs a command; what it prints.
+    /// Runs a command, and returns its output.
     ///
     /// # Errors
-    /// What it printed if it failed; or the server is gone.
+    /// The output if it failed; or the server is gone.
     pub fn run(&mut self, args: &[&OsStr]) -> Result<String> {
         let quoted: Vec<Vec<u8>> = args.iter().map(|arg| quoted(arg)).collect();
         self.commands

@@ -1,4 +1,4 @@
-//! How a Vim is to be started.
+//! The setup for starting a Vim.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

@@ -16,31 +16,31 @@ pub(super) struct Lock {
     pub(super) path: PathBuf,
     /// The number at the beginning of its name.
     pub(super) port: Option<u32>,
-    /// What it says.
+    /// Its content.
     pub(super) read: Result<Content, ErrorKind>,
 }
 
-/// What a lock file says.
+/// The content of a lock file.
 pub(super) struct Content {
     pub(super) process: Process,
     /// None if the list holds something that is not text: then the file fits only by its port.
     pub(super) folders: Option<Vec<PathBuf>>,
     pub(super) is_websocket: bool,
     pub(super) token: Option<Token>,
-    /// Where it was written, if it is one of Pillion's.
+    /// The namespaces in which it was written, if it is one of Pillion's.
     pub(super) namespaces: Option<Namespaces>,
 }
 
-/// Whose companion it is.
+/// The process that the companion belongs to.
 #[derive(Debug, PartialEq)]
 pub(super) enum Process {
     /// This process's.
     Id(u32),
     /// The file names none.
     None,
-    /// What it names can be no process.
+    /// The file names something that can be no process.
     Impossible,
-    /// What it names always lives.
+    /// The file names something that always lives.
     Any,
 }
 

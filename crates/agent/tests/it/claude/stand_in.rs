@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::{Message, WebSocketConfig};
 
 pub const TOKEN: &str = "the token";
 
-/// What it does on a message.
+/// Its reaction to a message.
 pub enum Act {
     /// Sends these texts.
     Send(Vec<String>),
@@ -140,7 +140,7 @@ async fn serve(
     }
 }
 
-/// What a companion does that works: a tool's texts come from `call`.
+/// The reactions of a companion that works: a tool's texts come from `call`.
 pub fn usual(message: &Value, call: impl Fn(&str, &Value) -> Vec<String>) -> Act {
     let info = json!({"name": "stand-in", "version": "1"});
     let result = match message["method"].as_str().unwrap_or_default() {

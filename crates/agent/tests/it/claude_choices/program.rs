@@ -13,7 +13,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 
 use super::machine::Machine;
 
-/// How often it reads the folder before it is clear that it takes none: twice to clean up, then once in
+/// The number of times that it reads the folder before it is clear that it takes none: twice to clean up, then once in
 /// each second.
 const LOOKS: usize = 7;
 
@@ -29,7 +29,7 @@ pub struct Dialled {
 }
 
 impl Dialled {
-    /// What it would look like that `find` expects.
+    /// The dial that `find` expects, in the form of one that was seen.
     pub fn of(dial: &Dial) -> Self {
         let is_websocket = dial.transport == Transport::WebSocket;
         Self {
@@ -40,7 +40,7 @@ impl Dialled {
     }
 }
 
-/// What it dials first, if it dials at all.
+/// Runs the program and returns its first dials, if it dials at all.
 pub fn dials(release: ClaudeRelease, machine: &Machine, model: &Model) -> Vec<Dialled> {
     let looks = Looks::at(&machine.lock_folders());
     let _program = Program::start(release, machine, model);
@@ -105,7 +105,7 @@ impl Drop for Program {
     }
 }
 
-/// Who reads which folder.
+/// The watches that count how often folders are read.
 struct Looks(OwnedFd);
 
 impl Looks {

@@ -51,7 +51,7 @@ impl World {
         (0..count).map(|_| self.shown()).collect()
     }
 
-    /// How many diffs are undecided.
+    /// The number of undecided diffs.
     fn pending(&self) -> usize {
         let found = state::list(&self.environment).pop().unwrap();
         commands::Client::new(&found)

@@ -55,7 +55,7 @@ pub struct View {
     pub text: String,
 }
 
-/// What the reviewer does.
+/// The reviewer's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Accept,
@@ -112,7 +112,7 @@ impl Companion {
         self.shared.files.lock().unwrap()[0].clone()
     }
 
-    /// What lies in the workspace and was not there at the start.
+    /// The entries of the workspace that were not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
         left(&self.shared.workspace)
     }
@@ -163,7 +163,7 @@ impl Shared {
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         let waits = self.breaks("K9-port/clients") && !self.state().clients.is_empty();
         if self.breaks("K9-port") || waits {
@@ -184,7 +184,7 @@ impl Shared {
         }
     }
 
-    /// What the reviewer decides; false if there is no such view.
+    /// Decides as the reviewer does; returns false if there is no such view.
     pub fn settle(&self, path: &str, decision: Decision) -> bool {
         let view = {
             let mut state = self.state();

@@ -92,7 +92,7 @@ impl Shared {
         ended
     }
 
-    /// Who is let in.
+    /// Checks that a request is let in.
     fn checked(&self, request: &Request) -> Result<(), (u16, String)> {
         let refuse = |status: u16| Err((status, String::new()));
         let path = request.target.split('?').next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What the small companion says that its editor shows.
+//! The small companion's contexts.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ impl Editor for Shared {
 }
 
 impl Shared {
-    /// What a client gets when it is initialized.
+    /// Sends a client its messages when it is initialized.
     pub fn greet(&self, client: u64) {
         let is_first = self.state().clients.keys().next() == Some(&client);
         if !self.breaks("K7-start") && (is_first || !self.breaks("K8-selection")) {

@@ -11,7 +11,7 @@ use super::companion::Shared;
 use crate::files::{chmod, write, write_again, write_behind_link};
 use crate::lock_files::{publish_another, set, spoil};
 
-/// How often it looks whether a file was deleted.
+/// The interval between looks whether a file was deleted.
 const KEEP_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Writes them; the first is in the folder that the agent's variable names.

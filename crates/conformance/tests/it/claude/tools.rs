@@ -1,4 +1,4 @@
-//! What the small companion answers.
+//! The small companion's answers.
 
 use std::thread;
 use std::time::Duration;

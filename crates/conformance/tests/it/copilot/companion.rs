@@ -19,7 +19,7 @@ use crate::files::chmod;
 
 pub const TOKEN: &str = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0";
 
-/// How many connections one takes that is easily occupied.
+/// The number of connections that a companion takes that is easily occupied.
 const FEW: usize = 32;
 
 pub struct Companion {
@@ -37,7 +37,7 @@ pub struct Shared {
     state: Mutex<State>,
     pub cursor: Cursor,
     is_stopped: AtomicBool,
-    /// How many there are.
+    /// The number of open connections.
     connections: AtomicUsize,
 }
 
@@ -62,7 +62,7 @@ pub struct View {
     pub answer: Sender<Value>,
 }
 
-/// What the reviewer does.
+/// The reviewer's decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
     Accept,
@@ -115,7 +115,7 @@ impl Companion {
         self.shared.files.lock().unwrap()[0].clone()
     }
 
-    /// What lies in the workspace and was not there at the start.
+    /// The entries of the workspace that were not there at the start.
     pub fn left(&self) -> Vec<PathBuf> {
         left(&self.shared.workspace)
     }
@@ -171,7 +171,7 @@ impl Shared {
         let _ = UnixStream::connect(&self.socket);
     }
 
-    /// As when the editor ends.
+    /// Stops as when the editor ends.
     pub fn stop(&self) {
         let files = std::mem::take(&mut *self.files.lock().unwrap());
         if !self.breaks("P9-files") {
@@ -187,7 +187,7 @@ impl Shared {
         }
     }
 
-    /// What the reviewer decides; false if there is no such view, or it is not done.
+    /// Decides as the reviewer does; returns false if there is no such view, or it is not done.
     pub fn settle(&self, path: &str, decision: Decision) -> bool {
         if decision == Decision::AcceptEdited && !self.breaks("P5-edited") {
             return false;

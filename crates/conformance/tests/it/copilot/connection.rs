@@ -21,7 +21,7 @@ const LONG_BODY: usize = 100_000;
 /// More is too much for a companion that takes no large messages.
 const MEGABYTE: usize = 1 << 20;
 
-/// How often it looks whether a caller is gone.
+/// The interval between looks whether a caller is gone.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 const SHORT_LIFE: Duration = Duration::from_millis(1_500);
 
@@ -62,7 +62,7 @@ impl Shared {
         }
     }
 
-    /// Who is let in.
+    /// Checks that a request is let in.
     fn checked(&self, request: &Asked) -> Result<(), (u16, String)> {
         let refuse = |status: u16| Err((status, String::new()));
         let is_known = match request.header("host").unwrap_or_default() {
@@ -185,7 +185,7 @@ impl Shared {
         }
     }
 
-    /// What comes without a session.
+    /// Handles a request without a session.
     fn opened(&self, request: Asked, id: &Value, method: &str, params: &Value) -> io::Result<()> {
         if method != "initialize" {
             let code = if self.breaks("P2-discover/error") {

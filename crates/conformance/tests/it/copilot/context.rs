@@ -1,4 +1,4 @@
-//! What the small companion says that its editor shows.
+//! The small companion's contexts.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What the small companion answers within a session.
+//! The small companion's answers within a session.
 
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};

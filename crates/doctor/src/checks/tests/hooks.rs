@@ -30,7 +30,7 @@ fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts 
     facts
 }
 
-/// What is said of the hooks, and how it is fixed.
+/// The findings about the hooks, each with its fix.
 fn said(facts: &Facts) -> Vec<(&'static str, String)> {
     let findings = judge(facts).into_iter();
     let own = findings.filter(|finding| {

@@ -1,11 +1,11 @@
-//! What proxy variables do to Claude Code, judged.
+//! The effect of proxy variables on Claude Code, judged.
 
 use super::*;
 
 const NATIVE: Version = Version::new(2, 1, 330);
 const NODE: Version = Version::new(2, 1, 112);
 
-/// What is found about proxies with these variables: what is said, and how it is fixed.
+/// The findings about proxies with these variables: the statement, and the fix.
 fn found(version: Version, pairs: &[(&'static str, &'static str)]) -> Vec<(String, String)> {
     let outcome = connected(true, true);
     let mut facts = beside(Dialect::ClaudeCode, version, &[Host::Loopback], outcome);

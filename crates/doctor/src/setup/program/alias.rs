@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::regular_file;
 
-/// What shells read when they start, below the home directory.
+/// The files that shells read when they start, below the home directory.
 const FILES: [&str; 6] = [
     ".bashrc",
     ".bash_aliases",

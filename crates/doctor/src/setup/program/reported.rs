@@ -10,7 +10,7 @@ use std::time::Duration;
 use pillion_agent::find::Version;
 use pillion_system::child::{self, Group};
 
-/// How long it may take. Node takes a second or two on a slow machine.
+/// The time limit for it. Node takes a second or two on a slow machine.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub fn version(command: &Path, variables: &[(&str, &OsStr)]) -> Option<Version> {

@@ -235,7 +235,7 @@ fn because(arguments: &[Value]) -> Verdict {
     verdict
 }
 
-/// What becomes of the notes. No protocol reaches the clipboards of these editors.
+/// Tells the person about a decision and the notes. No protocol reaches the clipboards of these editors.
 fn say(told: Told) -> Message {
     let text = match told.clipboard {
         Some(notes) => format!("the agent cannot be told your note, which was: {notes}"),
@@ -244,7 +244,7 @@ fn say(told: Told) -> Message {
     message::show(MessageType::Info, text)
 }
 
-/// Whether a proposal can be decided now.
+/// Checks that a proposal can be decided now.
 fn decidable(pending: &Proposal, is_new: bool) -> Result<(), ResponseError> {
     let (agent, name) = (pending.diff.shown_agent().display_name(), pending.name());
     let why = if is_new || pending.path.is_none() {

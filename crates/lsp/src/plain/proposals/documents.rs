@@ -15,11 +15,11 @@ use crate::plain::view::View;
 use crate::plain::wire::DocumentEvent;
 use crate::profile::Action;
 
-/// How long an editor may take to open a document again that it closed, as it does when its
+/// The time limit for an editor to open a document again that it closed, as it does when its
 /// language is changed. Then it counts as closed, which is a rejection (C5.7).
 const REOPEN_GRACE: Duration = Duration::from_secs(1);
 
-/// How long the editor must be quiet before a proposal is compared again.
+/// The time for which the editor must be quiet before a proposal is compared again.
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
@@ -105,7 +105,7 @@ impl Proposals {
         Some(showing)
     }
 
-    /// What can be done with a document.
+    /// The commands for a document.
     pub fn commands(&self, path: &Path) -> Vec<Command> {
         let pending = self.find(path);
         pending.map_or(Vec::new(), Proposal::commands)

@@ -20,14 +20,14 @@ use crate::plain::showing::Showing;
 use crate::profile::Action;
 use crate::proposal_path;
 
-/// Where their numbers begin: above those of our own proposals, and far below 2^53, from which on many JSON parsers round.
+/// The first of their numbers: above those of our own proposals, and far below 2^53, from which on many JSON parsers round.
 const FIRST: u64 = 1 << 50;
 
 /// The documents.
 #[derive(Debug, Default)]
 pub struct Guests {
     guests: Vec<Guest>,
-    /// How many there were.
+    /// The number of documents that there were.
     count: u64,
 }
 
