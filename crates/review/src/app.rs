@@ -10,7 +10,7 @@ mod mode;
 mod naming;
 mod notes;
 mod outside;
-mod reason;
+mod remark;
 mod review_delay;
 
 use std::path::PathBuf;
@@ -34,7 +34,8 @@ use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use changes::{ChangesPage, ChangesRow};
 pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
-use reason::Reason;
+pub use remark::HunkNote;
+use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Sight};
 
@@ -274,8 +275,8 @@ pub struct App {
     message: Option<Message>,
     /// Messages that came while the gate looked at a decision: said once that is known, which comes first.
     notices: Vec<String>,
-    /// The reason that is being typed.
-    reason: Option<Reason>,
+    /// The words that are being typed.
+    remark: Option<Remark>,
     armed: Option<Armed>,
     /// Counts what was asked.
     questions: u64,
@@ -304,7 +305,7 @@ impl App {
             Event::Key(press) => self.on_key(&press, now),
             Event::Answered(mark, at) => self.delay.answered(mark, at),
             Event::Pasted(text) => {
-                if !self.paste_reason(&text) {
+                if !self.paste_remark(&text) {
                     self.say(Tone::Warning, PASTED, now);
                 }
             }
@@ -422,21 +423,17 @@ impl App {
         warnings.map(String::as_str)
     }
 
-    /// The line below the diff: the reason that is being typed, or else the last message, or else what does not work. Where
-    /// there is no diff, the page says that.
+    /// The line below the diff: the words that are being typed, or else the last message, or else what does not work, or else
+    /// the note on the hunk. Where there is no diff, the page says what does not work.
     pub fn line(&self) -> Option<(String, Tone)> {
-        let reason = self.reason_line().map(|line| (line, Tone::Info));
+        let remark = self.remark_line().map(|line| (line, Tone::Info));
         let message = self.message.as_ref();
         let message = || message.map(|message| (message.text.clone(), message.tone));
         let is_page = self.views.is_empty() && self.changes().is_none();
         let mut warnings = self.warnings().filter(|_| !is_page);
         let warning = || Some((warnings.next()?.to_owned(), Tone::Warning));
-        reason.or_else(message).or_else(warning)
-    }
-
-    /// Returns true if a reason is being typed.
-    pub fn is_typing(&self) -> bool {
-        self.reason.is_some()
+        let note = || self.note_line().map(|line| (line, Tone::Info));
+        remark.or_else(message).or_else(warning).or_else(note)
     }
 
     /// The layout of `view`.

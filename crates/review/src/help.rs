@@ -13,10 +13,11 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// The keys, and what each of them does.
-const KEYS: [(&str, &str); 30] = [
+const KEYS: [(&str, &str); 31] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject it and tell the agent why"),
+    ("C", "note on the hunk, sent with your decision"),
     ("space", "exclude or include the hunk"),
     ("e", "edit the proposal in $VISUAL or $EDITOR"),
     ("z  Z", "undo the last change; redo it"),

@@ -298,6 +298,20 @@ impl Proposal {
         current.after.start - proposed + kept + 1
     }
 
+    /// The place in what would be accepted of a line of the text after, or of what stands there in place of it.
+    pub fn line_in_text(&self, line: usize) -> usize {
+        let mut place = line;
+        for hunk in self.hunks().iter().filter(|hunk| hunk.out) {
+            if line >= hunk.after.end {
+                place = place + hunk.before.len() - hunk.after.len();
+            } else if line >= hunk.after.start {
+                let within = line - hunk.after.start;
+                place -= within - within.min(hunk.before.len().saturating_sub(1));
+            }
+        }
+        place
+    }
+
     /// The number of lines and hunks that it changes.
     pub fn count(&self) -> Count {
         let mut count = Count {

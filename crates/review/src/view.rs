@@ -25,6 +25,7 @@ pub use stay::Stayed;
 
 use pillion_text::visible;
 
+use crate::app::HunkNote;
 use crate::highlight::Texts;
 use crate::proposal::{Hunk, Proposal, Version};
 use crate::rows::{Layout, Rows};
@@ -108,6 +109,8 @@ pub struct View {
     pub deciding: Option<String>,
     /// A reason for rejecting it that was typed and not sent.
     pub reason: String,
+    /// The person's notes on hunks.
+    pub hunk_notes: Vec<HunkNote>,
     /// It is being read again.
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
@@ -175,6 +178,7 @@ impl View {
             disk: Disk::Same,
             deciding: None,
             reason: String::new(),
+            hunk_notes: Vec::new(),
             is_rereading: false,
             is_gone: false,
             white: Vec::new(),

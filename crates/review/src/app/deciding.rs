@@ -23,12 +23,13 @@ impl App {
             let text = "this would drop your edits: r again rejects, a accepts them";
             return self.ask(Armed::Reject, text, now);
         }
-        self.reject(press, Vec::new());
+        self.reject(press, None);
     }
 
-    /// Rejects the diff that is shown, with what the agent is told.
-    pub(super) fn reject(&mut self, press: &Press, notes: Vec<Note>) {
+    /// Rejects the diff that is shown, for this reason.
+    pub(super) fn reject(&mut self, press: &Press, reason: Option<Note>) {
         let view = &self.views[self.current];
+        let notes = reason.into_iter().chain(view.notes(false)).collect();
         let effect = rejection(view, Some(self.seen(press)), notes);
         let text = format!("rejected {}", view.target.shown);
         self.send(effect, text);
@@ -138,7 +139,10 @@ fn acceptance(view: &View, seen: Seen) -> Effect {
     let base = (!proposal.is_as_it_came()).then(|| fingerprint::of(proposal.original()));
     Effect::Decide(Box::new(Decide {
         key: view.key(),
-        verdict: Verdict::accept(Some(proposal.text())),
+        verdict: Verdict {
+            notes: view.notes(true),
+            ..Verdict::accept(Some(proposal.text()))
+        },
         seen: Some(seen),
         base,
     }))

@@ -30,7 +30,7 @@ impl App {
         self.changes.forget_opening();
         match (key.code, control) {
             (KeyCode::Char('z'), true) => self.suspend(),
-            _ if self.reason.is_some() => self.on_reason_key(press, now),
+            _ if self.remark.is_some() => self.on_remark_key(press, now),
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
             _ if self.overlay == Some(Overlay::History) => self.on_history_key(key),
@@ -138,6 +138,7 @@ impl App {
                 self.effects.push(Effect::Reread(view.id));
             }
             KeyCode::Char('R') => self.ask_for_reason(now),
+            KeyCode::Char('C') => self.ask_for_note(now),
             KeyCode::Char('u') => self.change_layout(now),
             KeyCode::Char('w') => {
                 self.wrap = !self.wrap;

@@ -212,7 +212,13 @@ impl App {
             Some(_) if was_shown => format!("{text} · this is the next one"),
             Some(_) => format!("{text} · current diff unaffected"),
         };
-        self.say(Tone::Info, text, now);
+        match view.untold_notes() {
+            Some(notes) => {
+                let text = format!("{text} · {agent} was not told your notes: {notes}");
+                self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+            }
+            None => self.say(Tone::Info, text, now),
+        }
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = match reason {
             CloseReason::Settled => true,
@@ -232,7 +238,7 @@ impl App {
     /// Takes a view away. The one that is shown stays, if it is another; after a file of a set comes the next one of it.
     pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
-        self.drop_reason(view.id);
+        self.drop_remark(view.id);
         if at < self.current {
             self.current -= 1;
         } else if at == self.current {

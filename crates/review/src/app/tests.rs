@@ -12,7 +12,7 @@ mod naming;
 mod noticing;
 mod numbers;
 mod pane;
-mod reason;
+mod remark;
 mod sets;
 mod staying;
 mod unseen;

@@ -160,8 +160,8 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
         }
         return keys;
     };
-    if app.is_typing() {
-        return vec![("Enter", "reject", 0), ("Esc", "back to the diff", 0)];
+    if let Some(does) = app.enter_does() {
+        return vec![("Enter", does, 0), ("Esc", "back to the diff", 0)];
     }
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
     let mut keys = vec![

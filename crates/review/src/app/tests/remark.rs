@@ -1,4 +1,4 @@
-//! `R` rejects with a reason, and with nothing that its person did not type and send.
+//! `R` rejects with a reason, and with nothing that its person did not type and send; notes of `C` go with either decision.
 
 use pillion_protocol::Note;
 use pillion_view::Told;
@@ -45,7 +45,7 @@ fn what_is_typed_goes_along_and_keys_mean_nothing_else_meanwhile() {
         person.message(),
         "rejected a.txt: Gemini CLI gets your note"
     );
-    assert!(person.app.views.is_empty() && !person.app.is_typing());
+    assert!(person.app.views.is_empty() && person.app.enter_does().is_none());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_reason_that_is_refused_or_whose_diff_goes_is_kept_as_long_as_the_diff() {
     assert_eq!(line(&person), "reason for rejecting a.txt: no▏");
     let first = person.shown();
     let _ = person.close(first);
-    assert!(!person.app.is_typing());
+    assert!(person.app.enter_does().is_none());
     assert_eq!(person.shown(), id);
 }
 
@@ -135,5 +135,104 @@ fn what_no_agent_takes_goes_to_the_clipboard() {
         effects
             .iter()
             .any(|it| matches!(it, Effect::Copy(text) if text == "no"))
+    );
+}
+
+const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+/// Line 1 is another one, three are added after line 4, and line 8 goes.
+const NEW: &str = "one\n2\n3\n4\nx\ny\nz\n5\n6\n7\n9\n";
+
+fn noted(effects: &[Effect]) -> (Option<String>, Vec<(u32, u32, String)>) {
+    let decide = effects.iter().find_map(|effect| match effect {
+        Effect::Decide(decide) => Some(&decide.verdict),
+        _ => None,
+    });
+    let verdict = decide.expect("it is decided");
+    let content = match &verdict.decision {
+        Decision::Accept { content } => content.clone(),
+        Decision::Reject => None,
+    };
+    let notes = verdict.notes.iter().map(|note| {
+        let lines = note.lines.unwrap();
+        (lines.first, lines.last, note.text.clone())
+    });
+    (content, notes.collect())
+}
+
+#[test]
+fn notes_on_hunks_go_with_an_acceptance_at_the_lines_that_they_have_then() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    person.press("C");
+    assert_eq!(line(&person), "note on line 1 of a.txt: ▏");
+    person.press("why");
+    assert!(person.key(KeyCode::Enter).is_empty());
+    assert_eq!(
+        person.message(),
+        "the agent gets your note when you accept or reject"
+    );
+    person.press("nC");
+    assert_eq!(line(&person), "note on lines 5 to 7 of a.txt: ▏");
+    person.press("too much");
+    // What is left is kept, as what is sent is.
+    person.key(KeyCode::Esc);
+    person.press("nCgone");
+    person.key(KeyCode::Enter);
+    person.wait(10_000);
+    assert_eq!(line(&person), "your note on line 11: gone");
+    person.press("pC");
+    assert_eq!(line(&person), "note on lines 5 to 7 of a.txt: too much▏");
+    person.key(KeyCode::Enter);
+    // The added lines are taken out: what stands there is line 5 of the file.
+    person.press(" ");
+    let (content, notes) = noted(&person.press("a"));
+    assert_eq!(content.unwrap(), "one\n2\n3\n4\n5\n6\n7\n9\n");
+    let expected = [(0, 0, "why"), (4, 4, "too much"), (7, 7, "gone")];
+    let expected = expected.map(|(first, last, text)| (first, last, text.to_owned()));
+    assert_eq!(notes, expected);
+}
+
+#[test]
+fn notes_go_with_a_rejection_beside_its_reason_and_an_empty_one_is_none() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    person.press("Cwhy");
+    person.key(KeyCode::Enter);
+    person.press("nCno");
+    person.key(KeyCode::Enter);
+    person.press("C");
+    person.key(KeyCode::Backspace);
+    person.key(KeyCode::Backspace);
+    person.key(KeyCode::Enter);
+    assert_eq!(person.message(), "there is no note on this hunk");
+    person.press("Rall of it");
+    let rejected = rejections(&person.key(KeyCode::Enter)).remove(0);
+    assert_eq!(rejected[0], Note::on_all("all of it"));
+    assert_eq!((rejected.len(), &*rejected[1].text), (2, "why"));
+    // By `r`, too.
+    person.open("b.txt", Some(OLD), NEW);
+    person.press("Cwhy");
+    person.key(KeyCode::Enter);
+    let (content, notes) = noted(&person.press("r"));
+    assert_eq!((content, notes), (None, vec![(0, 0, "why".to_owned())]));
+}
+
+#[test]
+fn a_note_stays_at_its_lines_in_a_newer_proposal_and_is_not_lost_without_a_word() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    let id = person.shown();
+    person.press("nCno");
+    person.key(KeyCode::Enter);
+    let newer = NEW.replace("one\n", "one\nand\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(OLD), &newer);
+    person.wait(10_000);
+    assert_eq!(line(&person), "your note on lines 6 to 8: no");
+    person.close(id).unwrap();
+    assert!(
+        person.message().ends_with("was not told your notes: no"),
+        "{}",
+        person.message()
     );
 }
