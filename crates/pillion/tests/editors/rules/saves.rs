@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use pillion_testkit::each_editor;
+use pillion_testkit::{Home, each_editor};
 
-use crate::driver::Kind;
+use crate::driver::{Habit, Kind};
 use crate::person::{ORIGINAL, Person, wait_for};
 use crate::shared_agent_work::{
     assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
@@ -13,7 +13,12 @@ use crate::shared_agent_work::{
 
 /// A person, and an agent whose command runs.
 fn person(kind: Kind) -> Person {
-    let mut person = Person::new(kind);
+    // What is written once the person's agent without hooks is connected may be its own.
+    let home = Home::new();
+    home.file("other.txt", "x\n");
+    let path = home.file("a.txt", ORIGINAL);
+    let cwd = home.workspace();
+    let mut person = Person::in_folder(kind, Habit::None, home, cwd, path);
     turn_begins(&person.home);
     command_begins(&person.home);
     take_in(&mut person);
