@@ -129,6 +129,7 @@ impl MainLoop {
                 return None;
             }
             ToolCall::BeforeWrite(hook) => {
+                self.guards.called(session, &hook.id);
                 let running = running(&hook);
                 let call = ToolCall::BeforeWrite(hook);
                 let resume = resume(session, request, call, caller);
@@ -369,7 +370,7 @@ impl MainLoop {
             let _ = way.send(Guarded::Elsewhere);
             return;
         };
-        if let Some(way) = self.guards.wait(&session, call.clone(), way) {
+        if let Some(way) = self.guards.wait(&session, call.clone(), way, now) {
             self.release(&session, way);
         }
         for hook in self.guards.take(&session, &call) {
