@@ -534,13 +534,19 @@ impl<C> Diffs<C> {
             .collect()
     }
 
-    /// The calls of a session that ask about a change of this file.
-    pub(crate) fn asked(&self, session: &SessionId, path: &str) -> Vec<RequestId> {
-        let entries = self.entries.iter().map(|entry| &entry.proposal);
-        let asked =
-            entries.filter(|it| it.session == *session && it.file_path == path && it.is_question());
+    /// The calls that ask about the very change that is proposed now. Another one of the same file keeps its question, which
+    /// has no other answer.
+    pub(crate) fn asked(&self, proposed: &Proposal) -> Vec<RequestId> {
+        let is_same = |entry: &&Entry<C>| {
+            let it = &entry.proposal;
+            it.is_question()
+                && it.session == proposed.session
+                && it.file_path == proposed.file_path
+                && entry.as_written() == proposed.proposed.as_str()
+        };
+        let asked = self.entries.iter().filter(is_same);
         asked
-            .filter_map(|it| Some(it.tab.as_ref()?.request.clone()))
+            .filter_map(|it| Some(it.proposal.tab.as_ref()?.request.clone()))
             .collect()
     }
 

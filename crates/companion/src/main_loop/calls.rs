@@ -168,7 +168,7 @@ impl MainLoop {
             ToolCall::Open(open) => match self.proposal(session, request, open) {
                 Ok(proposal) => {
                     // One of the two is ever answered.
-                    for asked in self.diffs.asked(session, &proposal.file_path) {
+                    for asked in self.diffs.asked(&proposal) {
                         let actions = self.diffs.cancel(session, &asked);
                         self.perform(actions);
                     }

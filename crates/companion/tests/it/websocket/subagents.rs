@@ -204,3 +204,24 @@ async fn a_proposal_takes_the_place_of_the_question_about_the_same_file() {
     assert_ne!(asked, open);
     assert!(test.editor.is_idle());
 }
+
+/// Another agent of the session, or a command, may propose something else of the file meanwhile.
+#[tokio::test]
+async fn a_question_outlives_another_proposal_for_its_file() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    for (number, other) in ["three\n", "two", "", "two\n\n"].into_iter().enumerate() {
+        let asked = asks(&mut claude, "Edit", &edit(&path, "one", "two")).await;
+        let question = test.editor.show().await;
+        let open = claude.open(&path, other, &format!("tab {number}")).await;
+        let proposal = test.editor.show().await;
+        assert_eq!(proposal.proposed.as_str(), other);
+        test.decide(&proposal, Outcome::Rejected).await;
+        assert_eq!(claude.blocks(open).await[0], "DIFF_REJECTED");
+        test.decide(&question, Outcome::accepted("two\n")).await;
+        let answer = decision(&claude.blocks(asked).await);
+        assert_eq!(answer, json!({"behavior": "allow"}), "{other:?}");
+    }
+    assert!(test.editor.is_idle());
+}
