@@ -555,15 +555,15 @@ impl<C> Diffs<C> {
         self.entries.find(session, name).is_some()
     }
 
-    /// The names of the open diffs of a session, of files of this kind.
+    /// The names of the open diffs of a session that are meant.
     pub(crate) fn names(
         &self,
         session: &SessionId,
-        is_meant: impl Fn(&str) -> bool,
+        is_meant: impl Fn(&Proposal) -> bool,
     ) -> Vec<String> {
         let entries = self.entries.iter();
         let own = entries.filter(|entry| entry.proposal.session == *session);
-        let own = own.filter(|entry| is_meant(&entry.proposal.file_path));
+        let own = own.filter(|entry| is_meant(&entry.proposal));
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }

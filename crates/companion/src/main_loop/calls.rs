@@ -472,7 +472,10 @@ impl MainLoop {
             self.report_status();
         }
         let asking = &self.asking;
-        let is_over = |path: &str| !asking.is_of_subagent(session, path);
+        // The path of a question may not be known: too many are, or it is too long.
+        let is_over = |proposal: &Proposal| {
+            !proposal.is_question() && !asking.is_of_subagent(session, &proposal.file_path)
+        };
         let names = self.diffs.names(session, is_over);
         for name in &names {
             let (ignored, _) = tokio::sync::oneshot::channel();

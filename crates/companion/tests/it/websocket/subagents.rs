@@ -225,3 +225,24 @@ async fn a_question_outlives_another_proposal_for_its_file() {
     }
     assert!(test.editor.is_idle());
 }
+
+/// Not every path of a subagent is remembered: an agent may name any number of them.
+#[tokio::test]
+async fn a_question_outlives_the_next_turn_whatever_else_subagents_do() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    for number in 0..2000 {
+        let path = test.path(&number.to_string());
+        let input = write(&path, "x");
+        ask(&mut claude, BEFORE_WRITE, call("Write", &input)).await;
+    }
+    let path = test.file("a.txt", "one\n");
+    let asked = asks(&mut claude, "Edit", &edit(&path, "one", "two")).await;
+    let question = test.editor.show().await;
+    let all = claude.call("closeAllDiffTabs", json!({})).await;
+    assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+    test.decide(&question, Outcome::accepted("two\n")).await;
+    let answer = decision(&claude.blocks(asked).await);
+    assert_eq!(answer, json!({"behavior": "allow"}));
+    assert!(test.editor.is_idle());
+}
