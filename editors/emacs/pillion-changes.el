@@ -252,7 +252,8 @@ stays; a buffer with unsaved changes is changed and not saved."
 
 ;;;###autoload
 (defun pillion-undo ()
-  "Bring back what was taken back last; in a list of everything, what is under point."
+  "Bring back what was taken back last.
+In a list of everything, bring back what is under point."
   (interactive)
   (let ((about (and pillion-changes--has-all (pillion-changes--at-point))))
     (pillion-changes--act :pillion/undo

@@ -216,14 +216,14 @@ define-command -hidden pillion-idle-false %{
         [ -n "$number" ] && cat "$stem-$number" 2>/dev/null
     }
 }
-# What the person makes of it is kept before they decide.
+# What the person makes of it is kept before they decide. Each report is a file of its own.
 define-command -hidden pillion-draft-true nop
 define-command -hidden pillion-draft-false %{ evaluate-commands %sh{
     [ "$kak_timestamp" = "$kak_opt_pillion_told" ] || echo pillion-draft
 } }
 define-command -hidden pillion-draft %{
     set-option buffer pillion_told %val{timestamp}
-    pillion-text "draft-%opt{pillion_id}-%opt{pillion_revision}"
+    pillion-text "draft-%opt{pillion_id}-%opt{pillion_revision}-%val{timestamp}"
 }
 # What of it the window shows.
 define-command -hidden pillion-saw %{ try %{

@@ -162,7 +162,7 @@ impl Proposal {
     }
 
     /// Returns true if its outcome answers a question of the agent's.
-    fn is_question(&self) -> bool {
+    pub(crate) fn is_question(&self) -> bool {
         let tab = self.tab.as_ref();
         tab.is_some_and(|tab| tab.question.is_some())
     }

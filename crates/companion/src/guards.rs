@@ -13,14 +13,20 @@ use std::time::{Duration, Instant};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 
-/// The number of answered calls of a session that are remembered: the process of a call may come after the answer.
-const MAX_ANSWERED: usize = 64;
+/// The number of calls of a session that are remembered: the process of a call may come after the answer.
+const MAX_KNOWN: usize = 4096;
+
+/// No agent gives its calls longer names. The process beside a call with one waits as for a call that does not come.
+const MAX_NAME: usize = 256;
 
 /// The most processes that wait in a session. One more gets no answer.
 const MAX_WAITING: usize = 256;
 
 /// The time limit for a call's wait for its process. Then it is shown without one, as the system may have no process more.
 pub(crate) const GUARDED_WITHIN: Duration = Duration::from_secs(10);
+
+/// The time limit for a process's wait for its call. Then there will be no answer.
+const CALLED_WITHIN: Duration = Duration::from_secs(60);
 
 /// The processes, and what has become of the calls that they stand beside.
 #[derive(Debug)]
@@ -30,11 +36,27 @@ pub(crate) struct Guards<W, P> {
 
 #[derive(Debug)]
 struct Calls<W, P> {
-    /// The agent's names for the calls whose hook is answered, oldest first.
-    answered: VecDeque<String>,
+    /// The calls that have come, and whose hook is answered or will be; oldest first.
+    known: VecDeque<Known>,
     held: Vec<Held>,
-    waiting: Vec<(String, W)>,
+    waiting: Vec<Waiting<W>>,
     unguarded: Vec<Unguarded<P>>,
+}
+
+#[derive(Debug)]
+struct Known {
+    /// What the agent calls it.
+    call: String,
+    is_answered: bool,
+}
+
+/// A process that stands beside a call.
+#[derive(Debug)]
+struct Waiting<W> {
+    call: String,
+    way: W,
+    /// None once the call has come.
+    until: Option<Instant>,
 }
 
 /// A call whose process is not there yet.
@@ -65,7 +87,7 @@ impl<W, P> Default for Guards<W, P> {
 impl<W, P> Default for Calls<W, P> {
     fn default() -> Self {
         Self {
-            answered: VecDeque::new(),
+            known: VecDeque::new(),
             held: Vec::new(),
             waiting: Vec::new(),
             unguarded: Vec::new(),
@@ -75,15 +97,32 @@ impl<W, P> Default for Calls<W, P> {
 
 impl<W, P> Guards<W, P> {
     /// A process stands beside this call. Returns its way if the hook is answered already.
-    pub(crate) fn wait(&mut self, session: &SessionId, call: String, way: W) -> Option<W> {
+    pub(crate) fn wait(
+        &mut self,
+        session: &SessionId,
+        call: String,
+        way: W,
+        now: Instant,
+    ) -> Option<W> {
         let calls = self.sessions.entry(Arc::clone(session)).or_default();
-        if calls.answered.contains(&call) {
+        let known = calls.known.iter().find(|it| it.call == call);
+        if known.is_some_and(|it| it.is_answered) {
             return Some(way);
         }
+        let until = known.is_none().then_some(now + CALLED_WITHIN);
         if calls.waiting.len() < MAX_WAITING {
-            calls.waiting.push((call, way));
+            calls.waiting.push(Waiting { call, way, until });
         }
         None
+    }
+
+    /// The hook before this call has come, and will be answered.
+    pub(crate) fn called(&mut self, session: &SessionId, call: &str) {
+        let calls = self.sessions.entry(Arc::clone(session)).or_default();
+        if calls.know(call).is_some() {
+            let waiting = calls.waiting.iter_mut().filter(|it| it.call == call);
+            waiting.for_each(|it| it.until = None);
+        }
     }
 
     /// This call waits until a process stands beside it. Returns it if one does.
@@ -95,7 +134,7 @@ impl<W, P> Guards<W, P> {
         now: Instant,
     ) -> Option<P> {
         let calls = self.sessions.entry(Arc::clone(session)).or_default();
-        if calls.waiting.iter().any(|(waiting, _)| waiting == call) {
+        if calls.waiting.iter().any(|it| it.call == call) {
             return Some(waits);
         }
         calls.unguarded.push(Unguarded {
@@ -115,14 +154,21 @@ impl<W, P> Guards<W, P> {
 
     /// Returns the time at which [`Guards::late`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
-        let calls = self.sessions.values().flat_map(|it| &it.unguarded);
-        calls.map(|it| it.until).min()
+        let calls = self.sessions.values();
+        let due = calls.flat_map(|it| {
+            let unguarded = it.unguarded.iter().map(|it| it.until);
+            unguarded.chain(it.waiting.iter().filter_map(|it| it.until))
+        });
+        due.min()
     }
 
-    /// Takes the calls that have waited for their process in vain.
+    /// Takes the calls that have waited for their process in vain. Processes that have waited so for their call get no answer.
     pub(crate) fn late(&mut self, now: Instant) -> Vec<(SessionId, P)> {
         let mut late = Vec::new();
         for (session, calls) in &mut self.sessions {
+            calls
+                .waiting
+                .retain(|it| it.until.is_none_or(|until| now < until));
             let taken = calls.unguarded.extract_if(.., |it| it.until <= now);
             late.extend(taken.map(|it| (Arc::clone(session), it.waits)));
         }
@@ -148,7 +194,7 @@ impl<W, P> Guards<W, P> {
     /// The hook of this call is answered. Returns the ways of the processes beside it.
     pub(crate) fn answered(&mut self, session: &SessionId, call: &str) -> Vec<W> {
         let calls = self.sessions.entry(Arc::clone(session)).or_default();
-        calls.answer(call.to_owned())
+        calls.answer(call)
     }
 
     /// Returns the ways of the processes beside calls that wait for the person no more.
@@ -161,7 +207,7 @@ impl<W, P> Guards<W, P> {
             let is_over = |held: &mut Held| !waits(session, &held.proposal);
             let over: Vec<_> = calls.held.extract_if(.., is_over).collect();
             for held in over {
-                let answered = calls.answer(held.call);
+                let answered = calls.answer(&held.call);
                 ways.extend(answered.into_iter().map(|way| (Arc::clone(session), way)));
             }
         }
@@ -171,7 +217,8 @@ impl<W, P> Guards<W, P> {
     /// The agent waits for the answer to the hook of this call no more, and there will be none.
     pub(crate) fn unanswered(&mut self, session: &SessionId, call: &str) {
         if let Some(calls) = self.sessions.get_mut(session) {
-            calls.waiting.retain(|(waiting, _)| waiting != call);
+            calls.waiting.retain(|it| it.call != call);
+            calls.known.retain(|it| it.call != call);
         }
     }
 
@@ -194,14 +241,31 @@ impl<W, P> Guards<W, P> {
 }
 
 impl<W, P> Calls<W, P> {
-    fn answer(&mut self, call: String) -> Vec<W> {
-        let ways = self.waiting.extract_if(.., |(waiting, _)| *waiting == call);
-        let ways = ways.map(|(_, way)| way).collect();
-        self.answered.push_back(call);
-        if self.answered.len() > MAX_ANSWERED {
-            self.answered.pop_front();
+    /// This call, which is remembered from now on unless its name is too long for that.
+    fn know(&mut self, call: &str) -> Option<&mut Known> {
+        if call.len() > MAX_NAME {
+            return None;
         }
-        ways
+        let place = self.known.iter().position(|it| it.call == call);
+        if place.is_none() {
+            if self.known.len() == MAX_KNOWN {
+                self.known.pop_front();
+            }
+            self.known.push_back(Known {
+                call: call.to_owned(),
+                is_answered: false,
+            });
+        }
+        self.known
+            .get_mut(place.unwrap_or(self.known.len().saturating_sub(1)))
+    }
+
+    fn answer(&mut self, call: &str) -> Vec<W> {
+        if let Some(known) = self.know(call) {
+            known.is_answered = true;
+        }
+        let ways = self.waiting.extract_if(.., |it| it.call == call);
+        ways.map(|it| it.way).collect()
     }
 }
 
@@ -222,11 +286,12 @@ mod tests {
     #[test]
     fn a_call_goes_on_when_its_hook_is_answered_whichever_comes_first() {
         let (mut guards, a, b) = (Guards::<_, ()>::default(), session("a"), session("b"));
-        assert_eq!(guards.wait(&a, "x".into(), 1), None);
-        assert_eq!(guards.wait(&b, "x".into(), 2), None);
+        let now = Instant::now();
+        assert_eq!(guards.wait(&a, "x".into(), 1, now), None);
+        assert_eq!(guards.wait(&b, "x".into(), 2, now), None);
         assert_eq!(guards.answered(&a, "x"), [1]);
-        assert_eq!(guards.wait(&a, "x".into(), 3), Some(3));
-        assert_eq!(guards.wait(&a, "y".into(), 4), None, "another call");
+        assert_eq!(guards.wait(&a, "x".into(), 3, now), Some(3));
+        assert_eq!(guards.wait(&a, "y".into(), 4, now), None, "another call");
         assert_eq!(guards.answered(&b, "x"), [2]);
         assert!(guards.answered(&b, "x").is_empty());
     }
@@ -236,10 +301,11 @@ mod tests {
         let (mut guards, a, b) = (Guards::<_, &str>::default(), session("a"), session("b"));
         let now = Instant::now();
         assert_eq!(guards.due(), None);
+        guards.called(&b, "x");
         assert_eq!(guards.guarded(&a, "x", "a x", now), None);
         assert_eq!(guards.guarded(&b, "x", "b x", now), None);
         assert_eq!(guards.guarded(&b, "y", "b y", now), None);
-        assert_eq!(guards.wait(&b, "x".into(), 1), None);
+        assert_eq!(guards.wait(&b, "x".into(), 1, now), None);
         assert_eq!(guards.take(&b, "x"), ["b x"]);
         assert!(guards.take(&b, "x").is_empty(), "once");
         assert_eq!(guards.guarded(&b, "x", "again", now), Some("again"));
@@ -257,15 +323,16 @@ mod tests {
     #[test]
     fn a_call_that_is_held_goes_on_when_its_proposal_is_gone() {
         let (mut guards, a, b) = (Guards::<_, ()>::default(), session("a"), session("b"));
+        let now = Instant::now();
         for (session, call, way) in [(&a, "x", 1), (&a, "y", 2), (&b, "x", 3)] {
             guards.held(session, call.into(), request(way), format!("p{way}"));
-            assert_eq!(guards.wait(session, call.into(), way), None);
+            assert_eq!(guards.wait(session, call.into(), way, now), None);
         }
         assert_eq!(guards.decided(|_, _| true), []);
         let waits = |_: &SessionId, proposal: &str| proposal != "p2";
         assert_eq!(guards.decided(waits), [(a.clone(), 2)]);
         assert_eq!(guards.decided(waits), [], "once");
-        assert_eq!(guards.wait(&a, "y".into(), 4), Some(4));
+        assert_eq!(guards.wait(&a, "y".into(), 4, now), Some(4));
         let waits = |session: &SessionId, _: &str| *session == b;
         assert_eq!(guards.decided(waits), [(a, 1)]);
     }
@@ -275,10 +342,11 @@ mod tests {
         let way = || Arc::new(());
         let is_dropped = |way: &Arc<()>| Arc::strong_count(way) == 1;
         let (mut guards, a) = (Guards::<_, ()>::default(), session("a"));
+        let now = Instant::now();
         let ways = [(); 4].map(|()| way());
         for (number, way) in ways.iter().enumerate() {
             let call = number.to_string();
-            guards.wait(&a, call.clone(), Arc::clone(way));
+            guards.wait(&a, call.clone(), Arc::clone(way), now);
             if number != 1 {
                 guards.held(&a, call, request(number), format!("p{number}"));
             }
@@ -291,18 +359,59 @@ mod tests {
         drop(gone);
         guards.forget(&a);
         assert!(is_dropped(&ways[3]));
-        assert!(guards.wait(&a, "0".into(), way()).is_none());
+        assert!(guards.wait(&a, "0".into(), way(), now).is_none());
     }
 
     #[test]
     fn one_that_calls_without_end_fills_no_memory() {
         let (mut guards, a) = (Guards::<_, ()>::default(), session("a"));
-        for number in 0..2 * MAX_WAITING {
-            guards.wait(&a, "x".into(), number);
+        let now = Instant::now();
+        for number in 0..2 * MAX_KNOWN {
+            guards.wait(&a, "x".into(), number, now);
             guards.answered(&a, &format!("other {number}"));
         }
+        let long = "x".repeat(MAX_NAME + 1);
+        guards.called(&a, &long);
+        guards.answered(&a, &long);
         let calls = &guards.sessions[&a];
-        assert_eq!(calls.answered.len(), MAX_ANSWERED);
+        assert_eq!(calls.known.len(), MAX_KNOWN);
+        assert!(calls.known.iter().all(|it| it.call != long));
         assert_eq!(guards.answered(&a, "x").len(), MAX_WAITING);
+    }
+
+    #[test]
+    fn a_process_waits_a_minute_for_its_call_and_as_long_as_it_takes_for_the_answer() {
+        let (mut guards, a) = (Guards::<_, ()>::default(), session("a"));
+        let now = Instant::now();
+        let later = now + CALLED_WITHIN;
+        guards.called(&a, "came before");
+        guards.called(&a, "given up");
+        guards.unanswered(&a, "given up");
+        let calls = ["came before", "comes", "does not come", "given up"];
+        for (number, call) in calls.into_iter().enumerate() {
+            assert_eq!(guards.wait(&a, call.into(), number, now), None, "{call}");
+        }
+        guards.called(&a, "comes");
+        assert_eq!(guards.due(), Some(later));
+        assert_eq!(guards.late(later - Duration::from_nanos(1)), []);
+        assert_eq!(guards.due(), Some(later));
+        assert_eq!(guards.late(later), []);
+        assert_eq!(guards.due(), None);
+        for (call, ways) in calls.into_iter().zip([&[0][..], &[1], &[], &[]]) {
+            assert_eq!(guards.answered(&a, call), ways, "{call}");
+        }
+    }
+
+    #[test]
+    fn a_process_that_comes_late_goes_on_as_its_hook_was_answered() {
+        let (mut guards, a) = (Guards::<_, ()>::default(), session("a"));
+        let now = Instant::now();
+        for number in 0..MAX_KNOWN {
+            guards.answered(&a, &number.to_string());
+        }
+        for number in [0, 1, MAX_KNOWN / 2, MAX_KNOWN - 1] {
+            let call = number.to_string();
+            assert_eq!(guards.wait(&a, call, number, now), Some(number));
+        }
     }
 }

@@ -416,13 +416,19 @@ fn in_file(
 ) -> Result<Result<&'static str, DecideError>, ActError> {
     let now = kept::now(&change.path);
     let is_seen = match buffer {
-        Some(buffer) => now.as_deref() == Some(buffer.content.as_bytes()),
+        Some(buffer) => now.is_some_and(|now| shows(buffer, &now)),
         None => meant.revision.is_some() && meant.id.is_some(),
     };
     match is_seen {
         true => Ok(deciding.take_lines_back(change, lines)),
         false => Err(ActError::Stale(change.path.display().to_string())),
     }
+}
+
+/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text with a line feed.
+fn shows(buffer: &BufferText, file: &[u8]) -> bool {
+    let shown = buffer.content.as_bytes();
+    shown == file || (!file.ends_with(b"\n") && shown.strip_suffix(b"\n") == Some(file))
 }
 
 /// Returns the outcome of changes, as a sentence or a few.

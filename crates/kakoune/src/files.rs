@@ -13,6 +13,9 @@ const NAME: &str = "kakoune";
 
 const INBOX: &str = "in";
 
+/// How many texts out of which something was taken are there at a time: Kakoune reads one a little later than it is written.
+const MAX_TAKEN: u64 = 16;
+
 /// The folder. Dropping it removes it.
 #[derive(Debug)]
 pub struct Files {
@@ -84,8 +87,7 @@ impl Files {
     pub fn put_taken(&self, number: u64, held: &str) -> Result<(), FileError> {
         self.out
             .write(&format!("taken-{number}"), held.as_bytes())?;
-        // It is read at once.
-        if let Some(former) = number.checked_sub(1) {
+        if let Some(former) = number.checked_sub(MAX_TAKEN) {
             let _ = self.out.remove(&format!("taken-{former}"));
         }
         Ok(())
@@ -104,5 +106,25 @@ impl Files {
     /// For `:pillion-status`.
     pub fn put_status(&self, text: &str) {
         let _ = self.out.write("status", text.as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_which_something_was_taken_wait_to_be_read_and_do_not_pile_up() {
+        let place = tempfile::tempdir().unwrap();
+        let place = [("XDG_RUNTIME_DIR", place.path().to_owned())];
+        let files = Files::new(&Environment::from_pairs(place)).unwrap();
+        for number in 1..=40 {
+            files.put_taken(number, &format!("{number}\n")).unwrap();
+        }
+        let mut texts = files.out.names().unwrap();
+        texts.retain(|name| name.starts_with("taken-"));
+        texts.sort();
+        let expected: Vec<_> = (25..=40).map(|number| format!("taken-{number}")).collect();
+        assert_eq!(texts, expected);
     }
 }

@@ -147,7 +147,7 @@ fn read_all(folder: &Path, reports: &mut Reports) -> Vec<Received> {
             (!name.starts_with(TEXT)).then_some((at, name))
         })
         .collect();
-    found.sort_by_cached_key(|(at, name)| (*at, rank(name)));
+    found.sort_by_cached_key(|(at, name)| (*at, rank(name), count(name)));
     let read = found.into_iter().filter_map(|(at, name)| {
         let path = folder.join(&name);
         let text = String::from_utf8_lossy(&read(&path)?).into_owned();
@@ -186,6 +186,11 @@ fn rank(name: &str) -> usize {
     place.unwrap_or(ORDER.len())
 }
 
+/// The number at the end of a name, which counts up where messages of one kind follow each other.
+fn count(name: &str) -> Option<u64> {
+    name.rsplit_once('-')?.1.parse().ok()
+}
+
 fn read(path: &Path) -> Option<Vec<u8>> {
     let data = fs::symlink_metadata(path).ok()?;
     (data.is_file() && data.len() <= MAX_FILE).then_some(())?;
@@ -217,7 +222,8 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "unlocked" => What::Unlocked(diff?),
         "focused" => What::Focused(diff?),
         "asked" => What::Asked(diff?),
-        "draft" => What::Draft(proposal()?, text()),
+        // A buffer is never without a newline: this one was not read, and says nothing of what was kept before.
+        "draft" => What::Draft(proposal()?, Some(text()).filter(|it| !it.is_empty())?),
         "bring" => What::BringBack(proposal()?, words.next()?),
         "out" => What::TakeOut(Box::new(taking(number?, words, &text())?)),
         "taken" => What::TakenOut(number?),
@@ -376,7 +382,7 @@ mod tests {
                     lines: Some(1..4),
                 })),
             ),
-            ("draft-3-2", &["client0", ""], What::Draft(KEY, text())),
+            ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),
             (
                 "bring-3-2",
                 &["client1"],
@@ -474,6 +480,25 @@ mod tests {
         // Another client has the number of one that is gone.
         write(7, 2);
         assert_eq!(read(), [7]);
+    }
+
+    #[test]
+    fn each_draft_counts_and_the_last_one_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = SystemTime::UNIX_EPOCH;
+        for (count, text) in [(10, "c"), (9, "b"), (101, ""), (8, "a"), (100, "d")] {
+            let name = format!("draft-3-2-{count}");
+            fs::write(folder.path().join(format!("text-{name}")), text).unwrap();
+            let path = folder.path().join(name);
+            fs::write(&path, "'client0' '' 'end'").unwrap();
+            let file = fs::File::options().write(true).open(path).unwrap();
+            file.set_modified(at).unwrap();
+        }
+        // Its text is gone.
+        fs::write(folder.path().join("draft-3-2-102"), "'client0' '' 'end'").unwrap();
+        let drafts = read_whats(folder.path(), &mut Reports::new());
+        let expected = ["a", "b", "c", "d"].map(|text| What::Draft(KEY, text.into()));
+        assert_eq!(drafts, expected);
     }
 
     #[test]

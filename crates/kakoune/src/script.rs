@@ -119,7 +119,9 @@ pub fn take_out(taking: &Taking) -> String {
     } = taking;
     let script = format!(
         "buffer {path}
-         evaluate-commands %sh{{ [ \"$kak_timestamp\" = {timestamp} ] || echo fail changed }}
+         evaluate-commands %sh{{
+             [ \"$kak_timestamp\" = {timestamp} ] && [ -r \"$kak_opt_pillion_dir/out/taken-{number}\" ] || echo fail not taken
+         }}
          execute-keys '%|cat -- \"$kak_opt_pillion_dir/out/taken-{number}\"<ret>'
          pillion-say taken-{number}",
         path = word(&taking.path.to_string_lossy()),

@@ -34,7 +34,6 @@ use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use changes::{ChangesPage, ChangesRow};
 pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
-pub use remark::HunkNote;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Sight};
@@ -372,6 +371,8 @@ impl App {
     pub fn drawn(&mut self, now: Instant) -> Option<Mark> {
         let sight = self.sight();
         let question = self.delay.drawn(sight, now);
+        let has_keys = self.changes().is_some() && !self.is_too_small();
+        self.changes.drawn(has_keys);
         if let (Some(_), Some(viewport)) = (sight, self.viewport()) {
             let view = &mut self.views[self.current];
             view.paint.refill();
@@ -385,10 +386,13 @@ impl App {
         self.sight().is_some()
     }
 
+    fn is_too_small(&self) -> bool {
+        self.size.width < SMALLEST.0 || self.size.height < SMALLEST.1
+    }
+
     /// The subject of a decision if it was drawn as it is now.
     fn sight(&self) -> Option<Sight> {
-        let is_too_small = self.size.width < SMALLEST.0 || self.size.height < SMALLEST.1;
-        if is_too_small || self.overlay.is_some() {
+        if self.is_too_small() || self.overlay.is_some() {
             return None;
         }
         let view = self.view().filter(|view| !view.is_comparing())?;

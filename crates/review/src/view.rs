@@ -1,6 +1,7 @@
 //! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
 
 mod comparing;
+mod hunk_notes;
 mod paint;
 mod part;
 mod scroll;
@@ -16,6 +17,7 @@ use pillion_view::{Diff, DiffId, ProposalKey, Proposed, SetPlace};
 
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
+pub use hunk_notes::HunkNote;
 pub use paint::{Changed, LineOf, Paint, content};
 pub use part::{Sight, Window};
 pub use scroll::{Top, Viewport};
@@ -25,7 +27,6 @@ pub use stay::Stayed;
 
 use pillion_text::visible;
 
-use crate::app::HunkNote;
 use crate::highlight::Texts;
 use crate::proposal::{Hunk, Proposal, Version};
 use crate::rows::{Layout, Rows};

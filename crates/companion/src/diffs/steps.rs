@@ -534,13 +534,19 @@ impl<C> Diffs<C> {
             .collect()
     }
 
-    /// The calls of a session that ask about a change of this file.
-    pub(crate) fn asked(&self, session: &SessionId, path: &str) -> Vec<RequestId> {
-        let entries = self.entries.iter().map(|entry| &entry.proposal);
-        let asked =
-            entries.filter(|it| it.session == *session && it.file_path == path && it.is_question());
+    /// The calls that ask about the very change that is proposed now. Another one of the same file keeps its question, which
+    /// has no other answer.
+    pub(crate) fn asked(&self, proposed: &Proposal) -> Vec<RequestId> {
+        let is_same = |entry: &&Entry<C>| {
+            let it = &entry.proposal;
+            it.is_question()
+                && it.session == proposed.session
+                && it.file_path == proposed.file_path
+                && entry.as_written() == proposed.proposed.as_str()
+        };
+        let asked = self.entries.iter().filter(is_same);
         asked
-            .filter_map(|it| Some(it.tab.as_ref()?.request.clone()))
+            .filter_map(|it| Some(it.proposal.tab.as_ref()?.request.clone()))
             .collect()
     }
 
@@ -549,15 +555,15 @@ impl<C> Diffs<C> {
         self.entries.find(session, name).is_some()
     }
 
-    /// The names of the open diffs of a session, of files of this kind.
+    /// The names of the open diffs of a session that are meant.
     pub(crate) fn names(
         &self,
         session: &SessionId,
-        is_meant: impl Fn(&str) -> bool,
+        is_meant: impl Fn(&Proposal) -> bool,
     ) -> Vec<String> {
         let entries = self.entries.iter();
         let own = entries.filter(|entry| entry.proposal.session == *session);
-        let own = own.filter(|entry| is_meant(&entry.proposal.file_path));
+        let own = own.filter(|entry| is_meant(&entry.proposal));
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }

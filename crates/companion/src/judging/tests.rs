@@ -219,6 +219,35 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
 }
 
 #[test]
+fn a_last_line_that_only_the_editor_ends_is_no_other_text() {
+    for (before, after, back) in [
+        ("a\nb\nc", "A\nb\nc", "a\nb\nc"),
+        ("a\n", "A", "a\n"),
+        ("a", "A\nb", "a"),
+    ] {
+        let mut lab = Lab::new();
+        let path = lab.path();
+        fs::write(&path, before).unwrap();
+        lab.turn(after, false);
+        for other in [format!("{after}\n\n"), format!("{after}x\n"), "\n".into()] {
+            let refused = lab.act(lines(in_file(&path), 0..1, text(&path, &other, false)));
+            let refused = refused.unwrap_err();
+            assert!(refused.contains("has changed since"), "{refused}");
+        }
+        let held = format!("{after}\n");
+        lab.act(lines(in_file(&path), 0..1, text(&path, &held, false)))
+            .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), back);
+    }
+    // The other way round, it is another text.
+    let lab = lab();
+    let path = lab.path();
+    let shorter = AFTER.trim_end();
+    let refused = lab.act(lines(in_file(&path), 0..2, text(&path, shorter, false)));
+    assert!(refused.unwrap_err().contains("has changed since"));
+}
+
+#[test]
 fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
     let lab = lab();
     let elsewhere = lab.root.with_file_name("elsewhere");

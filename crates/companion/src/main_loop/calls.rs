@@ -129,6 +129,7 @@ impl MainLoop {
                 return None;
             }
             ToolCall::BeforeWrite(hook) => {
+                self.guards.called(session, &hook.id);
                 let running = running(&hook);
                 let call = ToolCall::BeforeWrite(hook);
                 let resume = resume(session, request, call, caller);
@@ -167,7 +168,7 @@ impl MainLoop {
             ToolCall::Open(open) => match self.proposal(session, request, open) {
                 Ok(proposal) => {
                     // One of the two is ever answered.
-                    for asked in self.diffs.asked(session, &proposal.file_path) {
+                    for asked in self.diffs.asked(&proposal) {
                         let actions = self.diffs.cancel(session, &asked);
                         self.perform(actions);
                     }
@@ -369,7 +370,7 @@ impl MainLoop {
             let _ = way.send(Guarded::Elsewhere);
             return;
         };
-        if let Some(way) = self.guards.wait(&session, call.clone(), way) {
+        if let Some(way) = self.guards.wait(&session, call.clone(), way, now) {
             self.release(&session, way);
         }
         for hook in self.guards.take(&session, &call) {
@@ -471,7 +472,10 @@ impl MainLoop {
             self.report_status();
         }
         let asking = &self.asking;
-        let is_over = |path: &str| !asking.is_of_subagent(session, path);
+        // The path of a question may not be known: too many are, or it is too long.
+        let is_over = |proposal: &Proposal| {
+            !proposal.is_question() && !asking.is_of_subagent(session, &proposal.file_path)
+        };
         let names = self.diffs.names(session, is_over);
         for name in &names {
             let (ignored, _) = tokio::sync::oneshot::channel();

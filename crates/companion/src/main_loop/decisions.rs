@@ -176,7 +176,7 @@ impl MainLoop {
             return false;
         }
         // Another proposal for the file may be the one that it is about.
-        let others = self.diffs.names(session, |other| other == path);
+        let others = self.diffs.names(session, |other| other.file_path == *path);
         let question = self.questions.take(session, path);
         let Some(question) = question.filter(|_| others.is_empty()) else {
             return false;

@@ -34,7 +34,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 const FIRST_EDIT: i32 = 1_000_000_000;
 
 /// Why a proposal is not accepted while nobody knows which text an editor shows.
-const UNCERTAIN: &str = "the editor has not reported all edits yet: accept it again";
+const UNCERTAIN: &str = "the editor has not reported all edits yet: try it again";
 
 /// Everything that is under review.
 #[derive(Debug)]

@@ -15,8 +15,10 @@ struct World {
 }
 
 impl World {
-    fn new() -> Self {
+    /// With this text in the file before the agent is connected: what is written there later may be its own.
+    fn new(before: &str) -> Self {
         let sandbox = Sandbox::new();
+        sandbox.home.file("a.txt", before);
         let serve = sandbox.serve_in_hub::<&str>([]);
         Self {
             agent: serve.connect(),
@@ -26,11 +28,8 @@ impl World {
     }
 
     /// Proposes a change of a file, and decides about it with this command.
-    fn decide(&mut self, before: Option<&str>, proposed: &str, args: &[&str], input: &str) {
-        let path = match before {
-            Some(before) => self.sandbox.home.file("a.txt", before),
-            None => self.sandbox.home.workspace().join("new.txt"),
-        };
+    fn decide(&mut self, file: &str, proposed: &str, args: &[&str], input: &str) {
+        let path = self.sandbox.home.workspace().join(file);
         let known = self.log().len();
         self.agent.propose(path, proposed);
         let listed = self.run(&["diffs", "--json"]).stdout;
@@ -61,13 +60,12 @@ impl World {
 
 #[test]
 fn each_decision_is_listed_and_shown_as_it_was_decided() {
-    let mut world = World::new();
-    let before = "1\n2\n";
-    world.decide(Some(before), "one\n2\n", &["accept", "ID"], "");
+    let mut world = World::new("1\n2\n");
+    world.decide("a.txt", "one\n2\n", &["accept", "ID"], "");
     let edited = ["accept", "ID", "--content-file", "-"];
-    world.decide(Some(before), "one\n2\n", &edited, "one\nmine");
+    world.decide("a.txt", "one\n2\n", &edited, "one\nmine");
     let because = ["reject", "ID", "--because", "not \u{1b}[31mthis\nbut that"];
-    world.decide(None, "new\n", &because, "");
+    world.decide("new.txt", "new\n", &because, "");
     let log = world.log();
     let row = |it: &Value| {
         json!([
@@ -129,9 +127,9 @@ fn each_decision_is_listed_and_shown_as_it_was_decided() {
 
 #[test]
 fn entries_are_forgotten_one_by_one_or_all() {
-    let mut world = World::new();
+    let mut world = World::new("1\n");
     for proposed in ["2\n", "3\n", "4\n"] {
-        world.decide(Some("1\n"), proposed, &["reject", "ID"], "");
+        world.decide("a.txt", proposed, &["reject", "ID"], "");
     }
     world.run(&["forget", "d2"]);
     let ids =
@@ -159,8 +157,8 @@ fn entries_are_forgotten_one_by_one_or_all() {
 
 #[test]
 fn what_nobody_decided_is_no_decision() {
-    let mut world = World::new();
-    world.decide(Some("1\n"), "2\n", &["reject", "ID"], "");
+    let mut world = World::new("1\n");
+    world.decide("a.txt", "2\n", &["reject", "ID"], "");
     let path = world.sandbox.home.workspace().join("a.txt");
     world.agent.propose(&path, "3\n");
     world.agent.close(&path).unwrap();

@@ -62,19 +62,25 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
 
 /// Kakoune in a file in which an agent has changed two lines, and what the person has added to it.
 fn world(version: KakouneVersion, unsaved: bool) -> (World, PathBuf) {
-    let home = Home::new();
-    let path = home.file("a.txt", BEFORE);
-    home.agents_turn("change letters", |folder| {
-        fs::write(folder.join("a.txt"), AFTER).unwrap();
-    });
-    let workspace = home.workspace();
-    let world = World::with(version, home, &[("a.txt", AFTER)], |setup| {
-        setup.cwd(&workspace)
-    });
+    let (world, path) = changed(version, BEFORE, AFTER);
     if unsaved {
         world.kakoune.input("gjomine<esc>");
         world.kakoune.wait_value("%val{modified}", "true");
     }
+    (world, path)
+}
+
+/// Kakoune in a file of which an agent has made this text out of that.
+fn changed(version: KakouneVersion, before: &str, after: &str) -> (World, PathBuf) {
+    let home = Home::new();
+    let path = home.file("a.txt", before);
+    home.agents_turn("change letters", |folder| {
+        fs::write(folder.join("a.txt"), after).unwrap();
+    });
+    let workspace = home.workspace();
+    let world = World::with(version, home, &[("a.txt", after)], |setup| {
+        setup.cwd(&workspace)
+    });
     (world, path)
 }
 
@@ -101,6 +107,21 @@ fn the_hunks_under_the_selection_are_taken_back(version: KakouneVersion) {
     world.kakoune.input("%:pillion-take-back<ret>");
     wait_text(&world, &path, BEFORE);
     assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    world.kakoune.assert_no_errors();
+}
+
+/// Kakoune's buffer ends with a newline all the same.
+#[each_kakoune]
+fn lines_of_a_file_without_a_last_newline_are_taken_back(version: KakouneVersion) {
+    let (before, after) = (BEFORE.trim_end(), AFTER.trim_end());
+    let (world, path) = changed(version, before, after);
+    let without_first = after.replace('B', "b");
+    world.kakoune.input("2g:pillion-take-back<ret>");
+    wait_text(&world, &path, &format!("{without_first}\n"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), without_first);
+    world.kakoune.input("%:pillion-take-back<ret>");
+    wait_text(&world, &path, BEFORE);
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
     world.kakoune.assert_no_errors();
 }
 

@@ -19,7 +19,10 @@ fn a_large_file_is_shown_without_a_second_copy_of_its_text() {
         let file = sandbox.home.file("large", line.repeat(SIZE / line.len()));
         // With its companion in the same process: what comes from the hub is there as it came for a moment, too.
         let mut command = sandbox.command(["lsp"]);
-        let mut editor = Editor::spawn(command.env("PILLION_HUB", "off"));
+        command.env("PILLION_HUB", "off");
+        // The contents that are kept from the moment at which the agent connects are no part of what a proposal costs.
+        command.env("PILLION_CHANGES", "off");
+        let mut editor = Editor::spawn(&mut command);
         editor.initialize(plugin_params());
         editor.notify("initialized", json!({}));
         let agent = agent::connect(&mut editor);

@@ -9,7 +9,7 @@ use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
 };
 
-use super::review_delay::Press;
+use super::review_delay::{Press, TooEarly};
 use super::{App, Effect, Overlay, Tone};
 use crate::geometry::{self, LEAST_WITH_PANE};
 use crate::view::View;
@@ -32,6 +32,8 @@ pub struct ChangesPage {
     beside: Option<bool>,
     /// The turn or change that the person has just opened.
     opening: Option<String>,
+    /// The line under the cursor, with its revision, as it was drawn last.
+    drawn: Option<(String, String)>,
 }
 
 /// A line of the list.
@@ -96,6 +98,23 @@ impl ChangesPage {
         let rows = self.rows();
         let at = rows.iter().position(|row| row.id() == self.id);
         at.unwrap_or_default()
+    }
+
+    /// It was drawn as it is now, with keys that mean it, or was not.
+    pub(super) fn drawn(&mut self, has_keys: bool) {
+        let row = self.row().filter(|_| has_keys);
+        self.drawn = row.map(|row| (row.id().to_owned(), row.revision().to_owned()));
+    }
+
+    /// The line under the cursor.
+    fn row(&self) -> Option<ChangesRow<'_>> {
+        self.rows().get(self.at()).copied()
+    }
+
+    /// Returns true if this line was under the cursor when the list was drawn last.
+    fn is_drawn(&self, row: ChangesRow<'_>) -> bool {
+        let drawn = self.drawn.as_ref();
+        drawn.is_some_and(|(id, revision)| id == row.id() && revision == row.revision())
     }
 
     /// The companion has reported. The list is another one then, or cannot be read and perhaps can be now.
@@ -204,6 +223,7 @@ impl App {
     pub(super) fn show_changes(&mut self) {
         self.overlay = Some(Overlay::Changes);
         self.changes.is_stale = true;
+        self.changes.drawn = None;
         let shown = self.view().and_then(|view| view.written.clone());
         self.changes.id = shown.unwrap_or_default();
         self.changes.settle();
@@ -280,10 +300,12 @@ impl App {
     }
 
     fn act_on_row(&mut self, code: KeyCode, now: Instant) {
-        let page = &self.changes;
-        let Some(row) = page.rows().get(page.at()).copied() else {
+        let Some(row) = self.changes.row() else {
             return;
         };
+        if !self.changes.is_drawn(row) {
+            return self.say_too_early(TooEarly::Unseen, now);
+        }
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
         let meant = Meant {
             id: id.clone(),

@@ -169,6 +169,9 @@ impl App {
             return;
         }
         let text = match why {
+            TooEarly::Unseen if self.changes().is_some() => {
+                "the list has not shown this line yet: look at it, then press again"
+            }
             TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
                 "still comparing: look at it first"
             }

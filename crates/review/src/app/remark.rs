@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyModifiers};
 use pillion_protocol::Note;
-use pillion_protocol::verdict::{Lines, MAX_NOTES};
+use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use super::review_delay::Press;
 use super::{App, PASTED, Tone};
-use crate::proposal::{Proposal, Side, Version};
-use crate::view::View;
+use crate::view::HunkNote;
 
 /// Words that are being typed.
 #[derive(Debug, Clone)]
@@ -34,16 +33,6 @@ enum Kind {
     Reason,
     /// Enter keeps them as a note on these lines of the text after.
     Note(Range<usize>),
-}
-
-/// A note on lines of a proposal, which goes to the agent with the decision.
-#[derive(Debug, Clone)]
-pub struct HunkNote {
-    /// The texts that it was typed beside.
-    version: Version,
-    /// Lines of the text after.
-    lines: Range<usize>,
-    text: String,
 }
 
 impl App {
@@ -172,11 +161,14 @@ impl App {
         match remark.kind {
             Kind::Reason => view.reason = remark.text,
             Kind::Note(_) if remark.text.trim().is_empty() => {}
-            Kind::Note(lines) => view.hunk_notes.push(HunkNote {
-                version: view.proposal.version(),
-                lines,
-                text: remark.text,
-            }),
+            Kind::Note(lines) => {
+                let version = view.proposal.version();
+                view.hunk_notes.push(HunkNote {
+                    version,
+                    lines,
+                    text: remark.text,
+                });
+            }
         }
     }
 
@@ -223,65 +215,6 @@ impl Remark {
             }
             self.text.push(letter);
         }
-    }
-}
-
-impl View {
-    /// The lines of the current hunk in the text after; of what is removed, the line in its place.
-    fn lines_of_hunk(&self) -> Option<Range<usize>> {
-        let hunk = self.current_hunk()?;
-        let last = self.proposal.after().len().saturating_sub(1);
-        let start = hunk.after.start.min(last);
-        Some(start..hunk.after.end.max(start + 1))
-    }
-
-    /// The note on these lines of the text after, by its place among all.
-    fn note_on(&self, lines: &Range<usize>) -> Option<usize> {
-        let is_on = |note: &HunkNote| {
-            let on = note.lines_in(&self.proposal);
-            on.start < lines.end && lines.start < on.end
-        };
-        self.hunk_notes.iter().position(is_on)
-    }
-
-    /// The notes on hunks, for the agent, with the lines that they have in the text that is accepted, or else in the text
-    /// after.
-    pub(super) fn notes(&self, is_accepted: bool) -> Vec<Note> {
-        let place = |line: usize| {
-            let line = match is_accepted {
-                true => self.proposal.line_in_text(line),
-                false => line,
-            };
-            u32::try_from(line).unwrap_or(u32::MAX)
-        };
-        let mut notes: Vec<_> = { self.hunk_notes.iter() }
-            .map(|note| {
-                let lines = note.lines_in(&self.proposal);
-                let (first, last) = (place(lines.start), place(lines.end - 1));
-                let lines = Some(Lines { first, last });
-                let text = note.text.clone();
-                Note { lines, text }
-            })
-            .collect();
-        notes.sort_by_key(|note| note.lines.map(|lines| lines.first));
-        notes
-    }
-
-    /// The notes that no decision has taken along, one after the other.
-    pub(super) fn untold_notes(&self) -> Option<String> {
-        let notes = self.hunk_notes.iter().map(|note| note.text.trim());
-        let notes = notes.collect::<Vec<_>>().join("; ");
-        (!notes.is_empty()).then_some(notes)
-    }
-}
-
-impl HunkNote {
-    /// The lines of the text after as it is now, or those in their place: one at least.
-    fn lines_in(&self, proposal: &Proposal) -> Range<usize> {
-        let moves = proposal.moves_from(&self.version);
-        let line = |line| moves.of(Side::Right, line).line;
-        let start = line(self.lines.start);
-        start..line(self.lines.end - 1).max(start) + 1
     }
 }
 

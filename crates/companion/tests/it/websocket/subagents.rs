@@ -204,3 +204,45 @@ async fn a_proposal_takes_the_place_of_the_question_about_the_same_file() {
     assert_ne!(asked, open);
     assert!(test.editor.is_idle());
 }
+
+/// Another agent of the session, or a command, may propose something else of the file meanwhile.
+#[tokio::test]
+async fn a_question_outlives_another_proposal_for_its_file() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    let path = test.file("a.txt", "one\n");
+    for (number, other) in ["three\n", "two", "", "two\n\n"].into_iter().enumerate() {
+        let asked = asks(&mut claude, "Edit", &edit(&path, "one", "two")).await;
+        let question = test.editor.show().await;
+        let open = claude.open(&path, other, &format!("tab {number}")).await;
+        let proposal = test.editor.show().await;
+        assert_eq!(proposal.proposed.as_str(), other);
+        test.decide(&proposal, Outcome::Rejected).await;
+        assert_eq!(claude.blocks(open).await[0], "DIFF_REJECTED");
+        test.decide(&question, Outcome::accepted("two\n")).await;
+        let answer = decision(&claude.blocks(asked).await);
+        assert_eq!(answer, json!({"behavior": "allow"}), "{other:?}");
+    }
+    assert!(test.editor.is_idle());
+}
+
+/// Not every path of a subagent is remembered: an agent may name any number of them.
+#[tokio::test]
+async fn a_question_outlives_the_next_turn_whatever_else_subagents_do() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    for number in 0..2000 {
+        let path = test.path(&number.to_string());
+        let input = write(&path, "x");
+        ask(&mut claude, BEFORE_WRITE, call("Write", &input)).await;
+    }
+    let path = test.file("a.txt", "one\n");
+    let asked = asks(&mut claude, "Edit", &edit(&path, "one", "two")).await;
+    let question = test.editor.show().await;
+    let all = claude.call("closeAllDiffTabs", json!({})).await;
+    assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
+    test.decide(&question, Outcome::accepted("two\n")).await;
+    let answer = decision(&claude.blocks(asked).await);
+    assert_eq!(answer, json!({"behavior": "allow"}));
+    assert!(test.editor.is_idle());
+}

@@ -38,14 +38,14 @@ impl Proposals {
             Err(error) => return vec![answer(request, Err(error))],
         };
         let key = pending.key();
-        if command == BRING_BACK {
-            return self.bring_back(request, key);
-        }
         if command == REJECT {
             return self.decide(request, key, because(arguments));
         }
         if pending.showing.is_uncertain(now) {
             return vec![refuse(request, UNCERTAIN)];
+        }
+        if command == BRING_BACK {
+            return self.bring_back(request, key);
         }
         match pending.text() {
             Some(text) => self.decide(request, key, accepted(text)),

@@ -10,8 +10,9 @@ use crate::plain::world::World;
 
 #[test]
 fn a_long_comparison_holds_up_no_request() {
-    let mut world = World::new();
-    let target = world.target("a.txt", &slow_text(1));
+    let text = slow_text(1);
+    let mut world = World::with_files(&[("a.txt", &text)]);
+    let target = world.target("a.txt", &text);
     let proposed = slow_text(2);
     let proposal = world.propose(&target, &proposed);
     world.diagnostics(&proposal.uri, |hunks| !hunks.is_empty());

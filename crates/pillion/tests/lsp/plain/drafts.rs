@@ -164,3 +164,35 @@ fn what_is_taken_out_again_is_not_kept_and_nothing_is_brought_back_that_is_not_t
     world.did_change(&proposal.uri, PROPOSED);
     wait_kept(&world, &[]);
 }
+
+/// Edits that Helix has not reported yet would be lost where those that it knows are replaced.
+#[test]
+fn while_a_save_and_the_edits_contradict_each_other_nothing_is_brought_back() {
+    let mut world = edited();
+    world.editor.child.kill().unwrap();
+    world.editor.child.wait().unwrap();
+    wait_kept(&world, &[MINE]);
+    let World { sandbox, .. } = world;
+    let mut world = World::in_sandbox(sandbox, &[], json!({"clientInfo": {"name": "helix"}}));
+    let target = world.target("a.txt", BEFORE);
+    let proposal = world.shown(&target, PROPOSED);
+    let kept = |message: &Value| message.to_string().contains("was kept");
+    world.editor.wait(kept);
+    let typed = |world: &mut World, version: u32, text: &str| {
+        let document = json!({"uri": proposal.uri, "version": version});
+        let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
+        world.editor.notify("textDocument/didChange", params);
+    };
+    // The save is reported before the last two edits.
+    let all = PROPOSED.replace("2\n", "two\n");
+    world.did_save(&proposal.uri, &all);
+    typed(&mut world, 1, &PROPOSED.replace("2\n", "tw\n"));
+    let refused = world.execute("pillion.bringBack", json!([1, 1]));
+    let why = refused["error"]["message"].as_str().unwrap();
+    assert!(why.contains("has not reported all edits"), "{refused}");
+    let passed = world.editor.passed();
+    assert!(!passed.contains(&"workspace/applyEdit".to_owned()));
+    typed(&mut world, 2, &all);
+    let answer = world.execute("pillion.bringBack", json!([1, 1]));
+    assert!(answer.get("error").is_none(), "{answer}");
+}

@@ -416,7 +416,7 @@ fn an_editor_that_opens_it_but_never_answers_shows_it_all_the_same() {
 
 #[test]
 fn an_editor_that_neither_answers_nor_opens_it_gets_the_error_of_the_agent() {
-    let mut world = World::new();
+    let mut world = World::with_files(&[("a.rs", "before\n")]);
     let target = world.target("a.rs", "before\n");
     let proposal = world.propose(&target, "after\n");
     world.diagnostics(&proposal.uri, |found| found.len() == 1);

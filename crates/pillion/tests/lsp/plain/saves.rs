@@ -14,7 +14,7 @@ const BOTH: &str = "eins\ntwo\nmine\n";
 
 /// An editor with a file open, and an agent whose command runs; the URI of the file.
 fn world() -> (World, String) {
-    let mut world = World::new();
+    let mut world = World::with_files(&[("a.txt", TEXT), ("other.txt", "x\n")]);
     let uri = world.open("a.txt", TEXT);
     turn_begins(&world.sandbox.home);
     command_begins(&world.sandbox.home);

@@ -39,6 +39,16 @@ impl World {
         Self::in_sandbox(Sandbox::new(), args, params)
     }
 
+    /// With these files in the workspace before the agent is connected. What is written there later is listed as a change of
+    /// which it is unclear who made it, because the agent has no hooks.
+    pub fn with_files(files: &[(&str, &str)]) -> Self {
+        let sandbox = Sandbox::new();
+        for (name, text) in files {
+            sandbox.home.file(name, text);
+        }
+        Self::in_sandbox(sandbox, &[], json!({}))
+    }
+
     pub fn in_sandbox(sandbox: Sandbox, args: &[&str], mut params: Value) -> Self {
         let mut editor = Editor::start(&sandbox, args);
         params["processId"] = json!(std::process::id());

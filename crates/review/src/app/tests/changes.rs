@@ -150,6 +150,54 @@ fn what_is_no_text_is_not_opened_and_what_nobody_pressed_decides_nothing() {
 }
 
 #[test]
+fn nothing_is_decided_about_a_line_before_it_is_drawn() {
+    let undrawn = |person: &mut Person, key: char| {
+        let press = person.press_of(KeyCode::Char(key));
+        person.happens_undrawn(Event::Key(press))
+    };
+    let opens = |person: &mut Person| {
+        person.press("S");
+        undrawn(person, 'S');
+    };
+    let moves = |person: &mut Person| {
+        undrawn(person, 'n');
+    };
+    let is_rewritten = |person: &mut Person| {
+        let mut list = list();
+        list.turns[0].changes[1].revision = "later".to_owned();
+        person.happens_undrawn(Event::Listed(list));
+    };
+    let shrinks = |person: &mut Person| {
+        person.app.fit(Size::new(30, 5));
+        person.happens(Event::Tick);
+    };
+    for (number, before) in [
+        &opens as &dyn Fn(&mut Person),
+        &moves,
+        &is_rewritten,
+        &shrinks,
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for key in ['a', 'r', 'z'] {
+            let mut person = with_list();
+            before(&mut person);
+            assert_eq!(acts(person.press(&key.to_string())), [], "{number} {key}");
+            let said = "the list has not shown this line yet: look at it, then press again";
+            assert_eq!(person.message(), said);
+            person.app.fit(Size::new(100, 24));
+            person.happens(Event::Tick);
+            assert_eq!(
+                acts(person.press(&key.to_string())).len(),
+                1,
+                "{number} {key}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_list_follows_and_the_cursor_stays() {
     let mut person = with_list();
     person.press("n");
