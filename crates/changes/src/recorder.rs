@@ -18,7 +18,7 @@ use pillion_text::merge;
 
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, Hash, Writing};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
@@ -487,11 +487,12 @@ impl Recorder {
         let just_read =
             { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
         let just_read = just_read.map(|at| self.read.swap_remove(at).1);
-        // Nobody saves what they have not changed: the look before has found what they saved.
-        let Some(difference) = self.difference(path).or(just_read) else {
-            return Ok(());
-        };
-        self.wrote_for_person(&difference);
+        match (self.difference(path), just_read) {
+            (Some(difference), _) => self.saved_by_person(difference),
+            // Nobody saves what they have not changed: the look before has found what they saved.
+            (None, Some(difference)) => self.wrote_for_person(&difference, None),
+            (None, None) => return Ok(()),
+        }
         self.save()
     }
 
@@ -508,25 +509,44 @@ impl Recorder {
         session.is_some_and(|it| it.turn.is_some())
     }
 
+    /// What differs was saved by a person. What was written for them between the last look and that is not theirs.
+    fn saved_by_person(&mut self, mut difference: Difference) {
+        let writing = self.writing(&difference.path);
+        if let Some(writing) = writing.filter(|it| it.written != difference.before) {
+            self.found_written
+                .insert(difference.path.clone(), writing.at);
+            let written = Difference {
+                after: writing.written.clone(),
+                ..difference.clone()
+            };
+            self.wrote_for_person(&written, writing.of.as_ref());
+            if writing.written == difference.after {
+                return;
+            }
+            difference.before = writing.written;
+        }
+        self.wrote_for_person(&difference, None);
+    }
+
     /// What differs was written for a person, and is put down so where an agent has changed the file before. That a change
-    /// was judged is not one more change.
-    fn wrote_for_person(&mut self, difference: &Difference) {
+    /// was judged is not one more change: `of` is the `after` of the one for which this was written.
+    fn wrote_for_person(&mut self, difference: &Difference, of: Option<&FileState>) {
         for session in self.sessions.values_mut() {
             let number = session.turn.as_ref().map(|turn| turn.number);
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
+            if of == Some(&change.after) {
+                continue;
+            }
             let judged = number.and_then(|number| {
-                let judged = &mut self.judged;
-                let judged = judged
-                    .entry(number)
-                    .or_insert_with(|| Judgements::new(number));
-                // What cannot be read says nothing.
-                let _ = judged.refresh(&self.store);
+                let judged = judgements(&mut self.judged, number, &self.store);
                 judged.of(change.number)
             });
             let is_its_own = judged.is_some_and(|it| {
-                it.after == change.after && it.written.as_ref() == Some(&difference.after)
+                let is_back = it.judgement == Judgement::TakenBack;
+                let is_written = it.written.as_ref() == Some(&difference.after);
+                it.after == change.after && (is_back || is_written)
             });
             if !is_its_own {
                 change.written_for_person(difference, &self.store);
@@ -627,19 +647,27 @@ impl Recorder {
         self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
     }
 
-    /// Returns true if this was written for a person, and not by an agent that made the same of the file later.
-    fn is_for_person(&mut self, difference: &Difference) -> bool {
+    /// What was written to this path for a person, if it has not been found yet.
+    fn writing(&self, path: &Path) -> Option<Writing> {
+        let is_new = |it: &Writing| {
+            it.at > self.noted_since() && self.found_written.get(path) != Some(&it.at)
+        };
+        self.store.writing(path).filter(is_new)
+    }
+
+    /// Puts down what was written for a person. Returns false if this was not: an agent may have made the same of the file
+    /// later.
+    fn found_for_person(&mut self, difference: &Difference) -> bool {
         let path = &difference.path;
-        let Some(writing) = self.store.writing(path) else {
+        let writing = self.writing(path);
+        let Some(writing) = writing.filter(|it| it.written == difference.after) else {
             return false;
         };
-        let is_it = writing.written == difference.after
-            && writing.at > self.noted_since()
-            && self.found_written.get(path) != Some(&writing.at);
-        if is_it {
-            self.found_written.insert(path.clone(), writing.at);
-        }
-        is_it
+        self.found_written.insert(path.clone(), writing.at);
+        // If they save the file unchanged now, this does not become theirs.
+        self.read.retain(|(_, it)| it.path != *path);
+        self.wrote_for_person(difference, writing.of.as_ref());
+        true
     }
 
     /// Where a file is that may be named by a path through links to folders: watched folders are looked at without these.
@@ -678,8 +706,7 @@ impl Recorder {
         let moved = moves(&found);
         let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
-            if self.is_for_person(&difference) {
-                self.wrote_for_person(&difference);
+            if self.found_for_person(&difference) {
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
@@ -692,6 +719,15 @@ impl Recorder {
             }
             let noted = self.sessions.get_mut(&session).and_then(|session| {
                 let number = session.turn.as_ref()?.number;
+                if let Some(change) = session.change(&difference.path)
+                    && change.after != difference.before
+                    && judgements(&mut self.judged, number, &self.store)
+                        .of(change.number)
+                        .is_some_and(|it| change.standing(Some(it)) == Standing::TakenBack)
+                {
+                    // What a person has written since it was taken back is theirs.
+                    change.before = difference.before.clone();
+                }
                 let change = session.note(difference, by, moved_from)?;
                 Some((number, change.clone()))
             });
@@ -773,6 +809,18 @@ impl Recorder {
         }
         Ok(())
     }
+}
+
+/// What people have made of the changes of this turn until now.
+fn judgements<'a>(
+    known: &'a mut HashMap<u64, Judgements>,
+    turn: u64,
+    store: &Store,
+) -> &'a Judgements {
+    let judged = { known.entry(turn) }.or_insert_with(|| Judgements::new(turn));
+    // What cannot be read says nothing.
+    let _ = judged.refresh(store);
+    judged
 }
 
 /// For each difference, where the file was before if it was moved.
