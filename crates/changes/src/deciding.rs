@@ -1,6 +1,7 @@
 //! What a person decides about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
 
@@ -105,7 +106,8 @@ impl DecideError {
 /// What was written for a change, and is not noted yet.
 enum Written {
     TakenBack(Done),
-    Undone(Done),
+    /// With what was undone.
+    Undone(Done, Judged),
 }
 
 /// What a person made of a change, to be kept.
@@ -160,23 +162,36 @@ impl<'a> Deciding<'a> {
         self.at = clock::now_ms();
     }
 
-    /// Does this with one change, or with those of the turn with which it can be done, and hands over what came of each. If it
-    /// fails with one, it is done with the others nevertheless.
+    /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
+    /// each. If it fails with one, it is done with the others nevertheless.
     ///
     /// # Errors
     /// When there is no such change, or nothing to undo.
     pub fn all(
         &mut self,
         act: Act,
-        name: ChangeRef,
+        names: &[ChangeRef],
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
-        let meant = self.meant(act, name)?;
+        self.judged.refresh(self.store)?;
+        let mut meant = Vec::new();
+        for name in names {
+            match self.meant(act, *name) {
+                Ok(changes) => meant.extend(changes),
+                // Another view has undone this one of several.
+                Err(DecideError::NotTakenBack(_)) if names.len() > 1 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if act == Act::Undo && meant.is_empty() {
+            return Err(DecideError::NothingTakenBack);
+        }
         let part = match act {
             Act::Keep => meant.len().max(1),
             Act::TakeBack | Act::Undo => PART,
         };
         for part in meant.chunks(part) {
+            self.judged.refresh(self.store)?;
             let written = self.write(act, part);
             self.judged.refresh(self.store)?;
             let made = part.iter().zip(written);
@@ -214,8 +229,13 @@ impl<'a> Deciding<'a> {
         Ok(Some(match (act, written) {
             (Act::Keep, _) => self.kept(change),
             (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done, &[]),
-            (Act::Undo, Some(Written::Undone(done))) => self.undone(change, Some(&done))?,
-            (Act::TakeBack, _) if self.kept.standing(change) == Standing::TakenBack => {
+            // Another view may have decided otherwise meanwhile.
+            (Act::Undo, Some(Written::Undone(done, judged)))
+                if self.judged.of(change.number) == Some(&judged) =>
+            {
+                self.undone(change, Some(&done))?
+            }
+            (Act::TakeBack, _) if self.standing(change) == Standing::TakenBack => {
                 return Ok(None);
             }
             // Another file of these may have been in its way.
@@ -228,7 +248,7 @@ impl<'a> Deciding<'a> {
     fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
         let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
         side_by_side(SIDE_BY_SIDE, changes, |change| {
-            let is_back = kept.standing(change) == Standing::TakenBack;
+            let is_back = self.standing(change) == Standing::TakenBack;
             if kept.turn.call_on(&change.path).is_some() {
                 return None;
             }
@@ -240,9 +260,10 @@ impl<'a> Deciding<'a> {
                     done.ok().map(Written::TakenBack)
                 }
                 Act::Undo => {
-                    let judged = kept.judged(change).filter(|it| it.written.is_some())?;
-                    let undone = take_back::undo(store, roots, change, judged);
-                    undone.ok().map(Written::Undone)
+                    let judged = self.judged.of(change.number);
+                    let judged = judged.filter(|it| it.written.is_some())?;
+                    let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    Some(Written::Undone(undone, judged.clone()))
                 }
             }
         })
@@ -257,11 +278,11 @@ impl<'a> Deciding<'a> {
         let mut changes = kept.named(name)?;
         match act {
             Act::Keep if name.change.is_some() => {}
-            Act::Keep => changes.retain(|it| kept.standing(it) == Standing::Unseen),
+            Act::Keep => changes.retain(|it| self.standing(it) == Standing::Unseen),
             // What was done last is taken back first.
             Act::TakeBack => changes.reverse(),
             Act::Undo => {
-                changes.retain(|it| kept.has_taken_back(it));
+                changes.retain(|it| it.has_taken_back(self.judged.of(it.number)));
                 if changes.is_empty() {
                     return Err(DecideError::NotTakenBack(name));
                 }
@@ -316,10 +337,10 @@ impl<'a> Deciding<'a> {
         change: &Change,
         notes: &[Note],
     ) -> Result<&'static str, DecideError> {
-        if self.kept.standing(change) == Standing::TakenBack {
+        self.judged.refresh(self.store)?;
+        if self.standing(change) == Standing::TakenBack {
             return Ok(ALREADY);
         }
-        self.judged.refresh(self.store)?;
         let made = self.write_back(change, notes)?;
         self.save(change, made)
     }
@@ -435,9 +456,15 @@ impl<'a> Deciding<'a> {
         self.undone(change, done.as_ref())
     }
 
+    /// Where a change stands now.
+    fn standing(&self, change: &Change) -> Standing {
+        change.standing(self.judged.of(change.number))
+    }
+
     /// What the person made of a change.
     fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
         let judged = self.judged.of(change.number);
+        let judged = judged.filter(|it| change.has_taken_back(Some(it)));
         judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
@@ -628,25 +655,32 @@ impl Made {
 /// # Errors
 /// When there are none, or the store cannot be read.
 pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
-    let mut all = Vec::new();
+    let mut all = BTreeSet::new();
     for turn in store.numbers()? {
-        for (change, judged) in store.judged(turn)?.all() {
-            if judged.judgement != Judgement::Kept {
-                all.push((judged.at, turn, change));
-            }
-        }
+        // What cannot be read cannot be undone.
+        let Ok(judged) = store.judged(turn) else {
+            continue;
+        };
+        let is_edit = |(_, it): &(u64, &Judged)| it.judgement != Judgement::Kept;
+        all.extend(judged.all().filter(is_edit).map(|(_, it)| (it.at, turn)));
     }
-    all.sort_unstable();
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-    for (at, turn, _) in all.iter().rev() {
-        let roots = store.turn(*turn)?.roots;
-        if overlap(&roots, folders.iter().map(|it| &**it)) {
-            let at_once = all.iter().filter(|it| (it.0, it.1) == (*at, *turn));
-            let name = |change: u64| ChangeRef {
-                turn: *turn,
-                change: Some(change),
-            };
-            return Ok(at_once.map(|it| name(it.2)).collect());
+    let is_here = |kept: &Kept| overlap(&kept.turn.roots, folders.iter().map(|it| &**it));
+    let mut read = HashMap::new();
+    for (at, turn) in all.into_iter().rev() {
+        let kept = read
+            .entry(turn)
+            .or_insert_with(|| Kept::read(store, turn).ok().filter(is_here));
+        let Some(kept) = kept else {
+            continue;
+        };
+        let is_meant = |it: &&Change| {
+            kept.has_taken_back(it) && kept.judged(it).is_some_and(|judged| judged.at == at)
+        };
+        let meant = kept.turn.changes.iter().filter(is_meant);
+        let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
+        if !names.is_empty() {
+            return Ok(names);
         }
     }
     Err(DecideError::NothingTakenBack)

@@ -745,10 +745,7 @@ impl Recorder {
         let Ok(judged) = self.store.judged(turn) else {
             return;
         };
-        let is_back = |change: &&Change| {
-            let judged = judged.of(change.number);
-            judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
-        };
+        let is_back = |it: &&Change| it.has_taken_back(judged.of(it.number));
         let back = changes.iter().filter(is_back);
         // Without room on the disk it counts as taken back.
         let _ = self

@@ -119,7 +119,7 @@ impl Lab {
             change: Some(1),
         };
         let said = |decided: Decided| assert!(decided.result.is_ok(), "{decided:?}");
-        deciding.all(act, name, said).unwrap();
+        deciding.all(act, &[name], said).unwrap();
     }
 
     /// As a kill leaves it between the file and what is kept of it.

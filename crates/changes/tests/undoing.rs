@@ -1,0 +1,248 @@
+//! What is undone without a name, of several changes at once, and while another view decides about the same ones.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(unix)]
+
+use std::fs;
+use std::path::PathBuf;
+
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::recorder::Call;
+use pillion_changes::{
+    Act, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
+};
+use pillion_discovery::Environment;
+use pillion_system::clock;
+
+const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+const NEW: &str = "one\n2\n3\n4\nfive\n6\n7\n8\nnine\n";
+
+/// Turns in which an agent has changed files.
+struct Lab {
+    root: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    _folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = pillion_discovery::canonicalize(folder.path());
+        let root = root.unwrap().join("work");
+        fs::create_dir(&root).unwrap();
+        let state = folder.path().join("state");
+        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
+        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        Self {
+            root,
+            store,
+            recorder,
+            _folder: folder,
+        }
+    }
+
+    /// With a file that was changed in the first turn.
+    fn edited() -> Self {
+        let mut lab = Self::new();
+        lab.write("a", OLD);
+        lab.turn(&[("a", NEW)]);
+        lab
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root.join(name), text).unwrap();
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(name)).ok()
+    }
+
+    /// A turn in which these files get these texts.
+    fn turn(&mut self, writes: &[(&str, &str)]) {
+        self.recorder.begin(1, "claude", "").unwrap();
+        self.call(writes);
+        self.recorder.end(1).unwrap();
+    }
+
+    fn call(&mut self, writes: &[(&str, &str)]) {
+        let call = Call {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+            subagent: None,
+        };
+        self.recorder.before(1, "claude", call).unwrap();
+        for (name, text) in writes {
+            self.write(name, text);
+        }
+        self.recorder.after(1, "1", |_| false).unwrap();
+    }
+
+    fn kept(&self, turn: u64) -> Kept {
+        Kept::read(&self.store, turn).unwrap()
+    }
+
+    /// As a command does it, at a time of its own. Returns what became of each change.
+    fn act(&self, act: Act, names: &[ChangeRef]) -> Result<Vec<String>, DecideError> {
+        let now = clock::now_ms();
+        while clock::now_ms() == now {}
+        let kept = self.kept(names[0].turn);
+        let mut deciding = Deciding::new(&self.store, &kept);
+        done(&mut deciding, act, names)
+    }
+
+    fn last(&self) -> Result<Vec<ChangeRef>, DecideError> {
+        last_taken_back(&self.store, std::slice::from_ref(&self.root))
+    }
+
+    fn undo_last(&self) -> Result<Vec<String>, DecideError> {
+        self.act(Act::Undo, &self.last()?)
+    }
+
+    fn standing(&self, turn: u64) -> Vec<Standing> {
+        let kept = self.kept(turn);
+        let changes = kept.turn.changes.iter();
+        changes.map(|it| kept.standing(it)).collect()
+    }
+}
+
+fn done(
+    deciding: &mut Deciding<'_>,
+    act: Act,
+    names: &[ChangeRef],
+) -> Result<Vec<String>, DecideError> {
+    let mut done = Vec::new();
+    deciding.all(act, names, |it| {
+        done.push(match it.result {
+            Ok(what) => format!("{}: {what}", it.name),
+            Err(error) => format!("{}: {error}", it.name),
+        });
+    })?;
+    Ok(done)
+}
+
+fn name(name: &str) -> ChangeRef {
+    name.parse().unwrap()
+}
+
+#[test]
+fn what_cannot_be_undone_is_not_in_the_way_of_what_was_taken_back_before() {
+    type Spoil = fn(&mut Lab);
+    let spoils: [(&str, Spoil); 4] = [
+        ("the agent wrote it anew", |lab| {
+            lab.recorder.begin(1, "claude", "").unwrap();
+            lab.call(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            lab.call(&[("b", "another\n")]);
+        }),
+        ("its turn is damaged", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            fs::write(lab.store.path().join("turns/2/turn.json"), "{").unwrap();
+        }),
+        ("what was made of it cannot be read", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            fs::create_dir(lab.store.path().join("turns/2/judged.jsonl")).unwrap();
+        }),
+        ("its turn is gone", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            fs::remove_file(lab.store.path().join("turns/2/turn.json")).unwrap();
+        }),
+    ];
+    for (why, spoil) in spoils {
+        let mut lab = Lab::edited();
+        lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+        spoil(&mut lab);
+        assert_eq!(lab.last().unwrap(), [name("1.1")], "{why}");
+        lab.undo_last().unwrap();
+        assert_eq!(lab.text("a").as_deref(), Some(NEW), "{why}");
+        let nothing = lab.last().unwrap_err();
+        assert!(matches!(nothing, DecideError::NothingTakenBack), "{why}");
+    }
+}
+
+/// Of those that were taken back at once, one was written anew since, one was undone, and one cannot be undone.
+#[test]
+fn of_many_at_once_all_are_undone_with_which_that_can_be_done() {
+    let mut lab = Lab::new();
+    let names: Vec<String> = (0..150).map(|at| format!("f{at:03}")).collect();
+    let all: Vec<_> = names.iter().map(|it| (&**it, "new\n")).collect();
+    lab.recorder.begin(1, "claude", "").unwrap();
+    lab.call(&all);
+    lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    lab.call(&[("f001", "another\n")]);
+    lab.recorder.end(1).unwrap();
+    let kept = lab.kept(1);
+    let named = |file: &str| {
+        let mut changes = kept.turn.changes.iter();
+        let change = changes.find(|it| it.path.ends_with(file)).unwrap();
+        kept.name(change)
+    };
+    let last = lab.last().unwrap();
+    assert_eq!(last.len(), 149);
+    assert!(!last.contains(&named("f001")));
+    lab.act(Act::Undo, &[named("f002")]).unwrap();
+    lab.write("f003", "mine\n");
+    let done = lab.act(Act::Undo, &last).unwrap();
+    assert_eq!(done.len(), 148);
+    let failed: Vec<_> = { done.iter() }
+        .filter(|it| !it.ends_with("is as the agent left it"))
+        .collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].starts_with(&named("f003").to_string()));
+    for file in &names {
+        let expected = match &**file {
+            "f001" => "another\n",
+            "f003" => "mine\n",
+            _ => "new\n",
+        };
+        assert_eq!(lab.text(file).as_deref(), Some(expected), "{file}");
+    }
+    // Nothing of these is left.
+    let again = lab.act(Act::Undo, &[named("f004"), named("f005")]);
+    assert!(matches!(again, Err(DecideError::NothingTakenBack)));
+}
+
+/// What was decided in another view after this one had read the turn counts: a further hunk was taken back, what was taken
+/// back is undone, or it was taken back.
+#[test]
+fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
+    let one_out = NEW.replace("one", "1");
+    let two_out = one_out.replace("five", "5");
+    for names in [[name("1")], [name("1.1")]] {
+        let lab = Lab::edited();
+        let kept = lab.kept(1);
+        let mut other = Deciding::new(&lab.store, &kept);
+        other.take_lines_back(&kept.turn.changes[0], 0..1).unwrap();
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        other.take_lines_back(&kept.turn.changes[0], 4..5).unwrap();
+        assert_eq!(lab.text("a"), Some(two_out.clone()));
+        done(&mut stale, Act::Undo, &names).unwrap();
+        assert_eq!(lab.text("a"), Some(one_out.clone()));
+        let judged = lab.kept(1);
+        let judged = judged.judged(&judged.turn.changes[0]).unwrap();
+        assert_eq!(judged.judgement, Judgement::Part);
+        assert!(judged.former.is_none());
+        // Undone elsewhere.
+        lab.act(Act::TakeBack, &names).unwrap();
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        lab.act(Act::Undo, &names).unwrap();
+        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
+        assert_eq!(said, ["1.1: taken back"]);
+        assert_eq!(lab.text("a").as_deref(), Some(OLD));
+        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+        lab.act(Act::Undo, &names).unwrap();
+        // Taken back elsewhere.
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        lab.act(Act::TakeBack, &names).unwrap();
+        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
+        assert_eq!(said, ["1.1: taken back already"]);
+        assert_eq!(lab.text("a").as_deref(), Some(OLD));
+        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    }
+}
