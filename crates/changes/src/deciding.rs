@@ -28,6 +28,9 @@ const SIDE_BY_SIDE: usize = 16;
 /// So many files are written before what became of them is kept.
 const PART: usize = 64;
 
+/// So many steps of what was taken back of one change can be undone: what is nested much deeper is not read again.
+const MAX_STEPS: usize = 50;
+
 /// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
 const MAX_TOLD: usize = 64 << 10;
 
@@ -540,10 +543,18 @@ impl<'a> Deciding<'a> {
     }
 
     fn made(&self, change: &Change, judgement: Judgement, done: Option<Done>) -> Made {
-        let former = match judgement {
+        let mut former = match judgement {
             Judgement::Kept => None,
             _ => self.edit(change).cloned().map(Box::new),
         };
+        let mut steps = &mut former;
+        for _ in 1..MAX_STEPS {
+            let Some(step) = steps else {
+                break;
+            };
+            steps = &mut step.former;
+        }
+        *steps = None;
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         Made::of(Judged {
             judgement,
