@@ -431,20 +431,23 @@ impl Recorder {
                 is_without_hooks: turn.is_without_hooks,
             });
         }
-        self.tidy_now_and_then()
+        self.tidy_now_and_then();
+        Ok(())
     }
 
-    /// Removes what is old, unless that was done a short while ago.
-    fn tidy_now_and_then(&mut self) -> Result<(), StoreError> {
+    /// Removes what is old, unless that was done a short while ago. If that fails, a turn begins and ends nevertheless.
+    fn tidy_now_and_then(&mut self) {
         if self.tidied.is_some_and(|tidied| tidied.elapsed() < TIDY) {
-            return Ok(());
+            return;
         }
         self.tidied = Some(Instant::now());
         let tables = self.tables.iter().chain([&self.outside]);
         // Only of old texts it is asked, and there may be none.
         let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
         let is_needed = |hash: &Hash| needed.contains(hash) || self.journal.needs(hash);
-        self.store.tidy(SystemTime::now(), is_needed)
+        if let Err(error) = self.store.tidy(SystemTime::now(), is_needed) {
+            tracing::warn!(%error, "what is old is not removed");
+        }
     }
 
     /// The agent has gone.

@@ -344,6 +344,12 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
     lab.store.judge(1, [(1, Some(&judged))]).unwrap();
     lab.recorder.attended_had_no_turn(AGENT).unwrap();
     assert_eq!(lab.turns().len(), 1, "what a person has judged stays");
+    let mut lab = Lab::new(&["a"]);
+    lab.write("a", "new\n");
+    lab.glance();
+    fs::create_dir(lab.store.path().join("turns/1/judged.jsonl")).unwrap();
+    lab.recorder.attended_had_no_turn(AGENT).unwrap();
+    assert_eq!(lab.turns().len(), 1, "they may have judged it");
 }
 
 #[test]

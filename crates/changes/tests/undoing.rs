@@ -4,10 +4,13 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use pillion_changes::deciding::last_taken_back;
+use pillion_changes::history;
 use pillion_changes::recorder::Call;
+use pillion_changes::take_back;
 use pillion_changes::{
     Act, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
 };
@@ -244,5 +247,71 @@ fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
         assert_eq!(said, ["1.1: taken back already"]);
         assert_eq!(lab.text("a").as_deref(), Some(OLD));
         assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    }
+}
+
+/// However often a change is edited, what was decided last counts, and the last steps can be undone.
+#[test]
+fn no_decision_is_lost_after_hundreds_of_edits() {
+    const STEPS: usize = 140;
+    let lab = Lab::edited();
+    let text = |at: usize| format!("{NEW}{at}\n");
+    let kept = lab.kept(1);
+    let change = &kept.turn.changes[0];
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    for at in 0..STEPS {
+        let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
+        deciding.rewrite(change, &seen, &text(at), &[]).unwrap();
+    }
+    assert_eq!(lab.standing(1), [Standing::Edited]);
+    deciding.take_back(change, &[]).unwrap();
+    assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    // Another view reads them from the disk.
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    let mut undone = 0;
+    while deciding.undo(change).is_ok() {
+        let expected = text(STEPS - 1 - undone);
+        assert_eq!(lab.text("a"), Some(expected));
+        undone += 1;
+    }
+    assert_eq!(undone, 50);
+    assert_eq!(lab.standing(1), [Standing::Unseen]);
+}
+
+/// What was made of the middle one of three turns cannot be read, in three ways.
+#[test]
+fn decisions_that_cannot_be_read_keep_nothing_else_from_being_listed_removed_or_begun() {
+    type Spoil = fn(&Path);
+    let spoils: [Spoil; 3] = [
+        |log| fs::create_dir(log).unwrap(),
+        |log| std::os::unix::fs::symlink("elsewhere", log).unwrap(),
+        |log| {
+            let made = std::process::Command::new("mkfifo").arg(log).status();
+            assert!(made.unwrap().success());
+        },
+    ];
+    for spoil in spoils {
+        let mut lab = Lab::new();
+        for (number, file) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            lab.turn(&[(file, "new\n")]);
+            lab.act(Act::Keep, &[name(&(number + 1).to_string())])
+                .unwrap();
+        }
+        let log = lab.store.path().join("turns/2/judged.jsonl");
+        fs::remove_file(&log).unwrap();
+        spoil(&log);
+        let listed = history::read(&lab.store, &[&lab.root], 9).unwrap();
+        assert_eq!(listed.len(), 3);
+        let now = SystemTime::now() + Duration::from_secs(8 * 24 * 60 * 60);
+        lab.store.tidy(now, |_| false).unwrap();
+        assert_eq!(
+            lab.store.numbers().unwrap(),
+            [2, 4],
+            "the newest stays, too"
+        );
+        // This recorder has removed nothing yet.
+        lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
+        lab.turn(&[("e", "new\n")]);
+        assert_eq!(lab.store.numbers().unwrap(), [2, 4, 5]);
     }
 }

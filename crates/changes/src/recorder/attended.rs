@@ -133,8 +133,9 @@ impl Recorder {
         };
         for number in std::mem::take(&mut attended.turns) {
             let judged = self.store.judged(number);
-            let is_judged = judged.is_ok_and(|it| it.all().next().is_some());
-            if !is_judged && self.store.numbers()?.contains(&number) {
+            // What cannot be read may be a person's.
+            let may_be_judged = judged.map_or(true, |it| it.all().next().is_some());
+            if !may_be_judged && self.store.numbers()?.contains(&number) {
                 self.store.forget(number)?;
             }
         }
