@@ -472,6 +472,8 @@ impl Recorder {
         let path = self.located(path);
         let path = path.as_path();
         let Some(difference) = self.difference(path) else {
+            // What was found before has been read: if they save that unchanged, it does not become theirs.
+            self.read.retain(|(_, it)| it.path != path);
             return Ok(());
         };
         self.may_be_saved(&difference, SOON);

@@ -202,6 +202,36 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
     assert_eq!(lab.text_before(change), b"both\r\nmine\n");
 }
 
+/// An edited file, a new one, and one that was found in an earlier glance.
+#[test]
+fn what_an_editor_has_read_and_its_person_saves_unchanged_stays_the_agents() {
+    let mut lab = Lab::new(&["edited", "earlier"]);
+    lab.write("earlier", "agent's\n");
+    lab.glance();
+    for name in ["edited", "made"] {
+        lab.write(name, "agent's\n");
+    }
+    lab.glance();
+    for name in ["edited", "made", "earlier"] {
+        let path = lab.root.join(name);
+        lab.recorder.seen(&path).unwrap();
+        lab.write(name, "agent's\n");
+        lab.recorder.saved(&path).unwrap();
+    }
+    let all: &[&str] = &["earlier", "edited", "made"];
+    assert_eq!(lab.changed(), turns(&[("opencode", all)]));
+    // And what they have changed is theirs.
+    for name in all {
+        lab.write(name, "mine\n");
+        lab.recorder.saved(&lab.root.join(name)).unwrap();
+    }
+    lab.glance();
+    for change in lab.turns()[0].real_changes() {
+        let text = lab.store.get(change.after.text().unwrap()).unwrap();
+        assert_eq!(text, b"mine\n");
+    }
+}
+
 #[test]
 fn what_a_person_has_accepted_is_known_as_accepted() {
     let mut lab = Lab::new(&["seen", "unseen", "other"]);
