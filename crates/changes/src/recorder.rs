@@ -638,13 +638,18 @@ impl Recorder {
         let now = clock::now_ms();
         let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
         let changed = found.iter().map(|it| it.path.clone()).collect();
+        self.found_all(found, now);
+        changed
+    }
+
+    /// Puts down what differs of all files, which were looked at from `now` on: milliseconds since 1970.
+    fn found_all(&mut self, found: Vec<Difference>, now: u64) {
         self.found(found);
         self.looked = now;
         // A clock may be set back.
         self.began = self.began.min(now);
         let since = self.noted_since();
         self.found_written.retain(|_, at| *at > since);
-        changed
     }
 
     /// What was noted before has been written and looked at.

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back;
@@ -13,6 +14,7 @@ use pillion_changes::{
     Act, Change, ChangeRef, Decided, Deciding, FileState, Kept, Recorder, Standing, Store,
 };
 use pillion_discovery::Environment;
+use pillion_system::clock;
 
 const SESSION: u64 = 1;
 
@@ -250,6 +252,30 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
             it.look();
             it.expect(Standing::Unseen, it.sides, &why);
         }
+    }
+}
+
+/// What was written for a person counts as theirs soon after it was written. Each of these files is put back before anything
+/// is looked at, so that no look finds what was written.
+#[test]
+fn what_an_agent_makes_of_a_file_later_as_a_person_had_before_is_its_change() {
+    let mut labs = ALL_SIDES.map(|sides| Lab::new(false, sides));
+    for lab in &mut labs {
+        lab.recorder.attended_is_quiet(SESSION, |_| false).unwrap();
+        lab.decide(Act::TakeBack);
+        lab.write(lab.sides.1);
+    }
+    let noted = clock::now_ms();
+    while clock::now_ms() < noted + 2_500 {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    for lab in &mut labs {
+        lab.agent_writes(lab.sides.0);
+        let kept = Kept::read(&lab.store, 2).unwrap();
+        let [change] = &kept.turn.changes[..] else {
+            panic!("{kept:?}");
+        };
+        assert_eq!(lab.state(&change.after).as_deref(), lab.sides.0);
     }
 }
 
