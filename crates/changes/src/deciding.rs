@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use pillion_discovery::real_path;
 use pillion_protocol::Note;
@@ -18,9 +19,9 @@ use crate::save::SaveError;
 use crate::side_by_side::side_by_side;
 use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
-use crate::store::{Judgements, Store, StoreError};
+use crate::store::{Judgements, STEP, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
-use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing, overlap};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Running, Standing, Turn, overlap};
 
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
@@ -139,6 +140,10 @@ pub struct Deciding<'a> {
     kept: &'a Kept,
     /// What was made of the changes until now: another view may decide at the same time.
     judged: Judgements,
+    /// The turn as it was read last, if it goes on: other calls may run by now.
+    now: Option<Turn>,
+    /// When it was written then, unless that may have been just now.
+    now_at: Option<SystemTime>,
     /// What the agent is to hear.
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
@@ -153,6 +158,8 @@ impl<'a> Deciding<'a> {
         Self {
             store,
             judged: kept.judgements().clone(),
+            now: None,
+            now_at: None,
             kept,
             told: Vec::new(),
             untold: 0,
@@ -195,6 +202,7 @@ impl<'a> Deciding<'a> {
         };
         for part in meant.chunks(part) {
             self.judged.refresh(self.store)?;
+            self.read_running();
             let written = self.write(act, part);
             self.judged.refresh(self.store)?;
             let made = part.iter().zip(written);
@@ -252,7 +260,7 @@ impl<'a> Deciding<'a> {
         let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
         side_by_side(SIDE_BY_SIDE, changes, |change| {
             let is_back = self.standing(change) == Standing::TakenBack;
-            if kept.turn.call_on(&change.path).is_some() {
+            if self.call_on(change).is_some() {
                 return None;
             }
             match act {
@@ -344,6 +352,7 @@ impl<'a> Deciding<'a> {
         if self.standing(change) == Standing::TakenBack {
             return Ok(ALREADY);
         }
+        self.read_running();
         let made = self.write_back(change, notes)?;
         self.save(change, made)
     }
@@ -369,6 +378,7 @@ impl<'a> Deciding<'a> {
         change: &Change,
         lines: Range<usize>,
     ) -> Result<&'static str, DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
         let found = take_back::hunks(self.store, roots, change)?;
@@ -396,6 +406,7 @@ impl<'a> Deciding<'a> {
         lines: Option<Range<usize>>,
         text: &str,
     ) -> Result<(String, &'static str), DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let bytes = text.as_bytes().to_vec();
         let (taken, judgement) = match lines {
@@ -429,6 +440,7 @@ impl<'a> Deciding<'a> {
         text: &str,
         notes: &[Note],
     ) -> Result<&'static str, DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
         let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
@@ -442,6 +454,7 @@ impl<'a> Deciding<'a> {
     /// When that cannot be written.
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
+        self.read_running();
         let made = self.write_undone(change)?;
         self.save(change, made)
     }
@@ -525,7 +538,11 @@ impl<'a> Deciding<'a> {
     pub fn take_told(&mut self) -> Vec<FileRemark> {
         if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
-            told.text += &format!("\n\nThe user did the same with {untold} more of your files.");
+            let whose = match self.kept.turn.is_without_hooks {
+                true => "files",
+                false => "of your files",
+            };
+            told.text += &format!("\n\nThe user did the same with {untold} more {whose}.");
         }
         std::mem::take(&mut self.told)
     }
@@ -590,9 +607,35 @@ impl<'a> Deciding<'a> {
         DecideError::NoHunk(visible::one_line(&path))
     }
 
+    /// Reads which calls of the agent run, if its turn goes on and others may run by now.
+    fn read_running(&mut self) {
+        if !self.now.as_ref().unwrap_or(&self.kept.turn).goes_on() {
+            return;
+        }
+        let number = self.kept.turn.number;
+        let at = self.store.written_at(number).map(|(at, _)| at);
+        if at.is_some() && at == self.now_at {
+            return;
+        }
+        match self.store.turn(number) {
+            Ok(turn) => {
+                let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
+                self.now_at = at.filter(is_settled);
+                self.now = Some(turn);
+            }
+            Err(error) => tracing::debug!(%error, "which calls run is not known"),
+        }
+    }
+
+    /// The call that may be changing the file of this change, as it was read last.
+    fn call_on(&self, change: &Change) -> Option<&Running> {
+        let turn = self.now.as_ref().unwrap_or(&self.kept.turn);
+        turn.call_on(&change.path)
+    }
+
     /// Refuses what a call of the agent may be writing at this moment.
     fn refuse_running(&self, change: &Change) -> Result<(), DecideError> {
-        match self.kept.turn.call_on(&change.path) {
+        match self.call_on(change) {
             None => Ok(()),
             Some(call) => Err(DecideError::Running {
                 agent: self.kept.agent().to_owned(),

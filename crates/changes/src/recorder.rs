@@ -19,7 +19,7 @@ use pillion_text::merge;
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
 use crate::state::{FileState, Hash, Writing};
-use crate::store::{Judgements, Store, StoreError};
+use crate::store::{Judgements, STEP, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 pub use attended::Glance;
@@ -41,9 +41,6 @@ const TIDY: Duration = Duration::from_secs(10 * 60);
 
 /// A file is written for a person so soon after that was noted, in milliseconds.
 const WRITTEN_SOON: u64 = 2_000;
-
-/// The longest step in which file systems count time.
-const STEP: Duration = Duration::from_secs(2);
 
 /// A call that is about to run.
 #[derive(Debug, Clone)]

@@ -10,9 +10,9 @@ use std::time::{Duration, SystemTime};
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::recorder::Call;
-use pillion_changes::take_back;
+use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
-    Act, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
+    Act, Change, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
 };
 use pillion_discovery::Environment;
 use pillion_system::clock;
@@ -313,5 +313,85 @@ fn decisions_that_cannot_be_read_keep_nothing_else_from_being_listed_removed_or_
         lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
         lab.turn(&[("e", "new\n")]);
         assert_eq!(lab.store.numbers().unwrap(), [2, 4, 5]);
+    }
+}
+
+/// A call that began after the turn had been read is known, and that it has ended.
+#[test]
+fn what_a_call_may_be_writing_by_now_is_refused_until_that_has_ended() {
+    type Decide = fn(&mut Deciding<'_>, &Change, &Present) -> Result<(), DecideError>;
+    let decide: [Decide; 6] = [
+        |it, change, _| it.take_back(change, &[]).map(drop_str),
+        |it, change, _| it.take_lines_back(change, 0..1).map(drop_str),
+        |it, change, _| it.take_out_of(change, None, NEW).map(drop),
+        |it, change, seen| it.rewrite(change, seen, "mine\n", &[]).map(drop_str),
+        |it, _, _| first(it, Act::TakeBack, name("1")),
+        |it, _, _| first(it, Act::TakeBack, name("1.1")),
+    ];
+    for decide in decide {
+        let mut lab = Lab::new();
+        lab.write("a", OLD);
+        lab.recorder.begin(1, "claude", "").unwrap();
+        lab.call(&[("a", NEW)]);
+        let kept = lab.kept(1);
+        let change = &kept.turn.changes[0];
+        let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        for id in ["2", "3"] {
+            let call = Call {
+                id: id.to_owned(),
+                tool: "Bash".to_owned(),
+                path: None,
+                subagent: None,
+            };
+            lab.recorder.before(1, "claude", call).unwrap();
+            let refused = decide(&mut deciding, change, &seen).unwrap_err();
+            assert!(matches!(refused, DecideError::Running { .. }), "{refused}");
+            assert_eq!(lab.text("a").as_deref(), Some(NEW));
+            lab.recorder.after(1, id, |_| false).unwrap();
+        }
+        decide(&mut deciding, change, &seen).unwrap();
+    }
+}
+
+fn drop_str(_: &str) {}
+
+/// What becomes of the first change.
+fn first(deciding: &mut Deciding<'_>, act: Act, name: ChangeRef) -> Result<(), DecideError> {
+    let mut first = Ok(());
+    deciding.all(act, &[name], |it| first = it.result.map(drop_str))?;
+    first
+}
+
+/// An agent hears of many files by a number, and those that may be a person's are not called its own.
+#[test]
+fn whose_the_files_are_of_which_only_the_number_is_told() {
+    let long: String = (0..9_000).map(|line| format!("{line}\n")).collect();
+    for (has_hooks, files, whose) in [
+        (true, 60, "of your files"),
+        (false, 60, "files"),
+        (false, 90, "files"),
+    ] {
+        let mut lab = Lab::new();
+        let names: Vec<_> = (0..files).map(|at| at.to_string()).collect();
+        let writes: Vec<_> = names.iter().map(|it| (&**it, &*long)).collect();
+        if has_hooks {
+            lab.turn(&writes);
+        } else {
+            lab.recorder.attend(1, "opencode").unwrap();
+            for (name, text) in writes {
+                lab.write(name, text);
+            }
+            lab.recorder.glance(|_| false).unwrap();
+        }
+        let kept = lab.kept(1);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        done(&mut deciding, Act::TakeBack, &[name("1")]).unwrap();
+        let told = deciding.take_told();
+        let more = files - told.len();
+        assert!(more > 0);
+        let last = told.last().unwrap().text.lines().last();
+        let expected = format!("The user did the same with {more} more {whose}.");
+        assert_eq!(last, Some(&*expected));
     }
 }
