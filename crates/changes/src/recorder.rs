@@ -155,6 +155,8 @@ pub struct Recorder {
     stirred: Option<attended::Stirred>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
+    /// What was found of agents without hooks when no turn could be begun.
+    unbegun: Vec<(u64, Difference)>,
     /// Why a turn could not be begun, until somebody asks.
     problem: Option<String>,
     /// The turn that was the last to end with something unseen.
@@ -190,6 +192,7 @@ impl Recorder {
             watch: None,
             stirred: None,
             glanced: HashSet::new(),
+            unbegun: Vec::new(),
             problem: None,
             last: None,
         };
@@ -533,6 +536,7 @@ impl Recorder {
     /// What differs was written for a person, and is put down so where an agent has changed the file before. That a change
     /// was judged is not one more change: `of` is the `after` of the one for which this was written.
     fn wrote_for_person(&mut self, difference: &Difference, of: Option<&FileState>) {
+        self.unbegun.retain(|(_, it)| it != difference);
         for session in self.sessions.values_mut() {
             let number = session.turn.as_ref().map(|turn| turn.number);
             let Some(change) = session.change(&difference.path) else {
@@ -711,6 +715,7 @@ impl Recorder {
     /// Puts down what differs, with who did it.
     fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
+        self.begin_at_last();
         let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if self.found_for_person(&difference) {
@@ -719,10 +724,16 @@ impl Recorder {
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
             };
-            if self.is_attended(session)
-                && (is_an_editors_own(&difference.path) || !self.begins_attended(session))
-            {
-                continue;
+            if self.is_attended(session) {
+                if is_an_editors_own(&difference.path) {
+                    continue;
+                }
+                if !self.begins_attended(session) {
+                    if self.unbegun.len() < MAX_CHANGES {
+                        self.unbegun.push((session, difference));
+                    }
+                    continue;
+                }
             }
             let noted = self.sessions.get_mut(&session).and_then(|session| {
                 let number = session.turn.as_ref()?.number;
@@ -744,6 +755,24 @@ impl Recorder {
         }
         for (turn, changes) in again {
             self.made_again(turn, &changes);
+        }
+    }
+
+    /// Puts down what was found when no turn could be begun for it, if one can be now.
+    fn begin_at_last(&mut self) {
+        let Some((session, _)) = self.unbegun.first() else {
+            return;
+        };
+        if self.is_attended(*session) && !self.begins_attended(*session) {
+            return;
+        }
+        for (session, difference) in std::mem::take(&mut self.unbegun) {
+            if self.is_attended(session)
+                && self.begins_attended(session)
+                && let Some(session) = self.sessions.get_mut(&session)
+            {
+                session.note(difference, Author::Unclear, None);
+            }
         }
     }
 

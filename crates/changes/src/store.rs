@@ -281,7 +281,10 @@ impl Store {
             }
         }
         turn.number = number;
-        self.save(&turn)?;
+        self.save(&turn).inspect_err(|_| {
+            // Without a record it is none.
+            let _ = fs::remove_dir(turns.path().join(number.to_string()));
+        })?;
         Ok(turn)
     }
 
