@@ -257,7 +257,7 @@ impl<'a> Deciding<'a> {
 
     /// Writes the files of these changes side by side, as far as nothing is in the way.
     fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
-        let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
+        let (store, roots) = (self.store, &self.kept.turn.roots);
         side_by_side(SIDE_BY_SIDE, changes, |change| {
             let is_back = self.standing(change) == Standing::TakenBack;
             if self.call_on(change).is_some() {
