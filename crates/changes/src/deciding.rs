@@ -1,8 +1,10 @@
 //! A person's decisions about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use pillion_discovery::real_path;
 use pillion_protocol::Note;
@@ -17,15 +19,18 @@ use crate::save::SaveError;
 use crate::side_by_side::side_by_side;
 use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
-use crate::store::{Judgements, Store, StoreError};
+use crate::store::{Judgements, STEP, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
-use crate::turn::{Change, ChangeRef, Judged, Judgement, Standing, overlap};
+use crate::turn::{Change, ChangeRef, Judged, Judgement, Running, Standing, Turn, overlap};
 
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
 
 /// So many files are written before what became of them is kept.
 const PART: usize = 64;
+
+/// So many steps of what was taken back of one change can be undone: what is nested much deeper is not read again.
+const MAX_STEPS: usize = 50;
 
 /// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
 const MAX_TOLD: usize = 64 << 10;
@@ -105,7 +110,8 @@ impl DecideError {
 /// The texts that were written for a change, and are not noted yet.
 enum Written {
     TakenBack(Done),
-    Undone(Done),
+    /// With what was undone.
+    Undone(Done, Judged),
 }
 
 /// A person's judgement of a change, to be kept.
@@ -134,6 +140,10 @@ pub struct Deciding<'a> {
     kept: &'a Kept,
     /// The judgements of the changes until now: another view may decide at the same time.
     judged: Judgements,
+    /// The turn as it was read last, if it goes on: other calls may run by now.
+    now: Option<Turn>,
+    /// The time at which it was written then, unless that may have been just now.
+    now_at: Option<SystemTime>,
     /// The messages that the agent is to hear.
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
@@ -148,6 +158,8 @@ impl<'a> Deciding<'a> {
         Self {
             store,
             judged: kept.judgements().clone(),
+            now: None,
+            now_at: None,
             kept,
             told: Vec::new(),
             untold: 0,
@@ -160,23 +172,37 @@ impl<'a> Deciding<'a> {
         self.at = clock::now_ms();
     }
 
-    /// Does this with one change, or with those of the turn with which it can be done, and hands over what came of each. If it
-    /// fails with one, it is done with the others nevertheless.
+    /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
+    /// each. If it fails with one, it is done with the others nevertheless.
     ///
     /// # Errors
     /// When there is no such change, or nothing to undo.
     pub fn all(
         &mut self,
         act: Act,
-        name: ChangeRef,
+        names: &[ChangeRef],
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
-        let meant = self.meant(act, name)?;
+        self.judged.refresh(self.store)?;
+        let mut meant = Vec::new();
+        for name in names {
+            match self.meant(act, *name) {
+                Ok(changes) => meant.extend(changes),
+                // Another view has undone this one of several.
+                Err(DecideError::NotTakenBack(_)) if names.len() > 1 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        if act == Act::Undo && meant.is_empty() {
+            return Err(DecideError::NothingTakenBack);
+        }
         let part = match act {
             Act::Keep => meant.len().max(1),
             Act::TakeBack | Act::Undo => PART,
         };
         for part in meant.chunks(part) {
+            self.judged.refresh(self.store)?;
+            self.read_running();
             let written = self.write(act, part);
             self.judged.refresh(self.store)?;
             let made = part.iter().zip(written);
@@ -214,8 +240,13 @@ impl<'a> Deciding<'a> {
         Ok(Some(match (act, written) {
             (Act::Keep, _) => self.kept(change),
             (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done, &[]),
-            (Act::Undo, Some(Written::Undone(done))) => self.undone(change, Some(&done))?,
-            (Act::TakeBack, _) if self.kept.standing(change) == Standing::TakenBack => {
+            // Another view may have decided otherwise meanwhile.
+            (Act::Undo, Some(Written::Undone(done, judged)))
+                if self.judged.of(change.number) == Some(&judged) =>
+            {
+                self.undone(change, Some(&done))?
+            }
+            (Act::TakeBack, _) if self.standing(change) == Standing::TakenBack => {
                 return Ok(None);
             }
             // Another file of these may have been in its way.
@@ -226,10 +257,10 @@ impl<'a> Deciding<'a> {
 
     /// Writes the files of these changes side by side, as far as nothing is in the way.
     fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
-        let (store, kept, roots) = (self.store, self.kept, &self.kept.turn.roots);
+        let (store, roots) = (self.store, &self.kept.turn.roots);
         side_by_side(SIDE_BY_SIDE, changes, |change| {
-            let is_back = kept.standing(change) == Standing::TakenBack;
-            if kept.turn.call_on(&change.path).is_some() {
+            let is_back = self.standing(change) == Standing::TakenBack;
+            if self.call_on(change).is_some() {
                 return None;
             }
             match act {
@@ -240,9 +271,10 @@ impl<'a> Deciding<'a> {
                     done.ok().map(Written::TakenBack)
                 }
                 Act::Undo => {
-                    let judged = kept.judged(change).filter(|it| it.written.is_some())?;
-                    let undone = take_back::undo(store, roots, change, judged);
-                    undone.ok().map(Written::Undone)
+                    let judged = self.judged.of(change.number);
+                    let judged = judged.filter(|it| it.written.is_some())?;
+                    let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    Some(Written::Undone(undone, judged.clone()))
                 }
             }
         })
@@ -257,11 +289,11 @@ impl<'a> Deciding<'a> {
         let mut changes = kept.named(name)?;
         match act {
             Act::Keep if name.change.is_some() => {}
-            Act::Keep => changes.retain(|it| kept.standing(it) == Standing::Unseen),
+            Act::Keep => changes.retain(|it| self.standing(it) == Standing::Unseen),
             // What was done last is taken back first.
             Act::TakeBack => changes.reverse(),
             Act::Undo => {
-                changes.retain(|it| kept.has_taken_back(it));
+                changes.retain(|it| it.has_taken_back(self.judged.of(it.number)));
                 if changes.is_empty() {
                     return Err(DecideError::NotTakenBack(name));
                 }
@@ -316,10 +348,11 @@ impl<'a> Deciding<'a> {
         change: &Change,
         notes: &[Note],
     ) -> Result<&'static str, DecideError> {
-        if self.kept.standing(change) == Standing::TakenBack {
+        self.judged.refresh(self.store)?;
+        if self.standing(change) == Standing::TakenBack {
             return Ok(ALREADY);
         }
-        self.judged.refresh(self.store)?;
+        self.read_running();
         let made = self.write_back(change, notes)?;
         self.save(change, made)
     }
@@ -345,6 +378,7 @@ impl<'a> Deciding<'a> {
         change: &Change,
         lines: Range<usize>,
     ) -> Result<&'static str, DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
         let found = take_back::hunks(self.store, roots, change)?;
@@ -372,6 +406,7 @@ impl<'a> Deciding<'a> {
         lines: Option<Range<usize>>,
         text: &str,
     ) -> Result<(String, &'static str), DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let bytes = text.as_bytes().to_vec();
         let (taken, judgement) = match lines {
@@ -405,6 +440,7 @@ impl<'a> Deciding<'a> {
         text: &str,
         notes: &[Note],
     ) -> Result<&'static str, DecideError> {
+        self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
         let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
@@ -418,6 +454,7 @@ impl<'a> Deciding<'a> {
     /// When that cannot be written.
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
+        self.read_running();
         let made = self.write_undone(change)?;
         self.save(change, made)
     }
@@ -435,9 +472,15 @@ impl<'a> Deciding<'a> {
         self.undone(change, done.as_ref())
     }
 
+    /// The standing of a change now.
+    fn standing(&self, change: &Change) -> Standing {
+        change.standing(self.judged.of(change.number))
+    }
+
     /// The person's judgement of a change.
     fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
         let judged = self.judged.of(change.number);
+        let judged = judged.filter(|it| change.has_taken_back(Some(it)));
         judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
@@ -495,7 +538,11 @@ impl<'a> Deciding<'a> {
     pub fn take_told(&mut self) -> Vec<FileRemark> {
         if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
-            told.text += &format!("\n\nThe user did the same with {untold} more of your files.");
+            let whose = match self.kept.turn.is_without_hooks {
+                true => "files",
+                false => "of your files",
+            };
+            told.text += &format!("\n\nThe user did the same with {untold} more {whose}.");
         }
         std::mem::take(&mut self.told)
     }
@@ -513,10 +560,18 @@ impl<'a> Deciding<'a> {
     }
 
     fn made(&self, change: &Change, judgement: Judgement, done: Option<Done>) -> Made {
-        let former = match judgement {
+        let mut former = match judgement {
             Judgement::Kept => None,
             _ => self.edit(change).cloned().map(Box::new),
         };
+        let mut steps = &mut former;
+        for _ in 1..MAX_STEPS {
+            let Some(step) = steps else {
+                break;
+            };
+            steps = &mut step.former;
+        }
+        *steps = None;
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         Made::of(Judged {
             judgement,
@@ -552,9 +607,35 @@ impl<'a> Deciding<'a> {
         DecideError::NoHunk(visible::one_line(&path))
     }
 
+    /// Reads which calls of the agent run, if its turn goes on and others may run by now.
+    fn read_running(&mut self) {
+        if !self.now.as_ref().unwrap_or(&self.kept.turn).goes_on() {
+            return;
+        }
+        let number = self.kept.turn.number;
+        let at = self.store.written_at(number).map(|(at, _)| at);
+        if at.is_some() && at == self.now_at {
+            return;
+        }
+        match self.store.turn(number) {
+            Ok(turn) => {
+                let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
+                self.now_at = at.filter(is_settled);
+                self.now = Some(turn);
+            }
+            Err(error) => tracing::debug!(%error, "which calls run is not known"),
+        }
+    }
+
+    /// The call that may be changing the file of this change, as it was read last.
+    fn call_on(&self, change: &Change) -> Option<&Running> {
+        let turn = self.now.as_ref().unwrap_or(&self.kept.turn);
+        turn.call_on(&change.path)
+    }
+
     /// Refuses what a call of the agent may be writing at this moment.
     fn refuse_running(&self, change: &Change) -> Result<(), DecideError> {
-        match self.kept.turn.call_on(&change.path) {
+        match self.call_on(change) {
             None => Ok(()),
             Some(call) => Err(DecideError::Running {
                 agent: self.kept.agent().to_owned(),
@@ -628,25 +709,32 @@ impl Made {
 /// # Errors
 /// When there are none, or the store cannot be read.
 pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
-    let mut all = Vec::new();
+    let mut all = BTreeSet::new();
     for turn in store.numbers()? {
-        for (change, judged) in store.judged(turn)?.all() {
-            if judged.judgement != Judgement::Kept {
-                all.push((judged.at, turn, change));
-            }
-        }
+        // What cannot be read cannot be undone.
+        let Ok(judged) = store.judged(turn) else {
+            continue;
+        };
+        let is_edit = |(_, it): &(u64, &Judged)| it.judgement != Judgement::Kept;
+        all.extend(judged.all().filter(is_edit).map(|(_, it)| (it.at, turn)));
     }
-    all.sort_unstable();
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-    for (at, turn, _) in all.iter().rev() {
-        let roots = store.turn(*turn)?.roots;
-        if overlap(&roots, folders.iter().map(|it| &**it)) {
-            let at_once = all.iter().filter(|it| (it.0, it.1) == (*at, *turn));
-            let name = |change: u64| ChangeRef {
-                turn: *turn,
-                change: Some(change),
-            };
-            return Ok(at_once.map(|it| name(it.2)).collect());
+    let is_here = |kept: &Kept| overlap(&kept.turn.roots, folders.iter().map(|it| &**it));
+    let mut read = HashMap::new();
+    for (at, turn) in all.into_iter().rev() {
+        let kept = read
+            .entry(turn)
+            .or_insert_with(|| Kept::read(store, turn).ok().filter(is_here));
+        let Some(kept) = kept else {
+            continue;
+        };
+        let is_meant = |it: &&Change| {
+            kept.has_taken_back(it) && kept.judged(it).is_some_and(|judged| judged.at == at)
+        };
+        let meant = kept.turn.changes.iter().filter(is_meant);
+        let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
+        if !names.is_empty() {
+            return Ok(names);
         }
     }
     Err(DecideError::NothingTakenBack)

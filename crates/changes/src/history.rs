@@ -50,7 +50,9 @@ pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>,
     let entries = entries.filter(|it| is_here(&it.proposal.roots));
     let mut items: Vec<Item> = entries.map(|it| Item::Entry(Box::new(it))).collect();
     for number in store.numbers()? {
-        let judged = store.judged(number)?;
+        let Ok(judged) = store.judged(number) else {
+            continue;
+        };
         if judged.all().next().is_none() {
             continue;
         }

@@ -11,7 +11,7 @@ use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
 use crate::store::{Judgements, MAX_TEXT, Store, StoreError};
-use crate::turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn, overlap};
+use crate::turn::{Author, Change, ChangeRef, Judged, Standing, Turn, overlap};
 
 /// A turn with what became of its changes.
 #[derive(Debug)]
@@ -126,8 +126,7 @@ impl Kept {
 
     /// Returns true if a person has taken back something of a change that can be brought back.
     pub fn has_taken_back(&self, change: &Change) -> bool {
-        let judged = self.judged.of(change.number);
-        judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
+        change.has_taken_back(self.judged.of(change.number))
     }
 
     /// The changes that are meant: one, or all of the turn.

@@ -18,8 +18,8 @@ use pillion_text::merge;
 
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
-use crate::state::{FileState, Hash};
-use crate::store::{Judgements, Store, StoreError};
+use crate::state::{FileState, Hash, Writing};
+use crate::store::{Judgements, STEP, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 pub use attended::Glance;
@@ -41,9 +41,6 @@ const TIDY: Duration = Duration::from_secs(10 * 60);
 
 /// A file is written for a person so soon after that was noted, in milliseconds.
 const WRITTEN_SOON: u64 = 2_000;
-
-/// The longest step in which file systems count time.
-const STEP: Duration = Duration::from_secs(2);
 
 /// A call that is about to run.
 #[derive(Debug, Clone)]
@@ -158,6 +155,8 @@ pub struct Recorder {
     stirred: Option<attended::Stirred>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
+    /// The differences found for agents without hooks when no turn could be begun.
+    unbegun: Vec<(u64, Difference)>,
     /// The reason why a turn could not be begun, until somebody asks.
     problem: Option<String>,
     /// The turn that was the last to end with something unseen.
@@ -193,6 +192,7 @@ impl Recorder {
             watch: None,
             stirred: None,
             glanced: HashSet::new(),
+            unbegun: Vec::new(),
             problem: None,
             last: None,
         };
@@ -431,20 +431,23 @@ impl Recorder {
                 is_without_hooks: turn.is_without_hooks,
             });
         }
-        self.tidy_now_and_then()
+        self.tidy_now_and_then();
+        Ok(())
     }
 
-    /// Removes what is old, unless that was done a short while ago.
-    fn tidy_now_and_then(&mut self) -> Result<(), StoreError> {
+    /// Removes what is old, unless that was done a short while ago. If that fails, a turn begins and ends nevertheless.
+    fn tidy_now_and_then(&mut self) {
         if self.tidied.is_some_and(|tidied| tidied.elapsed() < TIDY) {
-            return Ok(());
+            return;
         }
         self.tidied = Some(Instant::now());
         let tables = self.tables.iter().chain([&self.outside]);
         // Only of old texts it is asked, and there may be none.
         let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
         let is_needed = |hash: &Hash| needed.contains(hash) || self.journal.needs(hash);
-        self.store.tidy(SystemTime::now(), is_needed)
+        if let Err(error) = self.store.tidy(SystemTime::now(), is_needed) {
+            tracing::warn!(%error, "what is old is not removed");
+        }
     }
 
     /// The agent has gone.
@@ -469,6 +472,8 @@ impl Recorder {
         let path = self.located(path);
         let path = path.as_path();
         let Some(difference) = self.difference(path) else {
+            // What was found before has been read: if they save that unchanged, it does not become theirs.
+            self.read.retain(|(_, it)| it.path != path);
             return Ok(());
         };
         self.may_be_saved(&difference, SOON);
@@ -487,11 +492,12 @@ impl Recorder {
         let just_read =
             { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
         let just_read = just_read.map(|at| self.read.swap_remove(at).1);
-        // Nobody saves what they have not changed: the look before has found what they saved.
-        let Some(difference) = self.difference(path).or(just_read) else {
-            return Ok(());
-        };
-        self.wrote_for_person(&difference);
+        match (self.difference(path), just_read) {
+            (Some(difference), _) => self.saved_by_person(difference),
+            // Nobody saves what they have not changed: the look before has found what they saved.
+            (None, Some(difference)) => self.wrote_for_person(&difference, None),
+            (None, None) => return Ok(()),
+        }
         self.save()
     }
 
@@ -508,25 +514,45 @@ impl Recorder {
         session.is_some_and(|it| it.turn.is_some())
     }
 
+    /// This difference was saved by a person. A text that was written for them between the last look and that is not theirs.
+    fn saved_by_person(&mut self, mut difference: Difference) {
+        let writing = self.writing(&difference.path);
+        if let Some(writing) = writing.filter(|it| it.written != difference.before) {
+            self.found_written
+                .insert(difference.path.clone(), writing.at);
+            let written = Difference {
+                after: writing.written.clone(),
+                ..difference.clone()
+            };
+            self.wrote_for_person(&written, writing.of.as_ref());
+            if writing.written == difference.after {
+                return;
+            }
+            difference.before = writing.written;
+        }
+        self.wrote_for_person(&difference, None);
+    }
+
     /// This difference was written for a person, and is put down so where an agent has changed the file before. That a change
-    /// was judged is not one more change.
-    fn wrote_for_person(&mut self, difference: &Difference) {
+    /// was judged is not one more change: `of` is the `after` of the one for which this was written.
+    fn wrote_for_person(&mut self, difference: &Difference, of: Option<&FileState>) {
+        self.unbegun.retain(|(_, it)| it != difference);
         for session in self.sessions.values_mut() {
             let number = session.turn.as_ref().map(|turn| turn.number);
             let Some(change) = session.change(&difference.path) else {
                 continue;
             };
+            if of == Some(&change.after) {
+                continue;
+            }
             let judged = number.and_then(|number| {
-                let judged = &mut self.judged;
-                let judged = judged
-                    .entry(number)
-                    .or_insert_with(|| Judgements::new(number));
-                // What cannot be read says nothing.
-                let _ = judged.refresh(&self.store);
+                let judged = judgements(&mut self.judged, number, &self.store);
                 judged.of(change.number)
             });
             let is_its_own = judged.is_some_and(|it| {
-                it.after == change.after && it.written.as_ref() == Some(&difference.after)
+                let is_back = it.judgement == Judgement::TakenBack;
+                let is_written = it.written.as_ref() == Some(&difference.after);
+                it.after == change.after && (is_back || is_written)
             });
             if !is_its_own {
                 change.written_for_person(difference, &self.store);
@@ -613,13 +639,18 @@ impl Recorder {
         let now = clock::now_ms();
         let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
         let changed = found.iter().map(|it| it.path.clone()).collect();
+        self.found_all(found, now);
+        changed
+    }
+
+    /// Puts down what differs of all files, which were looked at from `now` on: milliseconds since 1970.
+    fn found_all(&mut self, found: Vec<Difference>, now: u64) {
         self.found(found);
         self.looked = now;
         // A clock may be set back.
         self.began = self.began.min(now);
         let since = self.noted_since();
         self.found_written.retain(|_, at| *at > since);
-        changed
     }
 
     /// The time before which everything that was noted has been written and looked at.
@@ -627,19 +658,27 @@ impl Recorder {
         self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
     }
 
-    /// Returns true if this was written for a person, and not by an agent that made the same of the file later.
-    fn is_for_person(&mut self, difference: &Difference) -> bool {
+    /// What was written to this path for a person, if it has not been found yet.
+    fn writing(&self, path: &Path) -> Option<Writing> {
+        let is_new = |it: &Writing| {
+            it.at > self.noted_since() && self.found_written.get(path) != Some(&it.at)
+        };
+        self.store.writing(path).filter(is_new)
+    }
+
+    /// Puts down what was written for a person. Returns false if this was not: an agent may have made the same of the file
+    /// later.
+    fn found_for_person(&mut self, difference: &Difference) -> bool {
         let path = &difference.path;
-        let Some(writing) = self.store.writing(path) else {
+        let writing = self.writing(path);
+        let Some(writing) = writing.filter(|it| it.written == difference.after) else {
             return false;
         };
-        let is_it = writing.written == difference.after
-            && writing.at > self.noted_since()
-            && self.found_written.get(path) != Some(&writing.at);
-        if is_it {
-            self.found_written.insert(path.clone(), writing.at);
-        }
-        is_it
+        self.found_written.insert(path.clone(), writing.at);
+        // If they save the file unchanged now, this does not become theirs.
+        self.read.retain(|(_, it)| it.path != *path);
+        self.wrote_for_person(difference, writing.of.as_ref());
+        true
     }
 
     /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
@@ -676,22 +715,37 @@ impl Recorder {
     /// Puts down what differs, with who did it.
     fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
+        self.begin_at_last();
         let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
-            if self.is_for_person(&difference) {
-                self.wrote_for_person(&difference);
+            if self.found_for_person(&difference) {
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
             };
-            if self.is_attended(session)
-                && (is_an_editors_own(&difference.path) || !self.begins_attended(session))
-            {
-                continue;
+            if self.is_attended(session) {
+                if is_an_editors_own(&difference.path) {
+                    continue;
+                }
+                if !self.begins_attended(session) {
+                    if self.unbegun.len() < MAX_CHANGES {
+                        self.unbegun.push((session, difference));
+                    }
+                    continue;
+                }
             }
             let noted = self.sessions.get_mut(&session).and_then(|session| {
                 let number = session.turn.as_ref()?.number;
+                if let Some(change) = session.change(&difference.path)
+                    && change.after != difference.before
+                    && judgements(&mut self.judged, number, &self.store)
+                        .of(change.number)
+                        .is_some_and(|it| change.standing(Some(it)) == Standing::TakenBack)
+                {
+                    // What a person has written since it was taken back is theirs.
+                    change.before = difference.before.clone();
+                }
                 let change = session.note(difference, by, moved_from)?;
                 Some((number, change.clone()))
             });
@@ -704,15 +758,30 @@ impl Recorder {
         }
     }
 
+    /// Puts down what was found when no turn could be begun for it, if one can be now.
+    fn begin_at_last(&mut self) {
+        let Some((session, _)) = self.unbegun.first() else {
+            return;
+        };
+        if self.is_attended(*session) && !self.begins_attended(*session) {
+            return;
+        }
+        for (session, difference) in std::mem::take(&mut self.unbegun) {
+            if self.is_attended(session)
+                && self.begins_attended(session)
+                && let Some(session) = self.sessions.get_mut(&session)
+            {
+                session.note(difference, Author::Unclear, None);
+            }
+        }
+    }
+
     /// An agent has changed these files again. A person has not seen the parts of that which they had taken back.
     fn made_again(&self, turn: u64, changes: &[Change]) {
         let Ok(judged) = self.store.judged(turn) else {
             return;
         };
-        let is_back = |change: &&Change| {
-            let judged = judged.of(change.number);
-            judged.is_some_and(|it| it.after == change.after && it.judgement != Judgement::Kept)
-        };
+        let is_back = |it: &&Change| it.has_taken_back(judged.of(it.number));
         let back = changes.iter().filter(is_back);
         // Without room on the disk it counts as taken back.
         let _ = self
@@ -773,6 +842,18 @@ impl Recorder {
         }
         Ok(())
     }
+}
+
+/// What people have made of the changes of this turn until now.
+fn judgements<'a>(
+    known: &'a mut HashMap<u64, Judgements>,
+    turn: u64,
+    store: &Store,
+) -> &'a Judgements {
+    let judged = { known.entry(turn) }.or_insert_with(|| Judgements::new(turn));
+    // What cannot be read says nothing.
+    let _ = judged.refresh(store);
+    judged
 }
 
 /// For each difference, where the file was before if it was moved.

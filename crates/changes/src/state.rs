@@ -116,9 +116,12 @@ pub struct Writing {
     /// The state that was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,
-    /// The change's `after` with which that was decided.
+    /// The text that what is written is a change of: with the same one, the same was decided.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<FileState>,
+    /// The `after` of the change that is taken back or edited, or for which that is undone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub of: Option<FileState>,
     /// True while it is written in place, until all of it is there.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_unfinished: bool,

@@ -46,6 +46,9 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// No longer record of a turn is read.
 const MAX_RECORD: u64 = 256 << 20;
 
+/// The longest step in which file systems count time.
+pub(crate) const STEP: Duration = Duration::from_secs(2);
+
 /// The number of turns that are kept, apart from those of which something is unseen.
 const MAX_TURNS: usize = 200;
 
@@ -278,7 +281,10 @@ impl Store {
             }
         }
         turn.number = number;
-        self.save(&turn)?;
+        self.save(&turn).inspect_err(|_| {
+            // Without a record it is none.
+            let _ = fs::remove_dir(turns.path().join(number.to_string()));
+        })?;
         Ok(turn)
     }
 
@@ -363,32 +369,39 @@ impl Store {
     pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
         for (newer, number) in numbers.iter().rev().enumerate() {
-            self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
-            let turn = match self.turn(*number) {
-                Ok(turn) => turn,
-                // One that another process has begun just now has no record yet.
-                Err(StoreError::NoTurn(_)) if newer > 0 && self.is_old(*number, now) => {
-                    self.forget(*number)?;
-                    continue;
-                }
-                Err(_) => continue,
-            };
-            let judged = self.judged(*number)?;
-            let standing = |it: &Change| it.standing(judged.of(it.number));
-            let is_seen = turn
-                .real_changes()
-                .all(|it| standing(it) != Standing::Unseen);
-            let ended = Duration::from_millis(turn.ended.unwrap_or(turn.began));
-            let age = now
-                .duration_since(SystemTime::UNIX_EPOCH + ended)
-                .unwrap_or_default();
-            // The newest number stays, so that none is given twice.
-            if newer > 0 && is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
-                self.forget(*number)?;
+            // One that cannot be read keeps no other.
+            if let Err(error) = self.tidy_turn(*number, newer, now) {
+                tracing::debug!(%error, "a turn stays");
             }
         }
         self.tidy_log(now)?;
         self.remove_texts(now, MAX_IDLE, needed)
+    }
+
+    /// Removes a turn if it is old and nothing of it is unseen. So many turns are `newer`.
+    fn tidy_turn(&self, number: u64, newer: usize, now: SystemTime) -> Result<(), StoreError> {
+        self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
+        let turn = match self.turn(number) {
+            // One that another process has begun just now has no record yet.
+            Err(StoreError::NoTurn(_)) if newer > 0 && self.is_old(number, now) => {
+                return self.forget(number);
+            }
+            turn => turn?,
+        };
+        let judged = self.judged(number)?;
+        let standing = |it: &Change| it.standing(judged.of(it.number));
+        let is_seen = turn
+            .real_changes()
+            .all(|it| standing(it) != Standing::Unseen);
+        let ended = Duration::from_millis(turn.ended.unwrap_or(turn.began));
+        let age = now
+            .duration_since(SystemTime::UNIX_EPOCH + ended)
+            .unwrap_or_default();
+        // The newest number stays, so that none is given twice.
+        match newer > 0 && is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
+            true => self.forget(number),
+            false => Ok(()),
+        }
     }
 
     /// Returns true if nothing has been written to the folder of this turn for long.
@@ -430,8 +443,11 @@ impl Store {
                 // What cannot be read may need any.
                 Err(_) => return Ok(()),
             };
+            let Ok(judged) = self.judged(number) else {
+                return Ok(());
+            };
             texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
-            for (_, judged) in self.judged(number)?.all() {
+            for (_, judged) in judged.all() {
                 texts.extend(judged.texts().cloned());
             }
         }

@@ -149,6 +149,14 @@ struct Missed {
     is_cut: bool,
 }
 
+impl Missed {
+    /// Returns true if this file is in a folder that was not looked through.
+    fn has(&self, path: &Path) -> bool {
+        let mut folders = self.built.iter().chain(&self.unread);
+        folders.any(|folder| path.starts_with(folder))
+    }
+}
+
 impl Table {
     /// Nothing is looked at yet. The folders that are `excluded` are not watched.
     pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>, settings: Settings) -> Self {
@@ -270,15 +278,12 @@ impl Table {
             unread,
             is_cut,
         } = look.scan();
-        let was_cut = std::mem::replace(
-            &mut self.missed,
-            Missed {
-                built,
-                unread,
-                is_cut,
-            },
-        )
-        .is_cut;
+        let missed = Missed {
+            built,
+            unread,
+            is_cut,
+        };
+        let former = std::mem::replace(&mut self.missed, missed);
         self.folders = looked_through;
         if !self.is_filled {
             self.fill(changed, &repositories, now);
@@ -287,11 +292,16 @@ impl Table {
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
         let mut changed = changed;
         // One that is not known may have been there before, and was not reached.
-        let is_sure = !was_cut && !is_cut;
+        let is_sure = !former.is_cut && !is_cut;
         changed.retain(|(path, _)| is_sure || self.files.get(path).is_some());
         let texts = self.copy_all(&changed);
         for ((path, stat), text) in changed.into_iter().zip(texts) {
-            differences.extend(self.found(path, stat, text, now));
+            if self.files.get(&path).is_none() && former.has(&path) {
+                // Nobody knows how long it has been there.
+                self.files.insert(&path, Known::new(stat, text, now));
+            } else {
+                differences.extend(self.found(path, stat, text, now));
+            }
         }
         differences
     }
@@ -315,9 +325,8 @@ impl Table {
     /// Returns true if this file was looked at, or lies where all were.
     pub fn knows(&self, path: &Path) -> bool {
         let is_out = || {
-            let Missed { built, unread, .. } = &self.missed;
-            let mut folders = self.excluded.iter().chain(built).chain(unread);
-            folders.any(|folder| path.starts_with(folder))
+            let mut excluded = self.excluded.iter();
+            excluded.any(|folder| path.starts_with(folder)) || self.missed.has(path)
         };
         let is_watched = || {
             self.is_filled

@@ -102,7 +102,7 @@ pub struct Done {
 /// # Errors
 /// When the file has been changed in the same places, or cannot be written. Then it is as it was.
 pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Done, TakeBackError> {
-    put_back(store, roots, &change.path, &change.before, &change.after)
+    put_back(store, roots, change, &change.before, &change.after)
 }
 
 /// Undoes what [`take_back`] did.
@@ -118,7 +118,7 @@ pub fn undo(
     let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
-    put_back(store, roots, &change.path, overwritten, written)
+    put_back(store, roots, change, overwritten, written)
 }
 
 /// A change beside what stands there now: what a person looks at.
@@ -227,7 +227,7 @@ pub fn rewrite(
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let state = file(store, mode, text)?;
-    write(store, &change.path, &change.after, now, state, text)
+    write(store, change, &change.after, now, state, text)
 }
 
 /// The current state of a path.
@@ -242,15 +242,16 @@ struct Now {
 fn put_back(
     store: &Store,
     roots: &[PathBuf],
-    path: &Path,
+    change: &Change,
     before: &FileState,
     after: &FileState,
 ) -> Result<Done, TakeBackError> {
+    let path = change.path.as_path();
     stays_in(roots, path)?;
     let now = look(store, path)?;
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    write(store, path, after, now, state, &bytes)
+    write(store, change, after, now, state, &bytes)
 }
 
 fn folder_of(path: &Path) -> &Path {
@@ -270,12 +271,13 @@ fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, StoreError> 
 /// kept anywhere else.
 fn write(
     store: &Store,
-    path: &Path,
+    change: &Change,
     after: &FileState,
     now: Now,
     state: FileState,
     bytes: &[u8],
 ) -> Result<Done, TakeBackError> {
+    let path = change.path.as_path();
     let mut overwritten = now.whole().state.clone();
     if state == now.state {
         let former = store
@@ -283,25 +285,32 @@ fn write(
             .filter(|it| it.written == state && it.after.as_ref() == Some(after));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
-        let at = clock::now_ms();
-        let writing = |is_unfinished| Writing {
+        let writing = |at, is_unfinished| Writing {
             written: state.clone(),
             at,
             overwritten: Some(overwritten.clone()),
             after: Some(after.clone()),
+            of: Some(change.after.clone()),
             is_unfinished,
         };
-        store.note(path, &writing(false))?;
+        let at = clock::now_ms();
+        store.note(path, &writing(at, false))?;
         let mut is_in_place = false;
         let note_in_place = |_: &Path| {
             is_in_place = true;
             // Without the note, a kill in the next moment leaves a text that only a person can complete.
-            let _ = store.note(path, &writing(true));
+            let _ = store.note(path, &writing(at, true));
         };
-        replace(path, &now, &state, bytes, note_in_place)?;
+        if let Err(error) = replace(path, &now, &state, bytes, note_in_place) {
+            if !is_in_place {
+                // It was not written, so that nothing is found of it.
+                let _ = store.note(path, &writing(0, false));
+            }
+            return Err(error);
+        }
         if is_in_place {
             // With the other note it is looked at more closely, and no more.
-            let _ = store.note(path, &writing(false));
+            let _ = store.note(path, &writing(at, false));
         }
     }
     Ok(Done {

@@ -207,6 +207,11 @@ impl Change {
         }
     }
 
+    /// Returns true if, as a person made this of it last, something was taken back or edited that can be brought back.
+    pub(crate) fn has_taken_back(&self, judged: Option<&Judged>) -> bool {
+        judged.is_some_and(|it| it.after == self.after && it.judgement != Judgement::Kept)
+    }
+
     /// Returns true if the file is as it was before.
     pub fn is_undone(&self) -> bool {
         self.before == self.after && self.after.is_known()

@@ -10,7 +10,9 @@ use std::time::Duration;
 
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::take_back;
-use pillion_changes::{Author, Change, Judged, Judgement, Kept, Recorder, Standing, Store, Turn};
+use pillion_changes::{
+    Author, Change, FileState, Judged, Judgement, Kept, Recorder, Standing, Store, Turn,
+};
 use pillion_discovery::Environment;
 
 const AGENT: u64 = 1;
@@ -202,6 +204,36 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
     assert_eq!(lab.text_before(change), b"both\r\nmine\n");
 }
 
+/// An edited file, a new one, and one that was found in an earlier glance.
+#[test]
+fn what_an_editor_has_read_and_its_person_saves_unchanged_stays_the_agents() {
+    let mut lab = Lab::new(&["edited", "earlier"]);
+    lab.write("earlier", "agent's\n");
+    lab.glance();
+    for name in ["edited", "made"] {
+        lab.write(name, "agent's\n");
+    }
+    lab.glance();
+    for name in ["edited", "made", "earlier"] {
+        let path = lab.root.join(name);
+        lab.recorder.seen(&path).unwrap();
+        lab.write(name, "agent's\n");
+        lab.recorder.saved(&path).unwrap();
+    }
+    let all: &[&str] = &["earlier", "edited", "made"];
+    assert_eq!(lab.changed(), turns(&[("opencode", all)]));
+    // And what they have changed is theirs.
+    for name in all {
+        lab.write(name, "mine\n");
+        lab.recorder.saved(&lab.root.join(name)).unwrap();
+    }
+    lab.glance();
+    for change in lab.turns()[0].real_changes() {
+        let text = lab.store.get(change.after.text().unwrap()).unwrap();
+        assert_eq!(text, b"mine\n");
+    }
+}
+
 #[test]
 fn what_a_person_has_accepted_is_known_as_accepted() {
     let mut lab = Lab::new(&["seen", "unseen", "other"]);
@@ -344,6 +376,58 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
     lab.store.judge(1, [(1, Some(&judged))]).unwrap();
     lab.recorder.attended_had_no_turn(AGENT).unwrap();
     assert_eq!(lab.turns().len(), 1, "what a person has judged stays");
+    let mut lab = Lab::new(&["a"]);
+    lab.write("a", "new\n");
+    lab.glance();
+    fs::create_dir(lab.store.path().join("turns/1/judged.jsonl")).unwrap();
+    lab.recorder.attended_had_no_turn(AGENT).unwrap();
+    assert_eq!(lab.turns().len(), 1, "they may have judged it");
+}
+
+/// An edited file, a new one, one that is gone, and one that is changed once more.
+#[test]
+fn what_was_found_when_no_turn_could_be_kept_is_put_down_when_one_can() {
+    let mut lab = Lab::new(&["edited", "gone", "twice"]);
+    let in_the_way = lab.store.path().join("turns");
+    let _ = fs::remove_dir(&in_the_way);
+    fs::write(&in_the_way, "").unwrap();
+    lab.write("edited", "new\n");
+    lab.write("made", "new\n");
+    lab.write("twice", "once\n");
+    fs::remove_file(lab.root.join("gone")).unwrap();
+    assert!(lab.glance().is_empty());
+    assert!(lab.recorder.problem().is_some());
+    assert!(lab.glance().is_empty());
+    lab.write("twice", "new\n");
+    assert!(lab.glance().is_empty());
+    // And one of which an editor says late that its person has saved it.
+    lab.write("mine", "new\n");
+    assert!(lab.glance().is_empty());
+    lab.recorder.saved(&lab.root.join("mine")).unwrap();
+    fs::remove_file(&in_the_way).unwrap();
+    assert_eq!(lab.glance(), [AGENT]);
+    let turns = lab.turns();
+    let mut found = Vec::new();
+    for change in turns[0].real_changes() {
+        let text = |state: &FileState| {
+            let text = lab.store.text_of(state).unwrap();
+            text.map(|text| String::from_utf8(text).unwrap())
+        };
+        let name = name(&change.path);
+        found.push((name, text(&change.before), text(&change.after)));
+    }
+    found.sort();
+    let text = |text: &str| Some(text.to_owned());
+    let new = || text("new\n");
+    assert_eq!(
+        found,
+        [
+            ("edited".to_owned(), text("edited\r\n"), new()),
+            ("gone".to_owned(), text("gone\r\n"), None),
+            ("made".to_owned(), None, new()),
+            ("twice".to_owned(), text("twice\r\n"), new()),
+        ]
+    );
 }
 
 #[test]

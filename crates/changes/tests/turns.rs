@@ -339,6 +339,61 @@ fn what_is_not_watched_is_neither_new_nor_gone() {
     );
 }
 
+/// In a folder that is no generated one any more, and in one that can be read again; in the same look another file differs, or
+/// none does.
+#[test]
+fn files_that_were_there_before_they_were_looked_at_are_not_new() {
+    let is_root = rustix::process::geteuid().is_root();
+    for (is_generated, is_at_once) in [(true, true), (true, false), (false, true), (false, false)] {
+        if !is_generated && is_root {
+            continue;
+        }
+        let lab = Lab::new(false);
+        lab.write("in/a.txt", b"old\n");
+        lab.write("in/deep/b.txt", b"old\n");
+        lab.write("other.txt", b"old\n");
+        let set = |mode| {
+            let mode = Permissions::from_mode(mode);
+            fs::set_permissions(lab.root.join("in"), mode).unwrap();
+        };
+        let tag = lab.root.join("in/CACHEDIR.TAG");
+        match is_generated {
+            true => fs::write(&tag, "").unwrap(),
+            false => set(0o100),
+        }
+        let mut recorder = lab.recorder();
+        let number = recorder.begin(SESSION, "claude", "").unwrap();
+        recorder.before(SESSION, "claude", shell("1")).unwrap();
+        match is_generated {
+            true => fs::remove_file(&tag).unwrap(),
+            false => set(0o700),
+        }
+        if is_at_once {
+            lab.write("other.txt", b"new\n");
+        }
+        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.before(SESSION, "claude", shell("2")).unwrap();
+        lab.write("in/a.txt", b"new\n");
+        lab.write("in/c.txt", b"new\n");
+        recorder.after(SESSION, "2", |_| false).unwrap();
+        recorder.end(SESSION).unwrap();
+        let turn = lab.store.turn(number).unwrap();
+        for change in turn.real_changes() {
+            lab.take_back(&turn, change);
+        }
+        for (name, expected) in [
+            ("in/a.txt", Some("old\n")),
+            ("in/deep/b.txt", Some("old\n")),
+            ("other.txt", Some("old\n")),
+            ("in/c.txt", None),
+        ] {
+            let text = fs::read_to_string(lab.root.join(name)).ok();
+            assert_eq!(text.as_deref(), expected, "{name}");
+        }
+        assert_eq!(turn.real_changes().count(), 2 + usize::from(is_at_once));
+    }
+}
+
 #[test]
 fn what_is_taken_back_in_a_later_turn_is_none_of_its_changes() {
     let lab = Lab::new(false);

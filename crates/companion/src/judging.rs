@@ -276,15 +276,22 @@ fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performe
         };
         let kept = Kept::read(store, name.turn)?;
         let mut deciding = Deciding::new(store, &kept);
-        let (decided, edits) = match &take_back {
+        let (mut decided, mut edits) = (Vec::new(), Vec::new());
+        let result = match &take_back {
             None => {
-                let mut all = Vec::new();
-                for name in at_once {
-                    deciding.all(kind, name, |decided| all.push(decided))?;
-                }
-                (all, Vec::new())
+                let all = deciding.all(kind, &at_once, |it| decided.push(it));
+                all.map_err(ActError::from)
             }
-            Some(wanted) => taken_back(&kept, &mut deciding, name, wanted)?,
+            Some(wanted) => {
+                let all = (&mut decided, &mut edits);
+                taken_back(&kept, &mut deciding, name, wanted, all)
+            }
+        };
+        // What has been done is told, even if the rest could not be.
+        let failed = match result {
+            Ok(()) => None,
+            Err(error) if decided.is_empty() => return Err(error),
+            Err(error) => Some(error.in_full()),
         };
         let judged = Judged {
             watcher: kept.turn.watcher,
@@ -295,8 +302,8 @@ fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performe
             .iter()
             .all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
         let done = ActDone {
-            done: decided.iter().all(|it| it.result.is_ok()),
-            message: said(&decided, &edits),
+            done: failed.is_none() && decided.iter().all(|it| it.result.is_ok()),
+            message: Vec::from_iter(failed.into_iter().chain([said(&decided, &edits)])).join(" · "),
             edits,
         };
         last = Ok(Performed {
@@ -365,16 +372,16 @@ fn taken_back(
     deciding: &mut Deciding<'_>,
     name: ChangeRef,
     wanted: &TakeBack,
-) -> Result<(Vec<Decided>, Vec<BufferEdit>), ActError> {
-    let (mut all, mut edits) = (Vec::new(), Vec::new());
+    (all, edits): (&mut Vec<Decided>, &mut Vec<BufferEdit>),
+) -> Result<(), ActError> {
     let buffers = wanted.buffers.iter();
     let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
     let meant = deciding.meant(Act::TakeBack, name)?;
     let is_open = |change: &&Change| buffers.contains_key(&change.path);
     // There may be thousands.
     if wanted.lines.is_none() && !meant.iter().any(is_open) {
-        deciding.all(Act::TakeBack, name, |decided| all.push(decided))?;
-        return Ok((all, edits));
+        deciding.all(Act::TakeBack, &[name], |decided| all.push(decided))?;
+        return Ok(());
     }
     for change in meant {
         let buffer = buffers.get(&change.path).copied();
@@ -403,7 +410,7 @@ fn taken_back(
         };
         all.push(deciding.decided(change, result));
     }
-    Ok((all, edits))
+    Ok(())
 }
 
 /// Lines of a file mean something only beside the text in which they were seen.

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_system::clock;
+
 use super::{Recorder, Session};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
@@ -133,8 +135,9 @@ impl Recorder {
         };
         for number in std::mem::take(&mut attended.turns) {
             let judged = self.store.judged(number);
-            let is_judged = judged.is_ok_and(|it| it.all().next().is_some());
-            if !is_judged && self.store.numbers()?.contains(&number) {
+            // What cannot be read may be a person's.
+            let may_be_judged = judged.map_or(true, |it| it.all().next().is_some());
+            if !may_be_judged && self.store.numbers()?.contains(&number) {
                 self.store.forget(number)?;
             }
         }
@@ -172,7 +175,7 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn glance(&mut self, is_accepted: impl Fn(&Path) -> bool) -> Result<Glance, StoreError> {
-        let began = Instant::now();
+        let (began, now) = (Instant::now(), clock::now_ms());
         // What changes from here on is told again.
         if let Some(watch) = &self.watch {
             watch.tell_again();
@@ -185,7 +188,7 @@ impl Recorder {
         }
         let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
         let has_found = !found.is_empty();
-        self.found(found);
+        self.found_all(found, now);
         let mut sessions = Vec::new();
         for (number, session) in &mut self.sessions {
             let fresh = session

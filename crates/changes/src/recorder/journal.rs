@@ -244,7 +244,8 @@ impl Recorder {
                 self.end_draft(other, Some(&entry))?;
             }
         }
-        self.tidy_now_and_then()
+        self.tidy_now_and_then();
+        Ok(())
     }
 
     /// A proposal is not shown any more, and nobody has decided about it.

@@ -13,6 +13,9 @@ use crate::turn::Judged;
 /// The log in the folder of its turn.
 const LOG: &str = "judged.jsonl";
 
+/// So much of the log is read at a time: 16 MiB. A longer line is not read.
+const PIECE: u64 = 16 << 20;
+
 /// Formerly, each change had a file of its own, whose name ended so.
 const FORMER: &str = ".judged.json";
 
@@ -55,6 +58,11 @@ impl Judgements {
     /// # Errors
     /// When it cannot be read.
     pub fn refresh(&mut self, store: &Store) -> Result<(), StoreError> {
+        self.refresh_by(store, PIECE)
+    }
+
+    /// Reads no more than this at a time.
+    fn refresh_by(&mut self, store: &Store, piece: u64) -> Result<(), StoreError> {
         let Some(folder) = store.open(&[TURNS, &self.turn.to_string()])? else {
             *self = Self::new(self.turn);
             return Ok(());
@@ -70,24 +78,29 @@ impl Judgements {
                 }
             }
         }
-        let read = self.read.unwrap_or_default();
-        let new = folder.read_from(LOG, read, MAX_RECORD)?;
-        let new = new.unwrap_or_default();
-        // What has no end yet is read when it has one.
-        let end = new.iter().rposition(|byte| *byte == b'\n');
-        let end = end.map_or(0, |at| at + 1);
-        for line in new[..end].split(|byte| *byte == b'\n') {
-            match serde_json::from_slice(line) {
-                Ok(Read {
-                    change,
-                    judged: Some(judged),
-                }) => drop(self.by_change.insert(change, judged)),
-                Ok(Read { change, .. }) => drop(self.by_change.remove(&change)),
-                Err(_) => {}
+        let mut read = self.read.unwrap_or_default();
+        loop {
+            let new = folder.read_from(LOG, read, piece)?.unwrap_or_default();
+            let is_all = (new.len() as u64) < piece;
+            // What has no end yet is read when it has one; no line is as long as a piece.
+            let end = new.iter().rposition(|byte| *byte == b'\n');
+            let end = end.map_or(if is_all { 0 } else { new.len() }, |at| at + 1);
+            for line in new[..end].split(|byte| *byte == b'\n') {
+                match serde_json::from_slice(line) {
+                    Ok(Read {
+                        change,
+                        judged: Some(judged),
+                    }) => drop(self.by_change.insert(change, judged)),
+                    Ok(Read { change, .. }) => drop(self.by_change.remove(&change)),
+                    Err(_) => {}
+                }
+            }
+            read += end as u64;
+            self.read = Some(read);
+            if is_all {
+                return Ok(());
             }
         }
-        self.read = Some(read + end as u64);
-        Ok(())
     }
 
     /// The judgement of the change of this number.
@@ -231,6 +244,37 @@ mod tests {
         let mut file = fs::File::options().append(true).open(&path).unwrap();
         file.write_all(b"\n[]\n{\"change\":\"x\"}\n\xff\n").unwrap();
         assert_eq!(store.judged(1).unwrap().of(3), Some(&back));
+    }
+
+    #[test]
+    fn a_log_is_read_in_pieces_of_any_length() {
+        let (_folder, store) = store();
+        let kept: Vec<_> = (1..=9).map(|at| judged(Judgement::Kept, at)).collect();
+        for judged in &kept {
+            let made = (1..=judged.at).map(|change| (change, Some(judged)));
+            store.judge(1, made).unwrap();
+        }
+        let path = store.path().join("turns/1").join(LOG);
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        file.write_all(b"{\"change\":1,").unwrap();
+        let expected: Vec<_> = (1..=9).map(|change| (change, 9)).collect();
+        let length = store.length_of_judged(1);
+        let longest = serde_json::to_vec(&kept[0]).unwrap().len() as u64 + 40;
+        for piece in [longest, longest + 1, 1000, length - 1, length, length + 1] {
+            let mut known = Judgements::new(1);
+            known.refresh_by(&store, piece).unwrap();
+            assert_eq!(shown(&known), expected, "{piece}");
+            assert_eq!(known.read, Some(length - 12));
+        }
+        // Of a line that is longer than a piece, the next lines are read nevertheless.
+        file.write_all(&[b' '; 5000]).unwrap();
+        store.judge(1, [(2, None)]).unwrap();
+        for piece in [longest, 1000, 4999] {
+            let mut known = Judgements::new(1);
+            known.refresh_by(&store, piece).unwrap();
+            assert_eq!(known.of(2), None);
+            assert_eq!(shown(&known).len(), 8);
+        }
     }
 
     #[test]

@@ -169,18 +169,25 @@ impl Folder {
     /// When it is a link, another user's, no regular file or longer than `limit` bytes, or when the
     /// system refuses.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        self.read_from(name, 0, limit)
+        let content = self.read_from(name, 0, limit.saturating_add(1))?;
+        match content {
+            Some(content) if content.len() as u64 > limit => Err(FileError::TooLong {
+                path: self.path.join(name),
+                limit,
+            }),
+            content => Ok(content),
+        }
     }
 
-    /// The content of the file `name` from this byte on, if it is there.
+    /// What the file `name` has from this byte on, but no more than `most` bytes, if it is there.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// When it is a link, another user's or no regular file, or when the system refuses.
     pub fn read_from(
         &self,
         name: &str,
         start: u64,
-        limit: u64,
+        most: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
         let path = self.path.join(name);
         // A pipe would let us wait for a writer.
@@ -198,19 +205,14 @@ impl Folder {
         check_file(&stat, &path)?;
         // Room for all of it and for the end to be seen: two system calls, and not a dozen.
         let size = u64::try_from(stat.st_size).unwrap_or_default();
-        let size = size.saturating_sub(start).min(limit);
+        let size = size.saturating_sub(start).min(most);
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
         let failed = |error| FileError::io("read", &path, error);
         let mut file = File::from(fd);
         if start > 0 {
             file.seek(SeekFrom::Start(start)).map_err(failed)?;
         }
-        file.take(limit.saturating_add(1))
-            .read_to_end(&mut content)
-            .map_err(failed)?;
-        if content.len() as u64 > limit {
-            return Err(FileError::TooLong { path, limit });
-        }
+        file.take(most).read_to_end(&mut content).map_err(failed)?;
         Ok(Some(content))
     }
 
@@ -457,10 +459,7 @@ mod tests {
             (from(8), from(14), from(99)),
             (b"three\n".into(), vec![], vec![])
         );
-        assert!(matches!(
-            folder.read_from("log", 7, 6),
-            Err(FileError::TooLong { .. })
-        ));
+        assert_eq!(from(2), b"e\ntwo\n");
         std::os::unix::fs::symlink("log", folder.path().join("link")).unwrap();
         assert!(matches!(
             folder.append("link", b"x"),

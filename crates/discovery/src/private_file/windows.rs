@@ -138,18 +138,25 @@ impl Folder {
     /// # Errors
     /// When it is a link, no regular file or longer than `limit` bytes, or when the system refuses.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        self.read_from(name, 0, limit)
+        let content = self.read_from(name, 0, limit.saturating_add(1))?;
+        match content {
+            Some(content) if content.len() as u64 > limit => Err(FileError::TooLong {
+                path: self.path.join(name),
+                limit,
+            }),
+            content => Ok(content),
+        }
     }
 
-    /// The content of the file `name` from this byte on, if it is there.
+    /// What the file `name` has from this byte on, but no more than `most` bytes, if it is there.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// When it is a link or no regular file, or when the system refuses.
     pub fn read_from(
         &self,
         name: &str,
         start: u64,
-        limit: u64,
+        most: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
         let path = self.path.join(name);
         let failed = |error| FileError::io("read", &path, error);
@@ -162,12 +169,9 @@ impl Folder {
         File::open(&path)
             .and_then(|mut file| {
                 file.seek(SeekFrom::Start(start))?;
-                file.take(limit.saturating_add(1)).read_to_end(&mut content)
+                file.take(most).read_to_end(&mut content)
             })
             .map_err(failed)?;
-        if content.len() as u64 > limit {
-            return Err(FileError::TooLong { path, limit });
-        }
         Ok(Some(content))
     }
 

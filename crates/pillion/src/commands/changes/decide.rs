@@ -72,13 +72,13 @@ fn act(act: Act, names: &[ChangeRef]) -> anyhow::Result<()> {
     let kept = Kept::read(&store, first.turn).map_err(failure)?;
     let mut deciding = Deciding::new(&store, &kept);
     let mut said = Said::default();
-    for name in names {
-        let all = deciding.all(act, *name, |decided| said.say(decided));
-        all.map_err(failure)?;
-    }
+    let all = deciding.all(act, names, |decided| said.say(decided));
     let result = said.end();
-    tell(&kept, &mut deciding)?;
-    result
+    // What has been done is told, even if the rest could not be.
+    let told = tell(&kept, &mut deciding);
+    all.map_err(failure)?;
+    result?;
+    told
 }
 
 /// Tells the agent, and says whether it hears that.

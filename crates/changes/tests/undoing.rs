@@ -1,0 +1,397 @@
+//! What is undone without a name, of several changes at once, and while another view decides about the same ones.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::history;
+use pillion_changes::recorder::Call;
+use pillion_changes::take_back::{self, Present};
+use pillion_changes::{
+    Act, Change, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
+};
+use pillion_discovery::Environment;
+use pillion_system::clock;
+
+const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+const NEW: &str = "one\n2\n3\n4\nfive\n6\n7\n8\nnine\n";
+
+/// Turns in which an agent has changed files.
+struct Lab {
+    root: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    _folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = pillion_discovery::canonicalize(folder.path());
+        let root = root.unwrap().join("work");
+        fs::create_dir(&root).unwrap();
+        let state = folder.path().join("state");
+        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
+        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        Self {
+            root,
+            store,
+            recorder,
+            _folder: folder,
+        }
+    }
+
+    /// With a file that was changed in the first turn.
+    fn edited() -> Self {
+        let mut lab = Self::new();
+        lab.write("a", OLD);
+        lab.turn(&[("a", NEW)]);
+        lab
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.root.join(name), text).unwrap();
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.root.join(name)).ok()
+    }
+
+    /// A turn in which these files get these texts.
+    fn turn(&mut self, writes: &[(&str, &str)]) {
+        self.recorder.begin(1, "claude", "").unwrap();
+        self.call(writes);
+        self.recorder.end(1).unwrap();
+    }
+
+    fn call(&mut self, writes: &[(&str, &str)]) {
+        let call = Call {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+            subagent: None,
+        };
+        self.recorder.before(1, "claude", call).unwrap();
+        for (name, text) in writes {
+            self.write(name, text);
+        }
+        self.recorder.after(1, "1", |_| false).unwrap();
+    }
+
+    fn kept(&self, turn: u64) -> Kept {
+        Kept::read(&self.store, turn).unwrap()
+    }
+
+    /// As a command does it, at a time of its own. Returns what became of each change.
+    fn act(&self, act: Act, names: &[ChangeRef]) -> Result<Vec<String>, DecideError> {
+        let now = clock::now_ms();
+        while clock::now_ms() == now {}
+        let kept = self.kept(names[0].turn);
+        let mut deciding = Deciding::new(&self.store, &kept);
+        done(&mut deciding, act, names)
+    }
+
+    fn last(&self) -> Result<Vec<ChangeRef>, DecideError> {
+        last_taken_back(&self.store, std::slice::from_ref(&self.root))
+    }
+
+    fn undo_last(&self) -> Result<Vec<String>, DecideError> {
+        self.act(Act::Undo, &self.last()?)
+    }
+
+    fn standing(&self, turn: u64) -> Vec<Standing> {
+        let kept = self.kept(turn);
+        let changes = kept.turn.changes.iter();
+        changes.map(|it| kept.standing(it)).collect()
+    }
+}
+
+fn done(
+    deciding: &mut Deciding<'_>,
+    act: Act,
+    names: &[ChangeRef],
+) -> Result<Vec<String>, DecideError> {
+    let mut done = Vec::new();
+    deciding.all(act, names, |it| {
+        done.push(match it.result {
+            Ok(what) => format!("{}: {what}", it.name),
+            Err(error) => format!("{}: {error}", it.name),
+        });
+    })?;
+    Ok(done)
+}
+
+fn name(name: &str) -> ChangeRef {
+    name.parse().unwrap()
+}
+
+#[test]
+fn what_cannot_be_undone_is_not_in_the_way_of_what_was_taken_back_before() {
+    type Spoil = fn(&mut Lab);
+    let spoils: [(&str, Spoil); 4] = [
+        ("the agent wrote it anew", |lab| {
+            lab.recorder.begin(1, "claude", "").unwrap();
+            lab.call(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            lab.call(&[("b", "another\n")]);
+        }),
+        ("its turn is damaged", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            fs::write(lab.store.path().join("turns/2/turn.json"), "{").unwrap();
+        }),
+        ("what was made of it cannot be read", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            fs::create_dir(lab.store.path().join("turns/2/judged.jsonl")).unwrap();
+        }),
+        ("its turn is gone", |lab| {
+            lab.turn(&[("b", "new\n")]);
+            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+            fs::remove_file(lab.store.path().join("turns/2/turn.json")).unwrap();
+        }),
+    ];
+    for (why, spoil) in spoils {
+        let mut lab = Lab::edited();
+        lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+        spoil(&mut lab);
+        assert_eq!(lab.last().unwrap(), [name("1.1")], "{why}");
+        lab.undo_last().unwrap();
+        assert_eq!(lab.text("a").as_deref(), Some(NEW), "{why}");
+        let nothing = lab.last().unwrap_err();
+        assert!(matches!(nothing, DecideError::NothingTakenBack), "{why}");
+    }
+}
+
+/// Of those that were taken back at once, one was written anew since, one was undone, and one cannot be undone.
+#[test]
+fn of_many_at_once_all_are_undone_with_which_that_can_be_done() {
+    let mut lab = Lab::new();
+    let names: Vec<String> = (0..150).map(|at| format!("f{at:03}")).collect();
+    let all: Vec<_> = names.iter().map(|it| (&**it, "new\n")).collect();
+    lab.recorder.begin(1, "claude", "").unwrap();
+    lab.call(&all);
+    lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    lab.call(&[("f001", "another\n")]);
+    lab.recorder.end(1).unwrap();
+    let kept = lab.kept(1);
+    let named = |file: &str| {
+        let mut changes = kept.turn.changes.iter();
+        let change = changes.find(|it| it.path.ends_with(file)).unwrap();
+        kept.name(change)
+    };
+    let last = lab.last().unwrap();
+    assert_eq!(last.len(), 149);
+    assert!(!last.contains(&named("f001")));
+    lab.act(Act::Undo, &[named("f002")]).unwrap();
+    lab.write("f003", "mine\n");
+    let done = lab.act(Act::Undo, &last).unwrap();
+    assert_eq!(done.len(), 148);
+    let failed: Vec<_> = { done.iter() }
+        .filter(|it| !it.ends_with("is as the agent left it"))
+        .collect();
+    assert_eq!(failed.len(), 1, "{failed:?}");
+    assert!(failed[0].starts_with(&named("f003").to_string()));
+    for file in &names {
+        let expected = match &**file {
+            "f001" => "another\n",
+            "f003" => "mine\n",
+            _ => "new\n",
+        };
+        assert_eq!(lab.text(file).as_deref(), Some(expected), "{file}");
+    }
+    // Nothing of these is left.
+    let again = lab.act(Act::Undo, &[named("f004"), named("f005")]);
+    assert!(matches!(again, Err(DecideError::NothingTakenBack)));
+}
+
+/// What was decided in another view after this one had read the turn counts: a further hunk was taken back, what was taken
+/// back is undone, or it was taken back.
+#[test]
+fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
+    let one_out = NEW.replace("one", "1");
+    let two_out = one_out.replace("five", "5");
+    for names in [[name("1")], [name("1.1")]] {
+        let lab = Lab::edited();
+        let kept = lab.kept(1);
+        let mut other = Deciding::new(&lab.store, &kept);
+        other.take_lines_back(&kept.turn.changes[0], 0..1).unwrap();
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        other.take_lines_back(&kept.turn.changes[0], 4..5).unwrap();
+        assert_eq!(lab.text("a"), Some(two_out.clone()));
+        done(&mut stale, Act::Undo, &names).unwrap();
+        assert_eq!(lab.text("a"), Some(one_out.clone()));
+        let judged = lab.kept(1);
+        let judged = judged.judged(&judged.turn.changes[0]).unwrap();
+        assert_eq!(judged.judgement, Judgement::Part);
+        assert!(judged.former.is_none());
+        // Undone elsewhere.
+        lab.act(Act::TakeBack, &names).unwrap();
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        lab.act(Act::Undo, &names).unwrap();
+        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
+        assert_eq!(said, ["1.1: taken back"]);
+        assert_eq!(lab.text("a").as_deref(), Some(OLD));
+        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+        lab.act(Act::Undo, &names).unwrap();
+        // Taken back elsewhere.
+        let kept = lab.kept(1);
+        let mut stale = Deciding::new(&lab.store, &kept);
+        lab.act(Act::TakeBack, &names).unwrap();
+        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
+        assert_eq!(said, ["1.1: taken back already"]);
+        assert_eq!(lab.text("a").as_deref(), Some(OLD));
+        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    }
+}
+
+/// However often a change is edited, what was decided last counts, and the last steps can be undone.
+#[test]
+fn no_decision_is_lost_after_hundreds_of_edits() {
+    const STEPS: usize = 140;
+    let lab = Lab::edited();
+    let text = |at: usize| format!("{NEW}{at}\n");
+    let kept = lab.kept(1);
+    let change = &kept.turn.changes[0];
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    for at in 0..STEPS {
+        let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
+        deciding.rewrite(change, &seen, &text(at), &[]).unwrap();
+    }
+    assert_eq!(lab.standing(1), [Standing::Edited]);
+    deciding.take_back(change, &[]).unwrap();
+    assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    // Another view reads them from the disk.
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    let mut undone = 0;
+    while deciding.undo(change).is_ok() {
+        let expected = text(STEPS - 1 - undone);
+        assert_eq!(lab.text("a"), Some(expected));
+        undone += 1;
+    }
+    assert_eq!(undone, 50);
+    assert_eq!(lab.standing(1), [Standing::Unseen]);
+}
+
+/// What was made of the middle one of three turns cannot be read, in three ways.
+#[test]
+fn decisions_that_cannot_be_read_keep_nothing_else_from_being_listed_removed_or_begun() {
+    type Spoil = fn(&Path);
+    let spoils: [Spoil; 3] = [
+        |log| fs::create_dir(log).unwrap(),
+        |log| std::os::unix::fs::symlink("elsewhere", log).unwrap(),
+        |log| {
+            let made = std::process::Command::new("mkfifo").arg(log).status();
+            assert!(made.unwrap().success());
+        },
+    ];
+    for spoil in spoils {
+        let mut lab = Lab::new();
+        for (number, file) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            lab.turn(&[(file, "new\n")]);
+            lab.act(Act::Keep, &[name(&(number + 1).to_string())])
+                .unwrap();
+        }
+        let log = lab.store.path().join("turns/2/judged.jsonl");
+        fs::remove_file(&log).unwrap();
+        spoil(&log);
+        let listed = history::read(&lab.store, &[&lab.root], 9).unwrap();
+        assert_eq!(listed.len(), 3);
+        let now = SystemTime::now() + Duration::from_secs(8 * 24 * 60 * 60);
+        lab.store.tidy(now, |_| false).unwrap();
+        assert_eq!(
+            lab.store.numbers().unwrap(),
+            [2, 4],
+            "the newest stays, too"
+        );
+        // This recorder has removed nothing yet.
+        lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
+        lab.turn(&[("e", "new\n")]);
+        assert_eq!(lab.store.numbers().unwrap(), [2, 4, 5]);
+    }
+}
+
+/// A call that began after the turn had been read is known, and that it has ended.
+#[test]
+fn what_a_call_may_be_writing_by_now_is_refused_until_that_has_ended() {
+    type Decide = fn(&mut Deciding<'_>, &Change, &Present) -> Result<(), DecideError>;
+    let decide: [Decide; 6] = [
+        |it, change, _| it.take_back(change, &[]).map(drop_str),
+        |it, change, _| it.take_lines_back(change, 0..1).map(drop_str),
+        |it, change, _| it.take_out_of(change, None, NEW).map(drop),
+        |it, change, seen| it.rewrite(change, seen, "mine\n", &[]).map(drop_str),
+        |it, _, _| first(it, Act::TakeBack, name("1")),
+        |it, _, _| first(it, Act::TakeBack, name("1.1")),
+    ];
+    for decide in decide {
+        let mut lab = Lab::new();
+        lab.write("a", OLD);
+        lab.recorder.begin(1, "claude", "").unwrap();
+        lab.call(&[("a", NEW)]);
+        let kept = lab.kept(1);
+        let change = &kept.turn.changes[0];
+        let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        for id in ["2", "3"] {
+            let call = Call {
+                id: id.to_owned(),
+                tool: "Bash".to_owned(),
+                path: None,
+                subagent: None,
+            };
+            lab.recorder.before(1, "claude", call).unwrap();
+            let refused = decide(&mut deciding, change, &seen).unwrap_err();
+            assert!(matches!(refused, DecideError::Running { .. }), "{refused}");
+            assert_eq!(lab.text("a").as_deref(), Some(NEW));
+            lab.recorder.after(1, id, |_| false).unwrap();
+        }
+        decide(&mut deciding, change, &seen).unwrap();
+    }
+}
+
+fn drop_str(_: &str) {}
+
+/// What becomes of the first change.
+fn first(deciding: &mut Deciding<'_>, act: Act, name: ChangeRef) -> Result<(), DecideError> {
+    let mut first = Ok(());
+    deciding.all(act, &[name], |it| first = it.result.map(drop_str))?;
+    first
+}
+
+/// An agent hears of many files by a number, and those that may be a person's are not called its own.
+#[test]
+fn whose_the_files_are_of_which_only_the_number_is_told() {
+    let long: String = (0..9_000).map(|line| format!("{line}\n")).collect();
+    for (has_hooks, files, whose) in [
+        (true, 60, "of your files"),
+        (false, 60, "files"),
+        (false, 90, "files"),
+    ] {
+        let mut lab = Lab::new();
+        let names: Vec<_> = (0..files).map(|at| at.to_string()).collect();
+        let writes: Vec<_> = names.iter().map(|it| (&**it, &*long)).collect();
+        if has_hooks {
+            lab.turn(&writes);
+        } else {
+            lab.recorder.attend(1, "opencode").unwrap();
+            for (name, text) in writes {
+                lab.write(name, text);
+            }
+            lab.recorder.glance(|_| false).unwrap();
+        }
+        let kept = lab.kept(1);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        done(&mut deciding, Act::TakeBack, &[name("1")]).unwrap();
+        let told = deciding.take_told();
+        let more = files - told.len();
+        assert!(more > 0);
+        let last = told.last().unwrap().text.lines().last();
+        let expected = format!("The user did the same with {more} more {whose}.");
+        assert_eq!(last, Some(&*expected));
+    }
+}
