@@ -77,7 +77,7 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     let screen = review.pane.wait_for(deleted, SOON);
     assert!(!screen.contains("empties"), "{screen}");
     // With what is open already, there is nothing left of the turn.
-    review.pane.send_keys(["v"]);
+    review.decide("v");
     review.pane.wait_for("is open already", SOON);
     let written = "Claude Code has written a.txt";
     let asked = |screen: &str| screen.contains("again") || screen.contains(written);
