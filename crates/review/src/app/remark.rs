@@ -11,6 +11,7 @@ use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use super::review_delay::Press;
 use super::{App, PASTED, Tone};
+use crate::proposal::Version;
 use crate::view::HunkNote;
 
 /// Words that are being typed.
@@ -31,8 +32,8 @@ pub struct Remark {
 enum Kind {
     /// Enter rejects the proposal with them.
     Reason,
-    /// Enter keeps them as a note on these lines of the text after.
-    Note(Range<usize>),
+    /// Enter keeps them as a note on these lines of the text after, as it was when they were begun.
+    Note(Version, Range<usize>),
 }
 
 impl App {
@@ -47,21 +48,26 @@ impl App {
 
     /// Starts to ask for a note on the current hunk, or goes on with the one that it has.
     pub(super) fn ask_for_note(&mut self, now: Instant) {
-        let view = &mut self.views[self.current];
+        let view = &self.views[self.current];
         if view.deciding.is_some() {
             return self.say(Tone::Info, "this is being decided", now);
         }
         let Some(lines) = view.lines_of_hunk() else {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
         };
-        let former = view.note_on(&lines);
-        let text = former.map(|at| view.hunk_notes.remove(at).text);
-        self.ask_for(Kind::Note(lines), text.unwrap_or_default());
+        let text = view.note_on(&lines).map(|note| note.text.clone());
+        let kind = Kind::Note(view.proposal.version(), lines);
+        self.ask_for(kind, text.unwrap_or_default());
     }
 
     fn ask_for(&mut self, kind: Kind, text: String) {
         let view = &self.views[self.current];
-        let others: usize = view.hunk_notes.iter().map(|it| it.text.len()).sum();
+        let notes = view.hunk_notes.iter().map(|it| it.text.len());
+        let others = match &kind {
+            Kind::Reason => notes.sum(),
+            // The one that it replaces makes room.
+            Kind::Note(..) => notes.sum::<usize>() - text.len(),
+        };
         self.remark = Some(Remark {
             key: view.key(),
             kind,
@@ -127,7 +133,7 @@ impl App {
                 let again = pasted("rejects");
                 format!("reason for rejecting {name}{edits}: {text}▏{again}")
             }
-            Kind::Note(lines) => {
+            Kind::Note(_, lines) => {
                 let (lines, again) = (named(lines), pasted("keeps it"));
                 format!("note on {lines} of {name}: {text}▏{again}")
             }
@@ -138,7 +144,7 @@ impl App {
     pub fn enter_does(&self) -> Option<&'static str> {
         self.remark.as_ref().map(|remark| match remark.kind {
             Kind::Reason => "reject",
-            Kind::Note(_) => "keep the note",
+            Kind::Note(..) => "keep the note",
         })
     }
 
@@ -146,7 +152,7 @@ impl App {
     pub(super) fn note_line(&self) -> Option<String> {
         let view = self.view()?;
         let lines = view.lines_of_hunk()?;
-        let note = &view.hunk_notes[view.note_on(&lines)?];
+        let note = view.note_on(&lines)?;
         Some(format!("your note on {}: {}", named(&lines), note.text))
     }
 
@@ -160,15 +166,11 @@ impl App {
         };
         match remark.kind {
             Kind::Reason => view.reason = remark.text,
-            Kind::Note(_) if remark.text.trim().is_empty() => {}
-            Kind::Note(lines) => {
-                let version = view.proposal.version();
-                view.hunk_notes.push(HunkNote {
-                    version,
-                    lines,
-                    text: remark.text,
-                });
-            }
+            Kind::Note(version, lines) => view.set_note(HunkNote {
+                version,
+                lines,
+                text: remark.text,
+            }),
         }
     }
 
@@ -189,10 +191,10 @@ impl App {
         self.leave_remark();
         let is_same = self.view().is_some_and(|view| view.key() == key);
         match kind {
-            Kind::Note(_) if text.trim().is_empty() => {
+            Kind::Note(..) if text.trim().is_empty() => {
                 self.say(Tone::Info, "there is no note on this hunk", now);
             }
-            Kind::Note(_) => {
+            Kind::Note(..) => {
                 let said = "the agent gets your note when you accept or reject";
                 self.say(Tone::Good, said, now);
             }

@@ -28,13 +28,20 @@ impl View {
         Some(start..hunk.after.end.max(start + 1))
     }
 
-    /// The note on these lines of the text after, by its place among all.
-    pub fn note_on(&self, lines: &Range<usize>) -> Option<usize> {
-        let is_on = |note: &HunkNote| {
-            let on = note.lines_in(&self.proposal);
-            on.start < lines.end && lines.start < on.end
-        };
-        self.hunk_notes.iter().position(is_on)
+    /// The note on these lines of the text after.
+    pub fn note_on(&self, lines: &Range<usize>) -> Option<&HunkNote> {
+        let mut notes = self.hunk_notes.iter();
+        notes.find(|note| note.is_on(lines, &self.proposal))
+    }
+
+    /// Keeps a note in place of the one on the same lines; an empty one only takes that away.
+    pub fn set_note(&mut self, note: HunkNote) {
+        let lines = note.lines_in(&self.proposal);
+        let proposal = &self.proposal;
+        self.hunk_notes.retain(|it| !it.is_on(&lines, proposal));
+        if !note.text.trim().is_empty() {
+            self.hunk_notes.push(note);
+        }
     }
 
     /// The notes on hunks, for the agent, with the lines that they have in the text that is accepted, or else in the text
@@ -69,6 +76,11 @@ impl View {
 }
 
 impl HunkNote {
+    fn is_on(&self, lines: &Range<usize>, proposal: &Proposal) -> bool {
+        let on = self.lines_in(proposal);
+        on.start < lines.end && lines.start < on.end
+    }
+
     /// The lines of the text after as it is now, or those in their place: one at least.
     fn lines_in(&self, proposal: &Proposal) -> Range<usize> {
         let moves = proposal.moves_from(&self.version);

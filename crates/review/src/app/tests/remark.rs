@@ -236,3 +236,78 @@ fn a_note_stays_at_its_lines_in_a_newer_proposal_and_is_not_lost_without_a_word(
         person.message()
     );
 }
+
+#[test]
+fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    let id = person.shown();
+    person.press("nCno");
+    person.key(KeyCode::Enter);
+    // It is changed while a newer proposal comes, whose lines are others.
+    person.press("C!");
+    let newer = NEW.replace("one\n", "one\nand\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(OLD), &newer);
+    assert_eq!(line(&person), "note on lines 5 to 7 of a.txt: no!▏");
+    person.key(KeyCode::Enter);
+    person.wait(10_000);
+    assert_eq!(line(&person), "your note on lines 6 to 8: no!");
+    assert_eq!(person.app.views[0].hunk_notes.len(), 1);
+    // The one that was there is said when the agent closes the diff in the middle.
+    person.press("C?");
+    person.close(id).unwrap();
+    assert!(
+        person.message().ends_with("was not told your notes: no!"),
+        "{}",
+        person.message()
+    );
+    assert_eq!(person.app.enter_does(), None);
+}
+
+#[test]
+fn notes_outlive_a_refusal_and_are_sent_once() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    person.press("Cwhy");
+    person.key(KeyCode::Enter);
+    person.ruling = Some(doubted("this is doubted"));
+    assert!(person.press("a").is_empty());
+    assert_eq!(person.message(), "this is doubted");
+    assert_eq!(person.app.views[0].hunk_notes.len(), 1);
+    // As the question is answered, once it has been read.
+    person.wait(2_000);
+    let (_, notes) = noted(&person.press("a"));
+    assert_eq!(notes, [(0, 0, "why".to_owned())]);
+    assert!(!person.message().contains("was not told"));
+    // The next diff has none.
+    person.open("b.txt", Some(OLD), NEW);
+    assert_eq!(noted(&person.press("a")).1, []);
+}
+
+#[test]
+fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    person.press("C");
+    person.happens(Event::Pasted("no\r".into()));
+    let mut enter = person.press_of(KeyCode::Enter);
+    enter.is_in_burst = true;
+    person.happens(Event::Key(enter));
+    assert_eq!(
+        line(&person),
+        "note on line 1 of a.txt: no  ▏ (pasted text decides nothing here: Enter again keeps it)"
+    );
+    person.happens(Event::Pasted("x".repeat(9_000)));
+    person.key(KeyCode::Enter);
+    person.press("nC");
+    person.happens(Event::Pasted("y".repeat(9_000)));
+    person.key(KeyCode::Enter);
+    // The first one can still be changed, as far as there is room.
+    person.press("pC");
+    person.key(KeyCode::Backspace);
+    person.press("zz");
+    person.key(KeyCode::Enter);
+    let lengths = noted(&person.press("a")).1;
+    let lengths: usize = lengths.iter().map(|(_, _, text)| text.len()).sum();
+    assert_eq!(lengths, 10_000);
+}
