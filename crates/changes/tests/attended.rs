@@ -3,17 +3,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![cfg(unix)]
 
+mod shared;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pillion_changes::recorder::Call;
 use pillion_changes::take_back::take_back;
 use pillion_changes::{
     Author, Change, FileState, Judged, Judgement, Kept, Recorder, Standing, Store, Turn,
 };
-use pillion_discovery::Environment;
+
+use shared::{WorkTree, recorder, shell};
 
 const AGENT: u64 = 1;
 const OTHER: u64 = 2;
@@ -32,17 +34,15 @@ struct Lab {
 impl Lab {
     /// With files of these names, and an agent without hooks.
     fn new(names: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = pillion_discovery::canonicalize(folder.path());
-        let root = root.unwrap().join("work");
-        fs::create_dir(&root).unwrap();
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
         for name in names {
             fs::write(root.join(name), format!("{name}\r\n")).unwrap();
         }
-        let state = folder.path().join("state");
-        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
-        let roots = std::slice::from_ref(&root);
-        let mut recorder = Recorder::new(store.clone(), roots, Vec::new());
+        let mut recorder = recorder(&store, &root);
         recorder.attend(AGENT, "opencode").unwrap();
         Self {
             root,
@@ -83,15 +83,6 @@ impl Lab {
 
 fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
-}
-
-fn shell(id: &str) -> Call {
-    Call {
-        id: id.to_owned(),
-        tool: "Bash".to_owned(),
-        path: None,
-        subagent: None,
-    }
 }
 
 /// The turns that are expected, as [`Lab::changed`] has them.

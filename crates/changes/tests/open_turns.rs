@@ -4,17 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![cfg(unix)]
 
+mod shared;
+
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pillion_changes::recorder::Call;
 use pillion_changes::take_back;
 use pillion_changes::{
     Act, Change, ChangeRef, Decided, Deciding, FileState, Kept, Recorder, Standing, Store,
 };
-use pillion_discovery::Environment;
 use pillion_system::clock;
+
+use shared::{WorkTree, recorder, shell};
 
 const SESSION: u64 = 1;
 
@@ -40,13 +42,12 @@ struct Lab {
 
 impl Lab {
     fn new(has_hooks: bool, sides: Sides) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = pillion_discovery::canonicalize(folder.path());
-        let root = root.unwrap().join("work");
-        fs::create_dir(&root).unwrap();
-        let state = folder.path().join("state");
-        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
-        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
+        let recorder = recorder(&store, &root);
         let mut lab = Self {
             root,
             store,
@@ -92,14 +93,8 @@ impl Lab {
     fn look_around(&mut self, work: impl FnOnce(&Self)) {
         self.calls += 1;
         let id = self.calls.to_string();
-        let call = Call {
-            id: id.clone(),
-            tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
-        };
         if self.has_hooks {
-            self.recorder.before(SESSION, "claude", call).unwrap();
+            self.recorder.before(SESSION, "claude", shell(&id)).unwrap();
             work(self);
             self.recorder.after(SESSION, &id, |_| false).unwrap();
         } else {

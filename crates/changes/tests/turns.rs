@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![cfg(unix)]
 
+mod shared;
+
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -19,6 +21,8 @@ use pillion_changes::{
 use pillion_discovery::{Environment, real_path};
 use proptest::prelude::*;
 
+use shared::{WorkTree, recorder, shell};
+
 const SESSION: u64 = 1;
 
 /// A work tree with a store elsewhere.
@@ -30,13 +34,11 @@ struct Lab {
 
 impl Lab {
     fn new(has_git: bool) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = pillion_discovery::canonicalize(folder.path())
-            .unwrap()
-            .join("work");
-        fs::create_dir(&root).unwrap();
-        let state = folder.path().join("state");
-        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
         let lab = Self {
             folder,
             root,
@@ -79,11 +81,7 @@ impl Lab {
     }
 
     fn recorder(&self) -> Recorder {
-        Recorder::new(
-            self.store.clone(),
-            std::slice::from_ref(&self.root),
-            Vec::new(),
-        )
+        recorder(&self.store, &self.root)
     }
 
     /// All files but git's, with what a copy would have.
@@ -138,15 +136,6 @@ impl Lab {
             .judge(turn.number, [(change.number, Some(&judged))])
             .unwrap();
         judged
-    }
-}
-
-fn shell(id: &str) -> Call {
-    Call {
-        id: id.to_owned(),
-        tool: "Bash".to_owned(),
-        path: None,
-        subagent: None,
     }
 }
 

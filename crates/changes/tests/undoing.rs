@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 #![cfg(unix)]
 
+mod shared;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -14,8 +16,9 @@ use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
     Act, Change, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
 };
-use pillion_discovery::Environment;
 use pillion_system::clock;
+
+use shared::{WorkTree, recorder, shell};
 
 const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
 const NEW: &str = "one\n2\n3\n4\nfive\n6\n7\n8\nnine\n";
@@ -30,13 +33,12 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let root = pillion_discovery::canonicalize(folder.path());
-        let root = root.unwrap().join("work");
-        fs::create_dir(&root).unwrap();
-        let state = folder.path().join("state");
-        let store = Store::of(&Environment::from_pairs([("XDG_STATE_HOME", state)])).unwrap();
-        let recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
+        let recorder = recorder(&store, &root);
         Self {
             root,
             store,
@@ -69,13 +71,7 @@ impl Lab {
     }
 
     fn call(&mut self, writes: &[(&str, &str)]) {
-        let call = Call {
-            id: "1".to_owned(),
-            tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
-        };
-        self.recorder.before(1, "claude", call).unwrap();
+        self.recorder.before(1, "claude", shell("1")).unwrap();
         for (name, text) in writes {
             self.write(name, text);
         }
