@@ -16,10 +16,11 @@ use pillion_text::visible;
 use crate::history::as_text;
 use crate::kept::Kept;
 use crate::save::SaveError;
+use crate::scan::is_settled;
 use crate::side_by_side::side_by_side;
 use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
-use crate::store::{Judgements, STEP, Store, StoreError};
+use crate::store::{Judgements, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
 use crate::turn::{Change, ChangeRef, Judged, Judgement, Running, Standing, Turn, overlap};
 
@@ -487,14 +488,9 @@ impl<'a> Deciding<'a> {
     /// A change that was taken back is there again, if it was not in an editor only.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
         if let Some(done) = done {
-            let path = change.path.to_string_lossy().into_owned();
-            let text = remarks::put_back(&path, &self.what_became(done));
+            let diff = self.what_became(done);
             let is_gone = done.written.is_absent();
-            self.hear(FileRemark {
-                path,
-                text,
-                is_gone,
-            });
+            self.hear(change, is_gone, |path| remarks::put_back(path, &diff));
         }
         let judged = self.judged(change)?;
         let former = judged.former.as_ref().map(|it| it.judgement);
@@ -514,19 +510,21 @@ impl<'a> Deciding<'a> {
     /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
-            let path = change.path.to_string_lossy().into_owned();
-            let text = remarks::decided(is_kept, &path, notes, shown);
             let is_gone = change.after.is_absent();
-            self.hear(FileRemark {
-                path,
-                text,
-                is_gone,
+            self.hear(change, is_gone, |path| {
+                remarks::decided(is_kept, path, notes, shown)
             });
         }
     }
 
-    /// The agent is to hear this of a file. After many, one sentence says how many more there are.
-    fn hear(&mut self, told: FileRemark) {
+    /// The agent is to hear what `text` makes of the file's path. After many, one sentence says how many more there are.
+    fn hear(&mut self, change: &Change, is_gone: bool, text: impl FnOnce(&str) -> String) {
+        let path = change.path.to_string_lossy().into_owned();
+        let told = FileRemark {
+            text: text(&path),
+            path,
+            is_gone,
+        };
         let length: usize = self.told.iter().map(|it| it.text.len()).sum();
         match length + told.text.len() > MAX_TOLD && !self.told.is_empty() {
             true => self.untold += 1,
@@ -619,8 +617,7 @@ impl<'a> Deciding<'a> {
         }
         match self.store.turn(number) {
             Ok(turn) => {
-                let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|age| age > STEP);
-                self.now_at = at.filter(is_settled);
+                self.now_at = at.filter(|at| is_settled(*at));
                 self.now = Some(turn);
             }
             Err(error) => tracing::debug!(%error, "which calls run is not known"),
@@ -683,13 +680,9 @@ impl<'a> Deciding<'a> {
         notes: &[Note],
         is_gone: bool,
     ) {
-        let path = change.path.to_string_lossy().into_owned();
         let is_its = !self.kept.turn.is_without_hooks;
-        let text = remarks::taken_back(&path, is_its, is_all, diff, notes, after);
-        self.hear(FileRemark {
-            path,
-            text,
-            is_gone,
+        self.hear(change, is_gone, |path| {
+            remarks::taken_back(path, is_its, is_all, diff, notes, after)
         });
     }
 }

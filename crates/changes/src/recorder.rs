@@ -18,8 +18,9 @@ use pillion_text::merge;
 
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
+use crate::scan::is_settled;
 use crate::state::{FileState, Hash, Writing};
-use crate::store::{Judgements, STEP, Store, StoreError};
+use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 pub use attended::Glance;
@@ -587,8 +588,7 @@ impl Recorder {
             let counted = self.tally_of(turn);
             tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
-            let is_settled = |(at, _): &(SystemTime, u64)| at.elapsed().is_ok_and(|age| age > STEP);
-            if let Some(at) = written.filter(is_settled) {
+            if let Some(at) = written.filter(|(at, _)| is_settled(*at)) {
                 self.counted.insert(turn.number, (at, counted));
             }
         }
@@ -777,10 +777,8 @@ impl Recorder {
     }
 
     /// An agent has changed these files again. A person has not seen the parts of that which they had taken back.
-    fn made_again(&self, turn: u64, changes: &[Change]) {
-        let Ok(judged) = self.store.judged(turn) else {
-            return;
-        };
+    fn made_again(&mut self, turn: u64, changes: &[Change]) {
+        let judged = judgements(&mut self.judged, turn, &self.store);
         let is_back = |it: &&Change| it.has_taken_back(judged.of(it.number));
         let back = changes.iter().filter(is_back);
         // Without room on the disk it counts as taken back.

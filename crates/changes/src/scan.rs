@@ -44,6 +44,9 @@ const BUILT: [&str; 14] = [
 /// A file of this name marks such a folder, as well.
 const TAG: &str = "CACHEDIR.TAG";
 
+/// The longest step in which file systems count time.
+const STEP: Duration = Duration::from_secs(2);
+
 /// The name under which git keeps everything.
 pub const GIT: &str = ".git";
 
@@ -68,7 +71,6 @@ impl Stat {
     /// Returns true if it may have been written since it was looked at, at `now`, without a trace: file systems count
     /// time in steps.
     pub fn is_racy(&self, now: SystemTime) -> bool {
-        const STEP: Duration = Duration::from_secs(2);
         let now = now
             .duration_since(SystemTime::UNIX_EPOCH)
             .unwrap_or_default();
@@ -110,6 +112,11 @@ impl Stat {
             inode: system.inode,
         })
     }
+}
+
+/// Returns true if whatever is written from now on gets another time than this one.
+pub fn is_settled(at: SystemTime) -> bool {
+    at.elapsed().is_ok_and(|age| age > STEP)
 }
 
 /// Returns true if the system says with this that nothing is there.

@@ -46,9 +46,6 @@ pub const MAX_TEXT: u64 = 16 << 20;
 /// No longer record of a turn is read.
 const MAX_RECORD: u64 = 256 << 20;
 
-/// The longest step in which file systems count time.
-pub(crate) const STEP: Duration = Duration::from_secs(2);
-
 /// The number of turns that are kept, apart from those of which something is unseen.
 const MAX_TURNS: usize = 200;
 
