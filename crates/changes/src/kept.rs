@@ -159,17 +159,26 @@ impl Kept {
         }
     }
 
+    /// Whose turn it is, or may be, in a few words.
+    pub fn heading(&self) -> String {
+        let agent = self.agent();
+        match self.turn.is_without_hooks {
+            true => format!("while {agent} was connected"),
+            false => agent.to_owned(),
+        }
+    }
+
     /// The turn in one line: its number, whose it is, or may be, when it began, and the first words of its prompt.
     pub fn title(&self) -> String {
-        let (turn, agent) = (&self.turn, self.agent());
+        let (turn, heading) = (&self.turn, self.heading());
         let ago = ago(turn.began);
         let prompt = match turn.prompt.is_empty() {
             true => String::new(),
             false => format!(", {:?}", turn.prompt),
         };
         let whose = match turn.is_without_hooks {
-            true => format!(": changes while {agent} was connected"),
-            false => format!(" of {agent}"),
+            true => format!(": changes {heading}"),
+            false => format!(" of {heading}"),
         };
         let title = format!("turn {}{whose}, {ago}{prompt}", turn.number);
         visible::one_line(&title)

@@ -146,6 +146,7 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
         list.turns.push(ListedTurn {
             id: turn.number.to_string(),
             agent: turn.agent.clone(),
+            heading: kept.heading(),
             prompt: turn.prompt.clone(),
             began: turn.began,
             ended: turn.ended,

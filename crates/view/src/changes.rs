@@ -27,6 +27,9 @@ pub struct ListedTurn {
     pub id: String,
     /// The short name of the agent.
     pub agent: String,
+    /// Whose turn it is, or may be, in a few words for people.
+    #[serde(default)]
+    pub heading: String,
     /// The first words of the prompt.
     pub prompt: String,
     /// The time at which it began: milliseconds since 1970.

@@ -146,12 +146,13 @@ fn around<'a, 'b>(
 /// A turn in so many columns: its number, its agent, and as much of the prompt as fits.
 fn turn_in<'a>(turn: &ListedTurn, room: usize, theme: &Theme) -> [Span<'a>; 3] {
     let number = format!("{} ", turn.id);
-    let agent = visible::one_line(&turn.agent);
-    let used = width(&number) + width(&agent) + 1;
+    let heading = visible::one_line(&turn.heading);
+    let heading = visible::head(&heading, room.saturating_sub(width(&number)));
+    let used = width(&number) + width(&heading) + 1;
     let prompt = visible::head(&visible::one_line(&turn.prompt), room.saturating_sub(used));
     [
         Span::styled(number, theme.strong),
-        Span::styled(agent, theme.agent),
+        Span::styled(heading, theme.agent),
         Span::raw(format!(" {prompt}")),
     ]
 }

@@ -93,6 +93,11 @@ fn position(app: &App) -> String {
         let mark = mark.map_or_else(String::new, |mark| format!(" ({mark})"));
         parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }
+    match view.hunk_notes.len() {
+        0 => {}
+        1 => parts.push("1 note".to_owned()),
+        notes => parts.push(format!("{notes} notes")),
+    }
     let seen = view.seen_hunks();
     if seen.seen < seen.of {
         parts.push(format!("seen {}/{}", seen.seen, seen.of));

@@ -63,7 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let (open, changes): (Vec<_>, Vec<_>) = { named.into_iter().filter(is_meant) }
         .partition(|it| args.without.contains(&kept.name(it)));
     if changes.is_empty() && !open.is_empty() {
-        let message = format!("all that is to be looked at in {name} is open already");
+        let message = format!("everything unseen in {name} is open already");
         return Err(Failure::new(Kind::Refused, message).into());
     }
     let (mut left_out, of) = (0, changes.len());

@@ -107,11 +107,11 @@ fn a_wide_terminal_has_the_list_beside_the_diff() {
     });
     // Whoever writes with another process of this program is not heard of until somebody asks.
     review.pane.send_keys(["S"]);
-    review.pane.wait_for("claude change both", SOON);
+    review.pane.wait_for("Claude Code change both", SOON);
     review.pane.wait_for("● b.txt", SOON);
     // A turn opens as a set, with what nobody has seen.
     review.pane.send_keys(["g"]);
-    review.pane.wait_for("▌1 claude", SOON);
+    review.pane.wait_for("▌1 Claude Code", SOON);
     review.decide("Enter");
     review
         .pane

@@ -25,6 +25,7 @@ pub fn turn(id: &str, changes: Vec<ListedChange>) -> ListedTurn {
     ListedTurn {
         id: id.to_owned(),
         agent: "claude".to_owned(),
+        heading: "Claude Code".to_owned(),
         prompt: String::new(),
         began: 0,
         ended: None,

@@ -14,9 +14,9 @@ fn named(id: &str, state: &str, name: &str, lines: Option<(usize, usize)>) -> Li
     }
 }
 
-fn told(id: &str, agent: &str, prompt: &str, changes: Vec<ListedChange>) -> ListedTurn {
+fn told(id: &str, heading: &str, prompt: &str, changes: Vec<ListedChange>) -> ListedTurn {
     ListedTurn {
-        agent: agent.to_owned(),
+        heading: heading.to_owned(),
         prompt: prompt.to_owned(),
         ..turn(id, changes)
     }
@@ -42,11 +42,11 @@ fn list() -> ChangesList {
         turns: vec![
             told(
                 "12",
-                "claude",
+                "Claude Code",
                 "Make the port configurable and listen on localhost only",
                 newer,
             ),
-            told("9", "codex", "", older),
+            told("9", "while opencode was connected", "", older),
         ],
         left_out: 0,
         problem: None,
@@ -98,7 +98,7 @@ fn names_that_are_long_wide_or_hostile_keep_their_place() {
         .enumerate()
         .map(|(at, name)| named(&format!("12.{}", at + 1), "unseen", name, Some((1, 20_000))));
     let hostile = "\u{1b}]0;x\u{7}\u{202e}do\nit";
-    let turns = vec![told("12", "claude", hostile, changes.collect())];
+    let turns = vec![told("12", "Claude Code", hostile, changes.collect())];
     let list = ChangesList {
         turns,
         ..ChangesList::default()
@@ -124,7 +124,7 @@ fn what_is_on_the_screen_is_in_sight_in_a_list_of_hundreds() {
             )
         })
         .collect();
-    let turns = vec![told("3", "claude", "rename it everywhere", files)];
+    let turns = vec![told("3", "Claude Code", "rename it everywhere", files)];
     let list = ChangesList {
         turns,
         ..ChangesList::default()
