@@ -169,6 +169,7 @@ protocol's, and REASON what they say about it."
       ;; Before the agent hears of it.
       (pillion-reload-expect (pillion-diff-path diff) text (pillion-proposal-merged diff text)))
     (setf (pillion-diff-is-deciding diff) t)
+    (pillion-seen-sent)
     ;; What is typed meanwhile would be lost with the view.
     (with-current-buffer buffer
       (setq buffer-read-only t))

@@ -38,6 +38,10 @@ A keyboard repeats ten times a second, and most commands are two keys.")
 (defvar pillion-seen--decided '(0 . 0)
   "When the person decided last, and when they began to type that.")
 
+(defvar pillion-seen--pauses nil
+  "Milliseconds before each decision since the last one that was sent, newest first.
+What is typed while an answer is awaited shows that a key is held down.")
+
 ;;; Which revision, and since when
 
 (defun pillion-seen--note-drawn (window)
@@ -128,6 +132,7 @@ A key that is held down gives the same command again and again."
          (begun-at (if (< (- now (car pillion-seen--decided)) pillion-seen--burst)
                        (cdr pillion-seen--decided)
                      (or pillion-seen--begun-at now))))
+    (push (truncate (* 1000 (- now (car pillion-seen--decided)))) pillion-seen--pauses)
     (setq pillion-seen--decided (cons now begun-at))
     begun-at))
 
@@ -140,7 +145,12 @@ A key that is held down gives the same command again and again."
   "Return what the person saw of DIFF; IS-TYPED if they typed the decision."
   `( :drawnMs ,(pillion-seen--drawn-ms diff (pillion-seen--note-decision))
      :typed ,(if is-typed t :json-false)
+     :pausesMs ,(vconcat (reverse pillion-seen--pauses))
      :hunks ,(pillion-seen--hunks diff)))
+
+(defun pillion-seen-sent ()
+  "What the person saw is on its way to the program."
+  (setq pillion-seen--pauses nil))
 
 ;;; Which hunks
 

@@ -233,6 +233,8 @@ impl View {
                 .looked_at()
                 .map(|since| at.duration_since(since).unwrap_or_default()),
             is_typed: true,
+            // Each refusal has the person look anew, so that a held key is refused again.
+            pauses: Vec::new(),
             unseen_hunks: self.sight.unseen(),
             against: Against::default(),
         }

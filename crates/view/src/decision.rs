@@ -79,6 +79,9 @@ pub struct Seen {
     pub drawn_for: Option<Duration>,
     /// True if the person typed it for this view: no autosave, no macro, no command for many buffers.
     pub is_typed: bool,
+    /// The pauses, by the view's clock, before each decision that the person typed since the last one that was sent,
+    /// this one included: those typed while an answer is awaited are not sent. Empty if the view does not know.
+    pub pauses: Vec<Duration>,
     /// The changed hunks that have never been on the screen as a whole; none if the view cannot know.
     pub unseen_hunks: Option<Unseen>,
     /// The hunks that go against what else was done.
@@ -160,6 +163,7 @@ impl Seen {
         Self {
             drawn_for: Some(drawn_for),
             is_typed: true,
+            pauses: Vec::new(),
             unseen_hunks: None,
             against: Against::default(),
         }

@@ -152,6 +152,47 @@ fn a_held_key_decides_nothing_where_its_repeats_come_late_and_in_bursts() {
     }
 }
 
+/// A view sends only what is typed once the last decision has been answered, and that takes long.
+#[test]
+fn a_held_key_decides_nothing_however_late_answers_come() {
+    for (repeat, answer) in [(33, 130), (20, 400), (100, 650)] {
+        let mut scene = Scene::new();
+        scene.wait(700);
+        let repeats = answer / repeat + 1;
+        for round in 0..10 {
+            let pauses = [Duration::from_millis(repeat)].repeat(repeats as usize);
+            let seen = Seen {
+                pauses,
+                ..Seen::typed(scene.now - scene.drawn.unwrap())
+            };
+            // The first has just been pressed.
+            if round > 0 {
+                assert_eq!(scene.decide_as(Some(seen)), "held", "{repeat} {answer}");
+            }
+            scene.wait(repeat * repeats);
+        }
+    }
+}
+
+#[test]
+fn who_typed_again_while_an_answer_was_awaited_decides_once_they_let_go() {
+    for (pauses, expected) in [
+        (vec![30, 30, 700], ""),
+        (vec![30, 30, 699], "held"),
+        (vec![30, 800, 119], "held"),
+        (vec![120], ""),
+        (vec![], ""),
+    ] {
+        let mut scene = Scene::new();
+        let pauses = pauses.iter().copied().map(Duration::from_millis).collect();
+        let seen = Seen {
+            pauses,
+            ..Seen::typed(LOOK)
+        };
+        assert_eq!(scene.decide_as(Some(seen.clone())), expected, "{seen:?}");
+    }
+}
+
 #[test]
 fn a_doubt_is_asked_once_and_its_answer_counts_once_it_was_read() {
     let unseen = |hunks| Doubt::Unseen(Unseen { hunks, of: 40 });

@@ -305,6 +305,9 @@ impl Seen {
         pillion_view::Seen {
             drawn_for: self.drawn_ms.map(Duration::from_millis),
             is_typed: self.typed,
+            pauses: { self.pauses_ms.into_iter() }
+                .map(Duration::from_millis)
+                .collect(),
             unseen_hunks,
             against: pillion_view::Against::default(),
         }

@@ -91,6 +91,8 @@ pub struct Decide {
 pub struct Seen {
     pub drawn_ms: Option<u64>,
     pub typed: bool,
+    #[serde(default)]
+    pub pauses_ms: Vec<u64>,
     /// Of [`OpenDiff::hunks`], those that were on the screen.
     pub hunks: Option<Vec<usize>>,
 }

@@ -49,17 +49,21 @@ fn command(home: &Home, event: &str) {
     hook(home, "codex", event, fields);
 }
 
+/// The file that [`is_recorded`] needs, and what is in it. To be made before an agent without hooks is connected: what is
+/// written later may be its own, and a file that is written again is empty for a moment.
+pub const OTHER: (&str, &str) = ("other.txt", "x\n");
+
 /// Codex CLI gets a prompt.
 pub fn turn_begins(home: &Home) {
-    home.file("other.txt", "x\n");
     hook(home, "codex", "UserPromptSubmit", json!({"prompt": "go"}));
 }
 
-/// Returns when all that the companion was told before is recorded: another agent is about to write what is in `other.txt`
+/// Returns when all that the companion was told before is recorded: another agent is about to write what is in [`OTHER`]
 /// already, and waits for its turn.
 pub fn is_recorded(home: &Home) {
-    let file = home.workspace().join("other.txt");
-    let input = json!({"file_path": file, "content": "x\n"});
+    let (name, content) = OTHER;
+    let file = home.workspace().join(name);
+    let input = json!({"file_path": file, "content": content});
     let fields = json!({"tool_name": "write_file", "tool_input": input});
     hook(home, "gemini", "BeforeTool", fields);
 }

@@ -46,6 +46,8 @@ impl App {
         Seen {
             drawn_for: self.delay.looked_at(press, self.sight()),
             is_typed: true,
+            // The keyboard knows which keys are held down.
+            pauses: Vec::new(),
             unseen_hunks: Some(view.unseen()),
             against: marks::against(view.proposal.hunks()),
         }

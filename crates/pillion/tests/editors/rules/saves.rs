@@ -8,14 +8,15 @@ use pillion_testkit::{Home, each_editor};
 use crate::driver::{Habit, Kind};
 use crate::person::{ORIGINAL, Person, wait_for};
 use crate::shared_agent_work::{
-    assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
+    OTHER, assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
 };
 
 /// A person, and an agent whose command runs.
 fn person(kind: Kind) -> Person {
     // What is written once the person's agent without hooks is connected may be its own.
     let home = Home::new();
-    home.file("other.txt", "x\n");
+    let (name, content) = OTHER;
+    home.file(name, content);
     let path = home.file("a.txt", ORIGINAL);
     let cwd = home.workspace();
     let mut person = Person::in_folder(kind, Habit::None, home, cwd, path);

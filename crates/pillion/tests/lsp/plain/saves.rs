@@ -4,7 +4,7 @@ use std::fs;
 
 use crate::plain::world::World;
 use crate::shared_agent_work::{
-    assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
+    OTHER, assert_recorded, command_begins, command_ends, is_recorded, turn_begins,
 };
 
 const TEXT: &str = "one\ntwo\nthree\n";
@@ -14,7 +14,7 @@ const BOTH: &str = "eins\ntwo\nmine\n";
 
 /// An editor with a file open, and an agent whose command runs; the URI of the file.
 fn world() -> (World, String) {
-    let mut world = World::with_files(&[("a.txt", TEXT), ("other.txt", "x\n")]);
+    let mut world = World::with_files(&[("a.txt", TEXT), OTHER]);
     let uri = world.open("a.txt", TEXT);
     turn_begins(&world.sandbox.home);
     command_begins(&world.sandbox.home);

@@ -40,14 +40,19 @@ fn places(diagnostics: &[Value]) -> Vec<(i64, i64, &str)> {
 }
 
 fn choose(world: &mut World, uri: &str, line: u32, title: &str) -> i32 {
+    let params = offered(world, uri, line, title);
+    world.editor.ask("workspace/executeCommand", params)
+}
+
+/// The command behind a code action, about the change as it is listed now.
+fn offered(world: &mut World, uri: &str, line: u32, title: &str) -> Value {
     let actions = world.code_actions(uri, (line, 0), (line, 0));
     let actions = actions.as_array().unwrap();
     let action = actions
         .iter()
         .find(|it| it["title"].as_str().unwrap().starts_with(title));
     let action = action.unwrap_or_else(|| panic!("{title} in {actions:?}"));
-    let params = json!({"command": action["command"], "arguments": action["arguments"]});
-    world.editor.ask("workspace/executeCommand", params)
+    json!({"command": action["command"], "arguments": action["arguments"]})
 }
 
 /// Applies the edit that the editor is asked for. Returns what becomes of the text.
@@ -190,8 +195,9 @@ fn lines_that_changed_since_stay_and_that_is_said() {
     said(&mut world, "has changed since, in 1 of the same places");
     // Saved elsewhere: what was listed is not there any more.
     world.did_close(&uri);
+    let params = offered(&mut world, &uri, 0, "Take the file back");
     fs::write(&path, &mine).unwrap();
-    choose(&mut world, &uri, 0, "Take the file back");
+    world.editor.ask("workspace/executeCommand", params);
     said(&mut world, "has changed since it was listed");
     assert_eq!(read(&path), mine);
 }

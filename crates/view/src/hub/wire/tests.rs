@@ -39,6 +39,7 @@ fn raw_path() -> PathBuf {
 fn decide() -> Decide {
     let mut decide = Decide::blind(key(), Outcome::accepted("a\r\n\u{0}b"));
     decide.seen = Some(Seen {
+        pauses: vec![Duration::from_millis(3), Duration::MAX],
         unseen_hunks: Some(Unseen { hunks: 1, of: 2 }),
         against: Against {
             newer: 1,

@@ -63,9 +63,23 @@ local function on_answer(diff, asked, err, ruling)
   end
 end
 
+--- When a decision was typed last, and the pauses before each since the last one that was sent: what is typed while an
+--- answer is awaited shows that a key is held down.
+local typed_at
+local pauses = {}
+
+local function note_typed()
+  local now = vim.uv.hrtime()
+  if typed_at then
+    table.insert(pauses, math.floor((now - typed_at) / 1e6))
+  end
+  typed_at = now
+end
+
 --- Asks. `sight`: what had been on the screen when the person began to type this; `reason`: what the agent is told
 --- besides. Nil and why not, if nobody can be asked.
 function M.ask(diff, decision, sight, content, reason)
+  note_typed()
   if diff.deciding then
     return true
   end
@@ -81,13 +95,19 @@ function M.ask(diff, decision, sight, content, reason)
     decision = decision,
     content = content,
     notes = asked.notes,
-    seen = { drawnMs = sight and sight.drawn_ms, typed = true, hunks = unseen.seen_hunks(diff) },
+    seen = {
+      drawnMs = sight and sight.drawn_ms,
+      typed = true,
+      pausesMs = #pauses > 0 and pauses or nil,
+      hunks = unseen.seen_hunks(diff),
+    },
   }, function(err, ruling)
     on_answer(diff, asked, err, ruling)
   end)
   if not is_sent then
     return nil
   end
+  pauses = {}
   diff.deciding = asked
   return true
 end

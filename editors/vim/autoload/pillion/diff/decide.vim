@@ -94,6 +94,9 @@ enddef
 
 # `drawn`: what of the diff was on the screen when the person began to type this, see `seen.Snapshot`.
 export def Accept(diff: dict<any>, drawn: dict<number>, is_typed = true)
+  if is_typed
+    seen.NoteTyped()
+  endif
   if diff.is_deciding
     return
   endif
@@ -110,6 +113,7 @@ enddef
 
 # `reason`: what the agent is told besides.
 export def Reject(diff: dict<any>, drawn: dict<number>, reason = '')
+  seen.NoteTyped()
   if !diff.is_deciding
     Ask(diff, 'rejected', extend({decision: 'reject'}, notes.Params(diff, reason)), drawn, true, '')
   endif

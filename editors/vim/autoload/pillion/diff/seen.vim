@@ -6,6 +6,11 @@ vim9script
 import autoload './pending.vim'
 import autoload './unseen.vim'
 
+# When a decision was typed last, and the pauses in milliseconds before each since the last one that was sent: what is
+# typed while an answer is awaited shows that a key is held down.
+var typed_at = -1.0
+var pauses: list<number> = []
+
 def Now(): float
   return reltime()->reltimefloat()
 enddef
@@ -63,12 +68,25 @@ export def Snapshot(): dict<dict<number>>
   return snapshot
 enddef
 
+# The person typed a decision.
+export def NoteTyped()
+  const now = Now()
+  if typed_at >= 0
+    add(pauses, float2nr((now - typed_at) * 1000))
+  endif
+  typed_at = now
+enddef
+
 # What Pillion is told: `drawn` is from the snapshot of when the person began to type.
 export def Told(diff: dict<any>, drawn: dict<number>, is_typed: bool): dict<any>
   const hidden = unseen.Hunks(diff)
   var told: dict<any> = {typed: is_typed, hunks: range(len(diff.hunks))->filter((_, at) => index(hidden, at) < 0)}
   if drawn.drawn >= 0
     told.drawnMs = drawn.drawn
+  endif
+  if is_typed && !empty(pauses)
+    told.pausesMs = pauses
+    pauses = []
   endif
   return told
 enddef
