@@ -53,6 +53,9 @@ It has `:version', `:port', `:pid', `:agents', `:mentions',
 The function takes the parameters, and returns the result or signals
 an error whose message the agent gets.")
 
+(defvar pillion-client-environment-function #'ignore
+  "Called when the companion has said where agents find it.")
+
 (defvar pillion-client-initialize-function #'ignore
   "Returns the workspace folders with which the companion starts.")
 
@@ -153,7 +156,10 @@ They stay when it ends.")
        (setq pillion-agents--known (append (plist-get params :agents) nil))
        (pillion-client--update :port (plist-get params :port)
                                :pid (plist-get params :pid)
-                               :files (append (plist-get params :discoveryFiles) nil)))
+                               :files (append (plist-get params :discoveryFiles) nil)
+                               :roots (append (plist-get params :roots) nil)
+                               :start (plist-get params :startFolder))
+       (funcall pillion-client-environment-function))
       ('pillion/didChangeStatus
        (pillion-client--update :agents (append (plist-get params :agents) nil)
                                :mentions (append (plist-get params :mentions) nil)
@@ -262,11 +268,11 @@ They stay when it ends.")
   "The parameters of `initialize'."
   `( :processId ,(emacs-pid)
      :clientInfo (:name "Emacs" :version ,emacs-version)
-     :workspaceFolders ,(vconcat (funcall pillion-client-initialize-function))
      :capabilities ( :general (:positionEncodings ["utf-16"])
                      :experimental
                      ( :pillion ( :version ,pillion-version
-                                  :diffs ,(if pillion-show-diffs "lastUsed" "never"))))))
+                                  :diffs ,(if pillion-show-diffs "lastUsed" "never")
+                                  :workspace ,(funcall pillion-client-initialize-function))))))
 
 (defun pillion-client--on-initialized (connection result)
   "CONNECTION answered `initialize' with RESULT."

@@ -200,13 +200,10 @@
   (when (pillion-client-running-p)
     (pillion-context--note-focus)
     (when pillion-context--files-changed
-      (let ((before (mapcar #'cdr pillion-context--list)))
-        (setq pillion-context--files-changed nil)
-        (pillion-context--look-at-files)
-        (when (or pillion-context--projects-changed
-                  (not (equal before (mapcar #'cdr pillion-context--list))))
-          (pillion-roots-refresh pillion-context--projects-changed)
-          (setq pillion-context--projects-changed nil))))
+      (setq pillion-context--files-changed nil)
+      (pillion-context--look-at-files)
+      (pillion-roots-refresh pillion-context--projects-changed)
+      (setq pillion-context--projects-changed nil))
     (let ((params (pillion-context--params)))
       (unless (equal params pillion-context--sent)
         (when (pillion-client-notify :pillion/didChangeContext params)
@@ -266,8 +263,7 @@ save apart from what agents write."
   ;; Runs each time when the person has done something and rests.
   (setq pillion-context--idle-timer
         (run-with-idle-timer pillion-context--delay t #'pillion-context-look))
-  (pillion-context-look)
-  (pillion-roots-warn-if-none))
+  (pillion-context-look))
 
 (defun pillion-context-detach ()
   "Stop reporting."

@@ -25,7 +25,7 @@
               (or (pillion-client-get :version) "?") (or (pillion-client-get :port) "?")
               (if agents (string-join agents ", ") "no agent")
               (or (pillion-client-get :pending) 0)
-              (concat (if (pillion-roots-list) ""
+              (concat (if (pillion-client-get :roots) ""
                         ", no workspace root. Hint: set `pillion-roots'")
                       (string-remove-suffix
                        "." (mapconcat (lambda (it) (concat ". " (pillion-plain it)))
@@ -33,7 +33,7 @@
 
 (defun pillion-doctor--facts ()
   "Return the facts that the package knows about itself, one per line."
-  (let ((roots (pillion-roots-list)))
+  (let ((roots (pillion-client-get :roots)))
     (delq nil
           `(,(format "Pillion for Emacs %s, Emacs %s" pillion-version emacs-version)
             ,(concat "Companion: " (pillion-doctor-status))

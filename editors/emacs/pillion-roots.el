@@ -4,9 +4,8 @@
 
 ;;; Commentary:
 
-;; Agents connect in the workspace roots: the folder that Emacs was started in,
-;; and the projects of the files that are open.  Never the home folder itself,
-;; nor the root of the file system.
+;; The workspace, of which Pillion makes the roots, in which agents connect: the
+;; folder that Emacs was started in, the files that are open, and their projects.
 
 ;;; Code:
 
@@ -14,55 +13,25 @@
 (require 'pillion-core)
 (require 'pillion-client)
 
-(defconst pillion-roots--marks '(".git" ".jj" ".hg" ".svn" ".bzr" ".pijul" "_darcs")
-  "The names that mark the folder of a repository.")
-
 (defvar pillion-roots-files-function #'ignore
   "Returns the files to report, the one used last first.")
 
 (defvar pillion-roots--projects (make-hash-table :test 'equal)
   "By folder: its project, or `none'.")
 
-(defvar pillion-roots--known nil
-  "The roots that Pillion knows.")
+(defvar pillion-roots--sent nil
+  "The workspace that Pillion knows.")
 
-(defun pillion-roots--real (folder)
-  "FOLDER with links resolved, if it is there."
-  (and (stringp folder) (not (file-remote-p folder)) (file-directory-p folder)
-       (directory-file-name (file-truename folder))))
-
-(defun pillion-roots--workspace-p (folder)
-  "Return non-nil if FOLDER may be reported to agents at all."
-  (and folder
-       (not (equal folder (directory-file-name (file-name-directory folder))))
-       (not (equal folder (pillion-roots--real "~/")))))
-
-(defun pillion-roots--find (folder)
-  "The project around FOLDER, or nil."
-  (let* ((project (ignore-errors (project-current nil folder)))
-         (root (and project (ignore-errors (project-root project)))))
-    (or (and root (pillion-roots--workspace-p (pillion-roots--real root))
-             (pillion-roots--real root))
-        (let ((found (locate-dominating-file
-                      folder
-                      (lambda (it)
-                        (and (pillion-roots--workspace-p (pillion-roots--real it))
-                             (seq-some (lambda (mark) (file-exists-p (expand-file-name mark it)))
-                                       pillion-roots--marks))))))
-          (and found (pillion-roots--real found))))))
-
-(defun pillion-roots-project (folder)
-  "The project around FOLDER, or nil; looked for once."
+(defun pillion-roots--project (folder)
+  "The project around FOLDER as Emacs knows it, or nil; looked for once."
   (let ((found (or (gethash folder pillion-roots--projects)
-                   (puthash folder (or (pillion-roots--find folder) 'none)
+                   (puthash folder
+                            (let ((project (ignore-errors (project-current nil folder))))
+                              (or (and project (ignore-errors (project-root project))) 'none))
                             pillion-roots--projects))))
     (and (stringp found) found)))
 
-(defun pillion-roots--folder (file)
-  "The real folder of FILE."
-  (pillion-roots--real (file-name-directory (file-truename file))))
-
-(defun pillion-roots--given ()
+(defun pillion-roots--chosen ()
   "The roots that the person set."
   (let ((given (if (functionp pillion-roots)
                    (condition-case error
@@ -72,71 +41,59 @@
                             nil))
                  pillion-roots)))
     (if (seq-every-p #'stringp given)
-        (delete-dups (delq nil (mapcar #'pillion-roots--real
-                                       (mapcar #'expand-file-name given))))
+        given
       (pillion-say-once "`pillion-roots' must be a list of folders, or return one")
       nil)))
 
-(defun pillion-roots-list ()
-  "The workspace roots as real paths, each once."
-  (or (pillion-roots--given)
-      (let* ((files (funcall pillion-roots-files-function))
-             (folders (delq nil (mapcar #'pillion-roots--folder files)))
-             (start (and (not (daemonp)) (pillion-roots--real command-line-default-directory)))
-             (roots (seq-filter #'pillion-roots--workspace-p
-                                (cons start
-                                      (sort (delq nil (mapcar #'pillion-roots-project folders))
-                                            #'string<)))))
-        (delete-dups
-         (or roots
-             ;; A file of the home folder's, say: its own folder is better than no agent at all.
-             (seq-filter #'pillion-roots--workspace-p (seq-take folders 1)))))))
+(defun pillion-roots--folders (files)
+  "The folder that Emacs was started in, and the projects of FILES."
+  (let ((projects (mapcar #'pillion-roots--project
+                          (delete-dups (mapcar #'file-name-directory files)))))
+    (delq nil (cons (and (not (daemonp)) command-line-default-directory) projects))))
 
-(defun pillion-roots-for-terminal ()
-  "The folder for an agent in a terminal."
-  (let* ((roots (pillion-roots-list))
-         (file (car (funcall pillion-roots-files-function)))
-         (folder (and file (pillion-roots--folder file)))
-         (project (and folder (pillion-roots-project folder)))
-         (around (and folder
-                      (seq-filter (lambda (root) (file-in-directory-p folder root)) roots))))
-    (cond ((and project (member project roots)) project)
-          (around (car (sort around (lambda (a b) (> (length a) (length b))))))
-          (roots (car roots))
-          ((file-remote-p default-directory) (expand-file-name "~/"))
-          (t default-directory))))
+(defun pillion-roots--uris (paths)
+  "The URIs of those of PATHS that are on this machine, each once."
+  (vconcat (delete-dups
+            (mapcar (lambda (path) (pillion-uri (expand-file-name path)))
+                    (seq-remove #'file-remote-p paths)))))
 
-(defun pillion-roots--workspace-folder (root)
-  "ROOT as the protocol has it."
-  (list :uri (pillion-uri root) :name (pillion-valid (file-name-nondirectory root))))
+(defun pillion-roots--workspace ()
+  "The workspace as the protocol has it."
+  (let ((chosen (pillion-roots--chosen))
+        (files (funcall pillion-roots-files-function)))
+    (list :folders (pillion-roots--uris (or chosen (pillion-roots--folders files)))
+          :files (pillion-roots--uris files)
+          :chosen (if chosen t :json-false))))
 
 (defun pillion-roots-begin ()
-  "The workspace folders for `initialize'."
+  "The workspace for `initialize'."
   (clrhash pillion-roots--projects)
-  (setq pillion-roots--known (pillion-roots-list))
-  (mapcar #'pillion-roots--workspace-folder pillion-roots--known))
+  (setq pillion-roots--sent (pillion-roots--workspace)))
 
 (defun pillion-roots-refresh (&optional is-new)
-  "Report the roots if they have changed.
+  "Report the workspace if it has changed.
 If IS-NEW, folders may have become projects."
   (when is-new
     (clrhash pillion-roots--projects))
-  (let* ((now (pillion-roots-list))
-         (added (seq-difference now pillion-roots--known))
-         (removed (seq-difference pillion-roots--known now)))
-    (setq pillion-roots--known now)
-    (when (or added removed)
-      (pillion-client-notify
-       :workspace/didChangeWorkspaceFolders
-       `(:event (:added ,(vconcat (mapcar #'pillion-roots--workspace-folder added))
-                 :removed ,(vconcat (mapcar #'pillion-roots--workspace-folder removed))))))))
+  (let ((now (pillion-roots--workspace)))
+    (when (or is-new (not (equal now pillion-roots--sent)))
+      (pillion-client-notify :pillion/didChangeWorkspace now)
+      (setq pillion-roots--sent now))))
+
+(defun pillion-roots-for-terminal ()
+  "The folder for an agent in a terminal."
+  (or (pillion-client-get :start)
+      (if (file-remote-p default-directory)
+          (expand-file-name "~/")
+        default-directory)))
 
 (defun pillion-roots-warn-if-none ()
   "Report, the first time, that no agent can find this Emacs."
-  (unless (pillion-roots-list)
+  (unless (pillion-client-get :roots)
     (pillion-say-once "no workspace root, so no agent connects. Hint: set `pillion-roots'")))
 
-(setq pillion-client-initialize-function #'pillion-roots-begin)
+(setq pillion-client-initialize-function #'pillion-roots-begin
+      pillion-client-environment-function #'pillion-roots-warn-if-none)
 
 (provide 'pillion-roots)
 ;;; pillion-roots.el ends here

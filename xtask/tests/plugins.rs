@@ -14,17 +14,53 @@ fn plugin() -> Vec<Source> {
 /// Plugins learn from the program which agents there are (`pillion/environment`); comments aside.
 #[test]
 fn no_plugin_names_an_agent() {
-    let words = ["claude", "gemini", "qwen", "opencode", "copilot"];
-    let kinds = [("lua", "--"), ("vim", "#"), ("el", ";"), ("kak", "#")];
+    forbid(&["claude", "gemini", "qwen", "opencode", "copilot", "codex"]);
+}
+
+/// The roots are worked out by the program (`pillion/didChangeWorkspace`).
+#[test]
+fn no_plugin_knows_a_repository_by_its_marks() {
+    forbid(&["\".git", "'.git", ".jj\"", ".jj'", "_darcs", ".pijul"]);
+}
+
+/// Doubts, and how long something has to be seen, are the gate's; differences are the program's.
+#[test]
+fn no_plugin_rules_about_a_decision_or_compares_texts_line_by_line() {
+    let gate = [
+        "on the screen yet",
+        "only just opened",
+        "key repeat",
+        "toosoon",
+        "myers",
+    ];
+    forbid(&gate);
+    for Source { path, text } in plugins() {
+        let waits = text.contains("700") || text.contains("0.7 ");
+        assert!(!waits, "{path} has a threshold of the gate's");
+    }
+}
+
+/// The files of all plugins.
+fn plugins() -> Vec<Source> {
+    let kinds = ["lua", "vim", "el", "kak"];
+    let files = kinds.map(|kind| read(&["editors"], kind));
+    files.into_iter().flatten().collect()
+}
+
+/// Fails for every line of a plugin, comments aside, that says one of `words`, in small letters.
+fn forbid(words: &[&str]) {
     let mut offenders = Vec::new();
-    for (extension, comment) in kinds {
-        for Source { path, text } in read(&["editors"], extension) {
-            for (number, line) in text.lines().enumerate() {
-                let line = line.trim_start();
-                let names_one = words.iter().any(|word| line.to_lowercase().contains(word));
-                if names_one && !line.starts_with(comment) && !line.starts_with('"') {
-                    offenders.push(format!("{path}:{}: {line}", number + 1));
-                }
+    for Source { path, text } in plugins() {
+        let comment = match path.rsplit('.').next() {
+            Some("lua") => "--",
+            Some("el") => ";",
+            _ => "#",
+        };
+        for (number, line) in text.lines().enumerate() {
+            let line = line.trim_start();
+            let says_one = words.iter().any(|word| line.to_lowercase().contains(word));
+            if says_one && !line.starts_with(comment) && !line.starts_with('"') {
+                offenders.push(format!("{path}:{}: {line}", number + 1));
             }
         }
     }

@@ -22,6 +22,7 @@
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: what companions say of themselves to Pillion's own commands.
+//! - [`workspace`]: the roots in which agents connect, by the folders and files of an editor.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod approval;
@@ -46,6 +47,7 @@ mod sweep;
 pub mod tokens;
 pub mod version;
 mod warning;
+pub mod workspace;
 
 pub use detect::{Detection, Ide, detect};
 pub use discovery_files::{DiscoveryFiles, DiscoveryInfo, Seat};

@@ -19,6 +19,7 @@ use anyhow::Context as _;
 use crossbeam_channel::{Receiver, Sender, at, never, select, tick, unbounded};
 use pillion_discovery::Environment;
 use pillion_discovery::version::Mismatch;
+use pillion_discovery::workspace::Workspace;
 use pillion_protocol::IdeInfo;
 use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
@@ -113,7 +114,11 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let session = Session::new(&options.session, done.0.clone());
     let session = session.context("cannot start a thread")?;
     let home = environment.home();
-    let roots = roots::find(environment.current_dir(), &[], home.as_deref());
+    let workspace = Workspace {
+        folders: vec![environment.current_dir().to_owned()],
+        ..Workspace::default()
+    };
+    let roots = workspace.roots(home.as_deref()).paths;
     let root_requests = roots::follow(home, done.0.clone()).context("cannot start a thread")?;
     let (send, events) = unbounded();
     let clients = Clients::of(options.server);

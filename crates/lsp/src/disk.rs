@@ -22,7 +22,7 @@ use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
-use crate::roots::{FoldersChanged, Roots};
+use crate::roots::{Change, Roots};
 
 pub use launch::launch;
 
@@ -89,6 +89,8 @@ pub enum Done {
     /// The workspace roots changed, with messages about them.
     Roots {
         paths: Vec<PathBuf>,
+        /// The folder in which an agent starts.
+        start: Option<PathBuf>,
         notes: Vec<Message>,
     },
 }
@@ -158,15 +160,18 @@ impl Store {
     }
 }
 
-/// Has changes of the workspace folders worked out on a thread, one after the other.
+/// Has changes of the workspace worked out on a thread, one after the other.
 ///
 /// # Errors
 /// When the system has no thread for it.
-pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<FoldersChanged>> {
-    Worker::start("roots", Duration::ZERO, move |change: FoldersChanged| {
+pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<Change>> {
+    Worker::start("roots", Duration::ZERO, move |change: Change| {
         roots.change(&change);
-        let (paths, notes) = (roots.paths(), roots.take_notes());
-        let _ = done.send(Done::Roots { paths, notes });
+        let _ = done.send(Done::Roots {
+            paths: roots.paths(),
+            start: roots.start(),
+            notes: roots.take_notes(),
+        });
     })
 }
 

@@ -6,6 +6,7 @@ use gen_lsp_types::{
     WorkspaceFoldersServerCapabilities, WorkspaceOptions,
 };
 use pillion_discovery::version::VERSION;
+use pillion_discovery::workspace::Workspace;
 use pillion_protocol::IdeInfo;
 use pillion_system::process;
 use pillion_text::visible;
@@ -13,6 +14,8 @@ use pillion_view::Shows;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::message;
+use crate::plugin::DidChangeWorkspace;
 use crate::position::Encoding;
 use crate::profile::ClientProfile;
 use crate::quirks::Quirks;
@@ -165,6 +168,19 @@ impl InitializeParams {
                     .into(),
             ),
         }
+    }
+
+    /// What a plugin says of its workspace, if it leaves it to us to work the roots out.
+    ///
+    /// # Errors
+    /// A sentence that names the field.
+    pub fn workspace(&self) -> Result<Option<Workspace>, String> {
+        let said = self.pillion().and_then(|pillion| pillion.get("workspace"));
+        let said = said.filter(|said| !said.is_null()).cloned();
+        let read = said.map(message::params::<DidChangeWorkspace>).transpose();
+        let read =
+            read.map_err(|why| format!("capabilities.experimental.pillion.workspace.{why}"))?;
+        Ok(read.map(Into::into))
     }
 
     fn pillion(&self) -> Option<&Value> {

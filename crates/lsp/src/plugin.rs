@@ -8,6 +8,8 @@ mod diagnostics;
 mod diffs;
 mod messages;
 
+use std::path::PathBuf;
+
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
@@ -19,10 +21,12 @@ use serde_json::{Value, json};
 use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
+pub use self::messages::DidChangeWorkspace;
 use self::messages::{
     CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
-    DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT, Environment, HUNKS, KEEP,
-    MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES, TAKE_BACK, UNDO,
+    DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT,
+    Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES,
+    TAKE_BACK, UNDO,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -222,6 +226,8 @@ impl ClientProfile for Plugin {
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
+            DID_CHANGE_WORKSPACE => message::params(params)
+                .map(|it: DidChangeWorkspace| vec![Action::ChangeWorkspace(it.into())]),
             DID_SYNC => message::params(params).map(Self::synced),
             DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
             // A language-server client sends more than a plugin needs.
@@ -287,14 +293,14 @@ fn environment(published: &Published) -> Action {
         .into_iter()
         .flat_map(|dialect| dialect.environment(published.port, &workspace))
         .collect();
-    let files = published.discovery_files.iter();
+    let named = |path: &PathBuf| path.to_string_lossy().into_owned();
     let params = Environment {
         variables,
         port: published.port,
         pid: std::process::id(),
-        discovery_files: files
-            .map(|file| file.to_string_lossy().into_owned())
-            .collect(),
+        discovery_files: published.discovery_files.iter().map(named).collect(),
+        roots: published.roots.iter().map(named).collect(),
+        start_folder: published.start.as_ref().map(named),
         agents: Dialect::PROGRAMS.map(Into::into).into(),
     };
     Action::Send(message::notification(ENVIRONMENT, params))

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use gen_lsp_types::ServerCapabilities;
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
+use pillion_discovery::workspace::Workspace;
 use pillion_protocol::context::MAX_FILES;
 use pillion_protocol::{Dialect, File, ReviewChoice};
 use pillion_view::changes::ChangesAct;
@@ -30,7 +31,7 @@ pub trait ClientProfile {
         Vec::new()
     }
 
-    /// The workspace roots changed.
+    /// The workspace roots changed, or the folder in which an agent starts.
     fn roots_changed(&mut self, _published: &Published) -> Vec<Action> {
         Vec::new()
     }
@@ -121,6 +122,8 @@ pub enum Action {
     },
     /// Have a proposal compared with its file.
     Compare(Comparison),
+    /// Have the workspace roots worked out anew.
+    ChangeWorkspace(Workspace),
     /// Tell the companion that the editor's text of a file and the file are the same now.
     ReportSync { path: PathBuf, is_saved: bool },
     /// Tell agents what is open and focused: the whole of it.
@@ -170,4 +173,6 @@ pub struct Published {
     pub discovery_files: Vec<PathBuf>,
     /// The workspace roots, real paths.
     pub roots: Vec<PathBuf>,
+    /// The folder in which an agent starts.
+    pub start: Option<PathBuf>,
 }

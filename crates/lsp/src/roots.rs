@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use gen_lsp_types::MessageType;
 use lsp_server::Message;
 use pillion_discovery::canonicalize;
+use pillion_discovery::workspace::{self, Workspace};
 use pillion_protocol::discovery::join_roots;
 use serde::{Deserialize, Serialize};
 
@@ -29,6 +30,15 @@ pub struct FoldersChanged {
     pub removed: Vec<WorkspaceFolder>,
 }
 
+/// A change of what the roots depend on.
+#[derive(Debug)]
+pub enum Change {
+    /// The editor's folders, as a language-server client reports them.
+    Folders(FoldersChanged),
+    /// All that a plugin knows of it.
+    Workspace(Workspace),
+}
+
 /// The folders, each as the editor names it and as a real path, which is what agents compare with
 /// (C2.7).
 #[derive(Debug, Default)]
@@ -36,6 +46,10 @@ pub struct Roots {
     /// The home directory, if it is not to be a root, nor the root of the file system.
     home: Option<PathBuf>,
     folders: Vec<Folder>,
+    /// The folder in which an agent starts, if a plugin says enough for that.
+    start: Option<PathBuf>,
+    /// The folders of a workspace that agents cannot find, which the person knows.
+    unfit: Vec<PathBuf>,
     notes: Vec<Message>,
 }
 
@@ -66,14 +80,39 @@ impl Roots {
         roots
     }
 
-    /// Folders were closed and opened.
-    pub fn change(&mut self, event: &FoldersChanged) {
-        for folder in &event.removed {
-            self.remove(&folder.uri);
+    /// The roots of what a plugin says of its workspace. Waits for disks.
+    pub fn of(home: Option<PathBuf>, workspace: &Workspace) -> Self {
+        let mut roots = Self {
+            home,
+            ..Self::default()
+        };
+        roots.work_out(workspace);
+        roots
+    }
+
+    /// Something that the roots depend on has changed. Waits for disks.
+    pub fn change(&mut self, change: &Change) {
+        match change {
+            Change::Folders(event) => {
+                for folder in &event.removed {
+                    self.remove(&folder.uri);
+                }
+                for folder in &event.added {
+                    self.add(&folder.uri);
+                }
+            }
+            Change::Workspace(workspace) => self.work_out(workspace),
         }
-        for folder in &event.added {
-            self.add(&folder.uri);
+    }
+
+    fn work_out(&mut self, workspace: &Workspace) {
+        let workspace::Roots { paths, start } = workspace.roots(self.home.as_deref());
+        self.start = start;
+        self.folders.clear();
+        for real in &paths {
+            self.serve(real.clone(), real.clone());
         }
+        self.unfit.retain(|folder| paths.contains(folder));
     }
 
     fn add(&mut self, uri: &str) {
@@ -90,6 +129,7 @@ impl Roots {
             return;
         };
         let real = canonicalize(&path).unwrap_or_else(|_| path.clone());
+        self.unfit.retain(|unfit| *unfit != real);
         self.folders
             .retain(|folder| folder.named != path && folder.real != real);
     }
@@ -103,6 +143,11 @@ impl Roots {
             }
         }
         paths
+    }
+
+    /// The folder in which an agent starts.
+    pub fn start(&self) -> Option<PathBuf> {
+        self.start.clone()
     }
 
     /// Takes the messages to the person about folders that cannot be published to agents.
@@ -121,13 +166,22 @@ impl Roots {
                     "{shown} cannot be a workspace, so agents there cannot connect: open a folder in it"
                 ));
             }
-            Ok(real) => match join_roots(std::slice::from_ref(&real)) {
-                Ok(_) => self.folders.push(Folder { named, real }),
-                Err(error) => self.notes.push(message::show(
+            Ok(real) => self.serve(named, real),
+        }
+    }
+
+    /// Serves a folder, if agents can find it. The person is told of one that they cannot, once.
+    fn serve(&mut self, named: PathBuf, real: PathBuf) {
+        match join_roots(std::slice::from_ref(&real)) {
+            Ok(_) => self.folders.push(Folder { named, real }),
+            Err(_) if self.unfit.contains(&real) => {}
+            Err(error) => {
+                self.notes.push(message::show(
                     MessageType::Warning,
                     format!("Pillion: agents cannot find this folder: {error}"),
-                )),
-            },
+                ));
+                self.unfit.push(real);
+            }
         }
     }
 
@@ -226,5 +280,33 @@ mod tests {
         }
         assert_eq!(notes.len(), 4);
         assert_eq!(roots.take_notes().len(), 0);
+    }
+
+    #[test]
+    fn what_a_plugin_says_makes_the_roots_and_an_unfit_folder_is_named_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        for folder in ["repo/.git", "a:b/.git", "c"] {
+            std::fs::create_dir_all(home.join(folder)).unwrap();
+        }
+        let workspace = |folder: &str, file: &str| Workspace {
+            folders: vec![home.join(folder)],
+            files: vec![home.join(file)],
+            is_chosen: false,
+        };
+        let mut roots = Roots::of(Some(home.clone()), &workspace("", "repo/x"));
+        assert_eq!(roots.paths(), [home.join("repo")]);
+        assert_eq!(roots.start(), Some(home.join("repo")));
+        for (folder, file, paths, notes) in [
+            ("c", "a:b/x", vec!["c"], 1),
+            ("c", "a:b/y", vec!["c"], 0),
+            ("c", "repo/x", vec!["c", "repo"], 0),
+            ("", "a:b/x", vec![], 1),
+        ] {
+            roots.change(&Change::Workspace(workspace(folder, file)));
+            let paths: Vec<_> = paths.into_iter().map(|path| home.join(path)).collect();
+            assert_eq!(roots.paths(), paths, "{folder} {file}");
+            assert_eq!(roots.take_notes().len(), notes, "{folder} {file}");
+        }
     }
 }

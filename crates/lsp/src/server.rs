@@ -275,10 +275,12 @@ impl Server {
         let params: InitializeParams = message::params(params).map_err(invalid)?;
         let profile_kind = params.profile_kind().map_err(invalid)?;
         let shows = params.shows().map_err(invalid)?;
+        let workspace = params.workspace().map_err(invalid)?;
         let start = Start {
             params,
             profile_kind,
             shows,
+            workspace,
             options: self.options.clone(),
             output: self.output.clone(),
             events: self.events.clone(),

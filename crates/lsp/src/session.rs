@@ -16,6 +16,7 @@ use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request, RequestId, ResponseError};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
+use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
@@ -32,7 +33,7 @@ use crate::handshake::{InitializeParams, ProfileKind};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
 use crate::profile::{Action, ClientProfile, Published};
-use crate::roots::{DidChangeWorkspaceFolders, FoldersChanged, Roots};
+use crate::roots::{Change, DidChangeWorkspaceFolders, Roots};
 use crate::{Options, message};
 
 /// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
@@ -52,9 +53,10 @@ pub struct Session {
     /// The channel of other threads' results.
     done: Sender<Done>,
     guests: Guests,
-    /// The workspace roots, and where their changes are worked out.
+    /// The workspace roots, the folder in which an agent starts, and where their changes are worked out.
     roots: Vec<PathBuf>,
-    changes: Worker<FoldersChanged>,
+    start: Option<PathBuf>,
+    changes: Worker<Change>,
     pub editor_pid: u32,
     is_initialized: bool,
     /// The events from before the client was ready.
@@ -70,6 +72,8 @@ pub struct Start {
     pub profile_kind: ProfileKind,
     /// When the client wants to show diffs.
     pub shows: Shows,
+    /// What a plugin says of its workspace, if it leaves it to us to work the roots out.
+    pub workspace: Option<Workspace>,
     pub options: Options,
     pub output: Sender<Message>,
     pub events: Sender<Told>,
@@ -85,15 +89,17 @@ impl Start {
         let (params, profile_kind) = (self.params, self.profile_kind);
         let ide = params.editor(self.options.editor.as_deref());
         let environment = Environment::current();
-        // A plugin determines which folders are workspaces, and its user may have chosen any.
-        let home = environment
-            .home()
-            .filter(|_| profile_kind == ProfileKind::Plain);
-        let mut roots = if params.has_no_root(&profile_kind) {
-            Roots::default()
-        } else {
-            Roots::new(home, params.folders())
+        let home = environment.home();
+        let mut roots = match &self.workspace {
+            Some(workspace) => Roots::of(home, workspace),
+            None if params.has_no_root(&profile_kind) => Roots::default(),
+            // Such a plugin determines itself which folders are workspaces, and its user may have chosen any.
+            None => {
+                let home = home.filter(|_| profile_kind == ProfileKind::Plain);
+                Roots::new(home, params.folders())
+            }
         };
+        let start = roots.start();
         let (paths, mut notes) = (roots.paths(), roots.take_notes());
         let editor_pid = params.editor_pid();
         tracing::info!(
@@ -180,6 +186,7 @@ impl Start {
             done: self.done,
             guests,
             roots: paths,
+            start,
             changes,
             editor_pid,
             is_initialized: false,
@@ -274,7 +281,7 @@ impl Session {
     pub fn change_folders(&mut self, method: &str, params: Value) {
         match message::params::<DidChangeWorkspaceFolders>(params) {
             // The thread lives as long as this sender.
-            Ok(params) => self.changes.order(params.event),
+            Ok(params) => self.changes.order(Change::Folders(params.event)),
             Err(why) => self.say(message::ignored(method, &why)),
         }
     }
@@ -282,11 +289,15 @@ impl Session {
     /// Another thread has done something that waits for a disk.
     pub fn done(&mut self, done: Done) {
         match done {
-            Done::Roots { paths, notes } => {
+            Done::Roots {
+                paths,
+                start,
+                notes,
+            } => {
                 for note in notes {
                     self.say(note);
                 }
-                self.change_roots(paths);
+                self.change_roots(paths, start);
             }
             Done::Started(started) => {
                 let started = self.service.started(started, &self.roots);
@@ -311,13 +322,16 @@ impl Session {
         }
     }
 
-    fn change_roots(&mut self, roots: Vec<PathBuf>) {
-        if roots == self.roots {
+    fn change_roots(&mut self, roots: Vec<PathBuf>, start: Option<PathBuf>) {
+        let have_changed = roots != self.roots;
+        if !have_changed && start == self.start {
             return;
         }
-        self.roots = roots;
-        let changed = self.service.change_roots(self.roots.clone());
-        self.check(changed);
+        (self.roots, self.start) = (roots, start);
+        if have_changed {
+            let changed = self.service.change_roots(self.roots.clone());
+            self.check(changed);
+        }
         // Before that, it is sent with all the rest.
         if let Some(published) = self.published().filter(|_| self.is_initialized) {
             self.tell(|profile| profile.roots_changed(&published));
@@ -338,6 +352,7 @@ impl Session {
             port: companion.port(),
             discovery_files: companion.files().to_vec(),
             roots: self.roots.clone(),
+            start: self.start.clone(),
         })
     }
 
@@ -404,6 +419,10 @@ impl Session {
                 }
                 Action::Join { guest, owner, key } => self.guests.join(guest, owner, key),
                 Action::Part(guest) => self.guests.part(guest),
+                Action::ChangeWorkspace(workspace) => {
+                    // The thread lives as long as this sender.
+                    self.changes.order(Change::Workspace(workspace));
+                }
                 Action::ReportSync { path, is_saved } => {
                     if let Some(companion) = self.service.handle() {
                         companion.synced(path, is_saved);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops;
 
+use pillion_discovery::workspace::Workspace;
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, Position, ReviewChoice, Verdict};
 use pillion_text::hunks::Hunk;
@@ -13,7 +14,10 @@ use pillion_view::{CloseReason, Ruling, SetPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::uri;
+
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
+pub const DID_CHANGE_WORKSPACE: &str = "pillion/didChangeWorkspace";
 pub const DID_SYNC: &str = "pillion/didSync";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
@@ -40,6 +44,15 @@ pub const ENVIRONMENT: &str = "pillion/environment";
 pub struct DidChangeContext {
     pub open_files: Vec<OpenFile>,
     pub is_trusted: Option<bool>,
+}
+
+/// The facts that the workspace roots depend on: all of them. Those of the beginning come with `initialize`.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct DidChangeWorkspace {
+    pub folders: Vec<String>,
+    pub files: Vec<String>,
+    /// True if the person has chosen the folders.
+    pub chosen: Option<bool>,
 }
 
 /// The editor's text of a file and the file are the same now.
@@ -413,6 +426,8 @@ pub struct Environment {
     pub port: u16,
     pub pid: u32,
     pub discovery_files: Vec<String>,
+    pub roots: Vec<String>,
+    pub start_folder: Option<String>,
     pub agents: Vec<Startable>,
 }
 
@@ -454,6 +469,17 @@ impl OpenDiff<'_> {
         let mut value = serde_json::to_value(&self).unwrap_or_default();
         value["original"] = original.into();
         value
+    }
+}
+
+impl From<DidChangeWorkspace> for Workspace {
+    fn from(said: DidChangeWorkspace) -> Self {
+        let paths = |uris: Vec<String>| uris.iter().filter_map(|uri| uri::to_path(uri)).collect();
+        Self {
+            folders: paths(said.folders),
+            files: paths(said.files),
+            is_chosen: said.chosen == Some(true),
+        }
     }
 }
 

@@ -95,7 +95,11 @@ fn sample(field: &Field, tables: &Tables) -> Value {
             list_of(&format!("`pillion/takeBack` (request): {name}"))
         }
         "`{start, end}`" => json!({"start": 1, "end": 2}),
-        "`true` or `{version?, diffs?}`" => json!({"version": "text"}),
+        "`true` or `{version?, diffs?, workspace?}`" => json!({"version": "text"}),
+        "Workspace" => {
+            let table = "`pillion/didChangeWorkspace` (notification)";
+            object(&tables[table], tables)
+        }
         "OpenFile[]" | "Range" => {
             let name = field.kind.trim_end_matches("[]");
             let table = format!("`pillion/didChangeContext` (notification): {name}");
@@ -306,6 +310,9 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/diagnostics` (request): Diagnostic" => {
                 check_read::<Diagnostic>(fields, &tables);
             }
+            "`pillion/didChangeWorkspace` (notification)" => {
+                check_read::<DidChangeWorkspace>(fields, &tables);
+            }
             "`workspace/didChangeWorkspaceFolders` (notification)" => {
                 check_read::<DidChangeWorkspaceFolders>(fields, &tables);
             }
@@ -344,7 +351,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 48, "every table was found");
+    assert_eq!(tables.len(), 49, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {
@@ -449,6 +456,8 @@ fn environment() -> Environment {
         port: 1,
         pid: 1,
         discovery_files: vec![String::new()],
+        roots: vec![String::new()],
+        start_folder: Some(String::new()),
         agents: vec![Dialect::GeminiCli.into()],
     }
 }

@@ -14,7 +14,7 @@ fn a_proposal_waits_until_a_frame_of_the_daemon_is_there(version: EmacsVersion) 
     emacs.wait_until("the server", "(server-running-p server-name)");
     let client = daemon.client_in_tmux(&tmux, &path);
     client.wait_for("three", SOON);
-    emacs.wait_until("a root", "(pillion-roots-list)");
+    emacs.wait_until("a root", "(pillion-client-get :roots)");
     let mut gemini = TestAgent::find(&home, Dialect::GeminiCli);
     gemini.context(|context| {
         context
@@ -53,7 +53,7 @@ fn a_proposal_whose_frame_is_deleted_goes_to_another(version: EmacsVersion) {
         client.wait_for("three", SOON);
         client
     });
-    emacs.wait_until("a root", "(pillion-roots-list)");
+    emacs.wait_until("a root", "(pillion-client-get :roots)");
     let gemini = TestAgent::find(&home, Dialect::GeminiCli);
     gemini.propose(&path, PROPOSED);
     let [first, last] = clients;

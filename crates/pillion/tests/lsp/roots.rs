@@ -131,3 +131,108 @@ fn a_change_that_cannot_be_read_is_ignored_and_reported() {
         "{told}"
     );
 }
+
+/// The paths in a field of `pillion/environment`, as names below the home directory.
+fn below(home: &Path, value: &Value) -> Vec<String> {
+    let paths = value.as_array().unwrap().iter();
+    let path = |value: &Value| {
+        Path::new(value.as_str().unwrap())
+            .strip_prefix(home)
+            .unwrap()
+            .display()
+            .to_string()
+    };
+    paths.map(path).collect()
+}
+
+#[test]
+fn a_plugin_s_workspace_makes_the_roots_and_the_folder_where_agents_start() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.home.home().canonicalize().unwrap();
+    for folder in [".git", "repo/.git", "repo/src", "other/_darcs", "notes"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    let workspace = |folders: &[&str], files: &[&str], chosen: Option<bool>| {
+        let uris = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| uri(&home.join(name)))
+                .collect::<Value>()
+        };
+        json!({"folders": uris(folders), "files": uris(files), "chosen": chosen})
+    };
+    let mut params = plugin_params();
+    // They count for nothing.
+    params["workspaceFolders"] = json!([folder(&home.join("notes"))]);
+    params["capabilities"]["experimental"]["pillion"] =
+        json!({"workspace": workspace(&[""], &["repo/src/a"], None)});
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(params);
+    editor.notify("initialized", json!({}));
+    let environment = editor.params("pillion/environment");
+    assert_eq!(served(&environment), home.join("repo").to_str().unwrap());
+    assert_eq!(below(&home, &environment["roots"]), ["repo"]);
+    for (folders, files, chosen, roots, start) in [
+        (
+            vec!["notes"],
+            vec!["repo/a"],
+            None,
+            vec!["notes", "repo"],
+            Some("repo"),
+        ),
+        (
+            vec!["notes"],
+            vec!["notes/a", "repo/a"],
+            None,
+            vec!["notes", "repo"],
+            Some("notes"),
+        ),
+        (
+            vec!["notes"],
+            vec!["notes/a", "other/a"],
+            Some(false),
+            vec!["notes", "other"],
+            Some("notes"),
+        ),
+        (
+            vec!["notes"],
+            vec!["repo/a"],
+            Some(true),
+            vec!["notes"],
+            Some("notes"),
+        ),
+        (vec![], vec![], None, vec![], None),
+        (vec![""], vec!["repo/a"], Some(true), vec![""], Some("")),
+    ] {
+        let change = workspace(&folders, &files, chosen);
+        editor.notify("pillion/didChangeWorkspace", change.clone());
+        let environment = editor.params("pillion/environment");
+        assert_eq!(below(&home, &environment["roots"]), roots, "{change}");
+        let start = start.map(|start| home.join(start).display().to_string());
+        let told = environment["startFolder"]
+            .as_str()
+            .map(|path| path.trim_end_matches('/'));
+        assert_eq!(
+            told,
+            start.as_deref().map(|path| path.trim_end_matches('/')),
+            "{change}"
+        );
+    }
+}
+
+#[test]
+fn a_workspace_that_cannot_be_read_is_refused_by_its_field() {
+    for (workspace, field) in [
+        (json!({"files": []}), "folders"),
+        (json!({"folders": "a", "files": []}), "folders"),
+        (json!({"folders": [], "files": [5]}), "files[0]"),
+    ] {
+        let sandbox = Sandbox::new();
+        let mut params = plugin_params();
+        params["capabilities"]["experimental"]["pillion"] = json!({"workspace": workspace});
+        let mut editor = Editor::start::<&str>(&sandbox, []);
+        let error = editor.request("initialize", params).unwrap_err();
+        let place = format!("capabilities.experimental.pillion.workspace.{field}");
+        assert!(error.to_string().contains(&place), "{error}");
+    }
+}

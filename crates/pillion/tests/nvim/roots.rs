@@ -81,10 +81,10 @@ fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(versi
     wait_published(&world, &[&inner, &project, &other]);
     world.nvim.command("bwipeout");
     wait_published(&world, &[&inner, &project]);
-    // One that becomes a repository.
+    // A folder that becomes a repository is the file's from then on.
     std::fs::create_dir(inner.join("deep/.jj")).unwrap();
     world.nvim.command("doautocmd <nomodeline> FocusGained");
-    wait_published(&world, &[&inner, &project, &inner.join("deep")]);
+    wait_published(&world, &[&inner, &inner.join("deep")]);
     world.nvim.assert_no_errors();
 }
 
@@ -145,6 +145,10 @@ fn where_there_is_no_root_starting_says_so_once(version: NvimVersion) {
     world
         .nvim
         .command(&format!("cd {}", world.home.workspace().display()));
+    wait_published(&world, &[&world.home.workspace()]);
+    world
+        .nvim
+        .wait_until("the root", "#require('pillion.client').state.roots == 1");
     world.nvim.command("messages clear | Pillion status");
     assert!(!world.nvim.messages().contains("no workspace root"));
 }

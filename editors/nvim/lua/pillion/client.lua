@@ -91,9 +91,12 @@ local notifications = {
     M.state.port = params.port
     M.state.pid = params.pid
     M.state.files = params.discoveryFiles or {}
+    M.state.roots = params.roots or {}
+    M.state.start_folder = type(params.startFolder) == "string" and params.startFolder or nil
     M.state.environment = params.variables or {}
     require("pillion.agents").set(params.agents or {})
     require("pillion.environment").set(M.state.environment)
+    require("pillion.roots").on_known()
   end,
   ["pillion/didChangeStatus"] = function(params)
     M.state.agents = params.agents or {}
@@ -225,13 +228,13 @@ local function initialize_params()
       name = "Neovim",
       version = ("%d.%d.%d"):format(version.major, version.minor, version.patch),
     },
-    workspaceFolders = require("pillion.roots").start(),
     capabilities = {
       general = { positionEncodings = { "utf-16" } },
       experimental = {
         pillion = {
           version = require("pillion.version"),
           diffs = config.get().diff.enabled and "lastUsed" or "never",
+          workspace = require("pillion.roots").start(),
         },
       },
     },

@@ -56,7 +56,7 @@ M.subcommands = {
     help = "start Pillion",
     run = function()
       require("pillion.client").start()
-      require("pillion.roots").warn_if_none()
+      require("pillion.roots").on_start()
     end,
   },
   stop = {

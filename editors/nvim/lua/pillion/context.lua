@@ -18,8 +18,8 @@ local scheduled = false
 --- What may have changed since the last look, apart from cursor and selection.
 local files_changed, roots_changed = true, true
 
---- Whether files were closed since then, and whether folders may have become repositories.
-local files_closed, repositories_changed = false, false
+--- Whether folders may have become repositories since then.
+local repositories_changed = false
 
 --- Buffers that were entered since the last look, with their windows.
 local entered = {}
@@ -131,12 +131,8 @@ local function send(active, files)
 end
 
 local function look_at_roots()
-  local roots = require("pillion.roots")
-  if files_closed then
-    roots.files_closed()
-  end
-  roots.refresh(repositories_changed)
-  roots_changed, files_closed, repositories_changed = false, false, false
+  require("pillion.roots").refresh(repositories_changed)
+  roots_changed, repositories_changed = false, false
 end
 
 local function look()
@@ -190,7 +186,7 @@ end
 
 local function on_delete(event)
   recent.forget(event.buf)
-  files_changed, files_closed = true, true
+  files_changed = true
   roots_may_differ()
 end
 

@@ -158,11 +158,13 @@ end
 
 local function check_roots()
   start("pillion: workspace roots")
-  local roots = require("pillion.roots").list()
-  for _, path in ipairs(roots) do
+  local roots = require("pillion.client").state.roots
+  for _, path in ipairs(roots or {}) do
     info(shown(path))
   end
-  if #roots == 0 then
+  if not roots then
+    info("not known while Pillion does not run")
+  elseif #roots == 0 then
     fail("there is none, so no agent connects", { "Change to a folder: :cd", "Or set the option `roots`" })
   else
     info("agents running in or below one of them connect")

@@ -52,7 +52,7 @@ function M.describe()
     state.port or "?",
     #names == 0 and "no agent" or table.concat(names, ", "),
     diffs(state.pendingDiffs),
-    #require("pillion.roots").list() == 0 and ", no workspace root. Hint: :cd PROJECT" or "",
+    state.roots and #state.roots == 0 and ", no workspace root. Hint: :cd PROJECT" or "",
     table.concat(notes):gsub("%.$", "")
   )
 end

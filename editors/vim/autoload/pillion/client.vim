@@ -47,7 +47,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], pendingDiffs: 0, unseen: 0, changes: 0, version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, version: '?', port: '?', pid: 0}
 enddef
 
 # What is known about the running companion.
@@ -121,8 +121,12 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     state.port = get(params, 'port', '?')
     state.pid = get(params, 'pid', 0)
     state.files = get(params, 'discoveryFiles', [])
+    state.roots = get(params, 'roots', [])
+    const start: any = get(params, 'startFolder', '')
+    state.startFolder = type(start) == v:t_string ? start : ''
     environment.Set(get(params, 'variables', {}))
     agents.Set(get(params, 'agents', []))
+    roots.WarnIfNone()
   elseif method == 'pillion/didChangeStatus'
     for name in ['agents', 'mentions', 'warnings', 'notes']
       state[name] = get(params, name, [])
@@ -288,7 +292,6 @@ def OnInitialized(error: any, result: any)
   context.Attach()
   reload.Attach()
   status.Update()
-  roots.WarnIfNone()
   events.Emit('PillionStarted', {version: state.version})
 enddef
 
@@ -300,10 +303,13 @@ def InitializeParams(): dict<any>
   return {
     processId: getpid(),
     clientInfo: {name: 'Vim', version: VimVersion()},
-    workspaceFolders: roots.Begin(),
     capabilities: {
       general: {positionEncodings: ['utf-8']},
-      experimental: {pillion: {version: version.NUMBER, diffs: config.Get('diffs') ? 'lastUsed' : 'never'}},
+      experimental: {pillion: {
+        version: version.NUMBER,
+        diffs: config.Get('diffs') ? 'lastUsed' : 'never',
+        workspace: roots.Begin(),
+      }},
     },
   }
 enddef

@@ -102,12 +102,9 @@ def Look(_: number)
   const focused = FocusedFile()
   if have_files_changed || focused > 0 && get(shown, 0, {buf: 0}).buf != focused
     have_files_changed = false
-    const before = shown->mapnew((_, entry) => entry.path)
     LookAtFiles()
-    if have_repositories_changed || before != shown->mapnew((_, entry) => entry.path)
-      roots.Refresh(have_repositories_changed)
-      have_repositories_changed = false
-    endif
+    roots.Refresh(have_repositories_changed)
+    have_repositories_changed = false
   endif
   var open_files = shown->mapnew((_, entry) => ({uri: files.Uri(entry.path), lastFocused: entry.time}))
   const nul = empty(shown) ? '' : Complete(shown[0], open_files[0])

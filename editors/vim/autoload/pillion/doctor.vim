@@ -5,7 +5,6 @@ vim9script
 import autoload './client.vim'
 import autoload './config.vim'
 import autoload './notify.vim'
-import autoload './roots.vim'
 import autoload './status.vim'
 import autoload './version.vim'
 
@@ -27,8 +26,8 @@ def Facts(): list<string>
   if client.last_end != ''
     lines += ['It last ended with ' .. substitute(client.last_end, '\n', ' ', 'g')]
   endif
-  const all = roots.List()
-  lines += ['Workspace roots: ' .. (empty(all) ? 'none' : join(all, ', '))]
+  const roots: list<string> = client.state.roots
+  lines += ['Workspace roots: ' .. (empty(roots) ? 'none' : join(roots, ', '))]
   lines += mapnew(client.state.warnings, (_, warning) => 'Warning: ' .. warning)
   lines += copy(client.state.notes)
   lines += mapnew(config.Problems(), (_, problem) => 'Option: ' .. problem)

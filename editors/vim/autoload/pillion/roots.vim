@@ -1,7 +1,7 @@
 vim9script
 
-# The workspace roots, in which agents connect: the working folders of Vim, of its tab pages and windows, and
-# the repositories of the files that are open. Never the home folder itself, nor the root of the file system.
+# The workspace, of which Pillion makes the roots, in which agents connect: the folders that Vim works in, and the files
+# that were used.
 
 import autoload './client.vim'
 import autoload './config.vim'
@@ -9,37 +9,8 @@ import autoload './context/recent.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
 
-# What stands in the folder of a repository; in a work tree or a submodule `.git` is a file.
-const MARKS = ['.git', '.jj', '.hg', '.svn', '.bzr', '.pijul', '_darcs']
-
-# By folder: the repository, or '' for none.
-var repositories: dict<string> = {}
-
-var known: list<string> = []
-
-# Whether this folder may be a root at all: neither the whole machine nor the home folder is a workspace.
-def IsWorkspace(folder: string): bool
-  return folder != fnamemodify(folder, ':h') && folder != files.Trimmed($HOME) && folder != files.Real($HOME)
-enddef
-
-# The nearest repository at or above a folder (a real path), or ''.
-def RepositoryOf(folder: string): string
-  if has_key(repositories, folder)
-    return repositories[folder]
-  endif
-  var found = ''
-  const above = fnamemodify(folder, ':h')
-  if above != folder
-    const has_mark = indexof(MARKS, (_, mark) => getftype(folder .. '/' .. mark) != '') >= 0
-    found = has_mark && IsWorkspace(folder) ? folder : RepositoryOf(above)
-  endif
-  repositories[folder] = found
-  return found
-enddef
-
-def FolderOf(path: string): string
-  return files.Real(fnamemodify(files.Real(path), ':h'))
-enddef
+# What was sent last.
+var sent: dict<any> = {}
 
 # With 'autochdir' a working folder says no more than which file has the focus; then it is the folder that Vim
 # was started in.
@@ -56,19 +27,19 @@ def WorkingFolders(): list<string>
   return folders
 enddef
 
-# The real paths of those that are there, each once.
-def Existing(paths: list<any>): list<string>
+# The URIs of paths, each once.
+def Uris(paths: list<any>): list<string>
   var found: list<string> = []
   for path in paths
-    const real = type(path) == v:t_string && path != '' ? files.Real(fnamemodify(path, ':p')) : ''
-    if real != '' && isdirectory(real) && index(found, real) < 0
-      add(found, real)
+    const uri = type(path) == v:t_string && path != '' ? files.Uri(fnamemodify(path, ':p')) : ''
+    if uri != '' && index(found, uri) < 0
+      add(found, uri)
     endif
   endfor
   return found
 enddef
 
-def Given(): list<string>
+def Chosen(): list<any>
   const Option = config.Get('roots')
   if type(Option) != v:t_func
     return []
@@ -84,83 +55,42 @@ def Given(): list<string>
     notify.Once('warn', 'g:pillion_roots must be a function that returns a list of paths')
     return []
   endif
-  return Existing(result)
+  return result
 enddef
 
-# The roots as real paths, each once; the global working folder first.
-export def List(): list<string>
-  const given = Given()
-  if !empty(given)
-    return given
+def Workspace(): dict<any>
+  const chosen = Chosen()
+  # With those in which coc.nvim's language servers work.
+  const folders = empty(chosen) ? WorkingFolders() + get(g:, 'WorkspaceFolders', []) : chosen
+  return {folders: Uris(folders), files: Uris(recent.Paths()), chosen: !empty(chosen)}
+enddef
+
+# The workspace for `initialize`; later changes are compared with it.
+export def Begin(): dict<any>
+  sent = Workspace()
+  return sent
+enddef
+
+# Reports the workspace if it is another one than before. `is_new`: folders may have become repositories.
+export def Refresh(is_new: bool)
+  const now = Workspace()
+  if is_new || now != sent
+    sent = client.Notify('pillion/didChangeWorkspace', now) ? now : {}
   endif
-  const paths = recent.Paths()
-  var folders: list<any> = WorkingFolders()
-  folders += paths->mapnew((_, path) => RepositoryOf(FolderOf(path)))->sort()->uniq()
-  # Where coc.nvim's language servers work.
-  folders += get(g:, 'WorkspaceFolders', [])
-  const roots = Existing(folders)->filter((_, folder) => IsWorkspace(folder))
-  if empty(roots) && !empty(paths)
-    # A file of the home folder's, say: its own folder is better than no agent at all.
-    return Existing([FolderOf(paths[0])])->filter((_, folder) => IsWorkspace(folder))
-  endif
-  return roots
 enddef
 
 # Says, the first time, that agents find this Vim nowhere.
 export def WarnIfNone()
-  if empty(List())
+  if empty(client.state.roots)
     notify.Once('warn', 'no workspace root, so no agent connects. Hint: :cd PROJECT')
   endif
 enddef
 
-def Contains(root: string, path: string): bool
-  const folder = root == '/' ? root : root .. '/'
-  return path ==# root || strpart(path, 0, strlen(folder)) ==# folder
-enddef
-
-# Where an agent starts: in the window's own working folder if it has one; else in the repository of the file
-# used last, or another root that it lies in; else in the first root.
+# Where an agent starts: in the window's own working folder if that is a root; else where Pillion says.
 export def ForTerminal(): string
-  const roots = List()
   const here = files.Real(getcwd())
-  if (haslocaldir() > 0) && index(roots, here) >= 0
+  if haslocaldir() > 0 && index(client.state.roots, here) >= 0
     return here
   endif
-  const paths = recent.Paths()
-  const at = empty(paths) ? '' : FolderOf(paths[0])
-  const repository = at == '' ? '' : RepositoryOf(at)
-  if repository != '' && index(roots, repository) >= 0
-    return repository
-  endif
-  const around = copy(roots)->filter((_, root) => at != '' && Contains(root, at))
-    ->sort((a, b) => strlen(b) - strlen(a))
-  return get(around, 0, get(roots, 0, getcwd()))
-enddef
-
-def Folder(path: string): dict<any>
-  return {uri: files.Uri(path), name: fnamemodify(path, ':t')}
-enddef
-
-# The roots for `initialize`; later changes are compared with them.
-export def Begin(): list<dict<any>>
-  repositories = {}
-  known = List()
-  return mapnew(known, (_, path) => Folder(path))
-enddef
-
-# Reports the roots if they are others than before. `is_new`: folders may have become repositories.
-export def Refresh(is_new: bool)
-  if is_new
-    repositories = {}
-  endif
-  const now = List()
-  const added = copy(now)->filter((_, path) => index(known, path) < 0)
-  const removed = copy(known)->filter((_, path) => index(now, path) < 0)
-  known = now
-  if !empty(added) || !empty(removed)
-    client.Notify('workspace/didChangeWorkspaceFolders', {event: {
-      added: added->mapnew((_, path) => Folder(path)),
-      removed: removed->mapnew((_, path) => Folder(path)),
-    }})
-  endif
+  return client.state.startFolder ?? getcwd()
 enddef

@@ -4,7 +4,6 @@ vim9script
 
 import autoload './client.vim'
 import autoload './events.vim'
-import autoload './roots.vim'
 
 def Agents(): list<string>
   return mapnew(client.state.agents, (_, agent) => get(agent, 'displayName', get(agent, 'name', '?')))
@@ -33,7 +32,7 @@ export def Describe(): string
   const names = Agents()
   return printf('version %s, port %s, %s, %s%s%s',
     client.state.version, client.state.port, empty(names) ? 'no agent' : join(names, ', '),
-    Diffs(client.state.pendingDiffs), empty(roots.List()) ? ', no workspace root. Hint: :cd PROJECT' : '',
+    Diffs(client.state.pendingDiffs), empty(client.state.roots) ? ', no workspace root. Hint: :cd PROJECT' : '',
     mapnew(client.state.notes, (_, note) => $'. {note}')->join('')->substitute('\.$', '', ''))
 enddef
 

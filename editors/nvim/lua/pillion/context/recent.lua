@@ -10,7 +10,7 @@ local M = {}
 --- As many files as agents are shown.
 local SHOWN = 10
 
---- How many files are looked for on disk at most, in search of those to be shown.
+--- How many files are looked for at most: on disk, in search of those to be shown, and for their repositories.
 local LOOKED_AT = 64
 
 --- Notes `{ buf, time }`, the newest last.
@@ -82,6 +82,19 @@ function M.seed()
   for index = #used, 1, -1 do
     note(used[index].bufnr, used[index].lastused * 1000)
   end
+end
+
+--- The paths of the files that were focused last, the newest first; before anything was looked at, of the one in focus.
+function M.paths()
+  local paths = {}
+  for index = #notes, 1, -1 do
+    local one = notes[index]
+    paths[#paths + 1] = counts(one) and file.path(one.buf) or nil
+    if #paths == LOOKED_AT then
+      break
+    end
+  end
+  return #paths > 0 and paths or { file.path(vim.api.nvim_get_current_buf()) }
 end
 
 --- The entries `{ buf, path, time, position }` of the files to be shown, the newest first.

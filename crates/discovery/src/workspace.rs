@@ -1,0 +1,295 @@
+//! The workspace of an editor: which folders are its roots, in which agents connect (C2.5), and the folder in which an
+//! agent starts there.
+//!
+//! The roots are the folders that the editor works in and the repositories of its open files. The home folder itself and
+//! the root of the file system are none: whatever an agent starts in, it would be below them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use crate::real_path::canonicalize;
+
+/// The entries that mark the folder of a repository; in a work tree or a submodule `.git` is a file.
+const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darcs"];
+
+/// The facts that the roots depend on.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Workspace {
+    /// The folders that the editor works in, the most important one first.
+    pub folders: Vec<PathBuf>,
+    /// The open files, the one used last first.
+    pub files: Vec<PathBuf>,
+    /// True if the person has chosen the folders: they alone are the roots, wherever they lie.
+    pub is_chosen: bool,
+}
+
+/// The roots of a workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Roots {
+    /// Real paths, each once; the most important one first.
+    pub paths: Vec<PathBuf>,
+    /// The folder in which an agent starts: the repository of the file used last, or else the deepest root around it, or
+    /// else the first root.
+    pub start: Option<PathBuf>,
+}
+
+impl Workspace {
+    /// Works the roots out. Waits for disks.
+    pub fn roots(&self, home: Option<&Path>) -> Roots {
+        let mut repositories = Repositories::new(home);
+        let files = self.files.iter().filter_map(|file| folder_of(file));
+        let around: Vec<PathBuf> = files.collect();
+        let mut found: Vec<PathBuf> = Vec::new();
+        for folder in &around {
+            found.extend(repositories.around(folder));
+        }
+        let last = around
+            .first()
+            .and_then(|folder| repositories.around(folder));
+        let folders = self
+            .folders
+            .iter()
+            .filter_map(|path| canonicalize(path).ok());
+        let folders = folders.filter(|folder| folder.is_dir());
+        let mut paths = Vec::new();
+        if self.is_chosen {
+            paths.extend(folders);
+        } else {
+            found.sort();
+            paths.extend(folders.chain(found));
+            paths.retain(|folder| repositories.allow(folder));
+        }
+        if paths.is_empty() && !self.is_chosen {
+            // A file of the home folder's, say: its own folder is better than no agent at all.
+            let first = around.first().filter(|folder| repositories.allow(folder));
+            paths.extend(first.cloned());
+        }
+        let paths = each_once(paths);
+        let start = start(&paths, around.first(), last);
+        Roots { paths, start }
+    }
+}
+
+/// The real folder that a file lies in.
+fn folder_of(file: &Path) -> Option<PathBuf> {
+    match canonicalize(file) {
+        Ok(real) => real.parent().map(Path::to_owned),
+        // It is not written yet.
+        Err(_) => canonicalize(file.parent()?).ok(),
+    }
+}
+
+fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
+    let mut kept: Vec<PathBuf> = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !kept.contains(&path) {
+            kept.push(path);
+        }
+    }
+    kept
+}
+
+fn start(
+    roots: &[PathBuf],
+    folder: Option<&PathBuf>,
+    repository: Option<PathBuf>,
+) -> Option<PathBuf> {
+    let around = || {
+        let folder = folder?;
+        let around = roots.iter().filter(|root| folder.starts_with(root));
+        around.max_by_key(|root| root.components().count())
+    };
+    let repository = repository.filter(|found| roots.contains(found));
+    repository.or_else(|| around().or(roots.first()).cloned())
+}
+
+/// The repositories around folders. Each folder is looked at once.
+struct Repositories {
+    home: Option<PathBuf>,
+    known: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Repositories {
+    fn new(home: Option<&Path>) -> Self {
+        let home = home.map(|home| canonicalize(home).unwrap_or_else(|_| home.to_owned()));
+        let known = HashMap::new();
+        Self { home, known }
+    }
+
+    /// Returns true if this folder may be a root.
+    fn allow(&self, folder: &Path) -> bool {
+        folder.parent().is_some() && Some(folder) != self.home.as_deref()
+    }
+
+    /// The nearest repository at or above a folder.
+    fn around(&mut self, folder: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.known.get(folder) {
+            return known.clone();
+        }
+        let has_mark = || {
+            let mut marks = MARKS.iter();
+            marks.any(|mark| folder.join(mark).symlink_metadata().is_ok())
+        };
+        let found = match folder.parent() {
+            Some(_) if self.allow(folder) && has_mark() => Some(folder.to_owned()),
+            Some(above) => self.around(above),
+            None => None,
+        };
+        self.known.insert(folder.to_owned(), found.clone());
+        found
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// A home folder that is a repository, and one below it.
+    struct Disk {
+        _dir: tempfile::TempDir,
+        home: PathBuf,
+    }
+
+    impl Disk {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let home = fs::canonicalize(dir.path()).unwrap().join("home");
+            for folder in [".git", "repo/.git", "repo/src/deep", "notes", "other/.hg"] {
+                fs::create_dir_all(home.join(folder)).unwrap();
+            }
+            for file in ["a", "repo/src/deep/a.rs", "notes/a", "other/a"] {
+                fs::write(home.join(file), "").unwrap();
+            }
+            Self { _dir: dir, home }
+        }
+
+        fn roots(&self, folders: &[&str], files: &[&str], is_chosen: bool) -> Roots {
+            let at = |names: &[&str]| names.iter().map(|name| self.home.join(name)).collect();
+            let workspace = Workspace {
+                folders: at(folders),
+                files: at(files),
+                is_chosen,
+            };
+            workspace.roots(Some(&self.home))
+        }
+
+        /// The same, as names below home, with the start at the end.
+        fn named(&self, folders: &[&str], files: &[&str], is_chosen: bool) -> String {
+            let Roots { paths, start } = self.roots(folders, files, is_chosen);
+            let name = |path: &PathBuf| match path.strip_prefix(&self.home) {
+                Ok(path) if path.as_os_str().is_empty() => "~".to_owned(),
+                Ok(path) => path.display().to_string(),
+                Err(_) => path.display().to_string(),
+            };
+            let names: Vec<_> = paths.iter().map(name).collect();
+            let start = start.as_ref().map_or("nowhere".to_owned(), name);
+            format!("{} > {start}", names.join(" "))
+        }
+    }
+
+    /// Each row: the folders, the files, and the roots with the folder where an agent starts.
+    #[test]
+    fn the_roots_are_the_folders_and_the_repositories_of_files() {
+        let disk = Disk::new();
+        let file = "repo/src/deep/a.rs";
+        for (folders, files, expected) in [
+            (vec!["repo"], vec![], "repo > repo"),
+            (vec!["repo/src"], vec![file], "repo/src repo > repo"),
+            (vec![""], vec![file], "repo > repo"),
+            (vec!["/"], vec![file], "repo > repo"),
+            (vec![""], vec![], " > nowhere"),
+            (vec![""], vec!["a"], " > nowhere"),
+            (vec![""], vec!["notes/a"], "notes > notes"),
+            (vec!["", "notes"], vec!["notes/a"], "notes > notes"),
+            (
+                vec!["notes"],
+                vec![file, "other/a"],
+                "notes other repo > repo",
+            ),
+            (
+                vec!["notes"],
+                vec!["other/a", file],
+                "notes other repo > other",
+            ),
+            (
+                vec!["notes", "repo", "notes"],
+                vec!["a"],
+                "notes repo > notes",
+            ),
+            (vec!["gone", "a"], vec!["gone/a"], " > nowhere"),
+            (vec!["notes"], vec!["repo/src/new"], "notes repo > repo"),
+        ] {
+            assert_eq!(
+                disk.named(&folders, &files, false),
+                expected,
+                "{folders:?} {files:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn folders_that_the_person_has_chosen_are_the_roots_wherever_they_lie() {
+        let disk = Disk::new();
+        let file = "repo/src/deep/a.rs";
+        for (folders, files, expected) in [
+            (vec![""], vec![file], "~ > ~"),
+            (vec!["notes"], vec![file], "notes > notes"),
+            (
+                vec!["notes", "repo/src", "repo"],
+                vec![file],
+                "notes repo/src repo > repo",
+            ),
+            (
+                vec!["notes", "repo/src"],
+                vec![file],
+                "notes repo/src > repo/src",
+            ),
+            (vec![], vec![file], " > nowhere"),
+        ] {
+            assert_eq!(
+                disk.named(&folders, &files, true),
+                expected,
+                "{folders:?} {files:?}"
+            );
+        }
+        assert_eq!(disk.named(&["/"], &[], true), "/ > /");
+    }
+
+    #[test]
+    fn every_mark_makes_a_repository_also_as_a_file_or_a_broken_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = fs::canonicalize(dir.path()).unwrap();
+        for mark in MARKS {
+            for kind in ["folder", "file", "link"] {
+                let repository = home.join(format!("{mark}-{kind}"));
+                fs::create_dir_all(repository.join("src")).unwrap();
+                let at = repository.join(mark);
+                match kind {
+                    "folder" => fs::create_dir(at).unwrap(),
+                    "file" => fs::write(at, "gitdir: elsewhere").unwrap(),
+                    _ => std::os::unix::fs::symlink("/gone", at).unwrap(),
+                }
+                let files = vec![repository.join("src/a")];
+                let workspace = Workspace {
+                    files,
+                    ..Workspace::default()
+                };
+                let roots = workspace.roots(Some(&home));
+                assert_eq!(roots.paths, [repository], "{mark} {kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn roots_and_files_are_where_links_lead() {
+        let disk = Disk::new();
+        let link = disk.home.join("link");
+        std::os::unix::fs::symlink(disk.home.join("repo"), &link).unwrap();
+        std::os::unix::fs::symlink(link.join("src/deep/a.rs"), disk.home.join("b.rs")).unwrap();
+        assert_eq!(disk.named(&["link"], &[], false), "repo > repo");
+        assert_eq!(disk.named(&[], &["b.rs"], false), "repo > repo");
+        assert_eq!(disk.named(&["link"], &["notes/a"], true), "repo > repo");
+    }
+}
