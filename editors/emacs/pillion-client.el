@@ -57,7 +57,7 @@ an error whose message the agent gets.")
   "Called when the companion has said where agents find it.")
 
 (defvar pillion-client-initialize-function #'ignore
-  "Returns the workspace folders with which the companion starts.")
+  "Returns the workspace with which the companion starts.")
 
 (defvar pillion-client--connection nil)
 (defvar pillion-client--retries 0)

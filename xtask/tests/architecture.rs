@@ -133,13 +133,19 @@ fn only_these_files_name_an_agent() {
         "crates/protocol/src/dialect/agents",
         "crates/protocol/src/claude",
         "crates/protocol/src/copilot",
+        "crates/protocol/src/codex.rs",
         "crates/companion/src/agents",
     ];
     let names_one = |code: &str| {
         let mut lines = code.lines().map(str::trim_start);
         lines.any(|line| !line.starts_with("//") && words.iter().any(|word| line.contains(word)))
     };
-    let mut found = read(&["crates/protocol/src", "crates/companion/src"], "rs");
+    let crates = [
+        "crates/protocol/src",
+        "crates/view/src",
+        "crates/companion/src",
+    ];
+    let mut found = read(&crates, "rs");
     found.retain(|source| !homes.iter().any(|home| source.path.starts_with(home)));
     found.retain(|source| names_one(&source.code().to_lowercase()));
     let mut found: Vec<_> = found.iter().map(|it| it.path.as_str()).collect();

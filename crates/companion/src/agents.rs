@@ -1,12 +1,16 @@
 //! Owns the agents' protocols: one implementation for each. Code outside of here names no agent.
 
 mod claude;
+#[cfg(unix)]
+pub(crate) mod codex;
 mod contract;
 mod copilot;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(unix)]
+pub(crate) use codex as context_sockets;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, IdeContext, SetArgument};

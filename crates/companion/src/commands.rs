@@ -19,7 +19,7 @@ use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
 use pillion_system::{peer, spawn};
 #[cfg(unix)]
-use pillion_view::commands::CodexStart;
+use pillion_view::commands::ContextAsker;
 use pillion_view::commands::{
     Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Guarded, Mentioned, MentionedFile,
     Refused, Request, ReviewRequest, SendNotes, Settle, Settled,
@@ -31,7 +31,7 @@ use tokio::sync::oneshot;
 
 pub(crate) use self::own::OwnSocket;
 #[cfg(unix)]
-use crate::codex;
+use crate::agents::context_sockets;
 use crate::diffs::{PendingDiff, SettleRequest, Settlement};
 use crate::disk::Lane;
 use crate::event::{self, Event, Events};
@@ -55,7 +55,7 @@ pub(crate) struct Commands {
     /// For commands that check files.
     checks: Lane,
     #[cfg(unix)]
-    codexs: codex::Started,
+    context_askers: context_sockets::Started,
 }
 
 impl Commands {
@@ -68,7 +68,7 @@ impl Commands {
             origins,
             checks: Lane::new(on_disk::MAX_CHECKS),
             #[cfg(unix)]
-            codexs: codex::Started::default(),
+            context_askers: context_sockets::Started::default(),
         }
     }
 
@@ -98,10 +98,10 @@ impl Commands {
         context
     }
 
-    /// Returns the places where the Codexes ask that were started for this companion.
+    /// Returns the places where agents ask what is open that were started for this companion.
     #[cfg(unix)]
-    pub(crate) fn codexs(&self) -> Vec<codex::Place> {
-        self.codexs.places()
+    pub(crate) fn context_places(&self) -> Vec<context_sockets::Place> {
+        self.context_askers.places()
     }
 
     /// The agent that whoever speaks here was started by, if there is one. Waits for the system.
@@ -237,15 +237,16 @@ impl Commands {
             // It has a connection of its own: see `serve`.
             Request::Wait(_) => Err(stopping()),
             #[cfg(unix)]
-            Request::Codex(CodexStart { home, tmpdir }) => {
+            Request::ContextAsker(ContextAsker { home, tmpdir }) => {
                 if let Some(process) = speaker.pid {
-                    self.codexs.add(process, codex::Place::new(home, tmpdir));
+                    let place = context_sockets::Place::new(home, tmpdir);
+                    self.context_askers.add(process, place);
                 }
                 Ok(Value::Null)
             }
             // It asks nowhere there.
             #[cfg(not(unix))]
-            Request::Codex(_) => Ok(Value::Null),
+            Request::ContextAsker(_) => Ok(Value::Null),
             Request::Hook(call) => value(
                 self.ask(|answer| event::Command::Hook { call, answer })
                     .await?,

@@ -14,9 +14,9 @@ use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
-#[cfg(unix)]
-use crate::codex_keeper::Keeper;
 use crate::commands::Commands;
+#[cfg(unix)]
+use crate::context_keeper::Keeper;
 use crate::discovery::{DiscoveryThread, Order, PublishError};
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
@@ -252,7 +252,7 @@ struct Prepared {
     commands: Commands,
     options: Options,
     #[cfg(unix)]
-    codex: Option<Keeper>,
+    context_keeper: Option<Keeper>,
 }
 
 async fn prepare(
@@ -298,7 +298,7 @@ async fn prepare(
     let commands = Commands::new(events.clone(), sessions.clone(), origins.clone());
     let own = is_program.then(|| commands.clone());
     #[cfg(unix)]
-    let codex = own.clone().and_then(|commands| {
+    let context_keeper = own.clone().and_then(|commands| {
         let keeper = Keeper::start(&options.environment, commands);
         keeper
             .inspect_err(|error| tracing::warn!(%error, "cannot start a thread"))
@@ -326,7 +326,7 @@ async fn prepare(
         commands,
         options,
         #[cfg(unix)]
-        codex,
+        context_keeper,
     })
 }
 
@@ -380,7 +380,7 @@ impl Prepared {
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         #[cfg(unix)]
-        drop(self.codex);
+        drop(self.context_keeper);
         drop(stop);
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
         drop(self.socket);

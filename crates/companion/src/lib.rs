@@ -11,13 +11,11 @@ mod acceptor;
 mod agents;
 mod asking;
 mod checks;
-#[cfg(unix)]
-mod codex;
-#[cfg(unix)]
-mod codex_keeper;
 mod commands;
 mod companion;
 mod context;
+#[cfg(unix)]
+mod context_keeper;
 mod diffs;
 mod discovery;
 mod disk;

@@ -179,7 +179,7 @@ impl InitializeParams {
         let said = said.filter(|said| !said.is_null()).cloned();
         let read = said.map(message::params::<DidChangeWorkspace>).transpose();
         let read =
-            read.map_err(|why| format!("capabilities.experimental.pillion.workspace.{why}"))?;
+            read.map_err(|why| format!("capabilities.experimental.pillion.workspace: {why}"))?;
         Ok(read.map(Into::into))
     }
 

@@ -84,8 +84,8 @@ pub enum Request {
     Wait(Wait),
     /// Stand beside the hook of a call, and say what became of it: [`Guarded`], however long that takes.
     Guard(Guard),
-    /// Codex CLI is about to start as the process that asks.
-    Codex(CodexStart),
+    /// An agent that asks what is open is about to start as the process that asks.
+    ContextAsker(ContextAsker),
     /// An agent tells what it is about to do, or has done, so that what it changes is recorded. Answered when that may go on,
     /// with what the agent's model is to be told, a text, or null.
     Work(AgentWork),
@@ -182,10 +182,10 @@ pub enum Guarded {
     Elsewhere,
 }
 
-/// The places where a Codex CLI will ask for what is open.
+/// The places of the sockets at which an agent will ask what is open.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CodexStart {
-    /// Its own directory.
+pub struct ContextAsker {
+    /// The agent's own directory.
     #[serde(with = "exact::path")]
     pub home: PathBuf,
     /// The temporary directory.

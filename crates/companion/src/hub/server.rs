@@ -25,7 +25,7 @@ use self::guests::Guests;
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::acceptor::{Acceptor, Serve};
-use crate::codex;
+use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
 use pillion_view::hub::link::Link;
@@ -85,12 +85,12 @@ struct State {
 struct Attached {
     handle: Handle,
     commands: Commands,
-    /// The place where a Codex asks that has the variables of the front end.
-    codex: codex::Place,
+    /// The place where an agent asks what is open that has the variables of the front end.
+    context_place: context_sockets::Place,
 }
 
-impl codex::Companions for Shared {
-    fn ask(&self, folder: &Path) -> Vec<codex::Told> {
+impl context_sockets::Companions for Shared {
+    fn ask(&self, folder: &Path) -> Vec<context_sockets::Told> {
         let state = self.lock();
         let companions = state.companions.values();
         companions
@@ -135,23 +135,23 @@ impl Hub {
         let acceptor = Arc::new(Mutex::new(Some(acceptor)));
         let (kept, shared) = (Arc::clone(&acceptor), Arc::clone(&self.shared));
         spawn("hub's socket", move || keep(&kept, &shared))?;
-        let codex = Arc::new(codex::Sockets::default());
-        let (sockets, shared) = (Arc::clone(&codex), Arc::clone(&self.shared));
-        let own = codex::Place::of(&self.environment);
-        spawn("Codex's sockets", move || {
+        let own_sockets = Arc::new(context_sockets::Sockets::default());
+        let (sockets, shared) = (Arc::clone(&own_sockets), Arc::clone(&self.shared));
+        let own = context_sockets::Place::of(&self.environment);
+        spawn("context sockets", move || {
             let is_over = || shared.lock().is_over;
             loop {
                 let seen = shared.lock().front_ends();
-                if !sockets.serve(&shared.codexs(&own), &shared, is_over) {
+                if !sockets.serve(&shared.context_places(&own), &shared, is_over) {
                     return;
                 }
-                let until = Instant::now() + codex::INTERVAL;
+                let until = Instant::now() + context_sockets::INTERVAL;
                 shared.wait_while(until, |state| !state.is_over && state.front_ends() == seen);
             }
         })?;
         self.shared.wait_for_end();
         tracing::info!("the hub ends");
-        codex.end();
+        own_sockets.end();
         self.shared.stop_companions();
         // Only now, and only once: whoever finds the socket gone starts another hub. If its disk hangs, it stays, and the
         // system releases its lock.
@@ -338,7 +338,7 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let codex = codex::Place::of(&options.environment);
+        let context_place = context_sockets::Place::of(&options.environment);
         let started = Companion::open(options, editor, false);
         let mut state = self.lock();
         let result = match started {
@@ -349,7 +349,7 @@ impl Shared {
                 let attached = Attached {
                     handle,
                     commands,
-                    codex,
+                    context_place,
                 };
                 state.views.insert(view, attached);
                 state.workspaces.started(workspace);
@@ -371,12 +371,12 @@ impl Shared {
         result
     }
 
-    /// The places where the Codexes ask that have this hub's variables, those of a front end, or were started for a companion.
-    fn codexs(&self, own: &codex::Place) -> Vec<codex::Place> {
+    /// The places where agents ask what is open that have this hub's variables, those of a front end, or were started for a companion.
+    fn context_places(&self, own: &context_sockets::Place) -> Vec<context_sockets::Place> {
         let state = self.lock();
-        let views = state.views.values().map(|view| view.codex.clone());
+        let views = state.views.values().map(|view| view.context_place.clone());
         let companions = state.companions.values();
-        let started = companions.flat_map(|it| it.commands().codexs());
+        let started = companions.flat_map(|it| it.commands().context_places());
         [own.clone()]
             .into_iter()
             .chain(views)
@@ -500,7 +500,7 @@ impl State {
         let attached = Attached {
             handle,
             commands: companion.commands().clone(),
-            codex: codex::Place::of(&options.environment),
+            context_place: context_sockets::Place::of(&options.environment),
         };
         self.views.insert(view, attached);
         true

@@ -27,7 +27,7 @@ use pillion_doctor::setup::program::{self, is_bare};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
-use pillion_view::commands::{Client, CodexStart};
+use pillion_view::commands::{Client, ContextAsker};
 
 use self::review::OwnHooks;
 use super::hook;
@@ -228,12 +228,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if agent.protocol() == Protocol::Codex
         && let Some(client) = companion.and_then(|it| Client::new(it.state.as_ref()?))
     {
-        let start = CodexStart {
+        let start = ContextAsker {
             home: environment.codex_home(),
             tmpdir: environment.base(Base::TmpDir),
         };
         // A companion of an older version does not know of it.
-        if let Err(error) = client.codex_starts(start) {
+        if let Err(error) = client.context_asker_starts(start) {
             tracing::warn!(%error, "the companion may not serve /ide");
         }
     }

@@ -231,8 +231,13 @@ fn a_workspace_that_cannot_be_read_is_refused_by_its_field() {
         let mut params = plugin_params();
         params["capabilities"]["experimental"]["pillion"] = json!({"workspace": workspace});
         let mut editor = Editor::start::<&str>(&sandbox, []);
-        let error = editor.request("initialize", params).unwrap_err();
-        let place = format!("capabilities.experimental.pillion.workspace.{field}");
-        assert!(error.to_string().contains(&place), "{error}");
+        let answer = editor.request("initialize", params);
+        let error = &answer["error"]["message"];
+        let error = error.as_str().unwrap();
+        assert!(
+            error.contains("experimental.pillion.workspace: "),
+            "{error}"
+        );
+        assert!(error.contains(field), "{error}");
     }
 }

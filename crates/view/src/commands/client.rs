@@ -13,8 +13,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{
-    AgentOfHook, AgentWork, Answer, CodexStart, Command, DiffError, DiffRef, DiffSummary, DiffText,
-    Guard, Guarded, HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request,
+    AgentOfHook, AgentWork, Answer, Command, ContextAsker, DiffError, DiffRef, DiffSummary,
+    DiffText, Guard, Guarded, HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request,
     ReviewRequest, SendNotes, Settle, Settled, Wait,
 };
 use crate::editor::Chosen;
@@ -144,12 +144,12 @@ impl Client {
         self.ask(Request::Review(request))
     }
 
-    /// Tells that this process is about to become Codex CLI.
+    /// Tells that this process is about to become an agent that asks what is open.
     ///
     /// # Errors
     /// When the companion cannot be reached.
-    pub fn codex_starts(&self, start: CodexStart) -> Result<(), ClientError> {
-        self.ask(Request::Codex(start))
+    pub fn context_asker_starts(&self, start: ContextAsker) -> Result<(), ClientError> {
+        self.ask(Request::ContextAsker(start))
     }
 
     /// Tells that a hook of an agent was called, and asks what is known of the agent; none if it is not connected.

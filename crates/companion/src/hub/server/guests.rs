@@ -10,7 +10,7 @@ use pillion_view::{Options, Reply};
 
 use super::remote_view::RemoteView;
 use super::{Attached, Shared, Unattached, attached};
-use crate::codex;
+use crate::agents::context_sockets;
 use crate::hub::workspaces::ViewId;
 
 /// The guests of each view. A state machine, without I/O.
@@ -74,11 +74,11 @@ impl Shared {
             Err(reason) => to.send(FromHub::Refused(refused(reason))),
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let codex = codex::Place::of(&options.environment);
+        let context_place = context_sockets::Place::of(&options.environment);
         let attached = Attached {
             handle: companion.attach(options, editor, published),
             commands: companion.commands().clone(),
-            codex,
+            context_place,
         };
         let guest = state.next_view();
         state.views.insert(guest, attached);

@@ -1,5 +1,5 @@
-//! Answers Codex CLI's question what an editor shows, for a companion that is alone in its process. A hub does so for all
-//! of its own.
+//! Answers at sockets the question what an editor shows, for a companion that is alone in its process. A hub does so for
+//! all of its own.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crossbeam_channel::{Sender, TryRecvError};
 use pillion_discovery::Environment;
 use pillion_system::spawn;
 
-use crate::codex::{Companions, INTERVAL, Place, Sockets, Told};
+use crate::agents::context_sockets::{Companions, INTERVAL, Place, Sockets, Told};
 use crate::commands::Commands;
 
 /// Serves a companion that is alone in its process, until it is dropped.
@@ -28,9 +28,9 @@ impl Keeper {
         };
         let (sockets, own) = (Arc::clone(&keeper.sockets), Place::of(environment));
         let commands = Arc::new(commands);
-        spawn("Codex's sockets", move || {
+        spawn("context sockets", move || {
             let has_ended = || is_over.try_recv() == Err(TryRecvError::Disconnected);
-            let places = || [vec![own.clone()], commands.codexs()].concat();
+            let places = || [vec![own.clone()], commands.context_places()].concat();
             while sockets.serve(&places(), &commands, has_ended) {
                 let _ = is_over.recv_timeout(INTERVAL);
             }
