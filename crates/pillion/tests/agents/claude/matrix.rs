@@ -1,18 +1,21 @@
 //! Claude Code as `pillion run` starts it, in modes in which it asks nobody by itself: what its hooks ask in place of a diff of its
 //! own, and what becomes of a call about which nobody has decided when the hub is killed.
 
-use pillion_testkit::{Turn, kill_hub};
+use std::fs;
+
+use pillion_testkit::{Env, Turn, all_of, kill_hub};
 use serde_json::json;
 
 use super::run::{first_cell, notebook, propose_cell, run_in};
 use super::{Scene, read, wait_connected};
 use crate::companion::{self, SOON};
+use crate::review::Review;
 
 /// A notebook's cell: accepted, rejected with a reason, stopped with Esc.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_mode() {
-    let scene = run_in("auto");
+    let mut scene = run_in("auto");
     let book = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &book, "x = 2");
     scene.review.accept("n.ipynb");
@@ -30,6 +33,43 @@ fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_
     assert_eq!(first_cell(&book), "x = 2");
     scene.model.clear();
     writes_nothing_without_a_hub(&scene, "auto");
+
+    // Nobody decides in time.
+    let env = Env::default().with("PILLION_LIMIT", "2");
+    scene.review.pane().kill();
+    companion::wait_until("no hub", || {
+        let is_hub = |pid: &u32| {
+            let command = fs::read(format!("/proc/{pid}/cmdline"));
+            command.is_ok_and(|it| it.ends_with(b"pillion\0hub\0"))
+        };
+        (!all_of(&scene.home).iter().any(is_hub)).then_some(())
+    });
+    scene.review = Review::start_with(&scene.tmux, &scene.home, "limited", &env);
+    wait_connected(&scene.review);
+    let made = scene.home.workspace().join("too-late");
+    companion::run(&scene.home, ["review-mode", "commands"]);
+    let input = json!({"command": "touch too-late", "description": "makes a file"});
+    let bash = Turn::CallTool {
+        name: "Bash",
+        input,
+    };
+    let cell = json!({"notebook_path": book, "cell_id": "a1", "new_source": "x = 5"});
+    let cell = Turn::CallTool {
+        name: "NotebookEdit",
+        input: cell,
+    };
+    scene
+        .model
+        .script([Turn::read_file(&book), cell, bash, Turn::say("it is over")]);
+    scene.claude.prompt("do both");
+    scene.claude.wait_for("it is over");
+    let request = scene.model.last_main().expect("it asked its model");
+    let told = request.body["messages"].to_string();
+    assert_eq!(told.matches("nobody decided in time").count(), 2, "{told}");
+    assert_eq!(first_cell(&book), "x = 2");
+    assert!(!made.exists());
+    companion::wait_none_pending(&scene.home);
+    scene.review.wait_idle();
 }
 
 #[test]
