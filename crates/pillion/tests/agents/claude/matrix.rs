@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pillion_testkit::{Env, Turn, all_of, kill_hub};
+use pillion_testkit::{Env, Home, Turn, all_of, kill_hub};
 use serde_json::json;
 
 use super::run::{first_cell, notebook, propose_cell, run_in};
@@ -79,6 +79,18 @@ fn claude_that_is_run_writes_nothing_without_a_hub_in_bypass_mode() {
     writes_nothing_without_a_hub(&run_in(mode), mode);
 }
 
+/// Returns true if a process stands beside a hook that could tell that its companion was killed before it reached that.
+fn is_guarded(home: &Home) -> bool {
+    let read = |pid: &u32, name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let is_guard = |pid: &u32| read(pid, "cmdline").ends_with(b"hook\0guard\0claude\0");
+    let mut guards = all_of(home).into_iter().filter(is_guard);
+    guards.any(|pid| {
+        let environment = read(&pid, "environ");
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|it| it.starts_with(b"CLAUDE_CODE_SSE_PORT="))
+    })
+}
+
 /// The hub is killed (SIGKILL) while a person is to decide about a cell, a shell command, an edit and a subagent's: each time Claude Code asks
 /// in its own window, also where it asks nobody otherwise, and makes the call only if it is allowed there.
 fn writes_nothing_without_a_hub(scene: &Scene, mode: &str) {
@@ -104,6 +116,7 @@ fn writes_nothing_without_a_hub(scene: &Scene, mode: &str) {
             .script([Turn::read_file(&book), edit, Turn::say("the cell is done")]);
         scene.claude.prompt("change it");
         pane.wait_for("Claude Code proposes killed.ipynb", SOON);
+        assert!(is_guarded(&scene.home), "it knows which companion is meant");
         killed();
         assert_eq!(first_cell(&book), "x = 1");
         if is_allowed {
