@@ -39,12 +39,14 @@ use pillion_view::commands::{DiffError, DiffRef};
 /// The time limit for the editor to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The longest that a hook waits for the person: its agent would give up a little later, and make the change.
+/// The longest that a hook may wait for the person: its agent would give up a little later, and make the change.
 pub(crate) const HOOK_TIMEOUT: Duration = Duration::from_secs(23 * 60 * 60);
 
 #[derive(Debug)]
 pub(crate) struct Diffs<C> {
     last_id: u64,
+    /// The longest that a hook waits for the person.
+    hook_limit: Duration,
     entries: Entries<C>,
     sets: Sets,
     /// The latest acceptances: whose agent may not have written it yet, for which file, and what that was then.
@@ -282,6 +284,7 @@ impl<C> Default for Diffs<C> {
     fn default() -> Self {
         Self {
             last_id: 0,
+            hook_limit: HOOK_TIMEOUT,
             entries: Entries::default(),
             sets: Sets::default(),
             unwritten: VecDeque::new(),
@@ -290,6 +293,14 @@ impl<C> Default for Diffs<C> {
 }
 
 impl<C> Diffs<C> {
+    /// No hook waits for the person longer than this, or than any hook may.
+    pub(crate) fn within(hook_limit: Option<Duration>) -> Self {
+        Self {
+            hook_limit: hook_limit.map_or(HOOK_TIMEOUT, |limit| limit.min(HOOK_TIMEOUT)),
+            ..Self::default()
+        }
+    }
+
     /// The diffs that wait for the reviewer, oldest first.
     pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
         let entries = self.entries.iter();

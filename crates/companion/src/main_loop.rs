@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::CompanionState;
+use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, memory};
 use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
@@ -122,6 +122,15 @@ pub(crate) struct MainLoop {
     connected: Vec<Dialect>,
 }
 
+/// The variable with the number of seconds after which a call is denied that waits for the person in a hook.
+const HOOK_LIMIT: &str = "PILLION_LIMIT";
+
+/// The person's own such limit, if they have set one.
+fn hook_limit(environment: &Environment) -> Option<Duration> {
+    let seconds = environment.filled(HOOK_LIMIT)?.to_str()?.parse();
+    seconds.ok().map(Duration::from_secs)
+}
+
 impl MainLoop {
     pub(crate) fn new(
         state: CompanionState,
@@ -133,6 +142,7 @@ impl MainLoop {
         losses: Losses,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
+        let hook_limit = environment.as_ref().and_then(hook_limit);
         let judging = Judging::new(environment.as_ref(), events.clone());
         let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
@@ -149,7 +159,7 @@ impl MainLoop {
             discovery,
             context: Context::default(),
             focusing: Vec::new(),
-            diffs: Diffs::default(),
+            diffs: Diffs::within(hook_limit),
             sessions,
             origins,
             losses,

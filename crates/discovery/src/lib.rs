@@ -59,6 +59,6 @@ pub use real_path::{canonicalize, depth_in, is_same, real_path};
 pub use socket::Socket;
 pub use state::{CompanionState, ViewState};
 pub use survey::survey;
-pub use sweep::sweep;
+pub use sweep::{is_left_behind, sweep};
 pub use tokens::Tokens;
 pub use warning::Warning;

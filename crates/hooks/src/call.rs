@@ -31,6 +31,17 @@ pub struct Call {
     pub subagent: Option<String>,
     /// The person's prompt, at the beginning of a turn.
     pub prompt: String,
+    /// The agent's record of its session, if [`HookProtocol::is_stopped`] knows how it is read.
+    pub record: Option<Record>,
+}
+
+/// The file in which an agent records what happens in a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// The agent's name for the call there; empty if it has none.
+    pub call: String,
 }
 
 /// A moment at which an agent calls a hook.
@@ -100,6 +111,12 @@ pub trait HookProtocol: Sync {
     /// Returns true if the agent shows this change in the companion that it is connected to whatever the hook answers, so that
     /// the hook has nothing to show.
     fn shows_itself(&self, _call: &Call) -> bool {
+        false
+    }
+
+    /// Returns true if this line of the agent's record of its session says that the person has stopped it, so that this call is not
+    /// made any more. Only for agents that neither end the hook then nor tell it.
+    fn is_stopped(&self, _call: &Call, _line: &str) -> bool {
         false
     }
 

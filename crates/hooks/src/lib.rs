@@ -17,7 +17,7 @@ pub mod settings;
 
 use pillion_protocol::Dialect;
 
-pub use call::{Answer, Call, Entry, Event, HookProtocol, Scope, TIMEOUT};
+pub use call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope, TIMEOUT};
 pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 

@@ -9,8 +9,7 @@ use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
 use super::{
-    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, HOOK_TIMEOUT, Proposal, Settlement, State,
-    TargetCheck, Waiting,
+    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
 };
 use crate::disk::CHECK_TIMEOUT;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
@@ -23,7 +22,7 @@ const AGENT_CLOSED: &str = "the agent closed the diff";
 
 const AGENT_GONE: &str = "the agent is gone";
 
-const UNDECIDED: &str = "Nobody decided about this change within 23 hours.";
+const UNDECIDED: &str = "The change was not made: nobody decided in time.";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
@@ -81,7 +80,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             notes: None,
-            limit: is_limited.then(|| now + HOOK_TIMEOUT),
+            limit: is_limited.then(|| now + self.hook_limit),
             state: State::Checking {
                 caller,
                 deadline: now + CHECK_TIMEOUT,

@@ -514,7 +514,7 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
     let words = delivery.words.take();
     assert_eq!(
         words.as_deref(),
-        Some("Nobody decided about this change within 23 hours.")
+        Some("The change was not made: nobody decided in time.")
     );
     assert_eq!(lines(actions).last().unwrap(), "close 1 ClosedByAgent");
     assert_eq!(machine.due(), None);

@@ -591,6 +591,7 @@ fn asked(hook: hooks::Call) -> pillion_hooks::Call {
         id: hook.id,
         subagent: hook.subagent,
         prompt: String::new(),
+        record: None,
     }
 }
 

@@ -28,7 +28,7 @@ const PLACES: [&str; 14] = [
 ];
 
 /// The variables by which a person configures a companion.
-const SETTINGS: [&str; 1] = ["PILLION_CHANGES"];
+const SETTINGS: [&str; 2] = ["PILLION_CHANGES", "PILLION_LIMIT"];
 
 fn is_shared(name: &str) -> bool {
     let mut agents = Dialect::ALL.into_iter().filter_map(Dialect::shell_variable);
@@ -97,6 +97,7 @@ mod tests {
             ("CLAUDECODE", OsStr::new("1")),
             ("XDG_STATE_HOME", state),
             ("PILLION_CHANGES", off),
+            ("PILLION_LIMIT", OsStr::new("60")),
         ];
         let read =
             Environment::from_pairs(read).with_current_dir(Path::new(OsStr::from_bytes(b"/w\xff")));

@@ -170,6 +170,7 @@ pub(crate) fn read_events(
         id,
         subagent,
         prompt,
+        record: None,
     })
 }
 

@@ -56,6 +56,7 @@ impl HookProtocol for Copilot {
             id: String::new(),
             subagent: None,
             prompt,
+            record: None,
         })
     }
 

@@ -2,19 +2,25 @@
 //! by watching the program.
 
 use std::iter;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::{claude, edit};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT};
+use crate::call::{
+    Answer, Call, Entry, Event, HookProtocol, Record, SHORT_TIMEOUT, Scope, TIMEOUT,
+};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
 /// The hooks of Gemini CLI.
 #[derive(Debug)]
 pub(crate) struct Gemini;
+
+/// Its words in its record when the person has stopped it.
+const STOPPED: &str = "Request cancelled.";
 
 const BEFORE_TOOL: &str = "BeforeTool";
 const AFTER_TOOL: &str = "AfterTool";
@@ -31,13 +37,22 @@ pub(crate) const SHELL: &str = "run_shell_command";
 
 impl HookProtocol for Gemini {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
-        claude::read_events(input, |event| match event {
+        let record = record(&input, "");
+        let call = claude::read_events(input, |event| match event {
             BEFORE_AGENT => Event::BeforeTurn,
             BEFORE_TOOL => Event::BeforeTool,
             AFTER_TOOL => Event::AfterTool,
             AFTER_AGENT => Event::AfterTurn,
             other => Event::Other(other.to_owned()),
-        })
+        })?;
+        Ok(Call { record, ..call })
+    }
+
+    fn is_stopped(&self, _call: &Call, line: &str) -> bool {
+        let Some(entry) = recorded(line, STOPPED) else {
+            return false;
+        };
+        entry["type"] == "info" && entry["content"] == STOPPED
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
@@ -82,6 +97,19 @@ impl HookProtocol for Gemini {
             &[BEFORE_AGENT, AFTER_AGENT],
         )
     }
+}
+
+/// The agent's record of its session, as it tells its hooks, in which it calls a call by this name.
+pub(crate) fn record(input: &Map<String, Value>, call: &str) -> Option<Record> {
+    let path = PathBuf::from(input.get("transcript_path")?.as_str()?);
+    let call = call.to_owned();
+    path.is_absolute().then_some(Record { path, call })
+}
+
+/// The entry in a line of such a record, if these words are in it.
+pub(crate) fn recorded(line: &str, words: &str) -> Option<Value> {
+    let line = line.contains(words).then_some(line)?;
+    serde_json::from_str(line).ok()
 }
 
 /// The entries at events of these tools, the first of which asks a person, and at other events. Timeouts are in milliseconds.

@@ -5,7 +5,7 @@ use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value};
 
 use super::{claude, edit, gemini};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
@@ -19,9 +19,17 @@ const WRITE: &str = "write_file";
 const NOTEBOOK_EDIT: &str = "notebook_edit";
 const EDITS: [&str; 3] = [EDIT, WRITE, NOTEBOOK_EDIT];
 
+/// The state of a call in its record when the person has stopped it.
+const STOPPED: &str = "cancelled";
+
 impl HookProtocol for Qwen {
     fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
-        let call = claude::read(input)?;
+        let named = input.get("tool_call_id").and_then(Value::as_str);
+        let record = named.and_then(|name| gemini::record(&input, name));
+        let call = Call {
+            record,
+            ..claude::read(input)?
+        };
         // It tells each request to its model as a prompt without words, too.
         let is_prompt = call.event != Event::BeforeTurn || !call.prompt.is_empty();
         Ok(match is_prompt {
@@ -62,6 +70,15 @@ impl HookProtocol for Qwen {
             (_, Ruling::Told(text)) => claude::told(call, text),
             _ => Answer::nothing(),
         }
+    }
+
+    /// It records the end of each call.
+    fn is_stopped(&self, call: &Call, line: &str) -> bool {
+        let Some(Record { call, .. }) = &call.record else {
+            return false;
+        };
+        let result = gemini::recorded(line, STOPPED).map(|entry| entry["toolCallResult"].clone());
+        result.is_some_and(|it| it["callId"] == call.as_str() && it["status"] == STOPPED)
     }
 
     fn shown_tools(&self) -> &'static [&'static str] {

@@ -477,3 +477,66 @@ proptest! {
         }
     }
 }
+
+/// Lines of the records of Gemini CLI and Qwen Code, as they were seen when a person pressed Esc while a hook waited.
+#[test]
+fn what_an_agent_records_says_that_a_call_is_stopped() {
+    let read = |protocol: &dyn HookProtocol, event: &str, more: Value| {
+        let mut input = object(json!({
+            "hook_event_name": event, "session_id": "s", "cwd": "/w", "tool_name": "edit", "tool_input": {},
+        }));
+        input.extend(object(more));
+        protocol.read(input).unwrap()
+    };
+    let (gemini, qwen): (&dyn HookProtocol, &dyn HookProtocol) = (&Gemini, &Qwen);
+    let call = read(gemini, "BeforeTool", json!({"transcript_path": "/r"}));
+    for (line, is_stopped) in [
+        (
+            r#"{"id":"1","type":"info","content":"Request cancelled."}"#,
+            true,
+        ),
+        (
+            r#"{"id":"1","type":"user","content":"Request cancelled."}"#,
+            false,
+        ),
+        (
+            r#"{"id":"1","type":"info","content":"Request cancelled. Not."}"#,
+            false,
+        ),
+        (r#"{"$set":{"lastUpdated":"x"}}"#, false),
+        ("Request cancelled.", false),
+    ] {
+        assert_eq!(gemini.is_stopped(&call, line), is_stopped, "{line}");
+    }
+    let named = json!({"transcript_path": "/r", "tool_call_id": "call_3"});
+    let call = read(qwen, "PreToolUse", named);
+    for (line, is_stopped) in [
+        (
+            r#"{"type":"tool_result","toolCallResult":{"callId":"call_3","status":"cancelled"}}"#,
+            true,
+        ),
+        (
+            r#"{"type":"tool_result","toolCallResult":{"callId":"call_4","status":"cancelled"}}"#,
+            false,
+        ),
+        (
+            r#"{"type":"tool_result","toolCallResult":{"callId":"call_3","status":"success"}}"#,
+            false,
+        ),
+        (r#"{"type":"user","message":"call_3 cancelled"}"#, false),
+    ] {
+        assert_eq!(qwen.is_stopped(&call, line), is_stopped, "{line}");
+    }
+    for (protocol, event, more) in [
+        (gemini, "BeforeTool", json!({})),
+        (gemini, "BeforeTool", json!({"transcript_path": "r"})),
+        (qwen, "PreToolUse", json!({"transcript_path": "/r"})),
+        (
+            qwen,
+            "PreToolUse",
+            json!({"transcript_path": "", "tool_call_id": "c"}),
+        ),
+    ] {
+        assert_eq!(read(protocol, event, more.clone()).record, None, "{more}");
+    }
+}

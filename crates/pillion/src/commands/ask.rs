@@ -14,8 +14,16 @@ use pillion_text::stderr;
 
 use crate::agent_connection::{self, AgentConnection, Session};
 
-/// The signal that ends the waiting; none if the time is up.
-pub type Stop = Option<Signal>;
+/// The reason why nobody waits for the decisions any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// This signal came.
+    Signal(Signal),
+    /// The time is up.
+    TimeUp,
+    /// Whoever proposed the files has given them up.
+    GivenUp,
+}
 
 /// The outcome of asking.
 #[derive(Debug, Default)]
@@ -28,8 +36,8 @@ pub struct Asked {
     pub error: Option<anyhow::Error>,
 }
 
-/// Proposes the files, and waits for the decisions, for a signal, or until the time is up. `decided` is called with the place
-/// of each file that was decided, at once; if the companion is not Pillion's, it is not.
+/// Proposes the files, and waits for the decisions, for a signal, until the time is up, or until `given_up` ends. `decided` is
+/// called with the place of each file that was decided, at once; if the companion is not Pillion's, it is not.
 ///
 /// # Errors
 /// When nobody could be asked.
@@ -37,6 +45,7 @@ pub async fn ask(
     connection: &AgentConnection,
     files: &[ProposedFile],
     timeout: Option<Duration>,
+    given_up: impl Future<Output = ()>,
     mut decided: impl FnMut(usize, &End),
 ) -> anyhow::Result<Asked> {
     // Before a view opens: from here on a signal closes it.
@@ -44,8 +53,12 @@ pub async fn ask(
     let limit = timeout.unwrap_or(Duration::MAX);
     let ended = Cell::new(None);
     let mut stop = pin!(async {
-        let signal = tokio::time::timeout(limit, signals.next()).await.ok();
-        ended.set(Some(signal));
+        let stop = tokio::select! {
+            signal = signals.next() => Stop::Signal(signal),
+            () = tokio::time::sleep(limit) => Stop::TimeUp,
+            () = given_up => Stop::GivenUp,
+        };
+        ended.set(Some(stop));
     });
     let mut session = tokio::select! {
         session = connection.connect() => session?,

@@ -4,6 +4,7 @@ mod change;
 mod report;
 pub(super) mod text;
 
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use pillion_agent::set::{End, ProposedFile};
 use pillion_protocol::diff::set::MAX_FILES;
 
 use self::change::Change;
-use super::ask::{self, Asked};
+use super::ask::{self, Asked, Stop};
 use super::limit;
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
@@ -96,7 +97,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let connection = AgentConnection::find(&target)?;
         consent.ask(&connection.companion)?;
         let proposed: Vec<ProposedFile> = open.iter_mut().map(|it| it.proposed()).collect();
-        let asking = ask::ask(&connection, &proposed, args.timeout, |_, _| {});
+        let asking = ask::ask(&connection, &proposed, args.timeout, pending(), |_, _| {});
         asked = pillion_agent::runtime()?.block_on(asking)?;
         for (change, end) in open.into_iter().zip(asked.ends.drain(..)) {
             change.end = Some(end);
@@ -159,7 +160,7 @@ fn end_one(change: &Change, asked: Asked, is_json: bool) -> anyhow::Result<()> {
     if let Some(error) = asked.error {
         return Err(error);
     }
-    let is_reported = is_json && !matches!(asked.stop, Some(Some(_)));
+    let is_reported = is_json && !matches!(asked.stop, Some(Stop::Signal(_)));
     if is_reported {
         report::print_json(std::slice::from_ref(change), &asked, false)?;
     } else {
@@ -175,7 +176,7 @@ fn end_one(change: &Change, asked: Asked, is_json: bool) -> anyhow::Result<()> {
     match &change.end {
         Some(End::Withdrawn { edited, is_closed }) => {
             report::keep_edits(change, edited.as_deref());
-            Err(report::stopped(asked.stop.flatten(), *is_closed).into())
+            Err(report::stopped(asked.stop, *is_closed).into())
         }
         _ => Err(Failure::new(Kind::Refused, "the change was rejected").into()),
     }
@@ -220,8 +221,8 @@ fn end_all(changes: &[Change], asked: Asked, is_json: bool) -> anyhow::Result<()
     if let Some(error) = asked.error {
         return Err(error);
     }
-    if !is_closed || matches!(asked.stop, Some(Some(_))) {
-        return Err(report::stopped(asked.stop.flatten(), is_closed).into());
+    if !is_closed || matches!(asked.stop, Some(Stop::Signal(_))) {
+        return Err(report::stopped(asked.stop, is_closed).into());
     }
     match (refused.len(), is_any_lost) {
         (0, false) => Ok(()),

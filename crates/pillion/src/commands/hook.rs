@@ -9,6 +9,7 @@ mod guard;
 mod input;
 mod install;
 mod judge;
+mod record;
 mod settings_file;
 mod uninstall;
 mod wait;
@@ -150,7 +151,12 @@ fn protocol(agent: Dialect) -> Result<&'static dyn HookProtocol, Failure> {
 }
 
 /// Returns the answer to the agent.
-fn answer(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, limits: Limits) -> Verdict {
+fn answer(
+    agent: Dialect,
+    target: &Target,
+    protocol: &'static dyn HookProtocol,
+    limits: Limits,
+) -> Verdict {
     let call = match input::read(&mut io::stdin().lock()).and_then(|input| protocol.read(input)) {
         Ok(call) => call,
         Err(why) => {

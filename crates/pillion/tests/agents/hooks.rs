@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{AgentKind, Env, HEADLESS_PROMPT, Home, Model, ModelRequest, Npm, Turn};
+use pillion_testkit::{
+    AgentKind, Env, HEADLESS_PROMPT, Home, Model, ModelRequest, Npm, Turn, all_of,
+};
 use serde_json::{Value, json};
 
 use crate::companion::{self, PILLION, SOON, Serve};
@@ -134,6 +136,32 @@ enum Decision<'a> {
     Edit(&'a [u8]),
     /// Reject, for this reason.
     Reject(&'a str),
+}
+
+/// The person stops an agent in its own window (Esc) while its hook shows a change of this file: the view goes, a decision that
+/// comes later decides nothing and says so, nothing is written, and no hook runs on.
+pub fn stop_while_its_hook_waits(home: &Home, file: &Path, stop: impl FnOnce()) {
+    let hooks = || {
+        let is_hook = |pid: &u32| {
+            let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&command).contains("pillion\0hook\0")
+        };
+        all_of(home).into_iter().filter(is_hook).count()
+    };
+    let before = fs::read(file).expect("it is there");
+    let pending = companion::wait_pending(home, file);
+    assert_eq!(hooks(), 1, "its hook waits");
+    stop();
+    companion::wait_none_pending(home);
+    for decision in ["accept", "reject"] {
+        let late = companion::command(home, [decision, &pending.name]).output();
+        let late = late.expect("the command under test runs");
+        let said = String::from_utf8_lossy(&late.stderr);
+        assert!(!late.status.success(), "{decision}: {said}");
+        assert!(said.contains("is pending"), "{decision}: {said}");
+    }
+    companion::wait_until("no hook", || (hooks() == 0).then_some(()));
+    assert_bytes(file, &before);
 }
 
 /// Waits until an agent has ended.

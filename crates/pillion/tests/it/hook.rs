@@ -180,7 +180,7 @@ fn without_a_companion_it_steps_aside_and_says_so_or_denies_if_it_is_strict() {
 #[test]
 fn what_is_not_understood_is_blocked() {
     let sandbox = Sandbox::new();
-    let long = vec![b' '; (32 << 20) + 1];
+    let long = vec![b' '; 100 << 20];
     for (input, why) in [
         (&b""[..], "standard input is empty"),
         (b"no JSON", "it is not JSON"),
@@ -437,6 +437,44 @@ fn what_stands_beside_a_hook_is_silent_where_no_agent_is_connected() {
     let _serve = sandbox.serve::<&str>([]);
     beside();
     pending(&sandbox, 0);
+}
+
+/// The companion may be killed before this process has reached it: then there is nobody whom it could ask.
+#[test]
+fn what_stands_beside_a_hook_has_the_agent_ask_if_its_companion_was_killed() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let mut call = edit(&sandbox, &path, "two", "zwei");
+    call["tool_use_id"] = "toolu_1".into();
+    let beside = |port: u16| {
+        let command = sandbox
+            .command(["hook", "guard", "claude"])
+            .env("CLAUDE_CODE_SSE_PORT", port.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = command.unwrap();
+        let input = call.to_string();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_bytes()).unwrap();
+        drop(stdin);
+        Hook(child).answer()
+    };
+    let mut killed = sandbox.serve::<&str>([]);
+    let port = killed.port();
+    // One that is new may have taken the place of one that was killed.
+    assert_eq!(beside(port).decision().0, "ask");
+    beside(1).expect_nothing();
+    killed.signal("KILL");
+    killed.ended();
+    assert_eq!(beside(port).decision().0, "ask");
+    beside(1).expect_nothing();
+    let mut ended = sandbox.serve::<&str>([]);
+    let port = ended.port();
+    ended.signal("TERM");
+    ended.ended();
+    beside(port).expect_nothing();
 }
 
 #[test]

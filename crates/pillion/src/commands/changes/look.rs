@@ -1,5 +1,6 @@
 //! `pillion look`: changes that are written already, in the same views as proposals.
 
+use std::future::pending;
 use std::path::PathBuf;
 use std::thread;
 
@@ -133,7 +134,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             failure::warn(&error);
         }
     };
-    let asking = ask::ask(&connection, &files, None, decided);
+    let asking = ask::ask(&connection, &files, None, pending(), decided);
     let asked = pillion_agent::runtime()?.block_on(asking)?;
     let done = said.end();
     let Some(error) = asked.error else {

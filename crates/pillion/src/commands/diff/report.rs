@@ -32,10 +32,10 @@ pub fn print_notes(change: &Change, file: &str) {
 }
 
 /// Why the waiting ended before everything was decided.
-pub fn stopped(stop: Stop, is_closed: bool) -> Failure {
+pub fn stopped(stop: Option<Stop>, is_closed: bool) -> Failure {
     let (kind, what) = match stop {
-        None => (Kind::Refused, "nobody decided in time"),
-        Some(signal) => (signal.into(), "interrupted"),
+        Some(Stop::Signal(signal)) => (signal.into(), "interrupted"),
+        _ => (Kind::Refused, "nobody decided in time"),
     };
     if is_closed {
         return Failure::new(kind, what);
@@ -77,8 +77,8 @@ fn object(change: &Change, asked: &Asked) -> Value {
             Outcome::Accepted { .. } => "accepted",
             Outcome::Rejected => "rejected",
         },
-        (Some(End::Withdrawn { .. }), Some(None)) => "timedOut",
-        (Some(End::Withdrawn { .. }), Some(Some(_))) => "interrupted",
+        (Some(End::Withdrawn { .. }), Some(Stop::TimeUp)) => "timedOut",
+        (Some(End::Withdrawn { .. }), Some(_)) => "interrupted",
         (Some(End::Withdrawn { .. }), None) => "failed",
     };
     let mut object = json!({"path": change.path, "outcome": outcome});

@@ -5,10 +5,12 @@
 //! person counts.
 
 use std::io;
+use std::time::Duration;
 
-use pillion_discovery::{Environment, state};
+use pillion_discovery::{CompanionState, Environment, is_left_behind, state};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
+use pillion_system::now_ms;
 use pillion_view::commands::{Client, ClientError, Guard, Guarded};
 
 use super::{agent, input};
@@ -43,11 +45,30 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A companion that is younger may have taken the place of one that was killed, without the agent's having come back yet.
+const COMES_BACK: Duration = Duration::from_secs(10);
+
+/// Returns true if the companion that the agent was started with was killed a moment ago, or not replaced since: the hook beside this
+/// may have called it.
+fn is_killed(environment: &Environment, companions: &[CompanionState]) -> bool {
+    let agent = Dialect::ClaudeCode;
+    let port = agent.port_variable();
+    let port = port.and_then(|name| environment.filled(name)?.to_str()?.parse().ok());
+    let Some(port) = port else {
+        return false;
+    };
+    match companions.iter().find(|it| it.port == port) {
+        Some(it) => u128::from(now_ms().saturating_sub(it.started_at_ms)) < COMES_BACK.as_millis(),
+        None => is_left_behind(environment, agent, port),
+    }
+}
+
 /// Waits at the companion that the agent is connected to. Returns true if the hook gets no answer from it.
 fn is_unanswered(guard: &Guard) -> bool {
-    let companions = state::list(&Environment::current()).into_iter();
-    let mut is_lost = false;
-    for client in companions.filter_map(|it| Client::new(&it)) {
+    let environment = Environment::current();
+    let companions = state::list(&environment);
+    let mut is_lost = is_killed(&environment, &companions);
+    for client in companions.iter().filter_map(Client::new) {
         match client.guard(guard.clone()) {
             Ok(Guarded::Answered) => return false,
             Ok(Guarded::Unanswered) => return true,

@@ -18,7 +18,7 @@ use pillion_view::commands::Client;
 use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, work};
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, record, work};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::{Need, Running};
@@ -28,6 +28,9 @@ use crate::failure::{Failure, Kind};
 
 /// Why a change is denied whose companion has ended.
 const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
+
+/// Why a change is denied whose agent the person has stopped meanwhile.
+const STOPPED: &str = "the user stopped the agent before anybody had decided";
 
 /// The limits for judging this call.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +62,7 @@ enum Stop {
 /// Judges a call before it is made. If it is to be made, the companion is told before.
 pub fn judge(
     agent: Dialect,
-    protocol: &dyn HookProtocol,
+    protocol: &'static dyn HookProtocol,
     call: &Call,
     target: &Target,
     limits: Limits,
@@ -96,7 +99,7 @@ fn is_nothing_new(changes: &[Change]) -> bool {
 /// Shows the changes to a person, if there is one.
 fn shown(
     agent: Dialect,
-    protocol: &dyn HookProtocol,
+    protocol: &'static dyn HookProtocol,
     changes: Changes,
     call: &Call,
     target: &Target,
@@ -178,7 +181,7 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
 
 fn ask(
     agent: Dialect,
-    protocol: &dyn HookProtocol,
+    protocol: &'static dyn HookProtocol,
     call: &Call,
     connection: &AgentConnection,
     changes: Vec<Change>,
@@ -192,6 +195,7 @@ fn ask(
         connection,
         &proposed,
         left.map(|it| it.max(Duration::from_millis(1))),
+        record::call_is_stopped(protocol, call),
         |_, _| {},
     );
     let asked = pillion_agent::runtime()
@@ -229,8 +233,10 @@ fn ask(
     let kept = kept(&ends, &proposed);
     let kept: Vec<_> = kept.into_iter().flatten().collect();
     match (stop, error) {
-        (Some(Some(signal)), _) => Err(Stop::Signal(signal)),
-        (Some(None), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
+        (Some(ask::Stop::Signal(signal)), _) => Err(Stop::Signal(signal)),
+        (Some(ask::Stop::TimeUp), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
+        // The agent does not make the call any more, whatever it is answered.
+        (Some(ask::Stop::GivenUp), _) => Ok(Ruling::Denied(undecided(STOPPED, &kept))),
         (None, error) => {
             let why = match error {
                 Some(error) if is_gone(&error) => COMPANION_ENDED.to_owned(),

@@ -73,10 +73,11 @@ fn is_reviewed_in(release: ClaudeRelease, mode: &str) {
     assert_eq!(read(&path), BEFORE);
 
     let path = scene.change("cancelled.txt", PROPOSES);
-    scene.claude.pane().send_keys(["Escape"]);
+    hooks::stop_while_its_hook_waits(&scene.home, &path, || {
+        scene.claude.pane().send_keys(["Escape"]);
+    });
     scene.review.wait_idle();
     scene.claude.wait_ready();
-    assert_eq!(read(&path), BEFORE);
 
     let path = scene.change("killed.txt", PROPOSES);
     kill_hub(&scene.home);

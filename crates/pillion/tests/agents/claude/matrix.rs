@@ -1,18 +1,21 @@
 //! Claude Code as `pillion run` starts it, in modes in which it asks nobody by itself: what its hooks ask in place of a diff of its
 //! own, and what becomes of a call about which nobody has decided when the hub is killed.
 
-use pillion_testkit::{Turn, kill_hub};
+use std::fs;
+
+use pillion_testkit::{Env, Home, Turn, all_of, kill_hub};
 use serde_json::json;
 
 use super::run::{first_cell, notebook, propose_cell, run_in};
 use super::{Scene, read, wait_connected};
 use crate::companion::{self, SOON};
+use crate::review::Review;
 
 /// A notebook's cell: accepted, rejected with a reason, stopped with Esc.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_mode() {
-    let scene = run_in("auto");
+    let mut scene = run_in("auto");
     let book = scene.home.file("n.ipynb", notebook("x = 1"));
     propose_cell(&scene, &book, "x = 2");
     scene.review.accept("n.ipynb");
@@ -30,6 +33,43 @@ fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_
     assert_eq!(first_cell(&book), "x = 2");
     scene.model.clear();
     writes_nothing_without_a_hub(&scene, "auto");
+
+    // Nobody decides in time.
+    let env = Env::default().with("PILLION_LIMIT", "2");
+    scene.review.pane().kill();
+    companion::wait_until("no hub", || {
+        let is_hub = |pid: &u32| {
+            let command = fs::read(format!("/proc/{pid}/cmdline"));
+            command.is_ok_and(|it| it.ends_with(b"pillion\0hub\0"))
+        };
+        (!all_of(&scene.home).iter().any(is_hub)).then_some(())
+    });
+    scene.review = Review::start_with(&scene.tmux, &scene.home, "limited", &env);
+    wait_connected(&scene.review);
+    let made = scene.home.workspace().join("too-late");
+    companion::run(&scene.home, ["review-mode", "commands"]);
+    let input = json!({"command": "touch too-late", "description": "makes a file"});
+    let bash = Turn::CallTool {
+        name: "Bash",
+        input,
+    };
+    let cell = json!({"notebook_path": book, "cell_id": "a1", "new_source": "x = 5"});
+    let cell = Turn::CallTool {
+        name: "NotebookEdit",
+        input: cell,
+    };
+    scene
+        .model
+        .script([Turn::read_file(&book), cell, bash, Turn::say("it is over")]);
+    scene.claude.prompt("do both");
+    scene.claude.wait_for("it is over");
+    let request = scene.model.last_main().expect("it asked its model");
+    let told = request.body["messages"].to_string();
+    assert_eq!(told.matches("nobody decided in time").count(), 2, "{told}");
+    assert_eq!(first_cell(&book), "x = 2");
+    assert!(!made.exists());
+    companion::wait_none_pending(&scene.home);
+    scene.review.wait_idle();
 }
 
 #[test]
@@ -37,6 +77,18 @@ fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_
 fn claude_that_is_run_writes_nothing_without_a_hub_in_bypass_mode() {
     let mode = "bypassPermissions";
     writes_nothing_without_a_hub(&run_in(mode), mode);
+}
+
+/// Returns true if a process stands beside a hook that could tell that its companion was killed before it reached that.
+fn is_guarded(home: &Home) -> bool {
+    let read = |pid: &u32, name: &str| fs::read(format!("/proc/{pid}/{name}")).unwrap_or_default();
+    let is_guard = |pid: &u32| read(pid, "cmdline").ends_with(b"hook\0guard\0claude\0");
+    let mut guards = all_of(home).into_iter().filter(is_guard);
+    guards.any(|pid| {
+        let environment = read(&pid, "environ");
+        let mut variables = environment.split(|byte| *byte == 0);
+        variables.any(|it| it.starts_with(b"CLAUDE_CODE_SSE_PORT="))
+    })
 }
 
 /// The hub is killed (SIGKILL) while a person is to decide about a cell, a shell command, an edit and a subagent's: each time Claude Code asks
@@ -64,6 +116,7 @@ fn writes_nothing_without_a_hub(scene: &Scene, mode: &str) {
             .script([Turn::read_file(&book), edit, Turn::say("the cell is done")]);
         scene.claude.prompt("change it");
         pane.wait_for("Claude Code proposes killed.ipynb", SOON);
+        assert!(is_guarded(&scene.home), "it knows which companion is meant");
         killed();
         assert_eq!(first_cell(&book), "x = 1");
         if is_allowed {

@@ -352,10 +352,8 @@ fn asks_no_question_about_what_was_reviewed(starts: &[(CodexRelease, CodexModel)
         let file = scene.home.file("b.txt", BEFORE);
         scene.script([Turn::patch(&EDIT.replace("NAME", "b.txt"))]);
         codex.prompt("change another one");
-        companion::wait_pending(&scene.home, &file);
-        codex.interrupt();
-        companion::wait_none_pending(&scene.home);
-        assert_bytes(&file, BEFORE.as_bytes());
+        super::stop_while_its_hook_waits(&scene.home, &file, || codex.interrupt());
+        review.pane().wait_gone("proposes b.txt", SOON);
 
         let Scene { serve, home, .. } = scene;
         drop((codex, review, tmux, serve));

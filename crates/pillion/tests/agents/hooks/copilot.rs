@@ -199,11 +199,18 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
     model.wait_for(told, SOON, |request| {
         request.is_main && request.mentions(told)
     });
-    assert!(
-        fs::read_to_string(&file)
-            .expect("it is there")
-            .starts_with("one\n")
-    );
+    let before = fs::read(&file).expect("it is there");
+    assert!(before.starts_with(b"one\n"));
+    review.wait_idle();
+    copilot.wait_ready();
+
+    // Stopped, it waits for its hook all the same, and then does not make the change.
+    propose(Turn::replace(&file, "one", "uno"), "uno");
+    copilot.interrupt();
+    review.accept("a.txt");
+    copilot.wait_ready();
+    review.wait_idle();
+    assert_bytes(&file, &before);
 }
 
 /// An edit that leads from the text that is there now is made, and none of a file that is not there.

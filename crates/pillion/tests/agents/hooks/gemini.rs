@@ -68,4 +68,12 @@ fn gemini_that_asks_itself_shows_each_change_once() {
         assert_bytes(file, BEFORE.replace("two", "zwei").as_bytes());
         scene.review.wait_idle();
     }
+    let file = scene.home.file("stopped.txt", BEFORE);
+    let edit = Turn::replace(&file, "two", "zwei");
+    scene.model.script([Turn::read_file(&file), edit]);
+    scene.agent.prompt("change it");
+    super::stop_while_its_hook_waits(&scene.home, &file, || {
+        scene.agent.pane().send_keys(["Escape"]);
+    });
+    scene.review.wait_idle();
 }

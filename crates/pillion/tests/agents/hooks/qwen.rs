@@ -4,10 +4,11 @@ use std::path::Path;
 use std::process::Child;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{AgentKind, Turn};
+use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn};
 
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion;
+use crate::review::{Review, title};
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 const MODES: [&str; 2] = ["yolo", "auto-edit"];
@@ -97,4 +98,32 @@ fn qwen_changes_the_cells_that_its_hook_allows() {
     scene.wait_told("+3");
     ended(agent).expect_done("edited");
     assert_eq!(super::source(&file), "3");
+}
+
+/// In a terminal, in the modes in which it asks nobody.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_that_is_stopped_takes_its_change_away() {
+    let kind = AgentKind::Qwen;
+    let home = Home::new();
+    super::install(&home, kind, Dialect::QwenCode);
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    for mode in MODES {
+        let command = Npm::from_env().bin().join(kind.name());
+        let command = [&*command.display().to_string(), "--approval-mode", mode];
+        let env = kind.env(home.env(), &model);
+        let pane = tmux.spawn(mode, Size::new(100, 40), &env, &home.workspace(), &command);
+        let agent = Agent::attach(kind, pane);
+        let file = home.file("stopped.txt", BEFORE);
+        model.clear();
+        model.script([Turn::read_file(&file), super::edit(&file)]);
+        agent.prompt("change it");
+        review
+            .pane()
+            .wait_for(&title(kind, "stopped.txt"), companion::SOON);
+        super::stop_while_its_hook_waits(&home, &file, || agent.pane().send_keys(["Escape"]));
+        review.wait_idle();
+        agent.quit();
+    }
 }
