@@ -77,7 +77,7 @@
       (insert (or (plist-get answer :problem) "There are no unseen changes here.") "\n"))
     (let ((left-out (or (plist-get answer :leftOut) 0)))
       (unless (zerop left-out)
-        (insert (format "%d older changes are not listed.\n" left-out))))
+        (insert (format "%d more changes are not listed.\n" left-out))))
     (goto-char (point-min))
     (forward-line (1- line))))
 

@@ -227,9 +227,9 @@ protocol's, and REASON what they say about it."
                                 it))
                         diffs))
          (chosen (cdr (assoc (completing-read prompt names nil t) names))))
-    (if (pillion-diff--pending-p chosen)
-        chosen
-      (user-error "Pillion: this diff is settled"))))
+    (cond ((null chosen) (user-error "Pillion: no diff was chosen"))
+          ((pillion-diff--pending-p chosen) chosen)
+          (t (user-error "Pillion: this diff is settled")))))
 
 (defun pillion-diff--choose (id prompt)
   "The diff with ID, the one in focus, the only one, or one chosen by PROMPT."
@@ -337,13 +337,13 @@ With a prefix argument, it is the one with this ID."
 (put 'pillion-diff--may-kill 'permanent-local-hook t)
 
 (defun pillion-diff--confirm-exit ()
-  "Ask before Emacs ends while proposals wait."
+  "Ask before Emacs ends while diffs are pending."
   (pillion-diff--await-rulings)
   (or (null pillion-diff--pending)
       noninteractive
-      (y-or-n-p (format "%d %s for a decision; reject and exit? "
+      (y-or-n-p (format "%d %s pending; exit, and reject those that are not open elsewhere? "
                         (length pillion-diff--pending)
-                        (if (cdr pillion-diff--pending) "proposals wait" "proposal waits")))))
+                        (if (cdr pillion-diff--pending) "diffs are" "diff is")))))
 
 (defun pillion-diff--on-frame-gone (frame)
   "FRAME was deleted: what it showed is offered to the others."

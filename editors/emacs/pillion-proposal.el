@@ -184,7 +184,8 @@ After other changes of TEXT, nobody knows whether all of it is there."
 
 (defun pillion-proposal--header (diff)
   "The header line of the proposal of DIFF, in the selected window."
-  ;; A narrow window cuts off the end: what people know by heart comes last.
+  ;; A narrow window cuts off the end: what people know by heart comes last, unless remarks alone would fill the line.
+  ;; In full, these are at the first hunk.
   (let* ((room (window-width))
          (seen (pillion-proposal--seen diff))
          (name (pillion-proposal--file diff))
@@ -192,10 +193,13 @@ After other changes of TEXT, nobody knows whether all of it is there."
          (edited (concat (pillion-proposal-place diff)
                          (if (buffer-modified-p (pillion-diff-buffer diff)) ", edited" "")
                          (pcase notes (0 "") (1 ", 1 note") (_ (format ", %d notes" notes)))))
-         (rest (concat (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
-                                  (pillion-diff-remarks diff) "")
-                       " | C-c C-c accepts, C-c C-k rejects | "
-                       (pillion-plain (pillion-diff-agent diff))))
+         (remarks (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
+                             (pillion-diff-remarks diff) ""))
+         (keys " | C-c C-c accepts, C-c C-k rejects")
+         (is-long (> (string-width (concat edited seen remarks keys)) (- room 10)))
+         (rest (concat (if is-long keys remarks)
+                       (if is-long remarks keys)
+                       " | " (pillion-plain (pillion-diff-agent diff))))
          (key (if (equal seen "") "" ": C-c C-v goes on"))
          (needed (string-width (concat " " edited seen))))
     (when (> (+ (string-width (concat name key rest)) needed) room)

@@ -239,7 +239,7 @@ impl<'a> Deciding<'a> {
         written: Option<Written>,
     ) -> Result<Option<Made>, DecideError> {
         Ok(Some(match (act, written) {
-            (Act::Keep, _) => self.kept(change),
+            (Act::Keep, _) => return Ok(self.kept(change)),
             (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done, &[]),
             // Another view may have decided otherwise meanwhile.
             (Act::Undo, Some(Written::Undone(done, judged)))
@@ -325,18 +325,22 @@ impl<'a> Deciding<'a> {
     ) -> Result<&'static str, DecideError> {
         self.tell_notes(change, true, notes, shown);
         self.judged.refresh(self.store)?;
-        let made = self.kept(change);
-        self.save(change, made)
+        match self.kept(change) {
+            Some(made) => self.save(change, made),
+            None => Ok(ALREADY),
+        }
     }
 
-    fn kept(&self, change: &Change) -> Made {
-        match self.part(change).cloned() {
+    /// The judgement of a change that stays; none if all of it has been taken back, which can still be undone.
+    fn kept(&self, change: &Change) -> Option<Made> {
+        match self.edit(change) {
             // What is left of it stays.
-            Some(part) => Made::of(Judged {
+            Some(edit) => Some(Made::of(Judged {
                 judgement: Judgement::Edited,
-                ..part
-            }),
-            None => self.made(change, Judgement::Kept, None),
+                ..edit.clone()
+            })),
+            None if self.is_written_back(change) => None,
+            None => Some(self.made(change, Judgement::Kept, None)),
         }
     }
 
@@ -594,10 +598,11 @@ impl<'a> Deciding<'a> {
         judged.filter(|it| is_edit(it) && it.after == change.after)
     }
 
-    /// The same, if the rest of the change is not decided about.
-    fn part(&self, change: &Change) -> Option<&Judged> {
-        let edit = self.edit(change);
-        edit.filter(|it| it.judgement == Judgement::Part)
+    /// Returns true if the file has the text from before the change, because a person wanted it.
+    fn is_written_back(&self, change: &Change) -> bool {
+        let judged = self.judged.of(change.number);
+        judged.is_some_and(|it| it.written.is_some())
+            && self.standing(change) == Standing::TakenBack
     }
 
     fn no_hunk(&self, change: &Change) -> DecideError {

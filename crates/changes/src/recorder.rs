@@ -24,7 +24,7 @@ use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
 pub use attended::Glance;
-use attended::{Attended, is_an_editors_own};
+use attended::{Attended, is_an_editors_own, is_swap_or_lock};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 
@@ -718,7 +718,7 @@ impl Recorder {
         self.begin_at_last();
         let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
-            if self.found_for_person(&difference) {
+            if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {

@@ -923,3 +923,35 @@ fn twenty_thousand_files_are_one_look() {
     assert_eq!(turn.changes.len(), 20_000);
     assert!(turn.change(20_000).is_some());
 }
+
+/// Vim writes its swap file again and again while a person types, Emacs its lock and its automatic saves: whatever runs then
+/// has not written them.
+#[test]
+fn the_swap_files_and_locks_of_editors_are_no_changes_of_a_call_that_runs() {
+    let lab = Lab::new(false);
+    lab.write("src/.old.rs.swp", b"b0VIM 1");
+    lab.write("gone/.a.swo", b"b0VIM");
+    let mut recorder = lab.recorder();
+    recorder.begin(SESSION, "claude", "").unwrap();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    lab.write("src/.old.rs.swp", b"b0VIM 2");
+    lab.write("src/.new.rs.swp", b"b0VIM");
+    lab.write(".x.swn", b"b0VIM");
+    lab.write("src/#new.rs#", b"typed");
+    symlink("me@here.1:2", lab.root.join("src/.#new.rs")).unwrap();
+    fs::remove_file(lab.root.join("gone/.a.swo")).unwrap();
+    for name in ["src/.swap", ".sws", "a.swp", "#", "##", ".swx", ".b.swift"] {
+        lab.write(name, b"the agent's");
+    }
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.end(SESSION).unwrap();
+    let turn = lab.store.turn(1).unwrap();
+    let mut names: Vec<_> = { turn.changes.iter() }
+        .map(|it| it.path.strip_prefix(&lab.root).unwrap().to_str().unwrap())
+        .collect();
+    names.sort_unstable();
+    assert_eq!(
+        names,
+        ["#", "##", ".b.swift", ".sws", ".swx", "a.swp", "src/.swap"]
+    );
+}

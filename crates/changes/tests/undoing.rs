@@ -391,3 +391,53 @@ fn whose_the_files_are_of_which_only_the_number_is_told() {
         assert_eq!(last, Some(&*expected));
     }
 }
+
+/// What was taken back or edited is not forgotten when it is kept: that it was is what lists say, and it can be undone.
+#[test]
+fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
+    type Make = fn(&Lab);
+    let makes: [(&str, Make, Standing, &str); 3] = [
+        (
+            "all",
+            |lab| drop(lab.act(Act::TakeBack, &[name("1.1")]).unwrap()),
+            Standing::TakenBack,
+            "taken back already",
+        ),
+        (
+            "every hunk",
+            |lab| {
+                let kept = lab.kept(1);
+                let mut deciding = Deciding::new(&lab.store, &kept);
+                let change = &kept.turn.changes[0];
+                deciding.take_lines_back(change, 0..9).unwrap();
+            },
+            Standing::TakenBack,
+            "taken back already",
+        ),
+        (
+            "edited",
+            |lab| {
+                let kept = lab.kept(1);
+                let change = &kept.turn.changes[0];
+                let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
+                let mut deciding = Deciding::new(&lab.store, &kept);
+                deciding.rewrite(change, &seen, "mine\n", &[]).unwrap();
+            },
+            Standing::Edited,
+            "edited",
+        ),
+    ];
+    for (what, make, standing, said) in makes {
+        let lab = Lab::edited();
+        make(&lab);
+        let kept = lab.act(Act::Keep, &[name("1.1")]).unwrap();
+        assert_eq!(kept, [format!("1.1: {said}")], "{what}");
+        let kept = lab.kept(1);
+        let change = &kept.turn.changes[0];
+        let in_view = Deciding::new(&lab.store, &kept).keep(change, &[], OLD);
+        assert_eq!(in_view.unwrap(), said, "{what}");
+        assert_eq!(lab.standing(1), [standing], "{what}");
+        lab.undo_last().unwrap();
+        assert_eq!(lab.text("a").as_deref(), Some(NEW), "{what}");
+    }
+}

@@ -10,7 +10,8 @@ use std::time::Duration;
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, kept, take_back,
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, kept,
+    take_back,
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_text::{Text, fingerprint};
@@ -206,6 +207,10 @@ enum ActError {
     NoChange(String),
     #[error("{0} has changed since it was listed: look at it again")]
     Stale(String),
+    #[error(
+        "the editor shows {0} as it was before the agent changed it: have the editor read the file again first"
+    )]
+    Behind(String),
     #[error(transparent)]
     Decide(#[from] DecideError),
 }
@@ -221,7 +226,10 @@ impl ActError {
     fn in_full(&self) -> String {
         match self {
             ActError::Decide(error) => error.in_full(),
-            ActError::NoName(_) | ActError::NoChange(_) | ActError::Stale(_) => self.to_string(),
+            ActError::NoName(_)
+            | ActError::NoChange(_)
+            | ActError::Stale(_)
+            | ActError::Behind(_) => self.to_string(),
         }
     }
 }
@@ -285,7 +293,7 @@ fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performe
             }
             Some(wanted) => {
                 let all = (&mut decided, &mut edits);
-                taken_back(&kept, &mut deciding, name, wanted, all)
+                taken_back(store, &kept, &mut deciding, name, wanted, all)
             }
         };
         // What has been done is told, even if the rest could not be.
@@ -369,6 +377,7 @@ fn find(
 
 /// Takes changes back: in files, or out of what is not saved.
 fn taken_back(
+    store: &Store,
     kept: &Kept,
     deciding: &mut Deciding<'_>,
     name: ChangeRef,
@@ -390,7 +399,7 @@ fn taken_back(
         let is_edit = !change.before.is_absent() && !change.after.is_absent();
         let is_unsaved = |it: &&BufferText| {
             let is_on_disk = || kept::now(&change.path).as_deref() == Some(it.content.as_bytes());
-            it.is_modified && (is_edit || !is_on_disk())
+            it.is_modified && !is_behind(store, kept, change, it) && (is_edit || !is_on_disk())
         };
         let result = match buffer.filter(is_unsaved) {
             Some(buffer) => {
@@ -405,6 +414,9 @@ fn taken_back(
                 })
             }
             None => match wanted.lines.clone() {
+                Some(_) if buffer.is_some_and(|it| is_behind(store, kept, change, it)) => {
+                    return Err(ActError::Behind(change.path.display().to_string()));
+                }
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
                 None => deciding.take_back(change, &[]),
             },
@@ -412,6 +424,20 @@ fn taken_back(
         all.push(deciding.decided(change, result));
     }
     Ok(())
+}
+
+/// Returns true if this buffer has a text from before agents changed the file: an editor that does not read files again by
+/// itself shows that, and some cannot tell it from a text that is not saved. Nothing can be taken out of it, but of the file.
+fn is_behind(store: &Store, kept: &Kept, change: &Change, buffer: &BufferText) -> bool {
+    let shown = Hash::of(buffer.content.as_bytes());
+    let was_before = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
+    let of_another = || {
+        let turns = Kept::of_folders(store, &kept.turn.roots, drop).unwrap_or_default();
+        let mut changes = turns.iter().flat_map(|it| &it.turn.changes);
+        changes.any(was_before)
+    };
+    let is_shown = || kept::now(&change.path).as_deref() == Some(buffer.content.as_bytes());
+    !is_shown() && (was_before(change) || of_another())
 }
 
 /// Lines of a file mean something only beside the text in which they were seen.

@@ -300,7 +300,20 @@ impl Recorder {
 pub(super) fn is_an_editors_own(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let endings = ["~", ".swp", ".swo", ".swx", ".log"];
-    let is_lock = name.starts_with(".#") || (name.starts_with('#') && name.ends_with('#'));
     // Vim tries with it whether it can write in a folder.
-    is_lock || name == "4913" || endings.iter().any(|ending| name.ends_with(ending))
+    name == "4913" || endings.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Returns true if an editor has a file of this name beside each that it edits: a swap file of Vim's, a lock or an automatic
+/// save of Emacs's. It is no agent's change, also if a call was running when it came.
+pub(super) fn is_swap_or_lock(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    // From `.swp` on, the letters count down.
+    let swap = name.strip_prefix('.').and_then(|it| it.rsplit_once(".s"));
+    let is_swap = swap.is_some_and(|(name, ending)| {
+        let is_ending = matches!(ending.as_bytes(), [b'v' | b'w', b'a'..=b'z']);
+        is_ending && !name.is_empty()
+    });
+    let is_auto_saved = name.len() > 2 && name.starts_with('#') && name.ends_with('#');
+    is_swap || is_auto_saved || name.starts_with(".#")
 }

@@ -184,7 +184,7 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
     let lab = lab();
     let path = lab.path();
     let of_nothing = lab.act(lines(in_file(&path), 1..2, Vec::new()));
-    let of_another = lab.act(lines(in_file(&path), 1..2, text(&path, BEFORE, false)));
+    let of_another = lab.act(lines(in_file(&path), 1..2, text(&path, "another\n", false)));
     for refused in [of_nothing, of_another] {
         assert!(
             refused
@@ -504,4 +504,43 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
         problem.ends_with(" is not a folder; remove it, or move it away"),
         "{problem}"
     );
+}
+
+/// An editor that has not read the file again shows a text from before one turn or several; some do not know that it is not
+/// an unsaved one.
+#[test]
+fn nothing_is_taken_out_of_a_buffer_that_is_behind_but_of_the_file() {
+    const LATER: &str = "a\nB\nC\nd\nE\n";
+    for (later, shown, is_modified, left) in [
+        (None, BEFORE, true, BEFORE),
+        (None, BEFORE, false, BEFORE),
+        (Some(LATER), BEFORE, true, AFTER),
+        (Some(LATER), AFTER, true, AFTER),
+    ] {
+        let mut lab = lab();
+        if let Some(later) = later {
+            lab.turn(later, false);
+        }
+        let path = lab.path();
+        let buffers = text(&path, shown, is_modified);
+        let hunk = lab.act(lines(in_file(&path), 1..2, buffers.clone()));
+        let refused = hunk.unwrap_err();
+        assert!(
+            refused.contains("as it was before the agent changed it"),
+            "{refused}"
+        );
+        assert_eq!(lab.state(0), "unseen");
+        let all = ChangesAct::TakeBack(TakeBack {
+            meant: in_file(&path),
+            lines: None,
+            buffers,
+        });
+        let done = lab.act(all).unwrap();
+        assert!(
+            done.edits.is_empty() && !done.message.contains("save it"),
+            "{done:?}"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), left);
+        assert_eq!(lab.state(0), "taken back");
+    }
 }

@@ -244,12 +244,18 @@ fn leaving_emacs_asks_first_while_a_proposal_waits(version: EmacsVersion) {
     let mut gemini = world.gemini();
     world.propose(&gemini, PROPOSED);
     world.emacs.input("<C-x><C-c>");
-    world.emacs.pane().wait_for("reject and exit?", SOON);
+    world
+        .emacs
+        .pane()
+        .wait_for("reject those that are not open elsewhere?", SOON);
     world.emacs.input("n");
     world.is_pending(&mut gemini, "C-x C-c");
     world.look();
     world.emacs.input("<C-x><C-c>");
-    world.emacs.pane().wait_for("reject and exit?", SOON);
+    world
+        .emacs
+        .pane()
+        .wait_for("reject those that are not open elsewhere?", SOON);
     world.emacs.input("y");
     let path = world.path.display().to_string();
     assert_eq!(

@@ -208,7 +208,7 @@ fn left_out(buffer: &mut Buffer, area: Rect, page: &ChangesPage, rows: usize, th
     let left_out = page.left_out();
     if left_out > 0 && rows < usize::from(area.height) {
         let y = area.top() + narrow(rows);
-        let text = format!("  {left_out} older changes: pillion changes --all");
+        let text = format!("  {left_out} more changes: pillion changes --all");
         put(buffer, Rect { y, ..area }, &Line::styled(text, theme.muted));
     }
 }

@@ -54,7 +54,7 @@ local function items_of(answer, has_all)
     end
   end
   if answer.leftOut > 0 then
-    items[#items + 1] = { text = ("%d older changes are not listed"):format(answer.leftOut), valid = 0 }
+    items[#items + 1] = { text = ("%d more changes are not listed"):format(answer.leftOut), valid = 0 }
   end
   return items
 end

@@ -48,7 +48,7 @@ def ItemsOf(answer: dict<any>, has_all: bool): list<dict<any>>
     endif
   endfor
   if answer.leftOut > 0
-    add(items, {text: $'{answer.leftOut} older changes are not listed', valid: false})
+    add(items, {text: $'{answer.leftOut} more changes are not listed', valid: false})
   endif
   return items
 enddef

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::{ChangeRef, EntryRef, Store};
+use pillion_view::commands::Judged;
 
 use super::{Named, failure, store};
 use crate::commands::control_client;
@@ -65,7 +66,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
                 .into());
         }
     }
-    forget(&store, &numbers, &entries)?;
+    let forgotten = forget(&store, &numbers, &entries);
+    // Views count what is left, and list it.
+    control_client::tell_judged(&Judged::default());
+    forgotten?;
     let is_watched = !control_client::are_none_running();
     if !is_watched {
         store

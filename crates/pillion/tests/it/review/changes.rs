@@ -91,6 +91,37 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     review.pane.wait_for("Nothing", SOON);
 }
 
+/// One turn of several, then all.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_forgotten_leaves_an_open_list() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    let write = |names: &'static [&str]| {
+        home.agents_turn("change it", |folder| {
+            for name in names {
+                fs::write(folder.join(name), "new\n").unwrap();
+            }
+        });
+    };
+    write(&["a", "b", "c"]);
+    write(&["d"]);
+    write(&["e", "f"]);
+    review.pane.send_keys(["S"]);
+    for line in ["1.1    unseen", "2.1    unseen", "3.2    unseen"] {
+        review.pane.wait_for(line, SOON);
+    }
+    review.sandbox.run(["keep", "1.1"]).expect(0);
+    review.pane.wait_for("1.1    kept", SOON);
+    review.sandbox.run(["forget", "1"]).expect(0);
+    review.pane.wait_gone("1.2    unseen", SOON);
+    review.pane.wait_for("2.1    unseen", SOON);
+    review.sandbox.run(["forget", "--all"]).expect(0);
+    review
+        .pane
+        .wait_for("no turn of an agent is known here", SOON);
+}
+
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_wide_terminal_has_the_list_beside_the_diff() {

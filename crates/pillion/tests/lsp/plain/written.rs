@@ -164,6 +164,21 @@ fn what_is_open_is_changed_by_the_editor_with_the_persons_lines() {
     world.diagnostics(&uri, <[Value]>::is_empty);
 }
 
+/// Helix does not read a file again by itself.
+#[test]
+fn what_an_editor_still_shows_as_it_was_is_taken_back_on_disk() {
+    let (mut world, path, uri) = world();
+    world.diagnostics(&uri, |it| it.len() == 2);
+    world.did_open(&uri, BEFORE);
+    choose(&mut world, &uri, 1, "Take this hunk back");
+    said(&mut world, "have the editor read the file again first");
+    assert_eq!(read(&path), AFTER);
+    choose(&mut world, &uri, 1, "Take the file back");
+    said(&mut world, "1.1 a.txt: taken back");
+    world.diagnostics(&uri, <[Value]>::is_empty);
+    assert_eq!(read(&path), BEFORE);
+}
+
 #[test]
 fn an_editor_that_refuses_the_edit_has_taken_nothing_back() {
     for is_edited_meanwhile in [false, true] {

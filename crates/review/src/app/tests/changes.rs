@@ -83,7 +83,7 @@ fn all_turns_are_listed_with_what_became_of_them() {
         "▌   8.2    unseen        +12 -12  src/8.2.rs",
         "    8.3    unseen                 src/8.3.rs",
         "  turn 7 of Claude Code",
-        "  3 older changes: pillion changes --all",
+        "  3 more changes: pillion changes --all",
     ] {
         assert!(screen.contains(line), "{line:?} in\n{screen}");
     }
