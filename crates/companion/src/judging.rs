@@ -10,9 +10,11 @@ use std::time::Duration;
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, kept, take_back,
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Kept, Standing, Store, Words, kept,
+    take_back,
 };
 use pillion_discovery::{Environment, real_path};
+use pillion_protocol::verdict;
 use pillion_text::{Text, fingerprint};
 use pillion_view::Reply;
 use pillion_view::changes::{
@@ -20,6 +22,7 @@ use pillion_view::changes::{
     Meant, TakeBack,
 };
 use pillion_view::commands::Judged;
+use pillion_view::decision::Refusal;
 use tokio::time::timeout;
 
 use crate::disk::Lane;
@@ -206,6 +209,8 @@ enum ActError {
     NoChange(String),
     #[error("{0} has changed since it was listed: look at it again")]
     Stale(String),
+    #[error("{}", Refusal::too_long(*.0).message)]
+    TooLong(usize),
     #[error(transparent)]
     Decide(#[from] DecideError),
 }
@@ -221,7 +226,7 @@ impl ActError {
     fn in_full(&self) -> String {
         match self {
             ActError::Decide(error) => error.in_full(),
-            ActError::NoName(_) | ActError::NoChange(_) | ActError::Stale(_) => self.to_string(),
+            _ => self.to_string(),
         }
     }
 }
@@ -257,6 +262,8 @@ fn named(id: &str) -> Result<ChangeRef, ActError> {
 /// Does it.
 fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performed, ActError> {
     let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
+    let mut notes = act.notes().to_vec();
+    verdict::tidy(&mut notes).map_err(ActError::TooLong)?;
     let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
         // The loop has these shown.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
@@ -277,6 +284,7 @@ fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performe
         };
         let kept = Kept::read(store, name.turn)?;
         let mut deciding = Deciding::new(store, &kept);
+        deciding.say(Words::on(&at_once, notes.clone()));
         let (mut decided, mut edits) = (Vec::new(), Vec::new());
         let result = match &take_back {
             None => {
@@ -406,7 +414,7 @@ fn taken_back(
             }
             None => match wanted.lines.clone() {
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
-                None => deciding.take_back(change, &[]),
+                None => deciding.take_back(change),
             },
         };
         all.push(deciding.decided(change, result));
