@@ -15,6 +15,7 @@
 (autoload 'pillion-changes "pillion" "List what agents have written." t)
 (autoload 'pillion-keep "pillion" "Keep what an agent has written." t)
 (autoload 'pillion-take-back "pillion" "Take back what an agent has written at point." t)
+(autoload 'pillion-take-back-because "pillion" "Take it back, and tell the agent why." t)
 (autoload 'pillion-undo "pillion" "Bring back what was taken back." t)
 (autoload 'pillion-send-notes "pillion" "Send agents the notes that wait for your next prompt." t)
 (autoload 'pillion-status "pillion" "Show what Pillion is doing." t)

@@ -105,6 +105,7 @@
     (define-key map (kbd "RET") #'pillion-changes-visit)
     (define-key map "k" #'pillion-keep)
     (define-key map "r" #'pillion-take-back)
+    (define-key map "R" #'pillion-take-back-because)
     (define-key map "u" #'pillion-undo)
     (define-key map "n" #'next-line)
     (define-key map "p" #'previous-line)
@@ -116,7 +117,7 @@
   "What agents have written, by turns.
 On a turn, a file or a hunk: \\<pillion-changes-mode-map>\\[pillion-changes-visit] goes \
 there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
-\\[pillion-undo] undoes that.  \\[pillion-changes-toggle-all] shows what was decided, too."
+\\[pillion-take-back-because] takes it back for a reason, \\[pillion-undo] undoes that.  \\[pillion-changes-toggle-all] shows what was decided, too."
   (setq-local revert-buffer-function #'pillion-changes-refresh))
 
 ;;;###autoload
@@ -203,17 +204,25 @@ Return nil if it has another text by now."
      (pillion-changes-refresh))))
 
 ;;;###autoload
-(defun pillion-keep ()
+(defun pillion-keep (&optional note)
   "Keep what an agent has written: it counts as seen.
 In the list, the turn or the file under point; elsewhere, the file of
-the current buffer."
-  (interactive)
+the current buffer.  With a prefix argument, you are asked for a NOTE,
+which the agent gets."
+  (interactive (list (when current-prefix-arg (read-string "Note for the agent: "))))
   (let ((about (pillion-changes--here)))
     (pillion-changes--act :pillion/keep
-                          (if about
-                              (list :id (plist-get about :id) :revision (plist-get about :revision))
-                            (list :uri (pillion-changes--file-here)))
+                          (append
+                           (if about
+                               (list :id (plist-get about :id) :revision (plist-get about :revision))
+                             (list :uri (pillion-changes--file-here)))
+                           (pillion-changes--notes note))
                           nil)))
+
+(defun pillion-changes--notes (text)
+  "The person's words to the agent, TEXT or nil, as a request has them."
+  (when text
+    (list :notes (vector (list :text (pillion-valid text))))))
 
 (defun pillion-changes--lines ()
   "The lines of the region, or that of point, from 0."
@@ -224,11 +233,12 @@ the current buffer."
       (list :first line :last line))))
 
 ;;;###autoload
-(defun pillion-take-back (&optional whole)
+(defun pillion-take-back (&optional whole reason)
   "Take back what an agent has written at point, or in the region.
 With a prefix argument, WHOLE, all of the file.  In the list, what is
 under point: a turn, a file or a hunk.  What you have written yourself
-stays; a buffer with unsaved changes is changed and not saved."
+stays; a buffer with unsaved changes is changed and not saved.
+The agent is told, with the REASON if there is one."
   (interactive "P")
   (let* ((about (pillion-changes--here))
          (path (plist-get about :path))
@@ -247,8 +257,17 @@ stays; a buffer with unsaved changes is changed and not saved."
                          (unless is-modified (list :revision (plist-get about :revision))))
                (list :uri (pillion-changes--file-here)))
              (when lines (list :lines lines))
+             (pillion-changes--notes reason)
              (list :buffers (vconcat (mapcar #'cdr sent))))
      sent)))
+
+;;;###autoload
+(defun pillion-take-back-because (reason &optional whole)
+  "Take back what an agent has written, and tell the agent the REASON.
+What is meant, with a prefix argument WHOLE or without, is as in
+`pillion-take-back'."
+  (interactive (list (read-string "Reason for taking it back: ") current-prefix-arg))
+  (pillion-take-back whole reason))
 
 ;;;###autoload
 (defun pillion-undo ()

@@ -588,47 +588,57 @@ define-command -hidden pillion-changes-go %{ evaluate-commands -save-regs 'fl' %
     execute-keys "%reg{l}gvc"
 } }
 
-# Runs a command with the change that is named, or that of the line in the list, and says what came of it.
+# Runs a command with the change that is named first, or that of the line in the list, and says what came of it. What
+# follows the name is told the agent.
 define-command -hidden pillion-change -params 1..2 %{
     pillion-must-run
     evaluate-commands -save-regs 'i' %{
-        set-register i %arg{2}
+        set-register i ''
         try %{ evaluate-commands -draft %{
             execute-keys 'x1s^[^\n]*:\d+: (\d+\.\d+) <ret>'
-            evaluate-commands %sh{ [ -n "$2" ] || echo 'set-register i %val{selection}' }
+            set-register i %val{selection}
         } }
         evaluate-commands %sh{
-            id=$kak_main_reg_i
-            case $id in
-                *[!0-9.]*) echo "fail 'pillion: that names no change'"; exit ;;
-                '') [ "$1" = undo ] || { echo "fail 'pillion: name a change, as :pillion-changes lists it'"; exit; } ;;
+            id=${2%%[!0-9.]*} said=${2#"${2%%[!0-9.]*}"}
+            case $said in
+                '' | ': '*) said=${said#: } ;;
+                ' '* | :*)
+                    [ -z "$id" ] || { echo "fail 'pillion: $id may be a change: write $id: before the reason if it is'"; exit; }
+                    ;;
+                *) id= said=$2 ;;
             esac
-            said=$("$kak_opt_pillion_command" "$1" $id 2>&1)
+            : "${id:=$kak_main_reg_i}"
+            case $1,$id,$said in
+                undo,*,?*) echo "fail 'pillion: that names no change'"; exit ;;
+                keep,,* | revert,,*) echo "fail 'pillion: name a change, as :pillion-changes lists it'"; exit ;;
+            esac
+            said=$("$kak_opt_pillion_command" "$1" $id ${said:+--because="$said"} 2>&1)
             printf "echo -- '"
             printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
             printf "'"
         }
     }
 }
-define-command pillion-keep -params ..1 -docstring '
-pillion-keep [<change>]: keep what an agent has written, a change (7.2) or a turn (7), or that of the line in the list' %{
-    pillion-change keep %arg{1}
+define-command pillion-keep -params .. -docstring '
+pillion-keep [<change>:] [<note>]: keep what an agent has written, a change (7.2) or a turn (7), or that of the line in the
+list. The agent is told the note' %{
+    pillion-change keep "%arg{@}"
 }
-define-command pillion-take-back -params ..1 -docstring '
-pillion-take-back [-file|<change>]: take back what an agent has written: the hunks under the main selection, with -file the
-file, a change (7.2), a turn (7), or that of the line in the list' %{
+define-command pillion-take-back -params .. -docstring '
+pillion-take-back [-file|<change>:] [<reason>]: take back what an agent has written: the hunks under the main selection, with
+-file the file, a change (7.2), a turn (7), or that of the line in the list. The agent is told the reason' %{
     evaluate-commands %sh{
-        case $1,$kak_bufname in
-        ,\*pillion-changes\*) echo 'pillion-change revert' ;;
-        ,*) echo 'pillion-take-out lines' ;;
-        -file,*) echo 'pillion-take-out file' ;;
-        *) echo 'pillion-change revert %arg{1}' ;;
+        case ${1%%:*},$kak_bufname in
+        -file,*) echo 'pillion-take-out file "%arg{@}"' ;;
+        *,\*pillion-changes\*) echo 'pillion-change revert "%arg{@}"' ;;
+        ,* | *[!0-9.]*,*) echo 'pillion-take-out lines "%arg{@}"' ;;
+        *) echo 'pillion-change revert "%arg{@}"' ;;
         esac
     }
 }
 complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
 # Each message is a file of its own.
-define-command -hidden pillion-take-out -params 1 %{
+define-command -hidden pillion-take-out -params 2 %{
     pillion-must-run
     evaluate-commands %sh{ case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'" ;; esac }
     set-option -add global pillion_taken 1
@@ -637,7 +647,7 @@ define-command -hidden pillion-take-out -params 1 %{
         echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
     }
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %val{client} %val{buffile} \
-        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %arg{1} %val{selection_desc} end
+        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %arg{1} %val{selection_desc} %arg{2} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{

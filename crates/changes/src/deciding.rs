@@ -1,9 +1,9 @@
 //! A person's decisions about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::real_path;
@@ -14,7 +14,7 @@ use pillion_text::unified::unified;
 use pillion_text::visible;
 
 use crate::history::as_text;
-use crate::kept::Kept;
+use crate::kept::{self, Kept};
 use crate::save::SaveError;
 use crate::scan::is_settled;
 use crate::side_by_side::side_by_side;
@@ -108,6 +108,50 @@ impl DecideError {
     }
 }
 
+/// A person's words to the agent about what they decide.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Words {
+    /// On the one change, or on all changes of which several are decided about at once.
+    pub notes: Vec<Note>,
+    /// Beside that, on lines of changes, by their numbers.
+    pub on_lines: BTreeMap<u64, Vec<Note>>,
+    /// True if several changes are decided about at once.
+    pub are_shared: bool,
+    /// The text whose lines are meant; none if that is the file as it is before the decision.
+    pub shown: Option<String>,
+}
+
+impl Words {
+    /// On what is named.
+    pub fn on(names: &[ChangeRef], notes: Vec<Note>) -> Self {
+        let is_turn = names.iter().any(|it| it.change.is_none());
+        Self {
+            notes,
+            are_shared: is_turn || names.len() > 1,
+            ..Self::default()
+        }
+    }
+
+    /// All that is said of a change.
+    fn all(&self, change: &Change) -> Vec<Note> {
+        let on_lines = self.on_lines.get(&change.number);
+        let notes = self.notes.iter().chain(on_lines.into_iter().flatten());
+        notes.cloned().collect()
+    }
+
+    /// The words that the agent hears with what became of a change: those on several are told once.
+    fn own(&self, change: &Change) -> Vec<Note> {
+        match self.are_shared {
+            true => self
+                .on_lines
+                .get(&change.number)
+                .cloned()
+                .unwrap_or_default(),
+            false => self.all(change),
+        }
+    }
+}
+
 /// The texts that were written for a change, and are not noted yet.
 enum Written {
     TakenBack(Done),
@@ -145,6 +189,11 @@ pub struct Deciding<'a> {
     now: Option<Turn>,
     /// The time at which it was written then, unless that may have been just now.
     now_at: Option<SystemTime>,
+    /// The person's words about what is decided next.
+    words: Words,
+    /// The files of the changes of which they say something at once, as they were decided about, and whether these were kept.
+    spoken_of: Vec<String>,
+    has_kept: bool,
     /// The messages that the agent is to hear.
     told: Vec<FileRemark>,
     /// Of how many files it does not hear by name.
@@ -162,6 +211,9 @@ impl<'a> Deciding<'a> {
             now: None,
             now_at: None,
             kept,
+            words: Words::default(),
+            spoken_of: Vec::new(),
+            has_kept: false,
             told: Vec::new(),
             untold: 0,
             at: clock::now_ms(),
@@ -171,6 +223,11 @@ impl<'a> Deciding<'a> {
     /// Later decisions stand by themselves, and are made now.
     pub fn apart(&mut self) {
         self.at = clock::now_ms();
+    }
+
+    /// The person says this of what is decided next.
+    pub fn say(&mut self, words: Words) {
+        self.words = words;
     }
 
     /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
@@ -240,7 +297,7 @@ impl<'a> Deciding<'a> {
     ) -> Result<Option<Made>, DecideError> {
         Ok(Some(match (act, written) {
             (Act::Keep, _) => return Ok(self.kept(change)),
-            (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done, &[]),
+            (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done),
             // Another view may have decided otherwise meanwhile.
             (Act::Undo, Some(Written::Undone(done, judged)))
                 if self.judged.of(change.number) == Some(&judged) =>
@@ -251,7 +308,7 @@ impl<'a> Deciding<'a> {
                 return Ok(None);
             }
             // Another file of these may have been in its way.
-            (Act::TakeBack, _) => self.write_back(change, &[])?,
+            (Act::TakeBack, _) => self.write_back(change)?,
             (Act::Undo, _) => self.write_undone(change)?,
         }))
     }
@@ -304,7 +361,16 @@ impl<'a> Deciding<'a> {
     }
 
     /// The outcome of this change.
-    pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
+    pub fn decided(
+        &mut self,
+        change: &Change,
+        result: Result<&'static str, DecideError>,
+    ) -> Decided {
+        let is_done = result.as_ref().is_ok_and(|what| *what != ALREADY);
+        if is_done && self.words.are_shared && !self.words.notes.is_empty() {
+            let path = change.path.to_string_lossy().into_owned();
+            self.spoken_of.push(path);
+        }
         let path = self.kept.turn.shown(&change.path).display().to_string();
         Decided {
             name: self.kept.name(change),
@@ -313,17 +379,11 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// A change stays. `notes` are what the person has to say of it, on the text that was `shown`.
+    /// A change stays.
     ///
     /// # Errors
     /// When that cannot be kept.
-    pub fn keep(
-        &mut self,
-        change: &Change,
-        notes: &[Note],
-        shown: &str,
-    ) -> Result<&'static str, DecideError> {
-        self.tell_notes(change, true, notes, shown);
+    pub fn keep(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
         match self.kept(change) {
             Some(made) => self.save(change, made),
@@ -332,45 +392,57 @@ impl<'a> Deciding<'a> {
     }
 
     /// The judgement of a change that stays; none if all of it has been taken back, which can still be undone.
-    fn kept(&self, change: &Change) -> Option<Made> {
-        match self.edit(change) {
-            // What is left of it stays.
-            Some(edit) => Some(Made::of(Judged {
-                judgement: Judgement::Edited,
-                ..edit.clone()
-            })),
-            None if self.is_written_back(change) => None,
-            None => Some(self.made(change, Judgement::Kept, None)),
+    fn kept(&mut self, change: &Change) -> Option<Made> {
+        let edit = self.edit(change).cloned();
+        if edit.is_none() && self.is_written_back(change) {
+            return None;
         }
+        self.has_kept = true;
+        let notes = self.words.own(change);
+        if !notes.is_empty() {
+            let shown = match &self.words.shown {
+                Some(shown) => shown.clone(),
+                None => {
+                    let now = kept::now(&change.path).unwrap_or_default();
+                    as_text(&now).unwrap_or_default().to_owned()
+                }
+            };
+            self.tell_notes(change, true, &notes, &shown);
+        }
+        Some(match edit {
+            // What is left of it stays.
+            Some(mut edit) => {
+                edit.judgement = Judgement::Edited;
+                edit.notes.extend(self.words.all(change));
+                Made::of(edit)
+            }
+            None => self.made(change, Judgement::Kept, None),
+        })
     }
 
-    /// Takes all of a change back. `notes` are what the person has to say of it.
+    /// Takes all of a change back.
     ///
     /// # Errors
     /// When it cannot be taken back.
-    pub fn take_back(
-        &mut self,
-        change: &Change,
-        notes: &[Note],
-    ) -> Result<&'static str, DecideError> {
+    pub fn take_back(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
         if self.standing(change) == Standing::TakenBack {
             return Ok(ALREADY);
         }
         self.read_running();
-        let made = self.write_back(change, notes)?;
+        let made = self.write_back(change)?;
         self.save(change, made)
     }
 
-    fn write_back(&mut self, change: &Change, notes: &[Note]) -> Result<Made, DecideError> {
+    fn write_back(&mut self, change: &Change) -> Result<Made, DecideError> {
         self.refuse_running(change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
-        Ok(self.taken_back(change, done, notes))
+        Ok(self.taken_back(change, done))
     }
 
     /// All of a change has been taken back.
-    fn taken_back(&mut self, change: &Change, done: Done, notes: &[Note]) -> Made {
-        self.tell_what_became(change, true, &done, notes);
+    fn taken_back(&mut self, change: &Change, done: Done) -> Made {
+        self.tell_what_became(change, true, &done);
         self.made(change, Judgement::TakenBack, Some(done))
     }
 
@@ -389,14 +461,14 @@ impl<'a> Deciding<'a> {
         let found = take_back::hunks(self.store, roots, change)?;
         let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
         if without.is_all && change.before.is_absent() {
-            return self.take_back(change, &[]);
+            return self.take_back(change);
         }
         let seen = Present {
             before: None,
             now: Some(found.now().bytes().to_vec()),
         };
         let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
-        self.tell_what_became(change, without.is_all, &done, &[]);
+        self.tell_what_became(change, without.is_all, &done);
         self.judge(change, judgement(without.left, without.is_all), Some(done))
     }
 
@@ -429,7 +501,7 @@ impl<'a> Deciding<'a> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        self.tell_diff(change, is_all, &unified(text, &taken), &taken, &[], false);
+        self.tell_diff(change, is_all, text, &unified(text, &taken), false);
         let what = self.judge(change, judgement, None)?;
         Ok((taken, what))
     }
@@ -443,13 +515,12 @@ impl<'a> Deciding<'a> {
         change: &Change,
         seen: &Present,
         text: &str,
-        notes: &[Note],
     ) -> Result<&'static str, DecideError> {
         self.read_running();
         self.refuse_running(change)?;
         let roots = &self.kept.turn.roots;
         let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
-        self.tell_what_became(change, false, &done, notes);
+        self.tell_what_became(change, false, &done);
         self.judge(change, Judgement::Edited, Some(done))
     }
 
@@ -494,7 +565,7 @@ impl<'a> Deciding<'a> {
         if let Some(done) = done {
             let diff = self.what_became(done);
             let is_gone = done.written.is_absent();
-            self.hear(change, is_gone, |path| remarks::put_back(path, &diff));
+            self.hear(change, is_gone, &[], |path| remarks::put_back(path, &diff));
         }
         let judged = self.judged(change)?;
         let former = judged.former.as_ref().map(|it| it.judgement);
@@ -515,20 +586,24 @@ impl<'a> Deciding<'a> {
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
             let is_gone = change.after.is_absent();
-            self.hear(change, is_gone, |path| {
+            self.hear(change, is_gone, notes, |path| {
                 remarks::decided(is_kept, path, notes, shown)
             });
         }
     }
 
-    /// The agent is to hear what `text` makes of the file's path. After many, one sentence says how many more there are.
-    fn hear(&mut self, change: &Change, is_gone: bool, text: impl FnOnce(&str) -> String) {
+    /// The agent is to hear what `text` makes of the file's path, in which the notes are. After many, one sentence says how
+    /// many more there are.
+    fn hear(
+        &mut self,
+        change: &Change,
+        is_gone: bool,
+        notes: &[Note],
+        text: impl FnOnce(&str) -> String,
+    ) {
         let path = change.path.to_string_lossy().into_owned();
-        let told = FileRemark {
-            text: text(&path),
-            path,
-            is_gone,
-        };
+        let text = text(&path);
+        let told = FileRemark::new(path, text, notes, is_gone);
         let length: usize = self.told.iter().map(|it| it.text.len()).sum();
         match length + told.text.len() > MAX_TOLD && !self.told.is_empty() {
             true => self.untold += 1,
@@ -546,7 +621,21 @@ impl<'a> Deciding<'a> {
             };
             told.text += &format!("\n\nThe user did the same with {untold} more {whose}.");
         }
-        std::mem::take(&mut self.told)
+        let on_all = self.said_of_several();
+        let told = std::mem::take(&mut self.told);
+        on_all.into_iter().chain(told).collect()
+    }
+
+    /// The person's words on all changes about which they decided at once.
+    fn said_of_several(&mut self) -> Option<FileRemark> {
+        let paths = std::mem::take(&mut self.spoken_of);
+        let first = paths.first()?.clone();
+        let is_its = !self.kept.turn.is_without_hooks;
+        let names: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let notes = &self.words.notes;
+        let text = remarks::of_several(is_its, self.has_kept, &names, notes);
+        let is_gone = !Path::new(&first).exists();
+        Some(FileRemark::new(first, text, notes, is_gone))
     }
 
     /// Keeps what the person decided.
@@ -581,6 +670,7 @@ impl<'a> Deciding<'a> {
             at: self.at,
             overwritten,
             written,
+            notes: self.words.all(change),
             former,
         })
     }
@@ -647,16 +737,16 @@ impl<'a> Deciding<'a> {
     }
 
     /// The agent is to hear what became of the file.
-    fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done, notes: &[Note]) {
+    fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done) {
         // It does not hear of it by name: of thousands, no diff is made in vain.
-        if self.untold > 0 && notes.is_empty() {
+        if self.untold > 0 && self.words.own(change).is_empty() {
             self.untold += 1;
             return;
         }
         let diff = self.what_became(done);
-        let after = self.text(&done.written).unwrap_or_default();
+        let before = self.text(&done.overwritten).unwrap_or_default();
         let is_gone = done.written.is_absent();
-        self.tell_diff(change, is_all, &diff, &after, notes, is_gone);
+        self.tell_diff(change, is_all, &before, &diff, is_gone);
     }
 
     /// The result for a file that was written, as a diff; if it is not text, in words.
@@ -680,14 +770,16 @@ impl<'a> Deciding<'a> {
         &mut self,
         change: &Change,
         is_all: bool,
+        before: &str,
         diff: &str,
-        after: &str,
-        notes: &[Note],
         is_gone: bool,
     ) {
         let is_its = !self.kept.turn.is_without_hooks;
-        self.hear(change, is_gone, |path| {
-            remarks::taken_back(path, is_its, is_all, diff, notes, after)
+        let notes = self.words.own(change);
+        let shown = self.words.shown.clone();
+        let shown = shown.as_deref().unwrap_or(before);
+        self.hear(change, is_gone, &notes, |path| {
+            remarks::taken_back(path, is_its, is_all, diff, &notes, shown)
         });
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_discovery::real_path;
+use pillion_protocol::Note;
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::{Text, hunks, visible};
@@ -143,7 +144,7 @@ impl Item {
     pub fn reason(&self) -> String {
         match self {
             Self::Entry(entry) => entry.reason(),
-            Self::Change(_) => String::new(),
+            Self::Change(it) => it.judged.reason(),
         }
     }
 
@@ -168,19 +169,51 @@ impl Item {
             self.state(),
             ago(self.at())
         );
-        if let Self::Entry(entry) = self {
-            text += &entry.remarks();
-        }
+        text += &match self {
+            Self::Entry(entry) => entry.remarks(),
+            Self::Change(it) => it.judged.remarks(),
+        };
         let (before, after) = self.sides();
         text + &diff(store, self.shown(), before, after)
     }
 }
 
+impl Judged {
+    /// The first words of what the person said to the agent; empty if nothing.
+    pub fn reason(&self) -> String {
+        reason(self.all_notes())
+    }
+
+    /// What the person said to the agent, in lines with `# `.
+    pub fn remarks(&self) -> String {
+        self.all_notes().map(remark).collect()
+    }
+}
+
+fn reason<'a>(mut notes: impl Iterator<Item = &'a Note>) -> String {
+    let first = notes.next();
+    first.map_or_else(String::new, |note| first_words(&note.text))
+}
+
+/// A note of the person's, in lines with `# `.
+fn remark(note: &Note) -> String {
+    let lines = note.lines.map(|lines| match lines.first == lines.last {
+        true => format!("line {}: ", u64::from(lines.first) + 1),
+        false => format!(
+            "lines {}-{}: ",
+            u64::from(lines.first) + 1,
+            u64::from(lines.last) + 1
+        ),
+    });
+    let note = lines.unwrap_or_default() + &note.text;
+    let lines = note.lines().map(visible::one_line);
+    lines.map(|line| format!("# {line}\n")).collect()
+}
+
 impl Entry {
     /// The first words of what the person said to the agent; empty if nothing.
     pub fn reason(&self) -> String {
-        let first = self.notes.first();
-        first.map_or_else(String::new, |note| first_words(&note.text))
+        reason(self.notes.iter())
     }
 
     /// The facts about it beside the texts, in lines with `# `.
@@ -192,16 +225,7 @@ impl Entry {
         if self.state == EntryState::Undecided {
             text += "# this is what you had written\n";
         }
-        for note in &self.notes {
-            let lines = note.lines.map(|lines| match lines.first == lines.last {
-                true => format!("line {}: ", lines.first + 1),
-                false => format!("lines {}-{}: ", lines.first + 1, lines.last + 1),
-            });
-            let note = lines.unwrap_or_default() + &note.text;
-            for line in note.lines() {
-                text += &format!("# {}\n", visible::one_line(line));
-            }
-        }
+        text.extend(self.notes.iter().map(remark));
         text
     }
 }

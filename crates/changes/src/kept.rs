@@ -119,6 +119,12 @@ impl Kept {
         self.judged.of(change.number)
     }
 
+    /// The first words of what the person told the agent with their judgement of the change as it is; none if nothing.
+    pub fn reason(&self, change: &Change) -> Option<String> {
+        let judged = self.judged(change).filter(|it| it.after == change.after);
+        judged.map(Judged::reason).filter(|it| !it.is_empty())
+    }
+
     /// The person's judgements of all changes.
     pub(crate) fn judgements(&self) -> &Judgements {
         &self.judged

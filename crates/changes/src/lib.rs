@@ -33,7 +33,7 @@ mod table;
 pub mod take_back;
 pub mod turn;
 
-pub use deciding::{Act, DecideError, Decided, Deciding};
+pub use deciding::{Act, DecideError, Decided, Deciding, Words};
 pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};

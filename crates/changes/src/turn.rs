@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use pillion_discovery::exact;
+use pillion_protocol::Note;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
@@ -150,17 +151,29 @@ pub struct Judged {
     /// For what was taken back: what was written then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written: Option<FileState>,
+    /// The person's words to the agent.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<Note>,
     /// The judgement of the same text before this, of what was taken back: undoing this leads back to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub former: Option<Box<Judged>>,
 }
 
 impl Judged {
+    /// This judgement, and those to which undoing leads back.
+    fn steps(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |it| it.former.as_deref())
+    }
+
     /// The names of the texts that undoing it needs.
     pub fn texts(&self) -> impl Iterator<Item = &Hash> {
-        let all = std::iter::successors(Some(self), |it| it.former.as_deref());
-        let states = all.flat_map(|it| [&it.overwritten, &it.written]);
+        let states = self.steps().flat_map(|it| [&it.overwritten, &it.written]);
         states.flatten().filter_map(FileState::text)
+    }
+
+    /// The person's words to the agent, those of the last step first.
+    pub fn all_notes(&self) -> impl Iterator<Item = &Note> {
+        self.steps().flat_map(|it| &it.notes)
     }
 }
 

@@ -257,10 +257,10 @@ fn no_decision_is_lost_after_hundreds_of_edits() {
     let mut deciding = Deciding::new(&lab.store, &kept);
     for at in 0..STEPS {
         let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
-        deciding.rewrite(change, &seen, &text(at), &[]).unwrap();
+        deciding.rewrite(change, &seen, &text(at)).unwrap();
     }
     assert_eq!(lab.standing(1), [Standing::Edited]);
-    deciding.take_back(change, &[]).unwrap();
+    deciding.take_back(change).unwrap();
     assert_eq!(lab.standing(1), [Standing::TakenBack]);
     // Another view reads them from the disk.
     let mut deciding = Deciding::new(&lab.store, &kept);
@@ -317,10 +317,10 @@ fn decisions_that_cannot_be_read_keep_nothing_else_from_being_listed_removed_or_
 fn what_a_call_may_be_writing_by_now_is_refused_until_that_has_ended() {
     type Decide = fn(&mut Deciding<'_>, &Change, &Present) -> Result<(), DecideError>;
     let decide: [Decide; 6] = [
-        |it, change, _| it.take_back(change, &[]).map(drop_str),
+        |it, change, _| it.take_back(change).map(drop_str),
         |it, change, _| it.take_lines_back(change, 0..1).map(drop_str),
         |it, change, _| it.take_out_of(change, None, NEW).map(drop),
-        |it, change, seen| it.rewrite(change, seen, "mine\n", &[]).map(drop_str),
+        |it, change, seen| it.rewrite(change, seen, "mine\n").map(drop_str),
         |it, _, _| first(it, Act::TakeBack, name("1")),
         |it, _, _| first(it, Act::TakeBack, name("1.1")),
     ];
@@ -421,7 +421,7 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
                 let change = &kept.turn.changes[0];
                 let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
                 let mut deciding = Deciding::new(&lab.store, &kept);
-                deciding.rewrite(change, &seen, "mine\n", &[]).unwrap();
+                deciding.rewrite(change, &seen, "mine\n").unwrap();
             },
             Standing::Edited,
             "edited",
@@ -434,7 +434,7 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         assert_eq!(kept, [format!("1.1: {said}")], "{what}");
         let kept = lab.kept(1);
         let change = &kept.turn.changes[0];
-        let in_view = Deciding::new(&lab.store, &kept).keep(change, &[], OLD);
+        let in_view = Deciding::new(&lab.store, &kept).keep(change);
         assert_eq!(in_view.unwrap(), said, "{what}");
         assert_eq!(lab.standing(1), [standing], "{what}");
         lab.undo_last().unwrap();

@@ -114,9 +114,8 @@ impl Remark {
 
     /// The same in one sentence, where there is no room for more.
     pub(crate) fn in_short(self, told: &[FileRemark]) -> Self {
-        let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
         Self {
-            text: remarks::judged_in_short(&paths),
+            text: remarks::judged_in_short(told),
             ..self
         }
     }

@@ -10,10 +10,11 @@ use std::time::Duration;
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, kept,
-    take_back,
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Words,
+    kept, take_back,
 };
 use pillion_discovery::{Environment, real_path};
+use pillion_protocol::verdict;
 use pillion_text::{Text, fingerprint};
 use pillion_view::Reply;
 use pillion_view::changes::{
@@ -21,6 +22,7 @@ use pillion_view::changes::{
     Meant, TakeBack,
 };
 use pillion_view::commands::Judged;
+use pillion_view::decision::Refusal;
 use tokio::time::timeout;
 
 use crate::disk::Lane;
@@ -211,6 +213,8 @@ enum ActError {
         "the editor shows {0} as it was before the agent changed it: have the editor read the file again first"
     )]
     Behind(String),
+    #[error("{}", Refusal::too_long(*.0).message)]
+    TooLong(usize),
     #[error(transparent)]
     Decide(#[from] DecideError),
 }
@@ -226,10 +230,7 @@ impl ActError {
     fn in_full(&self) -> String {
         match self {
             ActError::Decide(error) => error.in_full(),
-            ActError::NoName(_)
-            | ActError::NoChange(_)
-            | ActError::Stale(_)
-            | ActError::Behind(_) => self.to_string(),
+            _ => self.to_string(),
         }
     }
 }
@@ -265,6 +266,8 @@ fn named(id: &str) -> Result<ChangeRef, ActError> {
 /// Does it.
 fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performed, ActError> {
     let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
+    let mut notes = act.notes().to_vec();
+    verdict::tidy(&mut notes).map_err(ActError::TooLong)?;
     let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
         // The loop has these shown.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
@@ -285,6 +288,7 @@ fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performe
         };
         let kept = Kept::read(store, name.turn)?;
         let mut deciding = Deciding::new(store, &kept);
+        deciding.say(Words::on(&at_once, notes.clone()));
         let (mut decided, mut edits) = (Vec::new(), Vec::new());
         let result = match &take_back {
             None => {
@@ -418,7 +422,7 @@ fn taken_back(
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
-                None => deciding.take_back(change, &[]),
+                None => deciding.take_back(change),
             },
         };
         all.push(deciding.decided(change, result));

@@ -265,6 +265,8 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
     let is_whole = next()? == "file";
     let [(anchor, _), (cursor, _)] = read_selection(&next()?)?;
     let (first, last) = (anchor.min(cursor), anchor.max(cursor));
+    let said = next()?;
+    let reason = said.strip_prefix("-file").filter(|_| is_whole);
     Some(Taking {
         number,
         client,
@@ -273,6 +275,7 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
         timestamp,
         content: form.text(std::str::from_utf8(held).ok()?),
         lines: (!is_whole).then(|| (first as usize).saturating_sub(1)..last as usize),
+        reason: reason.unwrap_or(&said).to_owned(),
     })
 }
 
@@ -370,7 +373,7 @@ mod tests {
             (
                 "out-3",
                 &[
-                    "client0", "/a", "true", "7", "crlf", "utf8", "lines", "4.2,2.1",
+                    "client0", "/a", "true", "7", "crlf", "utf8", "lines", "4.2,2.1", "why",
                 ],
                 What::TakeOut(Box::new(Taking {
                     number: 3,
@@ -380,6 +383,7 @@ mod tests {
                     timestamp: 7,
                     content: "\u{feff}text".to_owned(),
                     lines: Some(1..4),
+                    reason: "why".to_owned(),
                 })),
             ),
             ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),

@@ -15,21 +15,29 @@ const MAX_EDITS: usize = 8_000;
 /// The largest length of a list of files, in bytes.
 const MAX_NAMES: usize = 1_200;
 
+/// The largest length of the person's words beside such a list, in bytes.
+const MAX_WORDS: usize = 700;
+
 /// The decision about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
     let decided = if is_accepted { "accepted" } else { "rejected" };
     let start = format!("The user {decided} your change to {file_path}");
     match notes {
         [] => format!("{start}."),
-        [Note { lines: None, text }] => format!("{start} and says: {text}"),
-        notes => {
-            let mut all = format!("{start} and says:");
-            for note in notes {
-                let _ = write!(all, "\n- {}{}", place(note.lines, shown), note.text);
-            }
-            all
-        }
+        notes => format!("{start} and says{}", words(notes, shown)),
     }
+}
+
+/// The person's notes on the text that was `shown`, after a verb.
+fn words(notes: &[Note], shown: &str) -> String {
+    if let [Note { lines: None, text }] = notes {
+        return format!(": {text}");
+    }
+    let mut all = ":".to_owned();
+    for note in notes {
+        let _ = write!(all, "\n- {}{}", place(note.lines, shown), note.text);
+    }
+    all
 }
 
 /// The person's edits before they accepted the change, as a unified diff.
@@ -66,9 +74,25 @@ pub struct FileRemark {
     pub path: String,
     /// The text to read.
     pub text: String,
+    /// The person's words in it, for where there is no room for the text.
+    #[serde(default)]
+    pub words: String,
     /// True if the file is no longer there.
     #[serde(default)]
     pub is_gone: bool,
+}
+
+impl FileRemark {
+    /// A text about this file, in which the person's notes are.
+    pub fn new(path: String, text: String, notes: &[Note], is_gone: bool) -> Self {
+        let words: Vec<&str> = notes.iter().map(|it| it.text.as_str()).collect();
+        Self {
+            path,
+            text,
+            words: words.join("; "),
+            is_gone,
+        }
+    }
 }
 
 /// The person took back, or edited, what was written already: what became of the file, as a unified diff; `is_its` if it is
@@ -93,9 +117,21 @@ pub fn taken_back(
         "The user {what} in {file_path}. Do not make that change again unless they ask for it. What became of the file:\n{diff}"
     );
     if !notes.is_empty() {
-        text.push_str(&decided(!is_all, file_path, notes, shown));
+        text += &format!("The user says of this{}", words(notes, shown));
     }
     text
+}
+
+/// The person kept, or took back, changes of several files at once, and says something of all of them.
+pub fn of_several(is_its: bool, is_kept: bool, file_paths: &[&str], notes: &[Note]) -> String {
+    let what = if is_kept { "kept" } else { "taken back" };
+    let whose = if is_its {
+        "your changes to"
+    } else {
+        "changes that may be yours to"
+    };
+    let (names, words) = (names(file_paths), words(notes, ""));
+    format!("The user has {what} {whose} {names} and says{words}")
 }
 
 /// The person undid what they had taken back, or edited, in what was written already: what became of the file, as a unified
@@ -107,12 +143,35 @@ pub fn put_back(file_path: &str, diff: &str) -> String {
     )
 }
 
-/// The person did something with what was written in these files, and there is no room to say what.
-pub fn judged_in_short(file_paths: &[&str]) -> String {
+/// The person did something with what was written in these files, and there is no room to say what: their own words go
+/// before the names.
+pub fn judged_in_short(told: &[FileRemark]) -> String {
+    let mut said: Vec<&str> = told.iter().map(|it| it.words.as_str()).collect();
+    said.retain(|words| !words.is_empty());
+    let said = said.join("; ");
+    let cut = &said[..said.floor_char_boundary(MAX_WORDS)];
+    let said = match (said.len(), cut.len()) {
+        (0, _) => String::new(),
+        (all, shown) if shown < all => format!(" They say: {cut}…"),
+        _ => format!(" They say: {said}"),
+    };
+    let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
+    let names = names_within(&paths, MAX_NAMES - said.len());
+    format!(
+        "The user has looked at changes that may be yours, and has taken back, edited or commented on those in: {names}. Read these files before you go on, and do not make changes again that were taken back, unless the user asks for it.{said}"
+    )
+}
+
+/// The names of files, as many as there is room for.
+fn names(file_paths: &[&str]) -> String {
+    names_within(file_paths, MAX_NAMES)
+}
+
+fn names_within(file_paths: &[&str], room: usize) -> String {
     let mut names = String::new();
     let mut unnamed = 0;
     for path in file_paths {
-        match names.is_empty() || names.len() + path.len() < MAX_NAMES {
+        match names.is_empty() || names.len() + path.len() < room {
             true if names.is_empty() => names.push_str(path),
             true => names = format!("{names}, {path}"),
             false => unnamed += 1,
@@ -121,9 +180,7 @@ pub fn judged_in_short(file_paths: &[&str]) -> String {
     if unnamed > 0 {
         names += &format!(" and {unnamed} more files");
     }
-    format!(
-        "The user has looked at changes that may be yours, and has taken back, edited or commented on those in: {names}. Read these files before you go on, and do not make changes again that were taken back, unless the user asks for it."
-    )
+    names
 }
 
 /// The person took everything out of the change before they accepted it.

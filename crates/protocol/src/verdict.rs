@@ -84,17 +84,25 @@ impl Verdict {
     /// # Errors
     /// The number of bytes of the notes, if that is more than [`MAX_NOTES`].
     pub fn tidy_notes(&mut self) -> Result<(), usize> {
-        for note in &mut self.notes {
-            let text = note.text.trim();
-            if text.len() < note.text.len() {
-                note.text = text.to_owned();
-            }
+        tidy(&mut self.notes)
+    }
+}
+
+/// Drops the blanks around notes, and notes that say nothing.
+///
+/// # Errors
+/// The number of bytes of the notes, if that is more than [`MAX_NOTES`].
+pub fn tidy(notes: &mut Vec<Note>) -> Result<(), usize> {
+    for note in &mut *notes {
+        let text = note.text.trim();
+        if text.len() < note.text.len() {
+            note.text = text.to_owned();
         }
-        self.notes.retain(|note| !note.text.is_empty());
-        match self.notes.iter().map(|note| note.text.len()).sum() {
-            ..=MAX_NOTES => Ok(()),
-            bytes => Err(bytes),
-        }
+    }
+    notes.retain(|note| !note.text.is_empty());
+    match notes.iter().map(|note| note.text.len()).sum() {
+        ..=MAX_NOTES => Ok(()),
+        bytes => Err(bytes),
     }
 }
 

@@ -38,7 +38,7 @@ const KEYS: [(&str, &str); 31] = [
     ("m", "show every change, or as the agent asks"),
     ("v", "view what was written without asking"),
     ("H", "history of what you decided"),
-    ("S", "list it by turns; a keeps, r takes back"),
+    ("S", "list it: a keeps, r R take back, C notes"),
     ("t", "show or hide that list beside the diff"),
     ("", ""),
     ("?", "this help"),

@@ -80,11 +80,28 @@ impl Home {
         path
     }
 
-    /// A turn of Claude Code's that has ended, in which a shell command did this in the workspace. Its number.
-    pub fn agents_turn(&self, prompt: &str, command: impl FnOnce(&Path)) -> u64 {
+    /// The store of what agents have changed.
+    pub fn changes_store(&self) -> pillion_changes::Store {
         let home = self.home().into_os_string();
         let environment = pillion_discovery::Environment::from_pairs([("HOME", home)]);
-        let store = pillion_changes::Store::of(&environment).expect("there is a home");
+        pillion_changes::Store::of(&environment).expect("there is a home")
+    }
+
+    /// The changes of a turn about which the person has said something to the agent, with all of it, the last first.
+    pub fn said_of(&self, turn: u64) -> Vec<(String, String)> {
+        let kept = pillion_changes::Kept::read(&self.changes_store(), turn).expect("it is kept");
+        let said = kept.turn.real_changes().filter_map(|change| {
+            let notes = kept.judged(change)?.all_notes();
+            let notes: Vec<_> = notes.map(|it| it.text.as_str()).collect();
+            let name = kept.name(change).to_string();
+            (!notes.is_empty()).then(|| (name, notes.join(", ")))
+        });
+        said.collect()
+    }
+
+    /// A turn of Claude Code's that has ended, in which a shell command did this in the workspace. Its number.
+    pub fn agents_turn(&self, prompt: &str, command: impl FnOnce(&Path)) -> u64 {
+        let store = self.changes_store();
         let root = self.workspace();
         let mut recorder = Recorder::new(store.clone(), std::slice::from_ref(&root), Vec::new());
         let (id, tool, path) = ("call".to_owned(), "Bash".to_owned(), None);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
+use pillion_protocol::Note;
 use serde::{Deserialize, Serialize};
 
 /// The turns below the folders of a companion.
@@ -101,6 +102,17 @@ pub enum ChangesAct {
     Undo(Option<String>),
 }
 
+impl ChangesAct {
+    /// The person's words to the agent.
+    pub fn notes(&self) -> &[Note] {
+        match self {
+            Self::Keep(meant) => &meant.notes,
+            Self::TakeBack(it) => &it.meant.notes,
+            Self::Look(_) | Self::Undo(_) => &[],
+        }
+    }
+}
+
 /// The changes that are meant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -112,6 +124,9 @@ pub struct Meant {
     pub path: Option<PathBuf>,
     /// The revision that was on the screen: nothing is done if it has another one by now.
     pub revision: Option<String>,
+    /// The person's words to the agent about it.
+    #[serde(default)]
+    pub notes: Vec<Note>,
 }
 
 /// The part that is taken back.

@@ -44,9 +44,9 @@ command -nargs=* -range -bar -complete=customlist,CompleteShort PillionSend
 command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
       \ command.Dispatch('add', [<f-args>], {})
 command -nargs=? -bar -bang PillionChanges command.Dispatch('changes', [<f-args>], {bang: <bang>false})
-command -nargs=? -bar PillionKeep command.Dispatch('keep', [<f-args>], {})
-command -nargs=? -range -bar -bang PillionTakeBack
-      \ command.Dispatch('take-back', [<f-args>], {range: <range>, line1: <line1>, line2: <line2>, bang: <bang>false})
+command -nargs=* PillionKeep command.Dispatch('keep', [], {words: <q-args>})
+command -nargs=* -range -bang PillionTakeBack
+      \ command.Dispatch('take-back', [], {words: <q-args>, range: <range>, line1: <line1>, line2: <line2>, bang: <bang>false})
 command -nargs=? -bar PillionUndo command.Dispatch('undo', [<f-args>], {})
 command -nargs=0 -bar PillionSendNotes command.Dispatch('send-notes', [], {})
 command -nargs=? -bar -complete=customlist,CompleteShort PillionReview

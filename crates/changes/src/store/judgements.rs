@@ -191,6 +191,7 @@ mod tests {
             at,
             overwritten: None,
             written: None,
+            notes: Vec::new(),
             former: None,
         }
     }

@@ -12,6 +12,7 @@ pub struct WorkTree {
     pub root: PathBuf,
     pub store: Store,
     /// Holds both, and is removed when it is dropped.
+    #[allow(dead_code, reason = "some tests only hold it")]
     pub folder: tempfile::TempDir,
 }
 

@@ -8,6 +8,8 @@ use pillion_changes::recorder::Call;
 use pillion_system::clock;
 use tempfile::TempDir;
 
+use pillion_protocol::Note;
+
 use super::*;
 
 const BEFORE: &str = "a\nb\nc\nd\ne\n";
@@ -97,6 +99,7 @@ fn meant(id: &str, revision: &str) -> Meant {
         id: Some(id.to_owned()),
         path: None,
         revision: Some(revision.to_owned()),
+        notes: Vec::new(),
     }
 }
 
@@ -543,4 +546,65 @@ fn nothing_is_taken_out_of_a_buffer_that_is_behind_but_of_the_file() {
         assert_eq!(fs::read_to_string(&path).unwrap(), left);
         assert_eq!(lab.state(0), "taken back");
     }
+}
+
+#[test]
+fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
+    let note = |text: &str| vec![Note::on_all(text)];
+    let heard = |lab: &Lab, act: ChangesAct| {
+        let done = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
+        assert!(done.done.done, "{}", done.done.message);
+        let told = done.judged.told.into_iter().map(|it| it.text);
+        told.collect::<Vec<_>>().join("\n")
+    };
+    let reason = |lab: &Lab| {
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        kept.reason(&kept.turn.changes[0])
+    };
+    let with = |notes: Vec<Note>, meant: Meant| Meant { notes, ..meant };
+    let lab = lab();
+    let id = |id: &str| Meant {
+        id: Some(id.to_owned()),
+        ..Meant::default()
+    };
+    // A hunk in a buffer that is not saved, in the file, the turn, and what is kept.
+    let path = lab.path();
+    let buffer = text(&path, AFTER, true);
+    let meant = with(note(" why in the buffer "), in_file(&path));
+    let said = heard(&lab, lines(meant, 1..2, buffer));
+    assert!(
+        said.ends_with("The user says of this: why in the buffer"),
+        "{said}"
+    );
+    assert_eq!(reason(&lab).as_deref(), Some("why in the buffer"));
+    heard(&lab, ChangesAct::Undo(Some("1.1".to_owned())));
+    let meant = with(note("why here"), in_file(&path));
+    let said = heard(&lab, lines(meant, 1..2, text(&path, AFTER, false)));
+    assert!(said.ends_with("The user says of this: why here"), "{said}");
+    let take_back = ChangesAct::TakeBack(TakeBack {
+        meant: with(note("why all"), id("1")),
+        ..TakeBack::default()
+    });
+    let said = heard(&lab, take_back);
+    assert!(
+        said.starts_with("The user has taken back your changes to "),
+        "{said}"
+    );
+    assert!(said.contains(" and says: why all\n"), "{said}");
+    heard(&lab, ChangesAct::Undo(Some("1".to_owned())));
+    heard(&lab, ChangesAct::Undo(Some("1".to_owned())));
+    assert_eq!(reason(&lab), None);
+    let said = heard(&lab, ChangesAct::Keep(with(note("good"), id("1.1"))));
+    assert!(said.ends_with("and says: good"), "{said}");
+    assert_eq!(reason(&lab).as_deref(), Some("good"));
+    // Nothing is said with blanks, and nothing done with too much.
+    let said = heard(&lab, ChangesAct::Keep(with(note("  "), id("1.1"))));
+    assert_eq!((&*said, reason(&lab)), ("", None));
+    let long = note(&"x".repeat(10_001));
+    let refused = lab.act(ChangesAct::TakeBack(TakeBack {
+        meant: with(long, id("1.1")),
+        ..TakeBack::default()
+    }));
+    assert!(refused.unwrap_err().contains("10001 bytes"));
+    assert_eq!(lab.state(0), "kept");
 }

@@ -2,6 +2,7 @@
 //! the buffer has unsaved changes, it is taken out of the buffer, and else out of the file, which Kakoune then reads again.
 
 use pillion_discovery::FileError;
+use pillion_protocol::Note;
 use pillion_view::Reply;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
 
@@ -22,6 +23,7 @@ impl Bridge {
         let act = ChangesAct::TakeBack(TakeBack {
             meant: Meant {
                 path: Some(taking.path.clone()),
+                notes: vec![Note::on_all(taking.reason.clone())],
                 ..Meant::default()
             },
             lines: taking.lines.clone(),

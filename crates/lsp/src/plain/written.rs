@@ -10,7 +10,7 @@ use gen_lsp_types::{
     Code, Command, Diagnostic, DiagnosticSeverity, MessageType, Position, Range as LspRange,
 };
 use lsp_server::{ErrorCode, RequestId, Response};
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Note};
 use pillion_text::visible;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
@@ -161,16 +161,26 @@ impl Written {
         };
         let line = |at: usize| arguments.get(at).and_then(Value::as_u64);
         let (id, revision) = (word(0)?, word(1)?);
+        let said = |at: usize| match arguments.get(at) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(vec![Note::on_all(text)]),
+            Some(_) => Err("arguments: the note is not a text".to_owned()),
+        };
         if command == UNDO {
             let act = ChangesAct::Undo(id);
             return Ok(act_on(request, act));
         }
         let id = Some(id.ok_or("arguments: no change is named")?);
         if command == KEEP {
-            let path = None;
-            let act = ChangesAct::Keep(Meant { id, path, revision });
+            let act = ChangesAct::Keep(Meant {
+                id,
+                path: None,
+                revision,
+                notes: said(2)?,
+            });
             return Ok(act_on(request, act));
         }
+        let notes = said(4)?;
         let lines = line(2).zip(line(3));
         let lines = lines.map(|(first, last)| first as usize..last as usize + 1);
         let paths = self.unseen.values().map(|(_, change)| &change.path);
@@ -192,6 +202,7 @@ impl Written {
             path: None,
             // What is open and not saved has another one, and is merged with.
             revision: revision.filter(|_| !is_open),
+            notes,
         };
         let act = ChangesAct::TakeBack(TakeBack {
             meant,

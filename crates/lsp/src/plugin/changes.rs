@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use lsp_server::RequestId;
+use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{
     ActDone, BufferText, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant,
@@ -21,8 +22,8 @@ use crate::{message, uri};
 
 /// The person keeps changes.
 pub fn keep(request: RequestId, params: Value) -> Action {
-    let act = message::params(params).and_then(|Keep { id, uri, revision }| {
-        let meant = meant(id, uri, revision)?;
+    let act = message::params(params).and_then(|params: Keep| {
+        let meant = meant(params.id, params.uri, params.revision, params.notes)?;
         Ok(ChangesAct::Keep(meant))
     });
     act_on(request, act)
@@ -33,7 +34,7 @@ pub fn take_back(request: RequestId, params: Value) -> Action {
     let act = message::params(params).and_then(|params: TakeBack| {
         let buffers = params.buffers.unwrap_or_default().into_iter();
         Ok(ChangesAct::TakeBack(ViewTakeBack {
-            meant: meant(params.id, params.uri, params.revision)?,
+            meant: meant(params.id, params.uri, params.revision, params.notes)?,
             lines: params.lines.map(range).transpose()?,
             buffers: buffers.map(buffer).collect::<Result<_, _>>()?,
         }))
@@ -65,12 +66,18 @@ fn meant(
     id: Option<String>,
     uri: Option<String>,
     revision: Option<String>,
+    notes: Option<Vec<Note>>,
 ) -> Result<Meant, String> {
     let path = uri.as_deref().map(path).transpose()?;
     if id.is_none() && path.is_none() {
         return Err("neither id nor uri is there".to_owned());
     }
-    Ok(Meant { id, path, revision })
+    Ok(Meant {
+        id,
+        path,
+        revision,
+        notes: notes.unwrap_or_default(),
+    })
 }
 
 fn range(lines: Lines) -> Result<std::ops::Range<usize>, String> {

@@ -7,7 +7,7 @@ use std::ops;
 
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, Position, ReviewChoice, Verdict};
+use pillion_protocol::{Dialect, Note, Position, ReviewChoice, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
 use pillion_view::{CloseReason, Ruling, SetPlace};
@@ -242,6 +242,7 @@ pub struct Keep {
     pub id: Option<String>,
     pub uri: Option<String>,
     pub revision: Option<String>,
+    pub notes: Option<Vec<Note>>,
 }
 
 /// The person takes changes back.
@@ -250,6 +251,7 @@ pub struct TakeBack {
     pub id: Option<String>,
     pub uri: Option<String>,
     pub revision: Option<String>,
+    pub notes: Option<Vec<Note>>,
     pub lines: Option<Lines>,
     pub buffers: Option<Vec<Buffer>>,
 }

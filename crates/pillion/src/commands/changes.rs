@@ -54,7 +54,7 @@ pub struct Args {
 
     /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed, reason}`; `state` is `unseen`,
     /// `accepted`, `kept`, `edited`, `taken back` or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
-    /// null, and `reason` is why a proposal was rejected, or null
+    /// null, and `reason` is what you told the agent with your decision, or null
     #[arg(long)]
     json: bool,
 }
@@ -191,14 +191,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         };
         for change in changes.into_iter().take(shown) {
             let printed = describe(&store, kept, change);
-            writeln!(out, "{}{}", row(&printed), kept.place(change))?;
+            let (place, reason) = (kept.place(change), because(&printed));
+            writeln!(out, "{}{place}{reason}", row(&printed))?;
         }
         for entry in decisions {
             let printed = describe_decision(&store, kept, entry);
             let shown = visible::one_line(&entry.proposal.shown().to_string_lossy());
-            let reason = printed.reason.as_ref();
-            let reason = reason.map_or_else(String::new, |it| format!(": {it}"));
-            writeln!(out, "{}{shown}{reason}", row(&printed))?;
+            writeln!(out, "{}{shown}{}", row(&printed), because(&printed))?;
         }
         if more > 0 {
             let turn = kept.turn.number;
@@ -221,6 +220,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 fn row(printed: &Printed<'_>) -> String {
     let lines = lines(printed.added.zip(printed.removed));
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
+}
+
+/// The reason, after the name of the file.
+fn because(printed: &Printed<'_>) -> String {
+    let reason = printed.reason.as_ref();
+    reason.map_or_else(String::new, |it| format!(": {it}"))
 }
 
 /// The numbers of lines that were added and removed, in short.
@@ -288,6 +293,6 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         moved_from: change.moved_from.as_deref().map(Path::to_string_lossy),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
-        reason: None,
+        reason: kept.reason(change),
     }
 }

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use pillion_changes::{Change, ChangeRef, Kept, Words};
+use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
 use pillion_view::commands::{Client, ClientError, DiffRef, Settle, Settled};
+use pillion_view::decision::Refusal;
 
 use super::control_client;
 use super::position::{self, Lines};
@@ -12,13 +15,13 @@ use crate::absolute::absolute;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Notes {
     /// Tell the agent why
     #[arg(long, value_name = "TEXT")]
     because: Option<String>,
 
-    /// Tell the agent something about lines of the proposed text: `main.rs:12` or `main.rs:3-7`
+    /// Tell the agent something about lines of the text that you see: `main.rs:12` or `main.rs:3-7`
     #[arg(long, num_args = 2, value_names = ["FILE:LINES", "TEXT"])]
     note: Vec<String>,
 }
@@ -61,6 +64,70 @@ impl Notes {
             }
         }
         Ok(settled)
+    }
+}
+
+impl Notes {
+    /// The words about changes that are written already, for each of these turns.
+    ///
+    /// # Errors
+    /// When a note is about none of the changes, or there is too much of them.
+    pub fn on_changes(self, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<Words>> {
+        let mut on_all: Vec<Note> = self.because.map(Note::on_all).into_iter().collect();
+        let on_lines = on_lines(&self.note)?;
+        let mut all = on_all.clone();
+        all.extend(on_lines.iter().map(|(_, _, text)| Note::on_all(*text)));
+        if let Err(bytes) = verdict::tidy(&mut all) {
+            return Err(Failure::new(Kind::Refused, Refusal::too_long(bytes).message).into());
+        }
+        let _ = verdict::tidy(&mut on_all);
+        let mut words: Vec<_> = { turns.iter() }
+            .map(|(_, names)| Words::on(names, on_all.clone()))
+            .collect();
+        for (path, lines, text) in on_lines {
+            for (turn, change) in meant(path, turns)? {
+                let (lines, text) = (Some(lines), text.to_owned());
+                let notes = words[turn].on_lines.entry(change).or_default();
+                notes.push(Note { lines, text });
+            }
+        }
+        Ok(words)
+    }
+}
+
+/// The changes of the file that a person means with this path: the places of their turns, and their numbers.
+fn meant(path: &str, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<(usize, u64)>> {
+    let refused = |message: String, hint: &str| {
+        let failure = Failure::new(Kind::Refused, message);
+        anyhow::Error::from(failure.hint(hint.to_owned()))
+    };
+    let mut found = Vec::new();
+    for (at, (kept, names)) in turns.iter().enumerate() {
+        let is_named = |change: &&Change| {
+            let name = kept.name(change);
+            names.iter().any(|it| it.change.is_none() || *it == name)
+        };
+        let changes = kept.turn.real_changes().filter(is_named);
+        found.extend(changes.map(|change| (at, change)));
+    }
+    let real = absolute(Path::new(path)).map(|it| real_path(&it));
+    let is_it = |change: &Change| real.as_ref().is_ok_and(|it| *it == change.path);
+    match found.iter().any(|(_, change)| is_it(change)) {
+        true => found.retain(|(_, change)| is_it(change)),
+        false => found.retain(|(_, change)| change.path.ends_with(path)),
+    }
+    match &found[..] {
+        [] => Err(refused(
+            format!("--note: {path} is the file of none of these changes"),
+            "`pillion changes 7` lists the files of turn 7.",
+        )),
+        [(_, first), rest @ ..] if rest.iter().any(|(_, it)| it.path != first.path) => {
+            Err(refused(
+                format!("--note: {path} may be several of these files"),
+                "Give more of the path.",
+            ))
+        }
+        found => Ok(found.iter().map(|(at, it)| (*at, it.number)).collect()),
     }
 }
 

@@ -174,3 +174,30 @@ fn a_conflict_changes_nothing_and_what_is_elsewhere_is_taken_back(version: Emacs
         .wait_until("the other hunk", &buffer(&rest, true));
     world.emacs.assert_no_errors();
 }
+
+#[each_emacs]
+fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion) {
+    let world = world(version);
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (forward-line 1))");
+    world.emacs.command("pillion-take-back-because");
+    world.emacs.input("use: 2<RET>");
+    let taken = ORIGINAL.replace("two", "2");
+    world.emacs.wait_until("the text", &buffer(&taken, false));
+    assert_eq!(world.home.said_of(1), [said("1.1", "use: 2")]);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "new.txt (new)");
+    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward \"new.txt\") (beginning-of-line) (set-window-point (get-buffer-window) (point)))");
+    world.emacs.input("<C-u>k");
+    world.emacs.input("a new file<RET>");
+    world.emacs.wait_said("1.2 new.txt: kept");
+    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (set-window-point (get-buffer-window) (point)))");
+    world.emacs.input("R");
+    world.emacs.input("all of it<RET>");
+    world.emacs.wait_said("1.2 new.txt: taken back");
+    let all = [said("1.1", "all of it, use: 2"), said("1.2", "all of it")];
+    assert_eq!(world.home.said_of(1), all);
+    world.emacs.assert_no_errors();
+}

@@ -5,6 +5,7 @@ mod damaged;
 mod kills;
 mod many;
 mod names;
+mod reasons;
 
 use std::collections::BTreeMap;
 use std::fs;

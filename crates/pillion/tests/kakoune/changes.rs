@@ -156,3 +156,57 @@ fn a_file_is_taken_back_as_a_whole(version: KakouneVersion) {
         world.kakoune.assert_no_errors();
     }
 }
+
+#[each_kakoune]
+fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersion) {
+    let (world, path) = world(version, false);
+    let said = |words: &str| vec![("1.1".to_owned(), words.to_owned())];
+    let first = AFTER.replace('B', "b");
+    world
+        .kakoune
+        .input("2g:pillion-take-back it's %{1} \"no\"<ret>");
+    wait_text(&world, &path, &first);
+    assert_eq!(world.home.said_of(1), said("it's 1 no"));
+    // A number may be part of the reason: that is asked for, and nothing happens.
+    for words in ["7 spaces", "1.1 is too low", "1:2 it is"] {
+        world
+            .kakoune
+            .input(&format!("6g:pillion-take-back {words}<ret>"));
+        world
+            .kakoune
+            .pane()
+            .wait_for("may be a change: write", SOON);
+        world.kakoune.input(":echo none<ret>");
+        world
+            .kakoune
+            .pane()
+            .wait_gone("may be a change: write", SOON);
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), first);
+    world
+        .kakoune
+        .input(":pillion-take-back -file it is too early<ret>");
+    wait_text(&world, &path, BEFORE);
+    assert_eq!(world.home.said_of(1), said("it is too early, it's 1 no"));
+    world
+        .kakoune
+        .input(":pillion-keep 1.1: -- no, $(fine)<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt: kept", SOON);
+    assert_eq!(world.home.said_of(1), said("-- no, $(fine)"));
+    world.kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn a_reason_in_the_list_is_about_its_line(version: KakouneVersion) {
+    let (world, path) = world(version, false);
+    world.kakoune.command("pillion-changes");
+    world
+        .kakoune
+        .wait_value("%val{bufname}", "*pillion-changes*");
+    world.kakoune.input("gg:pillion-take-back 3x too many<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
+    assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    let said = [("1.1".to_owned(), "3x too many".to_owned())];
+    assert_eq!(world.home.said_of(1), said);
+    world.kakoune.assert_no_errors();
+}

@@ -196,3 +196,38 @@ fn a_turn_is_taken_back_in_files_and_buffers_at_once(version: NvimVersion) {
     assert_eq!(fs::read_to_string(&path).unwrap(), AFTER, "not saved");
     world.nvim.assert_no_errors();
 }
+
+#[each_neovim]
+fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) {
+    let (world, path) = world(version);
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    world.nvim.command("2 PillionTakeBack use the | \"table\"");
+    wait_lines(&world, &AFTER.replace('B', "b"));
+    assert_eq!(world.home.said_of(1), [said("1.1", "use the | \"table\"")]);
+    // A number may be part of the reason: that is asked for, and nothing happens.
+    for words in ["7 spaces", "1.1 is too low", "1:2 it is"] {
+        world.nvim.input(&format!(":7 PillionTakeBack {words}<CR>"));
+        wait_told(&world, "may be a change. Hint: write `");
+        world.nvim.command("messages clear");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER.replace('B', "b"));
+    world.nvim.command("PillionKeep 1.2: good, and : short");
+    wait_told(&world, "1.2 new.txt: kept");
+    world.nvim.command("7 PillionTakeBack 2nd G is too many");
+    wait_lines(&world, BEFORE);
+    let rest = said("1.1", "2nd G is too many, use the | \"table\"");
+    let kept = said("1.2", "good, and : short");
+    assert_eq!(world.home.said_of(1), [rest, kept]);
+    // In the list, and of a turn as a whole.
+    open_list(&world, "PillionChanges");
+    world.nvim.command("call cursor(2, 1) | PillionKeep fine");
+    wait_told(&world, "1.3 picture: kept");
+    assert_eq!(world.home.said_of(1)[2], said("1.3", "fine"));
+    world.nvim.command("PillionTakeBack 1: all of it");
+    wait_told(&world, "1.3 picture: taken back");
+    let all = world.home.said_of(1);
+    assert_eq!(
+        all[1..],
+        [said("1.2", "all of it"), said("1.3", "all of it")]
+    );
+}

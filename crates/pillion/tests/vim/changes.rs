@@ -132,3 +132,35 @@ fn a_conflict_changes_nothing_and_what_is_elsewhere_is_taken_back(version: VimVe
     wait_lines(&world, "a\nmine\nc\nd\ne\nf\ng\nh\n");
     world.vim.assert_no_errors();
 }
+
+#[each_vim]
+fn the_agent_is_told_why_something_was_taken_back_or_kept(version: VimVersion) {
+    let (world, path) = world(version);
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    world.vim.command("2 PillionTakeBack use the | \"table\"");
+    wait_lines(&world, &AFTER.replace('B', "b"));
+    assert_eq!(world.home.said_of(1), [said("1.1", "use the | \"table\"")]);
+    // A number may be part of the reason: that is asked for, and nothing happens.
+    for (words, number) in [
+        ("7 spaces", "7"),
+        ("1.1 is too low", "1.1"),
+        ("1:2 it is", "1"),
+    ] {
+        world.vim.command(&format!("7 PillionTakeBack {words}"));
+        world
+            .vim
+            .wait_said(&format!("{number} may be a change. Hint"));
+    }
+    assert_eq!(read(&path), AFTER.replace('B', "b"));
+    world.vim.command("PillionKeep 1.2: good, and : short");
+    world.vim.wait_said("1.2 new.txt: kept");
+    world.vim.command("7 PillionTakeBack 2nd G is too many");
+    wait_lines(&world, BEFORE);
+    let rest = said("1.1", "2nd G is too many, use the | \"table\"");
+    let kept = said("1.2", "good, and : short");
+    assert_eq!(world.home.said_of(1), [rest, kept]);
+    // Of a turn as a whole.
+    world.vim.command("PillionTakeBack 1: all of it");
+    world.vim.wait_said("1.2 new.txt: taken back");
+    assert_eq!(world.home.said_of(1)[1], said("1.2", "all of it"));
+}

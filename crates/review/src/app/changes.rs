@@ -2,9 +2,11 @@
 //! the person decides. The companion makes the list, and acts for them. Where there is room, the list stands beside the
 //! diff; keys mean it only after `S`.
 
+use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
 
 use crossterm::event::KeyCode;
+use pillion_protocol::Note;
 use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
 };
@@ -34,6 +36,19 @@ pub struct ChangesPage {
     opening: Option<String>,
     /// The line under the cursor, with its revision, as it was drawn last.
     drawn: Option<(String, String)>,
+    /// The person's words about lines of the list, by name, which were not sent.
+    words: HashMap<String, ListedWords>,
+    /// The lines for which the companion was asked to do something, and has not answered; none if no words were sent.
+    sent: VecDeque<Option<String>>,
+}
+
+/// The person's words about a line of the list.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ListedWords {
+    /// For the agent, with the decision.
+    pub(super) note: String,
+    /// A reason that was typed, without being used.
+    pub(super) reason: String,
 }
 
 /// A line of the list.
@@ -109,6 +124,20 @@ impl ChangesPage {
     /// The line under the cursor.
     fn row(&self) -> Option<ChangesRow<'_>> {
         self.rows().get(self.at()).copied()
+    }
+
+    /// The name and revision of the line under the cursor.
+    pub(super) fn under_cursor(&self) -> Option<(String, String)> {
+        let row = self.row()?;
+        Some((row.id().to_owned(), row.revision().to_owned()))
+    }
+
+    pub(super) fn words_on(&self, id: &str) -> ListedWords {
+        self.words.get(id).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn words_on_mut(&mut self, id: String) -> &mut ListedWords {
+        self.words.entry(id).or_default()
     }
 
     /// Returns true if this line was under the cursor when the list was drawn last.
@@ -249,6 +278,10 @@ impl App {
             false => Tone::Warning,
         };
         self.say(tone, done.message, now);
+        let sent = self.changes.sent.pop_front().flatten();
+        if let Some(id) = sent.filter(|_| done.done) {
+            self.changes.words.remove(&id);
+        }
         self.changes.is_stale = true;
     }
 
@@ -272,9 +305,11 @@ impl App {
             KeyCode::Char('S' | 'q') | KeyCode::Esc => self.overlay = None,
             KeyCode::Char('t') => self.toggle_pane(now),
             KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => match press.check() {
-                Ok(()) => self.act_on_row(code, now),
+                Ok(()) => self.act_on_row(code, false, now),
                 Err(why) => self.say_too_early(why, now),
             },
+            KeyCode::Char('R') => self.ask_about_row(true),
+            KeyCode::Char('C') => self.ask_about_row(false),
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help(0)),
             _ => {}
         }
@@ -299,7 +334,28 @@ impl App {
         }
     }
 
-    fn act_on_row(&mut self, code: KeyCode, now: Instant) {
+    /// Takes back what is under the cursor, for the reason that was typed, if that is what it was typed about.
+    pub(super) fn take_back_because(
+        &mut self,
+        press: &Press,
+        id: &str,
+        revision: &str,
+        now: Instant,
+    ) {
+        let row = self.changes.under_cursor();
+        let is_same = row.is_some_and(|(of, is)| of == id && is == revision);
+        if !is_same || self.changes().is_none() {
+            let text = "this has changed since: look at it; R goes on with your reason";
+            return self.say(Tone::Warning, text, now);
+        }
+        match press.check() {
+            Ok(()) => self.act_on_row(KeyCode::Char('r'), true, now),
+            Err(why) => self.say_too_early(why, now),
+        }
+    }
+
+    /// `has_reason`: with the reason that was typed.
+    fn act_on_row(&mut self, code: KeyCode, has_reason: bool, now: Instant) {
         let Some(row) = self.changes.row() else {
             return;
         };
@@ -307,11 +363,17 @@ impl App {
             return self.say_too_early(TooEarly::Unseen, now);
         }
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
+        let words = self.changes.words_on(row.id());
+        let reason = Some(words.reason).filter(|_| has_reason);
+        let notes = [Some(words.note), reason].into_iter().flatten();
+        let notes = notes.filter(|text| !text.trim().is_empty());
         let meant = Meant {
             id: id.clone(),
             path: None,
             revision,
+            notes: notes.map(Note::on_all).collect(),
         };
+        let act_id = id.clone();
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
         let act = match code {
             KeyCode::Enter if !is_text => {
@@ -335,6 +397,8 @@ impl App {
                 ..TakeBack::default()
             }),
         };
+        let has_notes = !act.notes().is_empty();
+        self.changes.sent.push_back(act_id.filter(|_| has_notes));
         self.effects.push(Effect::Act(act));
     }
 }

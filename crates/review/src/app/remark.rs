@@ -1,5 +1,5 @@
-//! `R` and `C`: the person's words for the agent, which are typed below the diff. A reason goes with the rejection that
-//! it is typed for, and notes on hunks with the decision, whichever that is.
+//! `R` and `C`: the person's words for the agent, which are typed below the diff or the list of what was written. A reason
+//! goes with the decision that it is typed for, and a note with the decision, whichever that is.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -17,8 +17,7 @@ use crate::view::HunkNote;
 /// Words that are being typed.
 #[derive(Debug, Clone)]
 pub struct Remark {
-    /// The proposal that they are about. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
-    key: ProposalKey,
+    about: About,
     kind: Kind,
     text: String,
     /// The most bytes that they may have.
@@ -27,13 +26,24 @@ pub struct Remark {
     is_pasted: bool,
 }
 
+/// The thing that words are about, as it was when they were begun.
+#[derive(Debug, Clone)]
+enum About {
+    /// A proposal. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
+    Proposal(ProposalKey),
+    /// A line of the list, by its name and revision.
+    Listed(String, String),
+}
+
 /// The use of words that are being typed.
 #[derive(Debug, Clone)]
 enum Kind {
-    /// Enter rejects the proposal with them.
+    /// Enter rejects the proposal with them, or takes back what was written.
     Reason,
     /// Enter keeps them as a note on these lines of the text after, as it was when they were begun.
     Note(Version, Range<usize>),
+    /// Enter keeps them as a note on the line of the list.
+    NoteOnListed,
 }
 
 impl App {
@@ -64,17 +74,26 @@ impl App {
         let view = &self.views[self.current];
         let notes = view.hunk_notes.iter().map(|it| it.text.len());
         let others = match &kind {
-            Kind::Reason => notes.sum(),
             // The one that it replaces makes room.
             Kind::Note(..) => notes.sum::<usize>() - text.len(),
+            _ => notes.sum(),
         };
-        self.remark = Some(Remark {
-            key: view.key(),
-            kind,
-            text,
-            most: MAX_NOTES.saturating_sub(others),
-            is_pasted: false,
-        });
+        let about = About::Proposal(view.key());
+        self.remark = Some(Remark::new(about, kind, text, others));
+    }
+
+    /// Starts to ask for words about the line of the list under the cursor, or goes on with those that were not sent.
+    pub(super) fn ask_about_row(&mut self, is_reason: bool) {
+        let Some((id, revision)) = self.changes.under_cursor() else {
+            return;
+        };
+        let words = self.changes.words_on(&id);
+        let (kind, text, others) = match is_reason {
+            true => (Kind::Reason, words.reason, words.note.len()),
+            false => (Kind::NoteOnListed, words.note, 0),
+        };
+        let about = About::Listed(id, revision);
+        self.remark = Some(Remark::new(about, kind, text, others));
     }
 
     /// A key while words are typed.
@@ -112,18 +131,29 @@ impl App {
 
     /// The view of this diff is gone, and with it the words that were typed about it.
     pub(super) fn drop_remark(&mut self, id: DiffId) {
-        self.remark.take_if(|remark| remark.key.id == id);
+        self.remark
+            .take_if(|remark| matches!(remark.about, About::Proposal(key) if key.id == id));
     }
 
     /// The line that is shown while words are typed.
     pub(super) fn remark_line(&self) -> Option<String> {
         let remark = self.remark.as_ref()?;
-        let view = self.views.find(remark.key.id)?;
-        let (name, text) = (&view.target.shown, &remark.text);
+        let text = &remark.text;
         let pasted = |does: &str| match remark.is_pasted {
             true => format!(" ({PASTED}: Enter again {does})"),
             false => String::new(),
         };
+        let view = match &remark.about {
+            About::Proposal(key) => self.views.find(key.id)?,
+            About::Listed(id, _) => {
+                let (what, again) = match remark.kind {
+                    Kind::Reason => ("reason for taking back", pasted("takes it back")),
+                    _ => ("note on", pasted("keeps it")),
+                };
+                return Some(format!("{what} {}: {text}▏{again}", named_row(id)));
+            }
+        };
+        let name = &view.target.shown;
         Some(match &remark.kind {
             Kind::Reason => {
                 let edits = match view.proposal.holds_edits() {
@@ -137,19 +167,33 @@ impl App {
                 let (lines, again) = (named(lines), pasted("keeps it"));
                 format!("note on {lines} of {name}: {text}▏{again}")
             }
+            Kind::NoteOnListed => return None,
         })
     }
 
-    /// What Enter does while words are typed.
-    pub fn enter_does(&self) -> Option<&'static str> {
-        self.remark.as_ref().map(|remark| match remark.kind {
-            Kind::Reason => "reject",
-            Kind::Note(..) => "keep the note",
+    /// What Enter does while words are typed, and what Esc does.
+    pub fn enter_and_esc_do(&self) -> Option<(&'static str, &'static str)> {
+        self.remark.as_ref().map(|remark| {
+            let esc = match remark.about {
+                About::Proposal(_) => "back to the diff",
+                About::Listed(..) => "back to the list",
+            };
+            let enter = match (&remark.kind, &remark.about) {
+                (Kind::Reason, About::Proposal(_)) => "reject",
+                (Kind::Reason, About::Listed(..)) => "take back",
+                _ => "keep the note",
+            };
+            (enter, esc)
         })
     }
 
-    /// The note on the current hunk.
+    /// The note on the current hunk, or on the current line of the list.
     pub(super) fn note_line(&self) -> Option<String> {
+        if self.changes().is_some() {
+            let (id, _) = self.changes.under_cursor()?;
+            let note = self.changes.words_on(&id).note;
+            return (!note.is_empty()).then(|| format!("your note on {}: {note}", named_row(&id)));
+        }
         let view = self.view()?;
         let lines = view.lines_of_hunk()?;
         let note = view.note_on(&lines)?;
@@ -161,10 +205,22 @@ impl App {
         let Some(remark) = self.remark.take() else {
             return;
         };
-        let Some(view) = self.views.find_mut(remark.key.id) else {
+        let key = match remark.about {
+            About::Proposal(key) => key,
+            About::Listed(id, _) => {
+                let words = self.changes.words_on_mut(id);
+                match remark.kind {
+                    Kind::Reason => words.reason = remark.text,
+                    _ => words.note = remark.text,
+                }
+                return;
+            }
+        };
+        let Some(view) = self.views.find_mut(key.id) else {
             return;
         };
         match remark.kind {
+            Kind::NoteOnListed => {}
             Kind::Reason => view.reason = remark.text,
             Kind::Note(version, lines) => view.set_note(HunkNote {
                 version,
@@ -186,11 +242,27 @@ impl App {
             return;
         }
         let Remark {
-            key, kind, text, ..
+            about, kind, text, ..
         } = remark.clone();
         self.leave_remark();
+        let key = match about {
+            About::Proposal(key) => key,
+            About::Listed(id, revision) => {
+                return match kind {
+                    Kind::Reason => self.take_back_because(press, &id, &revision, now),
+                    _ if text.trim().is_empty() => {
+                        self.say(Tone::Info, "there is no note on this", now);
+                    }
+                    _ => {
+                        let said = "the agent gets your note when you keep this or take it back";
+                        self.say(Tone::Good, said, now);
+                    }
+                };
+            }
+        };
         let is_same = self.view().is_some_and(|view| view.key() == key);
         match kind {
+            Kind::NoteOnListed => {}
             Kind::Note(..) if text.trim().is_empty() => {
                 self.say(Tone::Info, "there is no note on this hunk", now);
             }
@@ -208,6 +280,17 @@ impl App {
 }
 
 impl Remark {
+    /// Words beside notes that have so many bytes.
+    fn new(about: About, kind: Kind, text: String, others: usize) -> Self {
+        Self {
+            about,
+            kind,
+            text,
+            most: MAX_NOTES.saturating_sub(others),
+            is_pasted: false,
+        }
+    }
+
     /// Adds a text, in one line, as far as there is room.
     fn insert(&mut self, text: &str) {
         for letter in text.chars() {
@@ -217,6 +300,14 @@ impl Remark {
             }
             self.text.push(letter);
         }
+    }
+}
+
+/// A line of the list, in words: `turn 7`, or `7.2`.
+fn named_row(id: &str) -> String {
+    match id.contains('.') {
+        true => id.to_owned(),
+        false => format!("turn {id}"),
     }
 }
 

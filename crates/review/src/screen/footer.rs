@@ -137,11 +137,16 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Keys, what they do, and how soon they give way when there is no room.
 fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
+    if let Some((enter, esc)) = app.enter_and_esc_do() {
+        return vec![("Enter", enter, 0), ("Esc", esc, 0)];
+    }
     if app.changes().is_some() {
         return vec![
             ("Enter", "look", 0),
             ("a", "keep", 0),
             ("r", "take back", 0),
+            ("R", "with a reason", 3),
+            ("C", "note", 3),
             ("z", "undo", 1),
             ("n", "next unseen", 2),
             (
@@ -165,9 +170,6 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
         }
         return keys;
     };
-    if let Some(does) = app.enter_does() {
-        return vec![("Enter", does, 0), ("Esc", "back to the diff", 0)];
-    }
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
     let mut keys = vec![
         ("a", "accept", 0),

@@ -129,6 +129,20 @@ local function named(word)
   return word
 end
 
+--- What a command was given: a change, words for the agent, or both, with a colon between them.
+local function named_with_notes(words)
+  words = vim.trim(words)
+  local word, rest = words:match("^(%d+%.?%d*)(.*)$")
+  if not word or rest:find("^[^:%s]") then
+    return nil, words ~= "" and { { text = words } } or nil
+  elseif rest == "" then
+    return named(word), nil
+  elseif not rest:find("^:%s") then
+    error({ message = ("%s may be a change. Hint: write `%s: reason` if it is"):format(word, word) })
+  end
+  return named(word), { { text = rest:sub(2) } }
+end
+
 --- The file in the window, or an error.
 local function file_here()
   local name = vim.api.nvim_buf_get_name(0)
@@ -200,9 +214,10 @@ local function act(method, params, sent)
 end
 
 --- Keeps a change or a turn, the change under the cursor in the list, or that of the file in the window.
-function M.keep(word)
-  local params = { id = named(word) }
-  if not word then
+function M.keep(words)
+  local id, notes = named_with_notes(words)
+  local params = { id = id, notes = notes }
+  if not id then
     local entry = entry_under_cursor()
     params.id = entry and entry.id
     params.revision = entry and listed[entry.id] and listed[entry.id].revision
@@ -211,12 +226,13 @@ function M.keep(word)
   act("pillion/keep", params, {})
 end
 
---- Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `call.bang` all of
+--- Takes back a change or a turn; if none is named, the hunks at the cursor or in the range, or with `call.bang` all of
 --- the file's.
-function M.take_back(word, call)
-  local params = { id = named(word) }
+function M.take_back(words, call)
+  local id, notes = named_with_notes(words)
+  local params = { id = id, notes = notes }
   local this
-  if not word then
+  if not id then
     local entry = entry_under_cursor()
     if entry then
       params.id = entry.id

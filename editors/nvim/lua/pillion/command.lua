@@ -158,14 +158,14 @@ M.subcommands = {
   },
   keep = {
     help = "keep what an agent has written",
-    run = function(arguments)
-      require("pillion.changes").keep(arguments[1])
+    run = function(_, call)
+      require("pillion.changes").keep(call.words)
     end,
   },
   ["take-back"] = {
     help = "take back what an agent has written: the hunk under the cursor, the file or a turn",
-    run = function(arguments, call)
-      require("pillion.changes").take_back(arguments[1], call)
+    run = function(_, call)
+      require("pillion.changes").take_back(call.words, call)
     end,
   },
   undo = {

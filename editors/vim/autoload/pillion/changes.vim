@@ -127,6 +127,22 @@ def Named(word: string): dict<any>
   return {id: word}
 enddef
 
+# What a command was given: a change, words for the agent, or both, with a colon between them.
+def NamedWithNotes(words: string): dict<any>
+  const given = trim(words)
+  const word = matchstr(given, '^\d\+\%(\.\d\+\)\?\ze\%(:\|\s\|$\)')
+  if word == ''
+    return given == '' ? {} : {notes: [{text: given}]}
+  endif
+  const rest = strpart(given, strlen(word))
+  if rest == ''
+    return Named(word)
+  elseif rest !~ '^:\s'
+    throw $'Pillion: {word} may be a change. Hint: write `{word}: reason` if it is'
+  endif
+  return extend(Named(word), {notes: [{text: rest[1 :]}]})
+enddef
+
 # The file in the window.
 def FileHere(): string
   const path = files.PathOf(bufnr())
@@ -184,21 +200,21 @@ def Act(method: string, params: dict<any>, sent: list<dict<any>>)
 enddef
 
 # Keeps a change or a turn, the change under the cursor in the list, or that of the file in the window.
-export def Keep(word: string)
-  var params = Named(word)
-  if word == ''
+export def Keep(words: string)
+  var params = NamedWithNotes(words)
+  if !has_key(params, 'id')
     const entry = EntryUnderCursor()
-    params = empty(entry) ? {uri: FileHere()} : {id: entry.id, revision: listed[entry.id].revision}
+    extend(params, empty(entry) ? {uri: FileHere()} : {id: entry.id, revision: listed[entry.id].revision})
   endif
   Act('pillion/keep', params, [])
 enddef
 
-# Takes back a change or a turn; without `word`, the hunks at the cursor or in the range, or with `about.bang` all of the
-# file's.
-export def TakeBack(word: string, about: dict<any>)
-  var params = Named(word)
+# Takes back a change or a turn; if none is named, the hunks at the cursor or in the range, or with `about.bang` all of
+# the file's.
+export def TakeBack(words: string, about: dict<any>)
+  var params = NamedWithNotes(words)
   var own = 0
-  if word == ''
+  if !has_key(params, 'id')
     const entry = EntryUnderCursor()
     if empty(entry)
       params.uri = FileHere()

@@ -37,7 +37,7 @@ const SUBCOMMANDS: dict<func> = {
   doctor: (_, _) => doctor.Show(),
   'drop-hunk': (_, _) => diff.DropHunk(),
   focus: (arguments, _) => terminal.Focus(get(arguments, 0, '')),
-  keep: (arguments, _) => changes.Keep(get(arguments, 0, '')),
+  keep: (_, about) => changes.Keep(about.words),
   merge: (_, _) => diff.Merge(),
   log: (_, _) => doctor.OpenLog(),
   messages: (_, _) => doctor.Messages(),
@@ -53,7 +53,7 @@ const SUBCOMMANDS: dict<func> = {
   start: (_, _) => client.Start(),
   status: (_, _) => notify.Info(status.Describe()),
   stop: (_, _) => client.Stop(),
-  'take-back': (arguments, about) => changes.TakeBack(get(arguments, 0, ''), about),
+  'take-back': (_, about) => changes.TakeBack(about.words, about),
   'take-hunk': (_, _) => diff.TakeHunk(),
   undo: (arguments, _) => changes.Undo(get(arguments, 0, '')),
 }

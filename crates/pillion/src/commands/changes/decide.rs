@@ -10,14 +10,19 @@ use pillion_view::commands;
 use super::said::Said;
 use super::{failure, here, store};
 use crate::commands::control_client;
+use crate::commands::notes::Notes;
 
 /// Mark what an agent changed as seen, and keep it
 ///
 /// The files stay as they are. What is changed later has to be looked at again.
 #[derive(Debug, clap::Args)]
 pub struct Keep {
-    /// The change (`7.2`), or all of a turn that nobody has seen (`7`)
-    change: ChangeRef,
+    /// The changes (`7.2`), or all of a turn that nobody has seen (`7`)
+    #[arg(required = true)]
+    change: Vec<ChangeRef>,
+
+    #[command(flatten)]
+    notes: Notes,
 }
 
 /// Take back what an agent changed
@@ -27,12 +32,16 @@ pub struct Keep {
 /// it, and a deleted one comes back. What is overwritten is kept, and `pillion undo` brings it back. Git is not used, and
 /// nothing of it is changed.
 ///
-/// The agent is told what was taken out, with your next prompt. It is refused while the agent runs a call that may change
-/// the same file.
+/// The agent is told what was taken out, and why if you say so, with your next prompt. It is refused while the agent runs a
+/// call that may change the same file.
 #[derive(Debug, clap::Args)]
 pub struct Revert {
-    /// The change (`7.2`), or all of a turn (`7`)
-    change: ChangeRef,
+    /// The changes (`7.2`), or all of a turn (`7`)
+    #[arg(required = true)]
+    change: Vec<ChangeRef>,
+
+    #[command(flatten)]
+    notes: Notes,
 }
 
 /// Undo `pillion revert`, or what you changed in `pillion look`
@@ -44,41 +53,56 @@ pub struct Undo {
     change: Option<ChangeRef>,
 }
 
-pub fn keep(args: &Keep) -> anyhow::Result<()> {
-    act(Act::Keep, &[args.change])
+pub fn keep(args: Keep) -> anyhow::Result<()> {
+    act(Act::Keep, &args.change, args.notes)
 }
 
-pub fn revert(args: &Revert) -> anyhow::Result<()> {
-    act(Act::TakeBack, &[args.change])
+pub fn revert(args: Revert) -> anyhow::Result<()> {
+    act(Act::TakeBack, &args.change, args.notes)
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    match args.change {
-        Some(name) => act(Act::Undo, &[name]),
-        None => act(
-            Act::Undo,
-            &last_taken_back(&store()?, &here()?).map_err(failure)?,
-        ),
-    }
+    let names = match args.change {
+        Some(name) => vec![name],
+        None => last_taken_back(&store()?, &here()?).map_err(failure)?,
+    };
+    act(Act::Undo, &names, Notes::default())
 }
 
-/// Does this with changes of one turn.
-fn act(act: Act, names: &[ChangeRef]) -> anyhow::Result<()> {
+/// Does this with changes, turn after turn.
+fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
-    let Some(first) = names.first() else {
-        return Ok(());
-    };
     let store = store()?;
-    let kept = Kept::read(&store, first.turn).map_err(failure)?;
-    let mut deciding = Deciding::new(&store, &kept);
+    let mut turns: Vec<(Kept, Vec<ChangeRef>)> = Vec::new();
+    for name in names {
+        match turns.iter_mut().find(|(it, _)| it.turn.number == name.turn) {
+            Some((_, names)) => names.push(*name),
+            None => {
+                let kept = Kept::read(&store, name.turn).map_err(failure)?;
+                turns.push((kept, vec![*name]));
+            }
+        }
+    }
+    // Nothing is done if one is not there, or if a note is about none of them.
+    for (kept, names) in &turns {
+        for name in names {
+            kept.named(*name).map_err(failure)?;
+        }
+    }
+    let words = notes.on_changes(&turns)?;
     let mut said = Said::default();
-    let all = deciding.all(act, names, |decided| said.say(decided));
-    let result = said.end();
-    // What has been done is told, even if the rest could not be.
-    let told = tell(&kept, &mut deciding);
-    all.map_err(failure)?;
-    result?;
-    told
+    let mut results = Vec::new();
+    for ((kept, names), words) in turns.iter().zip(words) {
+        let mut deciding = Deciding::new(&store, kept);
+        deciding.say(words);
+        let all = deciding.all(act, names, |decided| said.say(decided));
+        results.push(all.map_err(|error| failure(error).into()));
+        // What has been done is told, even if the rest could not be.
+        results.push(tell(kept, &mut deciding));
+    }
+    let done = said.end();
+    results.into_iter().collect::<anyhow::Result<()>>()?;
+    done
 }
 
 /// Tells the agent, and says whether it hears that.

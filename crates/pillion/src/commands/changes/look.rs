@@ -7,10 +7,12 @@ use std::thread;
 use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
-use pillion_changes::{Author, Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store};
+use pillion_changes::{
+    Author, Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store, Words,
+};
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::diff::written::Written;
-use pillion_protocol::{Dialect, Note, Outcome};
+use pillion_protocol::{Dialect, Outcome};
 use pillion_text::stderr;
 
 use super::decide;
@@ -118,7 +120,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let shown = &shown[at];
         deciding.apart();
         let result = match outcome {
-            Outcome::Accepted { content, .. } => shown.accepted(&mut deciding, content, notes),
+            Outcome::Accepted { content, .. } => {
+                deciding.say(Words {
+                    notes: notes.clone(),
+                    shown: Some(content.clone()),
+                    ..Words::default()
+                });
+                shown.accepted(&mut deciding, content)
+            }
             Outcome::Rejected => {
                 deciding.tell_notes(shown.change, false, notes, &shown.now);
                 Ok("")
@@ -211,7 +220,6 @@ impl Shown<'_> {
         &self,
         deciding: &mut Deciding<'_>,
         content: &str,
-        notes: &[Note],
     ) -> Result<&'static str, DecideError> {
         let Self {
             change,
@@ -220,12 +228,12 @@ impl Shown<'_> {
             ..
         } = self;
         if content == now {
-            return deciding.keep(change, notes, now);
+            return deciding.keep(change);
         }
         let before = present.before.as_deref();
         match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
-            true => deciding.take_back(change, notes),
-            false => deciding.rewrite(change, present, content, notes),
+            true => deciding.take_back(change),
+            false => deciding.rewrite(change, present, content),
         }
     }
 }

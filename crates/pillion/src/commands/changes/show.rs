@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use pillion_changes::history::{self, Item};
 use pillion_changes::kept::{Kept, agent_name};
-use pillion_changes::{Change, FileState, Store};
+use pillion_changes::{Change, FileState, Judged, Store};
 
 use super::{Named, failure, store};
 use crate::commands::output::printable;
@@ -79,5 +79,7 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
         &change.before,
         &change.after,
     );
-    format!("# {name} {standing}\n{diff}")
+    let judged = kept.judged(change).filter(|it| it.after == change.after);
+    let remarks = judged.map_or_else(String::new, Judged::remarks);
+    format!("# {name} {standing}\n{remarks}{diff}")
 }

@@ -260,7 +260,16 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     let said = printed(child);
     assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
     assert_eq!(super::read(&path), mine);
-    let said = pillion(&scene, &["revert", "1.1"]);
+    let args = [
+        "revert",
+        "1.1",
+        "--because",
+        "use the table",
+        "--note",
+        "a.txt:2",
+        "say 2nd",
+    ];
+    let said = pillion(&scene, &args);
     assert!(said.contains("is told with your next prompt"), "{said}");
     assert_eq!(super::read(&path), lines.replace("line 15\n", "mine\n"));
     scene.model.clear();
@@ -268,6 +277,29 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     scene.claude.prompt("go on");
     let request = scene.wait_asked("The user has taken back your change in");
     assert!(request.mentions("-second"));
+    let said = "The user says of this:\n- use the table\n- line 2 (`second`): say 2nd";
+    assert!(request.mentions(said));
+    scene.claude.wait_ready();
+    // What is kept is commented on like what was taken back, and so is a turn.
+    scene.model.clear();
+    scene.model.script([
+        Turn::write_file(scene.home.workspace().join("b.txt"), "b\n"),
+        Turn::write_file(scene.home.workspace().join("c.txt"), "c\n"),
+        Turn::say("two files"),
+    ]);
+    scene.claude.prompt("two more");
+    scene.claude.wait_for("two files");
+    scene.claude.wait_ready();
+    let turn = companion::wait_until("both files", || {
+        let all = changes(&scene);
+        (all.len() == 2).then(|| all[0]["turn"].to_string())
+    });
+    pillion(&scene, &["keep", &turn, "--because", "short is good"]);
+    scene.model.clear();
+    scene.model.script([Turn::say("heard that")]);
+    scene.claude.prompt("go on");
+    let request = scene.wait_asked("The user has kept your changes to");
+    assert!(request.mentions("c.txt and says: short is good"));
 }
 
 #[test]

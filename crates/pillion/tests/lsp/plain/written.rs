@@ -216,3 +216,43 @@ fn lines_that_changed_since_stay_and_that_is_said() {
     said(&mut world, "has changed since it was listed");
     assert_eq!(read(&path), mine);
 }
+
+#[test]
+fn the_agent_is_told_the_words_of_a_command() {
+    let (mut world, path, uri) = world();
+    world.diagnostics(&uri, |it| it.len() == 2);
+    let said = |words: &str| [("1.1".to_owned(), words.to_owned())];
+    let actions = world.code_actions(&uri, (1, 0), (1, 0));
+    let mut hunk = actions[1]["arguments"].clone();
+    hunk.as_array_mut().unwrap().push(json!("this hunk"));
+    for (arguments, words) in [
+        (hunk, "this hunk"),
+        (
+            json!(["1.1", null, null, null, "all of it"]),
+            "all of it, this hunk",
+        ),
+    ] {
+        let answer = world.execute("pillion.takeBack", arguments);
+        assert!(answer.get("error").is_none(), "{answer}");
+        assert_eq!(world.sandbox.home.said_of(1), said(words));
+    }
+    assert_eq!(read(&path), BEFORE);
+    for _ in 0..2 {
+        world.execute("pillion.undo", json!(["1.1"]));
+    }
+    let answer = world.execute("pillion.keep", json!(["1.1", null, "good"]));
+    assert!(answer.get("error").is_none(), "{answer}");
+    assert_eq!(world.sandbox.home.said_of(1), said("good"));
+    for (command, arguments) in [
+        ("pillion.keep", json!(["1.1", null, 5])),
+        ("pillion.takeBack", json!(["1.1", null, null, null, ["x"]])),
+        (
+            "pillion.takeBack",
+            json!(["1.1", null, 1, 1, {"text": "x"}]),
+        ),
+    ] {
+        let answer = world.execute(command, arguments);
+        let error = answer["error"]["message"].as_str().unwrap_or_default();
+        assert!(error.contains("the note is not a text"), "{answer}");
+    }
+}

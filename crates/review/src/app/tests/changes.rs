@@ -1,5 +1,6 @@
 //! The list of what agents have written, and the keys that decide in it.
 
+use pillion_protocol::Note;
 use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
 };
@@ -70,6 +71,7 @@ fn meant(id: &str, revision: &str) -> Meant {
         id: Some(id.to_owned()),
         path: None,
         revision: Some(revision.to_owned()),
+        notes: Vec::new(),
     }
 }
 
@@ -257,4 +259,136 @@ fn a_proposal_is_announced_in_front_of_the_list() {
     assert!(screen.contains("proposes a.txt"), "{screen}");
     person.open_now("c.txt", None, "1\n");
     assert_eq!(person.message(), "Gemini CLI proposes c.txt · Tab shows it");
+}
+
+fn line(person: &Person) -> String {
+    person.app.line().map_or_else(String::new, |(text, _)| text)
+}
+
+fn with_notes(meant: Meant, notes: &[&str]) -> Meant {
+    let notes = notes.iter().map(|text| Note::on_all(*text)).collect();
+    Meant { notes, ..meant }
+}
+
+fn acted(is_done: bool) -> Event {
+    Event::Acted(ActDone {
+        done: is_done,
+        ..ActDone::default()
+    })
+}
+
+#[test]
+fn a_reason_is_typed_before_it_is_taken_back_and_keys_mean_nothing_else() {
+    let mut person = with_list();
+    assert_eq!(acts(person.press("R")), []);
+    assert_eq!(line(&person), "reason for taking back 8.2: ▏");
+    assert_eq!(acts(person.press("a r z S")), [], "each would do something");
+    assert_eq!(line(&person), "reason for taking back 8.2: a r z S▏");
+    let screen = see(&mut person);
+    assert!(
+        screen.contains("Enter take back  Esc back to the list"),
+        "{screen}"
+    );
+    // What is left can be gone on with, and is of this line only.
+    assert_eq!(acts(person.key(KeyCode::Esc)), []);
+    person.press("jR");
+    assert_eq!(line(&person), "reason for taking back 8.3: ▏");
+    person.key(KeyCode::Esc);
+    see(&mut person);
+    person.press("kR");
+    see(&mut person);
+    let taken = |id: &str, revision: &str, notes: &[&str]| {
+        ChangesAct::TakeBack(TakeBack {
+            meant: with_notes(meant(id, revision), notes),
+            ..TakeBack::default()
+        })
+    };
+    let typed = ["a r z S"];
+    assert_eq!(
+        acts(person.key(KeyCode::Enter)),
+        [taken("8.2", "r8.2", &typed)]
+    );
+    assert!(person.app.changes().is_some(), "the list stays");
+    // It was refused: the words are there still. Then it is done, and they are gone.
+    person.happens(acted(false));
+    person.press("R");
+    see(&mut person);
+    assert_eq!(
+        acts(person.key(KeyCode::Enter)),
+        [taken("8.2", "r8.2", &typed)]
+    );
+    person.happens(acted(true));
+    person.press("R");
+    assert_eq!(line(&person), "reason for taking back 8.2: ▏");
+    // An empty one is none.
+    see(&mut person);
+    assert_eq!(
+        acts(person.key(KeyCode::Enter)),
+        [taken("8.2", "r8.2", &[])]
+    );
+}
+
+#[test]
+fn a_note_waits_for_the_decision_about_its_line() {
+    let mut person = with_list();
+    person.press("Cwhy 12?");
+    assert_eq!(line(&person), "note on 8.2: why 12?▏");
+    assert_eq!(acts(person.key(KeyCode::Enter)), []);
+    assert!(line(&person).contains("when you keep this or take it back"));
+    person.press("ggCall of it");
+    assert_eq!(line(&person), "note on turn 8: all of it▏");
+    person.key(KeyCode::Enter);
+    person.press("jj");
+    person.app.message = None;
+    assert_eq!(line(&person), "your note on 8.2: why 12?");
+    see(&mut person);
+    let kept = with_notes(meant("8.2", "r8.2"), &["why 12?"]);
+    assert_eq!(acts(person.press("a")), [ChangesAct::Keep(kept)]);
+    person.happens(acted(true));
+    see(&mut person);
+    assert_eq!(
+        acts(person.press("a")),
+        [ChangesAct::Keep(meant("8.2", "r8.2"))],
+        "it is said once"
+    );
+    // A turn's note goes with its reason.
+    person.press("gg");
+    see(&mut person);
+    person.press("Rno");
+    see(&mut person);
+    let taken = ChangesAct::TakeBack(TakeBack {
+        meant: with_notes(meant("8", "t8"), &["all of it", "no"]),
+        ..TakeBack::default()
+    });
+    assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
+}
+
+#[test]
+fn nothing_is_taken_back_for_a_reason_that_was_typed_about_something_else() {
+    for disturb in [
+        // It was changed again, is gone, or the list was never drawn again.
+        (|list: &mut ChangesList| list.turns[0].changes[1].revision = "new".to_owned())
+            as fn(&mut ChangesList),
+        |list| drop(list.turns[0].changes.remove(1)),
+        |list| drop(list.turns.remove(0)),
+    ] {
+        let mut person = with_list();
+        person.press("Rwhy");
+        let mut other = list();
+        disturb(&mut other);
+        person.happens(Event::Listed(other));
+        see(&mut person);
+        assert_eq!(acts(person.key(KeyCode::Enter)), []);
+        let said = line(&person);
+        assert!(said.contains("R goes on with your reason"), "{said}");
+    }
+    // Nor by an Enter in what is pasted.
+    let mut person = with_list();
+    person.press("R");
+    person.happens(Event::Pasted("one\ntwo".to_owned()));
+    assert_eq!(line(&person), "reason for taking back 8.2: one two▏");
+    let mut press = person.press_of(KeyCode::Enter);
+    press.is_in_burst = true;
+    assert_eq!(acts(person.happens(Event::Key(press))), []);
+    assert!(line(&person).contains("Enter again takes it back"));
 }

@@ -45,7 +45,7 @@ fn what_is_typed_goes_along_and_keys_mean_nothing_else_meanwhile() {
         person.message(),
         "rejected a.txt: Gemini CLI gets your note"
     );
-    assert!(person.app.views.is_empty() && person.app.enter_does().is_none());
+    assert!(person.app.views.is_empty() && person.app.enter_and_esc_do().is_none());
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn a_reason_that_is_refused_or_whose_diff_goes_is_kept_as_long_as_the_diff() {
     assert_eq!(line(&person), "reason for rejecting a.txt: no▏");
     let first = person.shown();
     let _ = person.close(first);
-    assert!(person.app.enter_does().is_none());
+    assert!(person.app.enter_and_esc_do().is_none());
     assert_eq!(person.shown(), id);
 }
 
@@ -261,7 +261,7 @@ fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
         "{}",
         person.message()
     );
-    assert_eq!(person.app.enter_does(), None);
+    assert_eq!(person.app.enter_and_esc_do(), None);
 }
 
 #[test]

@@ -1,0 +1,221 @@
+//! What a person says to the agent with what they decide about its changes: what the agent hears, and what is kept of it.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
+mod shared;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use pillion_changes::history::{self, Item};
+use pillion_changes::{Act, Change, ChangeRef, Deciding, Kept, Words};
+use pillion_protocol::Note;
+use pillion_protocol::remarks::{self, FileRemark};
+use pillion_protocol::verdict::Lines;
+
+use shared::{WorkTree, recorder, shell};
+
+const OLD: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+const NEW: &str = "one\n2\n3\n4\nfive\n6\n7\n8\nnine\n";
+
+/// A turn in which these files were made of [`OLD`] into [`NEW`].
+fn tree(names: &[&str], has_hooks: bool) -> WorkTree {
+    let tree = WorkTree::new();
+    for name in names {
+        fs::write(tree.root.join(name), OLD).unwrap();
+    }
+    let mut recorder = recorder(&tree.store, &tree.root);
+    recorder.prepare();
+    recorder.begin(1, "claude", "do it").unwrap();
+    recorder.before(1, "claude", shell("1")).unwrap();
+    for name in names {
+        fs::write(tree.root.join(name), NEW).unwrap();
+    }
+    recorder.after(1, "1", |_| false).unwrap();
+    recorder.end(1).unwrap();
+    if !has_hooks {
+        let mut turn = tree.store.turn(1).unwrap();
+        turn.is_without_hooks = true;
+        tree.store.save(&turn).unwrap();
+    }
+    tree
+}
+
+fn names(all: &[&str]) -> Vec<ChangeRef> {
+    all.iter().map(|name| name.parse().unwrap()).collect()
+}
+
+fn on_line(line: u32, text: &str) -> Note {
+    let lines = Lines {
+        first: line,
+        last: line,
+    };
+    Note {
+        lines: Some(lines),
+        text: text.to_owned(),
+    }
+}
+
+/// Does this, and returns what the agent hears.
+fn told(tree: &WorkTree, act: Act, of: &[&str], words: Words) -> Vec<FileRemark> {
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let mut deciding = Deciding::new(&tree.store, &kept);
+    deciding.say(words);
+    let mut count = 0;
+    deciding
+        .all(act, &names(of), |it| {
+            it.result.unwrap();
+            count += 1;
+        })
+        .unwrap();
+    assert!(count > 0);
+    deciding.take_told()
+}
+
+fn because(of: &[&str], reason: &str) -> Words {
+    Words::on(&names(of), vec![Note::on_all(reason)])
+}
+
+/// The reasons of all changes, as the lists have them.
+fn reasons(tree: &WorkTree) -> Vec<Option<String>> {
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let changes = kept.turn.real_changes();
+    changes.map(|it| kept.reason(it)).collect()
+}
+
+fn some(reason: &str) -> Option<String> {
+    Some(reason.to_owned())
+}
+
+#[test]
+fn the_agent_hears_why_a_change_was_taken_back_or_kept() {
+    let path = |tree: &WorkTree| tree.root.join("a").display().to_string();
+    let tree = tree(&["a", "b"], true);
+    let heard = told(
+        &tree,
+        Act::TakeBack,
+        &["1.1"],
+        because(&["1.1"], "no words"),
+    );
+    let [heard] = &heard[..] else {
+        panic!("{heard:?}");
+    };
+    assert!(
+        heard
+            .text
+            .starts_with("The user has taken back your change in ")
+    );
+    assert!(heard.text.contains("\n-nine\n+9\n"), "{}", heard.text);
+    assert!(heard.text.ends_with("\nThe user says of this: no words"));
+    assert_eq!(reasons(&tree), [some("no words"), None]);
+    // What is undone is as if it had not been said.
+    told(&tree, Act::Undo, &["1.1"], Words::default());
+    assert_eq!(reasons(&tree), [None, None]);
+    // Lines are those of the file as it stands.
+    let mut words = because(&["1.1"], "all of it");
+    words.on_lines = BTreeMap::from([(1, vec![on_line(4, "five?")])]);
+    let heard = told(&tree, Act::TakeBack, &["1.1"], words.clone());
+    let said = "The user says of this:\n- all of it\n- line 5 (`five`): five?";
+    assert!(heard[0].text.ends_with(said), "{}", heard[0].text);
+    told(&tree, Act::Undo, &["1.1"], Words::default());
+    let heard = told(&tree, Act::Keep, &["1.1"], words);
+    assert_eq!(
+        heard[0].text,
+        format!(
+            "The user accepted your change to {} and says:\n- all of it\n- line 5 (`five`): five?",
+            path(&tree)
+        )
+    );
+    assert_eq!(reasons(&tree), [some("all of it"), None]);
+    assert!(told(&tree, Act::Keep, &["1.2"], Words::default()).is_empty());
+}
+
+/// Of a turn, of several changes, and of files about which the agent hears no more by name.
+#[test]
+fn what_is_said_of_several_changes_is_told_once_and_kept_of_each() {
+    for (of, has_hooks, whose) in [
+        (&["1"][..], true, "your changes to"),
+        (&["1.1", "1.3"], true, "your changes to"),
+        (&["1"], false, "changes that may be yours to"),
+    ] {
+        for (act, what) in [(Act::TakeBack, "taken back"), (Act::Keep, "kept")] {
+            let tree = tree(&["a", "b", "c"], has_hooks);
+            let mut words = because(of, "too early");
+            words.on_lines.insert(3, vec![on_line(0, "one?")]);
+            let heard = told(&tree, act, of, words);
+            let is_about_all = |it: &&FileRemark| it.text.contains("too early");
+            let said: Vec<_> = heard.iter().filter(is_about_all).collect();
+            let [said] = said[..] else {
+                panic!("{heard:?}");
+            };
+            let start = format!("The user has {what} {whose} ");
+            assert!(said.text.starts_with(&start), "{}", said.text);
+            assert!(said.text.ends_with(" and says: too early"));
+            assert_eq!(said.text.contains("/b"), of.len() == 1);
+            let on_line = heard.iter().filter(|it| it.text.contains("one?"));
+            assert_eq!(on_line.count(), 1, "{heard:?}");
+            let expected: Vec<_> = (1..=3)
+                .map(|it| (it != 2 || of.len() == 1).then(|| "too early".to_owned()))
+                .collect();
+            assert_eq!(reasons(&tree), expected);
+            // With no room for more, the words are there nevertheless.
+            let short = remarks::judged_in_short(&heard);
+            assert!(
+                short.contains("too early") && short.contains("/c"),
+                "{short}"
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_is_told_of_what_is_not_done() {
+    let tree = tree(&["a", "b"], true);
+    told(&tree, Act::TakeBack, &["1"], Words::default());
+    // Taken back already.
+    assert!(told(&tree, Act::TakeBack, &["1"], because(&["1"], "why")).is_empty());
+    // In the way.
+    told(&tree, Act::Undo, &["1"], Words::default());
+    for name in ["a", "b"] {
+        fs::write(tree.root.join(name), NEW.replace("nine", "mine")).unwrap();
+    }
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let mut deciding = Deciding::new(&tree.store, &kept);
+    deciding.say(because(&["1"], "why"));
+    let all = names(&["1"]);
+    deciding
+        .all(Act::TakeBack, &all, |it| assert!(it.result.is_err()))
+        .unwrap();
+    assert!(deciding.take_told().is_empty());
+    assert_eq!(reasons(&tree), [None, None]);
+}
+
+#[test]
+fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
+    let tree = tree(&["a"], true);
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let change: &Change = &kept.turn.changes[0];
+    let mut deciding = Deciding::new(&tree.store, &kept);
+    for (line, reason) in [(0, "first"), (4, "second")] {
+        deciding.say(because(&["1.1"], reason));
+        deciding.take_lines_back(change, line..line + 1).unwrap();
+    }
+    let heard = deciding.take_told();
+    let texts: Vec<_> = heard.iter().map(|it| it.text.as_str()).collect();
+    assert!(texts[0].starts_with("The user has changed what you wrote in "));
+    assert!(texts[0].ends_with("The user says of this: first"));
+    assert!(texts[1].ends_with("The user says of this: second"));
+    // The rest stays, with one more word.
+    told(&tree, Act::Keep, &["1.1"], because(&["1.1"], "the rest"));
+    let items = history::read(&tree.store, &[&tree.root], 9).unwrap();
+    let [Item::Change(item)] = &items[..] else {
+        panic!("{items:?}");
+    };
+    let all: Vec<_> = item.judged.all_notes().map(|it| it.text.as_str()).collect();
+    assert_eq!(all, ["second", "the rest", "first"]);
+    let diff = items[0].diff(&tree.store, "Claude Code");
+    assert!(
+        diff.contains("\n# second\n# the rest\n# first\n--- a/"),
+        "{diff}"
+    );
+}

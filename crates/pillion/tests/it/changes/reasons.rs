@@ -1,0 +1,145 @@
+//! `--because` and `--note` of `pillion revert` and `pillion keep`: which changes they are about, and where they are shown.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::World;
+
+const OLD: &str = "1\n2\n3\n";
+const NEW: &str = "1\ntwo\n3\n";
+
+/// Two turns with two files each, of which two have the same name.
+fn world() -> World {
+    let world = World::new();
+    for turn in ["first", "second"] {
+        fs::create_dir_all(world.root.join(turn)).unwrap();
+        for name in ["a.rs", turn] {
+            fs::write(world.root.join(turn).join(name), OLD).unwrap();
+        }
+    }
+    for turn in ["first", "second"] {
+        world.turn(|root| {
+            for name in ["a.rs", turn] {
+                fs::write(root.join(turn).join(name), NEW).unwrap();
+            }
+        });
+    }
+    world
+}
+
+fn run(world: &World, args: &[&str]) -> String {
+    let mut command = world.sandbox.command(args);
+    let output = command.current_dir(&world.root).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{args:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(world: &World, args: &[&str]) -> String {
+    let mut command = world.sandbox.command(args);
+    let output = command.current_dir(&world.root).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{args:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// The files with their reasons.
+fn reasons(world: &World) -> Vec<(String, Option<String>)> {
+    let printed = run(world, &["changes", "--all", "--json"]);
+    let all: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    let reason = |it: &Value| it["reason"].as_str().map(str::to_owned);
+    all.iter()
+        .map(|it| (it["id"].as_str().unwrap().to_owned(), reason(it)))
+        .collect()
+}
+
+#[test]
+fn a_reason_is_kept_with_what_was_decided_and_shown_everywhere() {
+    let world = world();
+    let text = "use the\ntable \u{1b}[31m";
+    run(&world, &["revert", "1.1", "--because", text]);
+    run(&world, &["keep", "2", "--because=-- fine"]);
+    let some = |it: &str| Some(it.to_owned());
+    let expected = [
+        ("1.1".to_owned(), some("use the")),
+        ("1.2".to_owned(), None),
+        ("2.1".to_owned(), some("-- fine")),
+        ("2.2".to_owned(), some("-- fine")),
+    ];
+    assert_eq!(reasons(&world), expected);
+    let listed = run(&world, &["changes", "1"]);
+    assert!(listed.contains("first/a.rs: use the\n"), "{listed}");
+    let shown = run(&world, &["show", "1.1"]);
+    let start = "# 1.1 taken back\n# use the\n# table ␛[31m\n--- a/";
+    assert!(shown.starts_with(start), "{shown}");
+    let log = run(&world, &["log"]);
+    assert!(log.contains("use the") && log.contains("-- fine"), "{log}");
+    run(&world, &["undo", "1.1"]);
+    assert_eq!(reasons(&world)[0].1, None);
+}
+
+#[test]
+fn changes_of_several_turns_are_named_at_once() {
+    let world = world();
+    run(&world, &["revert", "1.2", "2", "--because", "both"]);
+    let given: Vec<_> = reasons(&world)
+        .into_iter()
+        .map(|it| it.1.is_some())
+        .collect();
+    assert_eq!(given, [false, true, true, true]);
+    // Nothing is done if one is not there.
+    let why = refused(&world, &["revert", "1.1", "1.9", "--because", "x"]);
+    assert!(why.contains("1.9"), "{why}");
+    assert_eq!(
+        fs::read_to_string(world.root.join("first/a.rs")).unwrap(),
+        NEW
+    );
+}
+
+#[test]
+fn a_note_is_about_the_file_that_its_path_names() {
+    let absolute = |world: &World| world.root.join("first/a.rs:2").display().to_string();
+    for spelling in ["first/a.rs:2", "a.rs:2", "./first/../first/a.rs:2-3", "/"] {
+        let world = world();
+        let absolute = absolute(&world);
+        let place = if spelling == "/" { &absolute } else { spelling };
+        run(&world, &["revert", "1", "--note", place, "why not 2?"]);
+        let given: Vec<_> = reasons(&world).into_iter().map(|it| it.1).collect();
+        let expected = [Some("why not 2?".to_owned()), None, None, None];
+        assert_eq!(given, expected, "{place}");
+        let shown = run(&world, &["show", "1.1"]);
+        let is_range = place.ends_with("2-3");
+        let lines = if is_range { "lines 2-3" } else { "line 2" };
+        assert!(
+            shown.contains(&format!("# {lines}: why not 2?\n")),
+            "{shown}"
+        );
+    }
+}
+
+#[test]
+fn a_note_that_is_about_no_change_or_several_decides_nothing() {
+    let world = world();
+    let long = "x".repeat(10_001);
+    for (args, why) in [
+        (
+            &["1", "2", "--note", "a.rs:2", "x"][..],
+            "several of these files",
+        ),
+        (&["1.2", "--note", "a.rs:2", "x"], "none of these changes"),
+        (&["1", "--note", "a.rs", "x"], "not a file with lines"),
+        (&["1", "--because", &long], "10001 bytes"),
+        (
+            &["1.1", "1.2", "--because", "x", "--note", "b.rs:1", "y"],
+            "none of these",
+        ),
+    ] {
+        for command in ["revert", "keep"] {
+            let said = refused(&world, &[&[command], args].concat());
+            assert!(said.contains(why), "{args:?}: {said}");
+        }
+    }
+    assert!(reasons(&world).iter().all(|it| it.1.is_none()));
+    let unseen: Vec<Value> = serde_json::from_str(&run(&world, &["changes", "--json"])).unwrap();
+    assert_eq!(unseen.len(), 4);
+}
