@@ -58,6 +58,8 @@ pub enum Event {
     Pasted(String),
     /// The terminal has another size.
     Resized(Size),
+    /// The terminal is ours again, and so large, after this process was stopped.
+    Resumed(Size),
     /// An agent proposes a change, of a file that was read.
     Opened {
         /// The proposal.
@@ -309,6 +311,10 @@ impl App {
                 }
             }
             Event::Resized(size) => self.fit(size),
+            Event::Resumed(size) => {
+                self.delay.forget();
+                self.fit(size);
+            }
             Event::Opened {
                 diff,
                 original,

@@ -250,7 +250,11 @@ impl Driver {
             }
             Input::Event(event) => self.update(event),
             Input::KnowsReleases => self.screen.report_releases(),
-            Input::Interrupt if self.editor.is_some() => Ok(()),
+            Input::Interrupt | Input::Resumed if self.editor.is_some() => Ok(()),
+            Input::Resumed => {
+                self.screen.retake()?;
+                self.resumed()
+            }
             Input::Interrupt | Input::Stop => self.stop(),
         }
     }
@@ -373,8 +377,7 @@ impl Driver {
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
                 self.screen.suspend()?;
-                self.notifier.forget();
-                return self.resize();
+                return self.resumed();
             }
             Effect::Quit => self.is_over = true,
         }
@@ -408,6 +411,13 @@ impl Driver {
     }
 
     /// The terminal may have another size after something else had it.
+    /// The terminal is ours again after the shell had it.
+    fn resumed(&mut self) -> io::Result<()> {
+        self.notifier.forget();
+        let size = self.screen.size()?;
+        self.update(Event::Resumed(size))
+    }
+
     fn resize(&mut self) -> io::Result<()> {
         let size = self.screen.size()?;
         self.update(Event::Resized(size))

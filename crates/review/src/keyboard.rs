@@ -38,7 +38,7 @@ impl Keyboard {
     pub fn start(inputs: crossbeam_channel::Sender<Input>) -> io::Result<Self> {
         let (go_on, wait) = crossbeam_channel::unbounded();
         #[cfg(unix)]
-        let resized = inputs.clone();
+        let (resized, resumed) = (inputs.clone(), inputs.clone());
         spawn("keys", move || {
             let mut reader = Reader::new(Tty::default());
             loop {
@@ -60,6 +60,8 @@ impl Keyboard {
                 resized.send(Input::Terminal(event)).is_ok()
             })
         })?;
+        #[cfg(unix)]
+        pillion_system::signals::on_continue(move || resumed.send(Input::Resumed).is_ok())?;
         Ok(Self { go_on })
     }
 

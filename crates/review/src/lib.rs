@@ -86,6 +86,8 @@ enum Input {
     Kept(String),
     Coloured(highlight::Texts, proposal::Side, syntax::Coloured),
     Interrupt,
+    /// The process was stopped, and goes on: what has happened to the terminal meanwhile is not known.
+    Resumed,
     /// The terminal can report when keys are released.
     KnowsReleases,
 }

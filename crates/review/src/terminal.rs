@@ -133,6 +133,16 @@ impl Screen {
         self.clear(size)
     }
 
+    /// Takes the terminal over again after this process was stopped without a warning: the shell has left its own modes,
+    /// and has written on our screen.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn retake(&mut self) -> io::Result<()> {
+        restore();
+        self.take()
+    }
+
     /// The number of columns and rows that the terminal has now.
     ///
     /// # Errors

@@ -63,17 +63,37 @@ pub fn on_each_signal(mut then: impl FnMut(Signal) -> bool + Send + 'static) -> 
 /// # Errors
 /// When the system refuses a handler or a thread.
 #[cfg(unix)]
-pub fn on_resize(mut then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
+pub fn on_resize(then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
+    use tokio::signal::unix::SignalKind;
+    on_every(SignalKind::window_change(), "size", then)
+}
+
+/// Calls `then` whenever this process was stopped and goes on, on a thread of its own, until it answers false.
+///
+/// # Errors
+/// When the system refuses a handler or a thread.
+#[cfg(unix)]
+pub fn on_continue(then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
+    use tokio::signal::unix::SignalKind;
+    let kind = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
+    on_every(kind, "continued", then)
+}
+
+#[cfg(unix)]
+fn on_every(
+    kind: tokio::signal::unix::SignalKind,
+    thread: &'static str,
+    mut then: impl FnMut() -> bool + Send + 'static,
+) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
-    let mut resized = {
+    let mut caught = {
         let _inside = runtime.enter();
-        signal(SignalKind::window_change())?
+        tokio::signal::unix::signal(kind)?
     };
-    spawn("size", move || {
-        runtime.block_on(async { while resized.recv().await.is_some() && then() {} });
+    spawn(thread, move || {
+        runtime.block_on(async { while caught.recv().await.is_some() && then() {} });
     })
 }
 

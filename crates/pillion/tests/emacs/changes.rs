@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pillion_testkit::{EmacsVersion, Home, each_emacs};
+use pillion_testkit::{EmacsVersion, Home, SOON, each_emacs};
 
 use crate::world::{ORIGINAL, World};
 
@@ -200,4 +200,37 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     let all = [said("1.1", "all of it, use: 2"), said("1.2", "all of it")];
     assert_eq!(world.home.said_of(1), all);
     world.emacs.assert_no_errors();
+}
+
+/// What is said of a change that is written already is long: the keys are there all the same, and of several diffs, none is
+/// meant by an empty answer.
+#[each_emacs]
+fn a_written_change_shows_its_keys_and_an_empty_answer_means_none(version: EmacsVersion) {
+    let home = Home::new();
+    home.file("a.txt", before());
+    home.agents_turn("write words", |folder| {
+        fs::write(folder.join("a.txt"), ORIGINAL).unwrap();
+        for name in ["b.txt", "c.txt"] {
+            fs::write(folder.join(name), "new\n").unwrap();
+        }
+    });
+    let world = World::with(version, home, |setup| setup);
+    world.emacs.input("<M-x>pillion-review<RET>changes<RET>");
+    world.emacs.wait_until(
+        "the diffs",
+        "(and (= 3 (length pillion-diff--pending)) (pillion-view-focused))",
+    );
+    let shown = world
+        .emacs
+        .pane()
+        .wait_for("| C-c C-c accepts, C-c C-k rejects |", SOON);
+    assert!(
+        shown.contains("! This change is already in the file."),
+        "{shown}"
+    );
+    world.look();
+    world.emacs.input("<M-x>pillion-diffs<RET>");
+    world.emacs.pane().wait_for("Go to which diff?", SOON);
+    world.emacs.input("<RET>");
+    world.emacs.wait_said("no diff was chosen");
 }

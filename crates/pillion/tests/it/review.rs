@@ -481,3 +481,55 @@ fn an_edited_text_that_the_agent_did_not_take_is_kept_when_the_review_ends() {
     let text = fs::read_to_string(kept.unwrap().join("new.txt")).unwrap();
     assert_eq!(text, "mine");
 }
+
+/// By Ctrl-Z, or by a signal that no program can catch, as when a laptop's session is frozen.
+#[test]
+#[cfg(unix)]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_review_that_was_stopped_and_goes_on_has_its_terminal_again() {
+    use rustix::process::Signal;
+    let sandbox = Sandbox::new();
+    let tmux = Tmux::start();
+    let env = sandbox.home.env().with("PS1", "shell> ");
+    let shell = ["bash", "--norc", "--noprofile", "-i"];
+    let size = Size::new(110, 30);
+    let pane = tmux.spawn("review", size, &env, &sandbox.home.workspace(), &shell);
+    let review = Review {
+        sandbox,
+        pane,
+        _tmux: tmux,
+    };
+    let path = PathBuf::from(review.path("a.txt"));
+    fs::write(&path, "old\n").unwrap();
+    let pane = &review.pane;
+    let type_line = |text: &str| {
+        pane.type_text(text);
+        pane.send_keys(["Enter"]);
+    };
+    pane.wait_for("shell>", SOON);
+    type_line(&format!("{} review", env!("CARGO_BIN_EXE_pillion")));
+    pane.wait_for(WELCOME, SOON);
+    let mut agent = review.connect();
+    for stop in [None, Some(Signal::STOP), None, Some(Signal::STOP)] {
+        agent.propose(&path, "new\n");
+        pane.wait_for("proposes a.txt", SOON);
+        match stop {
+            None => pane.send_keys(["C-z"]),
+            Some(signal) => review.signal(signal),
+        }
+        pane.wait_for("Stopped", SOON);
+        // What the shell and its programs leave on the screen.
+        type_line("echo left over; fg");
+        let is_redrawn =
+            |screen: &str| screen.contains("proposes a.txt") && !screen.contains("left over");
+        pane.wait_until("the review alone", SOON, is_redrawn);
+        review.decide("R");
+        pane.wait_for("reason for rejecting", SOON);
+        pane.type_text("no");
+        pane.wait_for("a.txt: no", SOON);
+        // As a line feed it would be no Enter.
+        review.decide("Enter");
+        pane.wait_for("Nothing to review right now", SOON);
+        assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+    }
+}

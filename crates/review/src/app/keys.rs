@@ -29,7 +29,7 @@ impl App {
         let armed = self.armed.take();
         self.changes.forget_opening();
         match (key.code, control) {
-            (KeyCode::Char('z'), true) => self.suspend(),
+            (KeyCode::Char('z'), true) => self.effects.push(Effect::Suspend),
             _ if self.remark.is_some() => self.on_remark_key(press, now),
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
@@ -55,11 +55,6 @@ impl App {
             (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, armed, now),
         }
-    }
-
-    fn suspend(&mut self) {
-        self.delay.forget();
-        self.effects.push(Effect::Suspend);
     }
 
     fn ask_to_quit(&mut self) {

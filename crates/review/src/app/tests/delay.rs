@@ -153,12 +153,7 @@ fn a_diff_that_was_covered_or_gone_from_the_terminal_is_looked_at_again() {
         assert_eq!(outcomes(person.press("a")), []);
         person.wait(700);
     }
-    let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
-    let press = Press {
-        key: suspend,
-        ..person.press_of(KeyCode::Null)
-    };
-    person.happens(Event::Key(press));
+    person.happens(Event::Resumed(Size::new(80, 24)));
     assert_eq!(outcomes(person.press("a")), []);
     person.wait(700);
     person.happens(Event::Resized(Size::new(30, 5)));
