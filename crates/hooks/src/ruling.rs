@@ -65,6 +65,19 @@ impl Accepted {
         told.chain([why.as_str()]).collect::<Vec<_>>().join("\n")
     }
 
+    /// The texts of which the diff that the model is told lacks the end, with their files.
+    pub fn told_in_part(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.files.iter().filter_map(|file| {
+            let written = file.written.as_ref()?.text()?;
+            let proposed = file.change.after.text().unwrap_or_default();
+            Some((file.change.path.as_str(), proposed, written))
+        });
+        let in_part = files.filter(|(_, proposed, written)| {
+            proposed != written && !remarks::tells_all(&unified::unified(proposed, written))
+        });
+        in_part.map(|(path, _, written)| (path, written))
+    }
+
     /// Returns true if all of it is to be written as the agent proposed it.
     pub fn is_as_proposed(&self) -> bool {
         let is_as_proposed = |file: &Reviewed| {

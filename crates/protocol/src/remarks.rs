@@ -190,9 +190,19 @@ pub fn nothing_left(file_path: &str) -> String {
     )
 }
 
+/// Returns true if a model is told all of this diff by [`edited`].
+pub fn tells_all(diff: &str) -> bool {
+    diff.len() <= MAX_EDITS
+}
+
+/// Where the text is that the person accepted, which the model is to write itself and is not told all of.
+pub fn whole_text(file_path: &str, kept: &str) -> String {
+    format!("All of the text that the user accepted for {file_path} is in {kept}.")
+}
+
 /// As much of a diff as there is room for.
 fn shortened(diff: &str) -> String {
-    if diff.len() <= MAX_EDITS {
+    if tells_all(diff) {
         return diff.to_owned();
     }
     let room = &diff[..diff.floor_char_boundary(MAX_EDITS)];

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -835,6 +835,41 @@ fn what_an_agent_cannot_write_over_a_newer_text_is_denied_and_the_view_says_so()
                 let (kept, _) = kept.split_once(": ").unwrap();
                 assert_eq!(fs::read_to_string(kept).unwrap(), text);
             }
+        }
+    }
+}
+
+/// The model has to make it itself, and a diff that it is told has a limit.
+#[test]
+fn all_of_a_long_text_that_the_agent_cannot_be_made_to_write_is_in_a_file_that_is_named() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let edited = sandbox.home.home().join("edited");
+    for (lines, is_long) in [(1, false), (1_000, true), (20_000, true)] {
+        let path = sandbox.home.file("a.txt", BEFORE);
+        let mut call = write(&sandbox, &path, "new\n");
+        call["tool_name"] = "write_file".into();
+        let hook = Hook::call(&sandbox, &["qwen"], &call);
+        let id = number(&pending(&sandbox, 1)[0]);
+        let text = "mine, and not the agent's\n".repeat(lines);
+        fs::write(&edited, &text).unwrap();
+        let accept = ["accept", &id, "--content-file", edited.to_str().unwrap()];
+        sandbox.run(accept).expect(0);
+        let answer = hook.answer();
+        answer.expect_denied("Nothing is written yet");
+        let (_, reason) = answer.decision();
+        assert!(reason.len() < 9_000, "{}", reason.len());
+        let named = format!(
+            "All of the text that the user accepted for {} is in ",
+            path.display()
+        );
+        let kept = reason.split_once(&named);
+        assert_eq!(kept.is_some(), is_long, "{reason}");
+        if let Some((_, kept)) = kept {
+            let (kept, _) = kept.split_once(".\n").unwrap();
+            assert_eq!(fs::read_to_string(kept).unwrap(), text);
+            let mode = fs::metadata(kept).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
         }
     }
 }

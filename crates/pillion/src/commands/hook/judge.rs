@@ -11,7 +11,7 @@ use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
 use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Dialect, Outcome, remarks};
 use pillion_system::Signal;
 use pillion_text::fingerprint;
 use pillion_view::commands::Client;
@@ -224,7 +224,7 @@ fn ask(
             }
         };
         tell_accepted(protocol, connection, &changes, &decided);
-        let ruling = Ruling::of(changes, decided);
+        let ruling = with_whole_texts(protocol, call, Ruling::of(changes, decided));
         if protocol.answer(call, &ruling).is_inexpressible {
             told.unwritten(Loss::Inexpressible);
         }
@@ -246,6 +246,23 @@ fn ask(
             Ok(Ruling::Denied(undecided(&why, &kept)))
         }
     }
+}
+
+/// The ruling with the places of long texts that the person has edited, if the agent's model is to write them itself: it is told only
+/// the beginning of each.
+fn with_whole_texts(protocol: &dyn HookProtocol, call: &Call, mut ruling: Ruling) -> Ruling {
+    if protocol.answer(call, &ruling).lets_pass() {
+        return ruling;
+    }
+    if let Ruling::Accepted(accepted) = &mut ruling {
+        let kept = accepted.told_in_part().filter_map(|(path, written)| {
+            let kept = text::keep(written).ok()?;
+            Some(remarks::whole_text(path, &kept.display().to_string()))
+        });
+        let told: Vec<_> = accepted.context.iter().cloned().chain(kept).collect();
+        accepted.context = Some(told.join("\n")).filter(|told| !told.is_empty());
+    }
+    ruling
 }
 
 /// Tells the companion what the agent may write: it would miss a proposal for it otherwise.

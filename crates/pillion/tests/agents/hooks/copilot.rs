@@ -208,7 +208,7 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
     propose(Turn::replace(&file, "one", "uno"), "uno");
     copilot.interrupt();
     review.accept("a.txt");
-    copilot.wait_ready();
+    copilot.wait_for("Operation cancelled by user");
     review.wait_idle();
     assert_bytes(&file, &before);
 }

@@ -1,5 +1,6 @@
 //! Qwen Code with a hook in the person's settings, in the modes in which it asks nobody.
 
+use std::fs;
 use std::path::Path;
 use std::process::Child;
 
@@ -24,7 +25,20 @@ pub(super) fn print(scene: &Scene, number: usize) -> Child {
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_hears_why_its_changes_are_rejected() {
-    super::hears_why_changes_are_rejected(&scene(), print);
+    let scene = scene();
+    super::hears_why_changes_are_rejected(&scene, print);
+    // Nobody decides in time.
+    let settings = scene.home.home().join(".qwen/settings.json");
+    let own = fs::read_to_string(&settings).expect("it has settings");
+    let limited = own.replace("hook qwen", "hook qwen --limit 2");
+    fs::write(settings, limited).expect("they are ours");
+    let file = scene.home.file("late.txt", BEFORE);
+    scene.script([Turn::read_file(&file), super::edit(&file)]);
+    let agent = print(&scene, 0);
+    scene.wait_told("nobody decided in time");
+    ended(agent).expect_done("too late");
+    assert_bytes(&file, BEFORE.as_bytes());
+    companion::wait_none_pending(&scene.home);
 }
 
 /// It may make the accepted change by itself, of the text that is there now.
