@@ -142,6 +142,8 @@ impl Repositories {
 
 #[cfg(all(test, unix))]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+
     use std::fs;
 
     use super::*;

@@ -248,6 +248,36 @@ fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
     assert_eq!(ask(&newer), "unseenHunks");
 }
 
+mod doubts {
+    include!("../../tests/shared/doubts.rs");
+}
+
+/// The drivers of the views run the same rows.
+#[test]
+fn every_row_of_the_table_raises_its_doubt_alone() {
+    for row in doubts::doubted() {
+        let path = row.path(Path::new("/h/w"));
+        let on_disk = row.meanwhile.unwrap_or(&row.before).as_bytes();
+        let doubts = weigh(Weighed {
+            path: &path,
+            roots: &["/h/w".into()],
+            unseen: row.is_long.then_some(Unseen { hunks: 38, of: 39 }),
+            has_changed: row.meanwhile.is_some(),
+            on_disk: Some(on_disk),
+            ..plain(Some(row.before.as_bytes()), &row.proposed)
+        });
+        let codes: Vec<_> = doubts.iter().map(Doubt::code).collect();
+        assert_eq!(codes, [row.code]);
+        let question = question(&doubts).message;
+        assert!(question.contains(row.question), "{question}");
+        let hunks = pillion_text::hunks::between(
+            &pillion_text::Text::new(row.before.as_str()),
+            &pillion_text::Text::new(row.proposed.as_str()),
+        );
+        assert_eq!(row.is_long, hunks.len() == 39, "{}", row.code);
+    }
+}
+
 /// An acceptance of `accepted` for a file with `before`.
 fn weighed(before: Option<&[u8]>, accepted: &str) -> Vec<Doubt> {
     weigh(plain(before, accepted))

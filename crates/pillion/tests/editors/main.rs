@@ -11,6 +11,7 @@
 //! | --- | --- |
 //! | an autosave accepts | `decisions::an_autosave_accepts_nothing` |
 //! | a held key accepts, or one that was meant for an older proposal | `seen` |
+//! | a change that runs code, lies outside or undoes what is on disk is accepted like any other | `doubts` |
 //! | closing gives the original, or nothing | `texts::texts_are_in_the_answer_when_the_agent_closes` |
 //! | line endings, BOM, last newline or NUL change; JSON is read as an answer | `texts::texts_are_accepted_byte_for_byte` |
 //! | a name is a pattern, or a command | `names::names_are_taken_as_they_are` |
@@ -26,5 +27,8 @@ mod person;
 mod rules;
 #[path = "../shared/agent_work.rs"]
 mod shared_agent_work;
+#[allow(dead_code, reason = "shared with tests that use more of it")]
+#[path = "../../../companion/tests/shared/doubts.rs"]
+mod shared_doubts;
 #[path = "../shared/texts.rs"]
 mod shared_texts;

@@ -4,6 +4,7 @@ mod accidents;
 mod claude_code;
 mod context;
 mod decisions;
+mod doubts;
 mod drafts;
 mod names;
 mod roots;

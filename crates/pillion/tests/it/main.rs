@@ -56,6 +56,9 @@ mod serve;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
+#[allow(dead_code, reason = "shared with tests that use more of it")]
+#[path = "../../../companion/tests/shared/doubts.rs"]
+mod shared_doubts;
 mod shells;
 mod terminal;
 #[path = "../shared/texts.rs"]

@@ -139,6 +139,11 @@ impl Editor {
             "content": content,
             "seen": {"drawnMs": 700, "typed": true},
         });
+        self.decide_as(&params)
+    }
+
+    /// Decides like this; once more if it is taken for a held key. Returns the answer of the gate.
+    fn decide_as(&mut self, params: &Value) -> Value {
         loop {
             let answer = self.request("pillion/decide", params.clone());
             if answer["result"]["code"] != "held" {
@@ -164,6 +169,28 @@ impl Editor {
         assert_eq!(answer["result"]["repeat"], true, "{answer}");
         thread::sleep(LOOK);
         self.settle(diff, "accept", None);
+    }
+
+    /// A person who has seen these changes accepts what is doubted, reads the question, which is returned, and accepts
+    /// again.
+    #[track_caller]
+    pub fn settle_seen(&mut self, diff: &Value, seen: &[usize], doubt: &str) -> String {
+        let params = json!({
+            "id": diff["id"],
+            "revision": diff["revision"],
+            "decision": "accept",
+            "seen": {"drawnMs": 700, "typed": true, "hunks": seen},
+        });
+        let asked = self.decide_as(&params)["result"].take();
+        assert_eq!(
+            (&asked["code"], &asked["repeat"]),
+            (&json!(doubt), &json!(true)),
+            "{asked}"
+        );
+        thread::sleep(LOOK);
+        let answer = self.decide_as(&params);
+        assert_eq!(answer["result"]["settled"], true, "{answer}");
+        asked["message"].as_str().unwrap().to_owned()
     }
 
     pub fn send(&mut self, message: Value) {

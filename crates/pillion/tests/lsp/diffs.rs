@@ -9,11 +9,37 @@ use serde_json::{Value, json};
 use crate::agent::{self, accepted, rejected};
 use crate::client::{Editor, uri};
 use crate::sandbox::Sandbox;
+use crate::shared_doubts::doubted;
 
 const STATUS: &str = "pillion/didChangeStatus";
 
 fn pending(count: u64) -> impl Fn(&Value) -> bool {
     move |status| status["pendingDiffs"] == count
+}
+
+/// A plugin that has seen the first change only.
+#[test]
+fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
+    let sandbox = Sandbox::new();
+    let workspace = sandbox.home.workspace();
+    for row in doubted() {
+        std::fs::write(row.path(&workspace), &row.before).unwrap();
+    }
+    let mut editor = Editor::plugin(&sandbox);
+    let mut agent = agent::connect(&mut editor);
+    for row in doubted() {
+        let path = row.path(&workspace);
+        let path = path.to_str().unwrap();
+        let call = agent.proposing(path, &row.proposed);
+        let diff = editor.open_diff();
+        call.end().unwrap();
+        if let Some(text) = row.meanwhile {
+            std::fs::write(path, text).unwrap();
+        }
+        let answer = editor.settle_seen(&diff, &[0], row.code);
+        assert!(answer.contains(row.question), "{answer}");
+        assert_eq!(agent.outcome(), accepted(path, &row.proposed));
+    }
 }
 
 #[test]

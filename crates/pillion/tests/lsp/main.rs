@@ -34,6 +34,8 @@ mod sandbox;
 mod shared_agent_work;
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;
+#[path = "../../../companion/tests/shared/doubts.rs"]
+mod shared_doubts;
 #[path = "../shared/encodings.rs"]
 mod shared_encodings;
 mod silence;

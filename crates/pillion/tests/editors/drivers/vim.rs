@@ -149,6 +149,10 @@ impl Editor for Vim {
     }
 
     fn has_views(&self) -> bool {
+        // Vim waits for the person where a message was longer than the line.
+        if self.sees("Press ENTER") {
+            self.vim.input("<CR>");
+        }
         self.is(&format!("!empty({VIEWS})"))
     }
 

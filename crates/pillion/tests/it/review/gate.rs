@@ -3,9 +3,40 @@
 use std::fs;
 
 use pillion_agent::Update;
-use pillion_testkit::SOON;
+use pillion_testkit::{Env, SOON, Size};
 
-use super::{REVIEWED, Review};
+use super::{REVIEWED, Review, WELCOME};
+use crate::sandbox::Sandbox;
+use crate::shared_doubts::doubted;
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
+    let sandbox = Sandbox::new();
+    let workspace = sandbox.home.workspace();
+    for row in doubted() {
+        fs::write(row.path(&workspace), &row.before).unwrap();
+    }
+    let review = Review::start_in(sandbox, Size::new(110, 30), "", &Env::default());
+    review.pane.wait_for(WELCOME, SOON);
+    let mut agent = review.connect();
+    for row in doubted() {
+        let path = row.path(&workspace);
+        agent.propose(&path, &row.proposed);
+        let title = format!("proposes {}", row.file);
+        let shows = |screen: &str| screen.contains(&title) || screen.contains(row.file);
+        review.pane.wait_until(row.code, SOON, shows);
+        if let Some(text) = row.meanwhile {
+            fs::write(&path, text).unwrap();
+        }
+        review.decide("a");
+        review.pane.wait_for(row.question, SOON);
+        review.decide("a");
+        let path = path.to_str().unwrap().to_owned();
+        assert_eq!(agent.outcome(), Update::accepted(path, row.proposed));
+        review.pane.wait_for("Nothing to review", SOON);
+    }
+}
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 
 use crate::agent::{accepted, rejected};
 use crate::plain::world::{World, wait_gone};
+use crate::sandbox::Sandbox;
+use crate::shared_doubts::doubted;
 
 #[test]
 fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
@@ -440,6 +442,35 @@ fn an_editor_that_neither_answers_nor_opens_it_gets_the_error_of_the_agent() {
     let answer = world.execute("pillion.accept", json!([]));
     assert_eq!(answer["error"]["message"], "no change is pending");
     assert_eq!(world.editor.passed(), Vec::<String>::new());
+}
+
+/// An editor of which nobody knows what is on its screen.
+#[test]
+fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
+    let sandbox = Sandbox::new();
+    let workspace = sandbox.home.workspace();
+    let known = || doubted().into_iter().filter(|row| !row.is_long);
+    for row in known() {
+        fs::write(row.path(&workspace), &row.before).unwrap();
+    }
+    let mut world = World::in_sandbox(sandbox, &[], json!({}));
+    for (number, row) in (1..).zip(known()) {
+        let target = row.path(&workspace);
+        let target = target.to_str().unwrap();
+        let proposal = world.shown(target, &row.proposed);
+        thread::sleep(LOOK);
+        if let Some(text) = row.meanwhile {
+            fs::write(target, text).unwrap();
+        }
+        let answer = world.execute("pillion.accept", json!([number, 1]));
+        let why = answer["error"]["message"].as_str().unwrap();
+        assert!(why.contains(row.question), "{why}");
+        thread::sleep(LOOK);
+        let answer = world.execute("pillion.accept", json!([number, 1]));
+        assert!(answer.get("error").is_none(), "{answer}");
+        assert_eq!(world.agent.outcome(), accepted(target, &row.proposed));
+        world.did_close(&proposal.uri);
+    }
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! What a person may not expect of an acceptance is asked, once, in the gate's own words (`pillion/decide`).
+
+use std::fs;
+use std::thread::sleep;
+
+use pillion_testkit::{Home, each_editor};
+use pillion_view::LOOK;
+
+use crate::driver::{Habit, Kind};
+use crate::person::{ORIGINAL, Person};
+use crate::shared_doubts::doubted;
+
+#[each_editor]
+fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed(kind: Kind) {
+    let home = Home::new();
+    let cwd = home.workspace();
+    for row in doubted() {
+        fs::write(row.path(&cwd), &row.before).unwrap();
+    }
+    let open = home.file("a.txt", ORIGINAL);
+    let mut person = Person::in_folder(kind, Habit::None, home, cwd.clone(), open);
+    for row in doubted() {
+        person.path = row.path(&cwd);
+        person.propose(&row.proposed);
+        if let Some(text) = row.meanwhile {
+            fs::write(&person.path, text).unwrap();
+        }
+        person.editor.accept();
+        person.wait(row.code, |editor| editor.sees(row.question));
+        sleep(LOOK);
+        person.accept_whatever_is_asked();
+        person.is_accepted(&row.proposed);
+    }
+}
