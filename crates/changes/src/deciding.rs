@@ -325,13 +325,15 @@ impl<'a> Deciding<'a> {
                 Act::Keep => None,
                 Act::TakeBack if is_back => None,
                 Act::TakeBack => {
-                    let done = take_back::take_back(store, roots, change);
-                    done.ok().map(Written::TakenBack)
+                    let done = take_back::take_back(store, roots, change).ok()?;
+                    self.clear_up(change, &done);
+                    Some(Written::TakenBack(done))
                 }
                 Act::Undo => {
                     let judged = self.judged.of(change.number);
                     let judged = judged.filter(|it| it.written.is_some())?;
                     let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    self.clear_up(change, &undone);
                     Some(Written::Undone(undone, judged.clone()))
                 }
             }
@@ -430,6 +432,7 @@ impl<'a> Deciding<'a> {
     fn write_back(&mut self, change: &Change) -> Result<Made, DecideError> {
         self.refuse_running(change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        self.clear_up(change, &done);
         Ok(self.taken_back(change, done))
     }
 
@@ -534,11 +537,21 @@ impl<'a> Deciding<'a> {
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
-                Some(take_back::undo(self.store, roots, change, judged)?)
+                let done = take_back::undo(self.store, roots, change, judged)?;
+                self.clear_up(change, &done);
+                Some(done)
             }
             None => None,
         };
         self.undone(change, done.as_ref())
+    }
+
+    /// Once a file is gone, the folders go that the turn has made for it, and that are empty now.
+    fn clear_up(&self, change: &Change, done: &Done) {
+        if done.written.is_absent() {
+            let turn = &self.kept.turn;
+            take_back::remove_new_folders(&turn.roots, &change.path, turn.began);
+        }
     }
 
     /// The standing of a change now.

@@ -15,7 +15,7 @@ use pillion_changes::{
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::verdict;
-use pillion_text::{Text, fingerprint};
+use pillion_text::fingerprint;
 use pillion_view::Reply;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
@@ -164,14 +164,9 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
 fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let now = kept::now(&change.path);
     let standing = kept.standing(change);
-    let texts = history::texts(store, &change.before, &change.after).ok();
-    let lines = texts.as_ref().map(history::lines);
-    let is_text = texts.is_some_and(|(before, after)| {
-        let is_text = |text: &Text| text.is_utf8() && !text.bytes().contains(&0);
-        is_text(&before) && is_text(&after)
-    });
+    let lines = history::count(store, &change.before, &change.after);
     let revision = kept::revision(change, now.as_deref());
-    let shows_hunks = is_text && standing != Standing::TakenBack;
+    let shows_hunks = lines.is_some() && standing != Standing::TakenBack;
     let found = now.filter(|_| shows_hunks);
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
     let hunks = found.iter().flat_map(|it| it.hunks());
@@ -182,8 +177,8 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
         shown: kept.place(change),
         state: standing.name().to_owned(),
         is_unseen: standing == Standing::Unseen,
-        added: lines.filter(|_| is_text).map(|(added, _)| added),
-        removed: lines.filter(|_| is_text).map(|(_, removed)| removed),
+        added: lines.map(|(added, _)| added),
+        removed: lines.map(|(_, removed)| removed),
         hunks: hunks
             .map(|hunk| ListedHunk {
                 lines: hunk.after.clone(),

@@ -422,7 +422,9 @@ impl MainLoop {
         if self.turns.is_agents(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        self.checks.check_saved(file, self.turns.accepted_texts());
+        let accepted = self.turns.accepted_texts();
+        self.checks
+            .check_saved(file, accepted, self.judging.store());
     }
 
     fn stream_opened(&mut self, session: &SessionId) {

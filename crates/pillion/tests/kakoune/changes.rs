@@ -166,6 +166,8 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersio
         .kakoune
         .input("2g:pillion-take-back it's %{1} \"no\"<ret>");
     wait_text(&world, &path, &first);
+    // A message that came later would take the place of the next ones.
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(world.home.said_of(1), said("it's 1 no"));
     // A number may be part of the reason: that is asked for, and nothing happens.
     for words in ["7 spaces", "1.1 is too low", "1:2 it is"] {
@@ -187,6 +189,7 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersio
         .kakoune
         .input(":pillion-take-back -file it is too early<ret>");
     wait_text(&world, &path, BEFORE);
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(world.home.said_of(1), said("it is too early, it's 1 no"));
     world
         .kakoune
