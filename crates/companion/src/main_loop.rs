@@ -354,6 +354,7 @@ impl MainLoop {
                 reply,
             } => self.weighed(view, decide, finding, reply, now),
             Event::SavedByPerson(file) => self.context.focus(file, now),
+            Event::SavedInEditor(path) => self.judging.saved(path),
             Event::Attached(new) => self.attached(new, now),
             Event::DiscoveryFilesChanged { warnings } => {
                 if self.discovery.note(warnings) {

@@ -201,3 +201,23 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     assert_eq!(world.home.said_of(1), all);
     world.emacs.assert_no_errors();
 }
+
+#[each_emacs]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.eval("(undo-boundary)");
+    world.emacs.input("<C-u><M-x>pillion-take-back<RET>");
+    world
+        .emacs
+        .wait_until("the text", &buffer(&before(), false));
+    world.emacs.wait_said("1.1 a.txt: taken back");
+    world.emacs.command("undo");
+    world
+        .emacs
+        .wait_until("its own undo", &buffer(ORIGINAL, true));
+    assert_eq!(world.home.states_of(1)[0], "taken back", "nothing is saved");
+    world.emacs.command("save-buffer");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(read(&world), ORIGINAL);
+    world.emacs.assert_no_errors();
+}

@@ -213,3 +213,18 @@ fn a_reason_in_the_list_is_about_its_line(version: KakouneVersion) {
     assert_eq!(world.home.said_of(1), said);
     world.kakoune.assert_no_errors();
 }
+
+#[each_kakoune]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: KakouneVersion) {
+    let (world, path) = world(version, true);
+    world.kakoune.input(":pillion-take-back -file<ret>");
+    wait_text(&world, &path, &format!("{BEFORE}mine\n"));
+    world.home.wait_state(1, "taken back");
+    world.kakoune.input("u");
+    wait_text(&world, &path, &format!("{AFTER}mine\n"));
+    assert_eq!(world.home.states_of(1), ["taken back"], "nothing is saved");
+    world.kakoune.input(":write<ret>");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{AFTER}mine\n"));
+    world.kakoune.assert_no_errors();
+}
