@@ -36,6 +36,9 @@ const MAX_STEPS: usize = 50;
 /// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
 const MAX_TOLD: usize = 64 << 10;
 
+/// Words on several changes are kept with each of them up to this length, in bytes. The agent hears all of them.
+const MAX_SHARED: usize = 500;
+
 /// The result for a change that was taken back before.
 const ALREADY: &str = "taken back already";
 
@@ -132,11 +135,20 @@ impl Words {
         }
     }
 
-    /// All that is said of a change.
+    /// All that is said of a change, as it is kept with it.
     fn all(&self, change: &Change) -> Vec<Note> {
         let on_lines = self.on_lines.get(&change.number);
-        let notes = self.notes.iter().chain(on_lines.into_iter().flatten());
-        notes.cloned().collect()
+        let mut notes = self.notes.clone();
+        // It is kept with each of perhaps thousands.
+        for note in notes.iter_mut().filter(|_| self.are_shared) {
+            if note.text.len() > MAX_SHARED {
+                note.text
+                    .truncate(note.text.floor_char_boundary(MAX_SHARED));
+                note.text.push('…');
+            }
+        }
+        notes.extend(on_lines.into_iter().flatten().cloned());
+        notes
     }
 
     /// The words that the agent hears with what became of a change: those on several are told once.
@@ -325,13 +337,15 @@ impl<'a> Deciding<'a> {
                 Act::Keep => None,
                 Act::TakeBack if is_back => None,
                 Act::TakeBack => {
-                    let done = take_back::take_back(store, roots, change);
-                    done.ok().map(Written::TakenBack)
+                    let done = take_back::take_back(store, roots, change).ok()?;
+                    self.clear_up(change, &done);
+                    Some(Written::TakenBack(done))
                 }
                 Act::Undo => {
                     let judged = self.judged.of(change.number);
                     let judged = judged.filter(|it| it.written.is_some())?;
                     let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    self.clear_up(change, &undone);
                     Some(Written::Undone(undone, judged.clone()))
                 }
             }
@@ -437,6 +451,7 @@ impl<'a> Deciding<'a> {
     fn write_back(&mut self, change: &Change) -> Result<Made, DecideError> {
         self.refuse_running(change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        self.clear_up(change, &done);
         Ok(self.taken_back(change, done))
     }
 
@@ -535,17 +550,54 @@ impl<'a> Deciding<'a> {
         self.save(change, made)
     }
 
+    /// A person has saved a file. If all of a change stands in it that they had taken back, by the undo of their editor, they
+    /// have undone that. Returns true if so.
+    ///
+    /// # Errors
+    /// When that cannot be kept.
+    pub fn saved(&mut self, change: &Change, now: &[u8]) -> Result<bool, DecideError> {
+        self.judged.refresh(self.store)?;
+        if !change.has_taken_back(self.judged.of(change.number)) {
+            return Ok(false);
+        }
+        let found = take_back::hunks_in(self.store, change, now.to_vec());
+        if !found.is_ok_and(|it| it.is_whole()) {
+            return Ok(false);
+        }
+        let without = match change.before.is_absent() {
+            true => Ok(Vec::new()),
+            false => take_back::out_of(self.store, change, now.to_vec()),
+        };
+        let without = without.unwrap_or_default();
+        let sides = as_text(&without).zip(as_text(now));
+        let diff = sides.map_or_else(String::new, |(before, after)| unified(before, after));
+        self.hear(change, false, &[], |path| remarks::put_back(path, &diff));
+        self.store
+            .judge(self.kept.turn.number, [(change.number, None)])?;
+        Ok(true)
+    }
+
     fn write_undone(&mut self, change: &Change) -> Result<Made, DecideError> {
         let judged = self.judged(change)?;
         self.refuse_running(change)?;
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
-                Some(take_back::undo(self.store, roots, change, judged)?)
+                let done = take_back::undo(self.store, roots, change, judged)?;
+                self.clear_up(change, &done);
+                Some(done)
             }
             None => None,
         };
         self.undone(change, done.as_ref())
+    }
+
+    /// Once a file is gone, the folders go that the turn has made for it, and that are empty now.
+    fn clear_up(&self, change: &Change, done: &Done) {
+        if done.written.is_absent() {
+            let turn = &self.kept.turn;
+            take_back::remove_new_folders(&turn.roots, &change.path, turn.began);
+        }
     }
 
     /// The standing of a change now.
@@ -828,6 +880,28 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeR
         }
     }
     Err(DecideError::NothingTakenBack)
+}
+
+/// The turns in which a person has taken something back of this file.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn taken_back_of(store: &Store, path: &Path) -> Result<Vec<Kept>, StoreError> {
+    let mut found = Vec::new();
+    for turn in store.numbers()? {
+        // What cannot be read cannot be undone.
+        let judged = store.judged(turn);
+        let is_edit = |(_, it): (u64, &Judged)| it.judgement != Judgement::Kept;
+        if judged.is_ok_and(|it| it.all().any(is_edit))
+            && let Ok(kept) = Kept::read(store, turn)
+        {
+            let is_it = |it: &Change| it.path == path && kept.has_taken_back(it);
+            if kept.turn.changes.iter().any(is_it) {
+                found.push(kept);
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The judgement of a change of which hunks were taken back, and so many are left.

@@ -254,20 +254,15 @@ pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) 
     text
 }
 
-/// The numbers of lines that were added and removed.
-///
-/// # Errors
-/// When a text was not kept.
-pub fn count(
-    store: &Store,
-    before: &FileState,
-    after: &FileState,
-) -> Result<(usize, usize), StoreError> {
-    texts(store, before, after).map(|texts| lines(&texts))
+/// The numbers of lines that were added and removed; none if that is not text, or if it was not kept.
+pub fn count(store: &Store, before: &FileState, after: &FileState) -> Option<(usize, usize)> {
+    let texts = texts(store, before, after).ok()?;
+    let is_text = [&texts.0, &texts.1].map(|it| as_text(it.bytes()).is_some());
+    (is_text == [true, true]).then(|| lines(&texts))
 }
 
 /// The numbers of lines that were added and removed between two texts.
-pub fn lines((before, after): &(Text, Text)) -> (usize, usize) {
+fn lines((before, after): &(Text, Text)) -> (usize, usize) {
     let hunks = hunks::between(before, after);
     let added = hunks.iter().map(|it| it.after.len()).sum();
     let removed = hunks.iter().map(|it| it.before.len()).sum();

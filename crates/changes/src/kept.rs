@@ -69,6 +69,12 @@ impl Kept {
         Ok(turns)
     }
 
+    /// Returns true if it was in one of these folders, or in a folder of theirs.
+    pub fn is_of(&self, folders: &[PathBuf]) -> bool {
+        let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
+        overlap(&self.turn.roots, folders.iter().map(|it| &**it))
+    }
+
     /// Reads what was decided about proposals in these turns.
     ///
     /// # Errors

@@ -63,6 +63,12 @@ impl StandingHunks {
         &self.hunks
     }
 
+    /// Returns true if all of the change stands in the text, and it has hunks.
+    pub fn is_whole(&self) -> bool {
+        let all = hunks::between(&self.before, &self.after).len();
+        all > 0 && all == self.hunks.len()
+    }
+
     /// The text without the hunks that touch these lines, from 0; none if there are no such hunks.
     pub fn without(&self, lines: Range<usize>) -> Option<Without> {
         let is_meant = |hunk: &Hunk| match hunk.after.is_empty() {

@@ -15,8 +15,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
-use pillion_discovery::Environment;
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
+use pillion_discovery::{Environment, real_path, regular_file};
 use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
@@ -356,6 +356,18 @@ impl Store {
         let folder = self.open(&[WRITTEN]).ok()??;
         let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
         serde_json::from_slice(&json).ok()
+    }
+
+    /// Returns true if the file has the text that was last written there to take something back, or to undo that.
+    pub fn has_written(&self, path: &Path) -> bool {
+        let path = real_path(path);
+        let writing = self.writing(&path).filter(|it| it.at > 0);
+        let Some(wanted) = writing.as_ref().and_then(|it| it.written.text()) else {
+            return false;
+        };
+        let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+        let text = is_file.then(|| regular_file::read(&path, MAX_TEXT).ok());
+        text.flatten().is_some_and(|it| Hash::of(&it) == *wanted)
     }
 
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use pillion_discovery::{real_path, regular_file};
 use pillion_system::clock;
@@ -119,6 +120,28 @@ pub fn undo(
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
     put_back(store, roots, change, overwritten, written)
+}
+
+/// Removes the folders of a path that are empty, and that were made in one of these roots after this time, in milliseconds since
+/// 1970. One whose time is not known stays.
+pub(crate) fn remove_new_folders(roots: &[PathBuf], path: &Path, after: u64) {
+    let is_inner = |folder: &&Path| {
+        let is_root = roots.iter().any(|root| *folder == root);
+        !is_root && roots.iter().any(|root| folder.starts_with(root))
+    };
+    let is_new = |folder: &Path| {
+        let made = folder.symlink_metadata().ok().filter(fs::Metadata::is_dir);
+        let made = made.and_then(|it| it.created().ok());
+        let made = made.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        made.is_some_and(|made| made.as_millis() >= u128::from(after))
+    };
+    let inner = path.ancestors().skip(1).take_while(is_inner);
+    for folder in inner.take_while(|it| is_new(it)) {
+        // One that is not empty stays, and so do those around it.
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
 }
 
 /// A change beside what stands there now: what a person looks at.

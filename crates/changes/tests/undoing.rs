@@ -70,6 +70,30 @@ impl Lab {
         self.recorder.end(1).unwrap();
     }
 
+    /// A turn in which a shell command does this in the folder.
+    fn turn_of(&mut self, command: impl FnOnce(&Path)) {
+        self.recorder.begin(1, "claude", "").unwrap();
+        self.recorder.before(1, "claude", shell("1")).unwrap();
+        self.await_clock();
+        command(&self.root);
+        self.recorder.after(1, "1", |_| false).unwrap();
+        self.recorder.end(1).unwrap();
+    }
+
+    /// The clock of a file system is coarser than the other one: waits until what is made from now on is seen to be newer.
+    fn await_clock(&self) {
+        let now = SystemTime::now();
+        let probe = self._folder.path().join("probe");
+        loop {
+            fs::create_dir(&probe).unwrap();
+            let made = probe.metadata().unwrap().created().unwrap();
+            fs::remove_dir(&probe).unwrap();
+            if made > now {
+                return;
+            }
+        }
+    }
+
     fn call(&mut self, writes: &[(&str, &str)]) {
         self.recorder.before(1, "claude", shell("1")).unwrap();
         for (name, text) in writes {
@@ -440,4 +464,96 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         lab.undo_last().unwrap();
         assert_eq!(lab.text("a").as_deref(), Some(NEW), "{what}");
     }
+}
+
+#[test]
+fn folders_that_a_turn_has_made_go_with_their_last_file_and_come_back() {
+    let mut lab = Lab::new();
+    for folder in ["old/empty", "old/full"] {
+        fs::create_dir_all(lab.root.join(folder)).unwrap();
+    }
+    lab.write("old/full/mine", "mine");
+    lab.await_clock();
+    lab.turn_of(|root| {
+        for folder in ["new/a/b", "new/c", "old/new"] {
+            fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        for name in [
+            "new/a/b/1",
+            "new/c/2",
+            "old/new/3",
+            "old/empty/4",
+            "old/full/5",
+        ] {
+            fs::write(root.join(name), name).unwrap();
+        }
+    });
+    let there = |lab: &Lab| {
+        let all = [
+            "new/a/b",
+            "new/a",
+            "new/c",
+            "new",
+            "old/new",
+            "old/empty",
+            "old/full",
+        ];
+        all.map(|it| lab.root.join(it).is_dir())
+    };
+    let first = lab
+        .kept(1)
+        .turn
+        .changes
+        .iter()
+        .find(|it| it.path.ends_with("b/1"))
+        .unwrap()
+        .number;
+    let first = [name(&format!("1.{first}"))];
+    for _ in 0..2 {
+        lab.act(Act::TakeBack, &first).unwrap();
+        assert_eq!(there(&lab), [false, false, true, true, true, true, true]);
+        lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(there(&lab), [false, false, false, false, false, true, true]);
+        lab.act(Act::Undo, &[name("1")]).unwrap();
+        assert_eq!(there(&lab), [true; 7]);
+        assert_eq!(lab.text("new/a/b/1").as_deref(), Some("new/a/b/1"));
+    }
+    // What a person has put there keeps its folder.
+    lab.write("new/a/mine", "mine");
+    fs::create_dir(lab.root.join("new/c/mine")).unwrap();
+    lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    assert_eq!(there(&lab), [false, true, true, true, false, true, true]);
+}
+
+#[test]
+fn a_folder_that_came_back_with_its_file_goes_when_that_is_undone() {
+    let mut lab = Lab::new();
+    fs::create_dir_all(lab.root.join("gone/in")).unwrap();
+    lab.write("gone/in/a", OLD);
+    lab.turn_of(|root| fs::remove_dir_all(root.join("gone")).unwrap());
+    for _ in 0..2 {
+        lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(lab.text("gone/in/a").as_deref(), Some(OLD));
+        lab.act(Act::Undo, &[name("1")]).unwrap();
+        assert!(!lab.root.join("gone").exists());
+    }
+    assert!(lab.root.exists());
+}
+
+#[test]
+fn what_was_written_to_take_something_back_is_known_until_somebody_else_writes() {
+    let lab = Lab::edited();
+    let path = lab.root.join("a");
+    assert!(!lab.store.has_written(&path), "the agent did");
+    for act in [Act::TakeBack, Act::Undo] {
+        lab.act(act, &[name("1.1")]).unwrap();
+        assert!(lab.store.has_written(&path), "{act:?}");
+    }
+    for text in ["mine", ""] {
+        lab.write("a", text);
+        assert!(!lab.store.has_written(&path), "{text:?}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(!lab.store.has_written(&path));
+    assert!(!lab.store.has_written(&lab.root.join("never")));
 }

@@ -219,3 +219,21 @@ fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
         "{diff}"
     );
 }
+
+/// A turn may have thousands of changes.
+#[test]
+fn long_words_on_several_changes_are_told_whole_and_kept_in_short() {
+    for (of, is_short) in [
+        (&["1"][..], true),
+        (&["1.1", "1.2"], true),
+        (&["1.1"], false),
+    ] {
+        let tree = tree(&["a", "b"], true);
+        let long = "ä".repeat(4_000);
+        let heard = told(&tree, Act::Keep, of, because(of, &long));
+        assert!(heard[0].text.contains(&long));
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        let judged = kept.judged(&kept.turn.changes[0]).unwrap();
+        assert_eq!(judged.notes[0].text.len() < 600, is_short, "{of:?}");
+    }
+}

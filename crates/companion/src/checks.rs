@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use pillion_changes::Store;
 use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File};
 use pillion_view::{Compares, Reply, Ruling};
@@ -139,14 +140,23 @@ impl FileChecks {
         });
     }
 
-    /// Looks whether an agent wrote what was saved, for an [`Event::SavedByPerson`] if none did. None comes of a
-    /// disk that hangs.
-    pub(crate) fn check_saved(&self, file: File, accepted: Vec<AcceptedText>) {
+    /// Looks whether an agent wrote what was saved, or Pillion to take something back, for an [`Event::SavedByPerson`] if
+    /// not. None comes of a disk that hangs.
+    pub(crate) fn check_saved(
+        &self,
+        file: File,
+        accepted: Vec<AcceptedText>,
+        store: Option<Store>,
+    ) {
         let (lane, events) = (self.context.clone(), self.events.clone());
         tokio::spawn(async move {
             let path = file.path.clone();
-            let is_agents = move || accepted.iter().any(|text| text.is_in(Path::new(&path)));
-            if lane.run(is_agents).await == Some(false) {
+            let is_anothers = move || {
+                let path = Path::new(&path);
+                accepted.iter().any(|text| text.is_in(path))
+                    || store.is_some_and(|it| it.has_written(path))
+            };
+            if lane.run(is_anothers).await == Some(false) {
                 let _ = events.send(Event::SavedByPerson(file));
             }
         });

@@ -134,6 +134,8 @@ pub(crate) enum Event {
     Attached(NewView),
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
+    /// A person has saved this file in an editor, and that is recorded.
+    SavedInEditor(PathBuf),
     /// The discovery files were written, or put back; this could not be served.
     DiscoveryFilesChanged { warnings: Vec<String> },
     /// A command came in.

@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_changes::deciding::last_taken_back;
+use pillion_changes::deciding::{last_taken_back, taken_back_of};
 use pillion_changes::history;
 use pillion_changes::{
     Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Words,
@@ -15,7 +15,7 @@ use pillion_changes::{
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::verdict;
-use pillion_text::{Text, fingerprint};
+use pillion_text::fingerprint;
 use pillion_view::Reply;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
@@ -85,6 +85,34 @@ impl Judging {
             let listing = lane.run(move || list(&store, &roots));
             let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
             reply.done(list.unwrap_or_else(|| problem(SILENT)));
+        });
+    }
+
+    /// A person has saved a file in their editor. What they have undone there is told the agent: an event for each turn.
+    pub(crate) fn saved(&self, path: PathBuf) {
+        let Some(store) = self.store.clone() else {
+            return;
+        };
+        let (lane, events) = (self.acts.clone(), self.events.clone());
+        tokio::spawn(async move {
+            let Some(acting) = lane.start(move || undone_in_editor(&store, &path)).await else {
+                return;
+            };
+            for Performed {
+                done,
+                agent,
+                is_without_hooks,
+                judged,
+            } in acting.await.unwrap_or_default()
+            {
+                let _ = events.send(Event::Acted(Box::new(Acted {
+                    agent,
+                    is_without_hooks,
+                    judged,
+                    done,
+                    reply: Reply::new(drop),
+                })));
+            }
         });
     }
 
@@ -164,14 +192,9 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
 fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let now = kept::now(&change.path);
     let standing = kept.standing(change);
-    let texts = history::texts(store, &change.before, &change.after).ok();
-    let lines = texts.as_ref().map(history::lines);
-    let is_text = texts.is_some_and(|(before, after)| {
-        let is_text = |text: &Text| text.is_utf8() && !text.bytes().contains(&0);
-        is_text(&before) && is_text(&after)
-    });
+    let lines = history::count(store, &change.before, &change.after);
     let revision = kept::revision(change, now.as_deref());
-    let shows_hunks = is_text && standing != Standing::TakenBack;
+    let shows_hunks = lines.is_some() && standing != Standing::TakenBack;
     let found = now.filter(|_| shows_hunks);
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
     let hunks = found.iter().flat_map(|it| it.hunks());
@@ -182,8 +205,8 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
         shown: kept.place(change),
         state: standing.name().to_owned(),
         is_unseen: standing == Standing::Unseen,
-        added: lines.filter(|_| is_text).map(|(added, _)| added),
-        removed: lines.filter(|_| is_text).map(|(_, removed)| removed),
+        added: lines.map(|(added, _)| added),
+        removed: lines.map(|(_, removed)| removed),
         hunks: hunks
             .map(|hunk| ListedHunk {
                 lines: hunk.after.clone(),
@@ -257,6 +280,38 @@ impl Performed {
             judged: Judged::default(),
         }
     }
+}
+
+/// Of a file that was saved: what the person had taken back, and what is there again.
+fn undone_in_editor(store: &Store, path: &Path) -> Vec<Performed> {
+    let path = real_path(path);
+    let turns = taken_back_of(store, &path).unwrap_or_default();
+    let Some(now) = kept::now(&path).filter(|_| !turns.is_empty()) else {
+        return Vec::new();
+    };
+    let mut undone = Vec::new();
+    for kept in turns {
+        let mut deciding = Deciding::new(store, &kept);
+        for change in kept.turn.changes.iter().filter(|it| it.path == path) {
+            if let Err(error) = deciding.saved(change, &now) {
+                tracing::warn!(%error, "what was undone in an editor is not kept");
+            }
+        }
+        let told = deciding.take_told();
+        if !told.is_empty() {
+            undone.push(Performed {
+                done: ActDone::default(),
+                agent: kept.agent().to_owned(),
+                is_without_hooks: kept.turn.is_without_hooks,
+                judged: Judged {
+                    watcher: kept.turn.watcher,
+                    session: kept.turn.session,
+                    told,
+                },
+            });
+        }
+    }
+    undone
 }
 
 fn named(id: &str) -> Result<ChangeRef, ActError> {

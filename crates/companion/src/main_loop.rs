@@ -364,6 +364,7 @@ impl MainLoop {
                 reply,
             } => self.weighed(view, decide, finding, reply, now),
             Event::SavedByPerson(file) => self.context.focus(file, now),
+            Event::SavedInEditor(path) => self.judging.saved(path),
             Event::Attached(new) => self.attached(new, now),
             Event::DiscoveryFilesChanged { warnings } => {
                 if self.discovery.note(warnings) {
@@ -432,7 +433,9 @@ impl MainLoop {
         if self.turns.is_agents(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        self.checks.check_saved(file, self.turns.accepted_texts());
+        let accepted = self.turns.accepted_texts();
+        self.checks
+            .check_saved(file, accepted, self.judging.store());
     }
 
     fn stream_opened(&mut self, session: &SessionId) {

@@ -288,13 +288,19 @@ impl Recording {
     /// An editor has read a file, or the person has saved it there.
     pub(crate) fn synced(&self, path: PathBuf, is_saved: bool) {
         if self.is_used {
+            let events = self.events.clone();
             self.order(move |recorder| {
                 let path = real_path(&path);
-                match is_saved {
-                    true => recorder.saved(&path),
-                    false => recorder.seen(&path),
+                if !is_saved {
+                    return recorder.seen(&path);
                 }
+                let saved = recorder.saved(&path);
+                // Only now: what is judged otherwise by then would be put down otherwise.
+                let _ = events.send(Event::SavedInEditor(path));
+                saved
             });
+        } else if is_saved {
+            let _ = self.events.send(Event::SavedInEditor(path));
         }
     }
 

@@ -4,13 +4,15 @@
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use pillion_changes::Recorder;
 use pillion_changes::recorder::Call;
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::Env;
+use crate::wait::pause;
+use crate::{Env, SOON};
 
 /// A hermetic HOME, TMPDIR and XDG_RUNTIME_DIR with one workspace folder, gone on drop.
 #[derive(Debug)]
@@ -85,6 +87,26 @@ impl Home {
         let home = self.home().into_os_string();
         let environment = pillion_discovery::Environment::from_pairs([("HOME", home)]);
         pillion_changes::Store::of(&environment).expect("there is a home")
+    }
+
+    /// The states of the changes of a turn, as lists have them.
+    pub fn states_of(&self, turn: u64) -> Vec<&'static str> {
+        let kept = pillion_changes::Kept::read(&self.changes_store(), turn).expect("it is kept");
+        let changes = kept.turn.real_changes();
+        changes.map(|it| kept.standing(it).name()).collect()
+    }
+
+    /// Waits until the first change of a turn has this state.
+    ///
+    /// # Panics
+    /// When it has another one.
+    #[track_caller]
+    pub fn wait_state(&self, turn: u64, state: &str) {
+        let started = Instant::now();
+        while self.states_of(turn)[0] != state {
+            assert!(started.elapsed() < SOON, "expected {state}");
+            pause(started);
+        }
     }
 
     /// The changes of a turn about which the person has said something to the agent, with all of it, the last first.

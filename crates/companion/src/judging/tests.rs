@@ -608,3 +608,57 @@ fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
     assert!(refused.unwrap_err().contains("10001 bytes"));
     assert_eq!(lab.state(0), "kept");
 }
+
+/// By the undo of an editor, after what was taken back of the file, of a buffer, and in part; with other lines, too.
+#[test]
+fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
+    let whole = |path: &Path, buffers| {
+        ChangesAct::TakeBack(TakeBack {
+            meant: in_file(path),
+            lines: None,
+            buffers,
+        })
+    };
+    let hunk =
+        |path: &Path, is_modified| lines(in_file(path), 1..2, text(path, AFTER, is_modified));
+    let mine = format!("mine\n{AFTER}");
+    type Act<'a> = &'a dyn Fn(&Path) -> ChangesAct;
+    let acts: [Act<'_>; 4] = [
+        &|path| whole(path, Vec::new()),
+        &|path| whole(path, text(path, AFTER, true)),
+        &|path| hunk(path, false),
+        &|path| hunk(path, true),
+    ];
+    for (number, act) in acts.into_iter().enumerate() {
+        for saved in [AFTER, &mine] {
+            let lab = lab();
+            let path = lab.path();
+            assert!(undone_in_editor(&lab.store, &path).is_empty());
+            lab.act(act(&path)).unwrap();
+            // Saved without that: it stays taken back.
+            fs::write(&path, format!("{BEFORE}more\n")).unwrap();
+            assert!(undone_in_editor(&lab.store, &path).is_empty(), "{number}");
+            fs::write(&path, AFTER.replace('B', "b")).unwrap();
+            assert!(undone_in_editor(&lab.store, &path).is_empty(), "{number}");
+            fs::write(&path, saved).unwrap();
+            let undone = undone_in_editor(&lab.store, &path);
+            let [undone] = &undone[..] else {
+                panic!("{number}: {undone:?}");
+            };
+            let told = &undone.judged.told[0].text;
+            assert!(
+                told.starts_with("The user has undone what they took back"),
+                "{told}"
+            );
+            assert!(told.contains("\n-b\n+B\n"), "{told}");
+            assert_eq!(lab.state(0), "unseen", "{number}");
+            // It is told once, and can be taken back again.
+            assert!(undone_in_editor(&lab.store, &path).is_empty());
+            lab.act(whole(&path, Vec::new())).unwrap();
+            assert_eq!(
+                fs::read_to_string(&path).unwrap(),
+                saved.replace(AFTER, BEFORE)
+            );
+        }
+    }
+}

@@ -236,7 +236,7 @@ fn lines(counted: Option<(usize, usize)>) -> String {
 }
 
 fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printed<'a> {
-    let counted = history::count(store, &entry.proposal.before, entry.after()).ok();
+    let counted = history::count(store, &entry.proposal.before, entry.after());
     let reason = entry.reason();
     Printed {
         id: entry.name().to_string(),
@@ -280,7 +280,7 @@ fn locations(
 }
 
 fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a> {
-    let counted = history::count(store, &change.before, &change.after).ok();
+    let counted = history::count(store, &change.before, &change.after);
     Printed {
         id: kept.name(change).to_string(),
         turn: kept.turn.number,

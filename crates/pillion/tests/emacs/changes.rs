@@ -234,3 +234,23 @@ fn a_written_change_shows_its_keys_and_an_empty_answer_means_none(version: Emacs
     world.emacs.input("<RET>");
     world.emacs.wait_said("no diff was chosen");
 }
+
+#[each_emacs]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.eval("(undo-boundary)");
+    world.emacs.input("<C-u><M-x>pillion-take-back<RET>");
+    world
+        .emacs
+        .wait_until("the text", &buffer(&before(), false));
+    world.emacs.wait_said("1.1 a.txt: taken back");
+    world.emacs.command("undo");
+    world
+        .emacs
+        .wait_until("its own undo", &buffer(ORIGINAL, true));
+    assert_eq!(world.home.states_of(1)[0], "taken back", "nothing is saved");
+    world.emacs.command("save-buffer");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(read(&world), ORIGINAL);
+    world.emacs.assert_no_errors();
+}

@@ -166,6 +166,8 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersio
         .kakoune
         .input("2g:pillion-take-back it's %{1} \"no\"<ret>");
     wait_text(&world, &path, &first);
+    // A message that came later would take the place of the next ones.
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(world.home.said_of(1), said("it's 1 no"));
     // A number may be part of the reason: that is asked for, and nothing happens.
     for words in ["7 spaces", "1.1 is too low", "1:2 it is"] {
@@ -187,6 +189,7 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersio
         .kakoune
         .input(":pillion-take-back -file it is too early<ret>");
     wait_text(&world, &path, BEFORE);
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(world.home.said_of(1), said("it is too early, it's 1 no"));
     world
         .kakoune
@@ -208,5 +211,20 @@ fn a_reason_in_the_list_is_about_its_line(version: KakouneVersion) {
     assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
     let said = [("1.1".to_owned(), "3x too many".to_owned())];
     assert_eq!(world.home.said_of(1), said);
+    world.kakoune.assert_no_errors();
+}
+
+#[each_kakoune]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: KakouneVersion) {
+    let (world, path) = world(version, true);
+    world.kakoune.input(":pillion-take-back -file<ret>");
+    wait_text(&world, &path, &format!("{BEFORE}mine\n"));
+    world.home.wait_state(1, "taken back");
+    world.kakoune.input("u");
+    wait_text(&world, &path, &format!("{AFTER}mine\n"));
+    assert_eq!(world.home.states_of(1), ["taken back"], "nothing is saved");
+    world.kakoune.input(":write<ret>");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("{AFTER}mine\n"));
     world.kakoune.assert_no_errors();
 }

@@ -231,3 +231,29 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) 
         [said("1.2", "all of it"), said("1.3", "all of it")]
     );
 }
+
+/// The file was written, or only the buffer was changed.
+#[each_neovim]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: NvimVersion) {
+    let (world, path) = world(version);
+    world.nvim.command("PillionTakeBack!");
+    wait_lines(&world, BEFORE);
+    wait_told(&world, "1.1 first.txt: taken back");
+    world.nvim.command("undo");
+    assert_eq!(world.home.states_of(1)[0], "taken back", "nothing is saved");
+    world.nvim.command("write");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
+    world
+        .nvim
+        .command("call append(0, 'mine') | 3 PillionTakeBack");
+    wait_lines(&world, &format!("mine\n{}", AFTER.replace('B', "b")));
+    world.nvim.command("8 PillionTakeBack");
+    wait_lines(&world, &format!("mine\n{BEFORE}"));
+    world.home.wait_state(1, "taken back");
+    world.nvim.command("write");
+    world.nvim.command("undo | undo | write");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(fs::read_to_string(&path).unwrap(), format!("mine\n{AFTER}"));
+    world.nvim.assert_no_errors();
+}

@@ -164,3 +164,27 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: VimVersion) {
     world.vim.wait_said("1.2 new.txt: taken back");
     assert_eq!(world.home.said_of(1)[1], said("1.2", "all of it"));
 }
+
+/// The file was written, or only the buffer was changed.
+#[each_vim]
+fn what_the_editor_undoes_counts_when_it_is_saved(version: VimVersion) {
+    let (world, path) = world(version);
+    world.vim.command("PillionTakeBack!");
+    wait_lines(&world, BEFORE);
+    world.vim.wait_said("1.1 first.txt: taken back");
+    world.vim.command("undo");
+    assert_eq!(world.home.states_of(1)[0], "taken back", "nothing is saved");
+    world.vim.command("write");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(read(&path), AFTER);
+    world.vim.command("call append(0, 'mine')");
+    world.vim.command("PillionTakeBack!");
+    wait_lines(&world, &format!("mine\n{BEFORE}"));
+    world.home.wait_state(1, "taken back");
+    world.vim.command("write");
+    world.vim.command("undo");
+    world.vim.command("write");
+    world.home.wait_state(1, "unseen");
+    assert_eq!(read(&path), format!("mine\n{AFTER}"));
+    world.vim.assert_no_errors();
+}

@@ -35,7 +35,7 @@ fn list(roots: &[PathBuf]) -> Result<Vec<Past>, pillion_changes::StoreError> {
 
 fn past(store: &Store, item: Item) -> Past {
     let (before, after) = item.sides();
-    let counted = history::count(store, before, after).ok();
+    let counted = history::count(store, before, after);
     let lines = counted.map(|(added, removed)| format!("+{added} -{removed}"));
     let agent = Dialect::from_name(item.agent());
     let agent = agent.map_or_else(

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::{Act, ChangeRef, Deciding, Kept};
+use pillion_text::{stderr, visible};
 use pillion_view::changes::judged_said;
 use pillion_view::commands;
 
@@ -90,6 +91,7 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
         }
     }
     let words = notes.on_changes(&turns)?;
+    note_elsewhere(&turns);
     let mut said = Said::default();
     let mut results = Vec::new();
     for ((kept, names), words) in turns.iter().zip(words) {
@@ -103,6 +105,18 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
     let done = said.end();
     results.into_iter().collect::<anyhow::Result<()>>()?;
     done
+}
+
+/// Says which project turns belong to whose folders are not those that the command is run in.
+fn note_elsewhere(turns: &[(Kept, Vec<ChangeRef>)]) {
+    let here = here().unwrap_or_default();
+    for (kept, _) in turns.iter().filter(|(kept, _)| !kept.is_of(&here)) {
+        let roots: Vec<_> = { kept.turn.roots.iter() }
+            .map(|root| visible::one_line(&root.to_string_lossy()))
+            .collect();
+        let (turn, roots) = (kept.turn.number, roots.join(", "));
+        stderr::print(format_args!("note: turn {turn} was in {roots}"));
+    }
 }
 
 /// Tells the agent, and says whether it hears that.

@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let items = history::read(&store, &here, args.count).map_err(failure)?;
     let count = |item: &Item| {
         let (before, after) = item.sides();
-        history::count(&store, before, after).ok()
+        history::count(&store, before, after)
     };
     if args.json {
         let printed: Vec<_> = items.iter().map(|it| describe(it, count(it))).collect();

@@ -143,3 +143,45 @@ fn a_note_that_is_about_no_change_or_several_decides_nothing() {
     let unseen: Vec<Value> = serde_json::from_str(&run(&world, &["changes", "--json"])).unwrap();
     assert_eq!(unseen.len(), 4);
 }
+
+#[test]
+fn a_turn_of_another_project_is_named_with_its_folder() {
+    let world = world();
+    let elsewhere = tempfile::tempdir().unwrap();
+    for args in [["revert", "1.1"], ["keep", "1"], ["revert", "1"]] {
+        let said = world
+            .sandbox
+            .run_in(elsewhere.path(), args)
+            .expect(0)
+            .stderr;
+        let expected = format!("note: turn 1 was in {}\n", world.root.display());
+        assert!(said.contains(&expected), "{said}");
+        let said = world.sandbox.run_in(&world.root, args).expect(0).stderr;
+        assert!(!said.contains("note: turn"), "{said}");
+    }
+    let ran = world.sandbox.run_in(elsewhere.path(), ["revert", "9.1"]);
+    assert!(ran.expect(1).stderr.contains("9"), "there is none");
+}
+
+#[test]
+fn what_is_no_text_has_no_lines() {
+    let world = World::new();
+    fs::write(world.root.join("picture"), b"\0a\n").unwrap();
+    fs::write(world.root.join("latin"), b"caf\xe9\n").unwrap();
+    world.turn(|root| {
+        fs::write(root.join("picture"), b"\0b\n").unwrap();
+        fs::write(root.join("latin"), b"th\xe9\n").unwrap();
+        fs::write(root.join("new"), b"\xff").unwrap();
+        fs::write(root.join("text"), "a\n").unwrap();
+    });
+    let printed = run(&world, &["changes", "--json"]);
+    let all: Vec<Value> = serde_json::from_str(&printed).unwrap();
+    let lines = |it: &Value| (it["added"].as_u64(), it["removed"].as_u64());
+    let counted: Vec<_> = all.iter().map(lines).collect();
+    assert_eq!(
+        counted.iter().filter(|it| **it == (None, None)).count(),
+        3,
+        "{all:?}"
+    );
+    assert!(counted.contains(&(Some(1), Some(0))), "{all:?}");
+}
