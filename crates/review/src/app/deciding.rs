@@ -44,7 +44,7 @@ impl App {
     fn seen(&self, press: &Press) -> Seen {
         let view = &self.views[self.current];
         Seen {
-            drawn_for: self.delay.looked_at(press, self.sight()),
+            drawn_for: self.delay.looked_at(press, self.subject()),
             is_typed: true,
             unseen_hunks: Some(view.unseen()),
             against: marks::against(view.proposal.hunks()),
