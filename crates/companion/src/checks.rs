@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::acceptance::Acceptance;
 use crate::agents;
 use crate::diffs::TargetCheck;
-use crate::disk::{CHECK_TIMEOUT, Lane};
+use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Caller, Event, Events};
 use crate::request_id::RequestId;
 use crate::sessions::SessionId;
@@ -38,10 +38,10 @@ pub(crate) struct FileChecks {
     check: Check,
     compares: Compares,
     events: Events,
-    targets: HashMap<Dialect, Lane>,
-    decisions: Lane,
-    context: Lane,
-    written: Lane,
+    targets: HashMap<Dialect, DiskThreads>,
+    decisions: DiskThreads,
+    context: DiskThreads,
+    written: DiskThreads,
 }
 
 impl FileChecks {
@@ -55,17 +55,19 @@ impl FileChecks {
             compares,
             events,
             targets: HashMap::new(),
-            decisions: Lane::new(MAX_CHECKS),
-            context: Lane::new(MAX_CONTEXT_CHECKS),
-            written: Lane::new(MAX_CHECKS),
+            decisions: DiskThreads::new(MAX_CHECKS),
+            context: DiskThreads::new(MAX_CONTEXT_CHECKS),
+            written: DiskThreads::new(MAX_CHECKS),
         }
     }
 
     /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
     pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
-        let lane = self.targets.entry(wanted.agent);
-        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
+        let threads = self.targets.entry(wanted.agent);
+        let threads = threads
+            .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
+            .clone();
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
         let TargetCheck { id, revision, .. } = wanted;
@@ -86,7 +88,7 @@ impl FileChecks {
                 result,
             });
         };
-        tokio::spawn(async move { lane.start(check).await });
+        tokio::spawn(async move { threads.start(check).await });
     }
 
     /// Reads the file that a subagent asks about, for an [`Event::QuestionRead`].
@@ -96,11 +98,16 @@ impl FileChecks {
         call: Call,
         (session, request, caller): (SessionId, RequestId, Caller),
     ) {
-        let lane = self.targets.entry(agent);
-        let lane = lane.or_insert_with(|| Lane::new(MAX_CHECKS)).clone();
+        let threads = self.targets.entry(agent);
+        let threads = threads
+            .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
+            .clone();
         let events = self.events.clone();
         tokio::spawn(async move {
-            let read = timeout(CHECK_TIMEOUT, lane.run(move || Question::read(agent, call)));
+            let read = timeout(
+                CHECK_TIMEOUT,
+                threads.run(move || Question::read(agent, call)),
+            );
             let question = read.await.ok().flatten().flatten();
             let _ = events.send(Event::QuestionRead {
                 session,
@@ -113,9 +120,9 @@ impl FileChecks {
 
     /// Looks at a file that an agent was to write, for an [`Event::Looked`].
     pub(crate) fn look(&self, number: u64, accepted: Accepted) {
-        let (lane, events) = (self.written.clone(), self.events.clone());
+        let (threads, events) = (self.written.clone(), self.events.clone());
         tokio::spawn(async move {
-            let look = timeout(CHECK_TIMEOUT, lane.run(move || accepted.look()));
+            let look = timeout(CHECK_TIMEOUT, threads.run(move || accepted.look()));
             let found = look.await.ok().flatten().unwrap_or(Found::Unknown);
             let _ = events.send(Event::Looked { number, found });
         });
@@ -124,11 +131,11 @@ impl FileChecks {
     /// Looks at the file of an acceptance and weighs it, for an [`Event::Weighed`]. If the disk does not answer in time,
     /// that is what is doubted.
     pub(crate) fn weigh(&self, view: ViewId, acceptance: Acceptance, reply: Reply<Ruling>) {
-        let (lane, events) = (self.decisions.clone(), self.events.clone());
+        let (threads, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
             let kept = acceptance.clone();
-            let weighing = lane.run(move || acceptance.weigh());
+            let weighing = threads.run(move || acceptance.weigh());
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
             let finding = found.unwrap_or_else(|| kept.weigh_blind());
             let _ = events.send(Event::Weighed {
@@ -148,7 +155,7 @@ impl FileChecks {
         accepted: Vec<AcceptedText>,
         store: Option<Store>,
     ) {
-        let (lane, events) = (self.context.clone(), self.events.clone());
+        let (threads, events) = (self.context.clone(), self.events.clone());
         tokio::spawn(async move {
             let path = file.path.clone();
             let is_anothers = move || {
@@ -156,7 +163,7 @@ impl FileChecks {
                 accepted.iter().any(|text| text.is_in(path))
                     || store.is_some_and(|it| it.has_written(path))
             };
-            if lane.run(is_anothers).await == Some(false) {
+            if threads.run(is_anothers).await == Some(false) {
                 let _ = events.send(Event::SavedByPerson(file));
             }
         });
@@ -164,10 +171,10 @@ impl FileChecks {
 
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.
     pub(crate) fn check_file(&self, path: String) {
-        let (lane, events) = (self.context.clone(), self.events.clone());
+        let (threads, events) = (self.context.clone(), self.events.clone());
         tokio::spawn(async move {
             let file = path.clone();
-            let is_file = lane.run(move || Path::new(&file).is_file()).await;
+            let is_file = threads.run(move || Path::new(&file).is_file()).await;
             let _ = events.send(Event::FileChecked { path, is_file });
         });
     }

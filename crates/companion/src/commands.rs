@@ -33,7 +33,7 @@ pub(crate) use self::own::OwnSocket;
 #[cfg(unix)]
 use crate::agents::context_sockets;
 use crate::diffs::{PendingDiff, SettleRequest, Settlement};
-use crate::disk::Lane;
+use crate::disk::DiskThreads;
 use crate::event::{self, Event, Events};
 use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
@@ -53,7 +53,7 @@ pub(crate) struct Commands {
     sessions: Sessions,
     origins: Origins,
     /// For commands that check files.
-    checks: Lane,
+    checks: DiskThreads,
     #[cfg(unix)]
     context_askers: context_sockets::Started,
 }
@@ -66,7 +66,7 @@ impl Commands {
             events,
             sessions,
             origins,
-            checks: Lane::new(on_disk::MAX_CHECKS),
+            checks: DiskThreads::new(on_disk::MAX_CHECKS),
             #[cfg(unix)]
             context_askers: context_sockets::Started::default(),
         }

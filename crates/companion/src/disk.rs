@@ -1,5 +1,5 @@
 //! Work that waits for a disk, beside the loop: on threads, so many at a time. A file system that
-//! hangs blocks only the threads of its own lane.
+//! hangs blocks only the threads of its own kind of work.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,18 +13,18 @@ pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Threads for one kind of work. One that hangs keeps its thread for good.
 #[derive(Debug, Clone)]
-pub(crate) struct Lane {
+pub(crate) struct DiskThreads {
     slots: Arc<Semaphore>,
 }
 
-impl Lane {
+impl DiskThreads {
     pub(crate) fn new(threads: usize) -> Self {
         Self {
             slots: Arc::new(Semaphore::new(threads)),
         }
     }
 
-    /// Does `work` on a thread of this lane, and waits for it, however long it takes: a caller with a
+    /// Does `work` on one of these threads, and waits for it, however long it takes: a caller with a
     /// limit gives up waiting, and the work goes on. Nothing if no thread was free for
     /// [`CHECK_TIMEOUT`]; then the work is not done.
     pub(crate) async fn run<T: Send + 'static>(

@@ -25,7 +25,7 @@ use pillion_view::commands::Judged;
 use pillion_view::decision::Refusal;
 use tokio::time::timeout;
 
-use crate::disk::Lane;
+use crate::disk::DiskThreads;
 use crate::event::{Acted, Event, Events};
 use crate::recording;
 
@@ -49,9 +49,9 @@ const BUSY: &str = "many changes are being kept or taken back: try again when th
 pub(crate) struct Judging {
     /// None if nothing is recorded.
     store: Option<Store>,
-    lists: Lane,
+    lists: DiskThreads,
     /// One after the other: two could mean the same file.
-    acts: Lane,
+    acts: DiskThreads,
     events: Events,
 }
 
@@ -60,8 +60,8 @@ impl Judging {
         let environment = environment.filter(|it| recording::is_on(it));
         Self {
             store: environment.and_then(|it| Store::of(it).ok()),
-            lists: Lane::new(MAX_LISTS),
-            acts: Lane::new(1),
+            lists: DiskThreads::new(MAX_LISTS),
+            acts: DiskThreads::new(1),
             events,
         }
     }
@@ -80,9 +80,9 @@ impl Judging {
         let Some(store) = self.store.clone() else {
             return reply.done(problem(OFF));
         };
-        let lane = self.lists.clone();
+        let threads = self.lists.clone();
         tokio::spawn(async move {
-            let listing = lane.run(move || list(&store, &roots));
+            let listing = threads.run(move || list(&store, &roots));
             let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
             reply.done(list.unwrap_or_else(|| problem(SILENT)));
         });
@@ -121,9 +121,9 @@ impl Judging {
         let Some(store) = self.store.clone() else {
             return reply.done(ActDone::refused(OFF));
         };
-        let (lane, events) = (self.acts.clone(), self.events.clone());
+        let (threads, events) = (self.acts.clone(), self.events.clone());
         tokio::spawn(async move {
-            let acting = lane.start(move || match perform(&store, &roots, act) {
+            let acting = threads.start(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
                 Err(error) => Performed::refused(error.in_full()),
             });

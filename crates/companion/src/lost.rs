@@ -17,7 +17,7 @@ use pillion_view::{Loss, LostOutcome, LostText};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::disk::{CHECK_TIMEOUT, Lane};
+use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::outbox::Delivery;
 use crate::target::check;
 use crate::view_id::ViewId;
@@ -46,9 +46,9 @@ pub(crate) struct Lost {
 #[derive(Debug, Clone)]
 struct Disks {
     /// To the files that agents were to write.
-    checks: Lane,
+    checks: DiskThreads,
     /// To where texts are kept.
-    writes: Lane,
+    writes: DiskThreads,
 }
 
 /// The texts that are being kept.
@@ -65,8 +65,8 @@ impl Losses {
         Self {
             places: places.into(),
             disks: Disks {
-                checks: Lane::new(MAX_CHECKS),
-                writes: Lane::new(MAX_CHECKS),
+                checks: DiskThreads::new(MAX_CHECKS),
+                writes: DiskThreads::new(MAX_CHECKS),
             },
             keeping: JoinSet::new(),
         }

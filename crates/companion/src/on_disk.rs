@@ -7,7 +7,7 @@ use pillion_discovery::real_path;
 use pillion_text::fingerprint;
 use pillion_view::{Original, Stamp};
 
-use crate::disk::{CHECK_TIMEOUT, Lane};
+use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 
 /// The most commands that may check their files at once.
 pub(crate) const MAX_CHECKS: usize = 16;
@@ -83,8 +83,8 @@ impl OnDisk {
 
 /// Looks at these paths beside the loop. Nothing if the disk does not answer in time: then nothing
 /// is concluded, and only this command has waited.
-pub(crate) async fn check(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>> {
-    let checking = lane.run(move || {
+pub(crate) async fn check(threads: &DiskThreads, paths: Vec<String>) -> Option<Vec<OnDisk>> {
+    let checking = threads.run(move || {
         let paths = paths.iter().map(Path::new);
         paths.map(OnDisk::check).collect()
     });
@@ -92,8 +92,8 @@ pub(crate) async fn check(lane: &Lane, paths: Vec<String>) -> Option<Vec<OnDisk>
 }
 
 /// Looks at the file of a proposal beside the loop. Nothing if the disk does not answer in time, as with [`check`].
-pub(crate) async fn look(lane: &Lane, opened: FileState, path: String) -> Option<Looked> {
-    let looking = lane.run(move || opened.look(Path::new(&path)));
+pub(crate) async fn look(threads: &DiskThreads, opened: FileState, path: String) -> Option<Looked> {
+    let looking = threads.run(move || opened.look(Path::new(&path)));
     tokio::time::timeout(CHECK_TIMEOUT, looking).await.ok()?
 }
 

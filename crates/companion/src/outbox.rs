@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use crate::request_id::RequestId;
 use crate::stand_in::StandIn;
 use crate::subagents::Question;
-use crate::wire::{Fate, Mark, Wire};
+use crate::wire::{Arrival, Mark, Wire};
 
 /// The time for which a connection has to outlive what it sent: by then a living agent has read it.
 const DELIVERY_GRACE: Duration = Duration::from_secs(10);
@@ -255,11 +255,11 @@ impl Outbox {
     fn resolve(&self) {
         let mut queue = self.lock();
         for sent in std::mem::take(&mut queue.in_flight).into_iter().rev() {
-            match sent.mark.fate() {
+            match sent.mark.arrival() {
                 None => queue.in_flight.insert(0, sent),
-                Some(Fate::Arrived) => {}
-                Some(Fate::Unknown) if sent.is_answered => {}
-                Some(Fate::Unknown | Fate::Lost) => {
+                Some(Arrival::Arrived) => {}
+                Some(Arrival::Unknown) if sent.is_answered => {}
+                Some(Arrival::Unknown | Arrival::Lost) => {
                     queue.outcomes.push_front(sent.delivery);
                 }
             }

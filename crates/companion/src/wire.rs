@@ -50,9 +50,9 @@ pub(crate) struct Mark {
     sent: Arc<OnceLock<Sent>>,
 }
 
-/// The fate of everything before a mark when the connection ended, as far as it can be known.
+/// The arrival of everything before a mark when the connection ended, as far as it can be known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fate {
+pub(crate) enum Arrival {
     /// The other end had read it when it closed.
     Arrived,
     /// The other end had it when it closed, and some of what it had was unread.
@@ -156,15 +156,15 @@ impl Mark {
         self.sent.get().map(|sent| sent.at)
     }
 
-    /// Returns its fate, once the connection is over.
-    pub(crate) fn fate(&self) -> Option<Fate> {
+    /// Returns its arrival, once the connection is over.
+    pub(crate) fn arrival(&self) -> Option<Arrival> {
         let end = self.wire.lock().end?;
         let sent = self.sent.get();
         let has_come = sent.is_some_and(|sent| sent.position <= end.received);
         Some(match (has_come, end.is_reset) {
-            (true, false) => Fate::Arrived,
-            (true, true) => Fate::Unknown,
-            (false, _) => Fate::Lost,
+            (true, false) => Arrival::Arrived,
+            (true, true) => Arrival::Unknown,
+            (false, _) => Arrival::Lost,
         })
     }
 }
@@ -191,23 +191,29 @@ mod tests {
         (wire, marks)
     }
 
-    fn fates(marks: &[Mark; 2]) -> [Option<Fate>; 2] {
-        marks.each_ref().map(Mark::fate)
+    fn arrivals(marks: &[Mark; 2]) -> [Option<Arrival>; 2] {
+        marks.each_ref().map(Mark::arrival)
     }
 
     #[test]
     fn what_was_acknowledged_before_a_clean_end_has_arrived() {
         let (wire, marks) = two_sent();
-        assert_eq!(fates(&marks), [None, None]);
+        assert_eq!(arrivals(&marks), [None, None]);
         wire.end(10, false);
-        assert_eq!(fates(&marks), [Some(Fate::Arrived), Some(Fate::Lost)]);
+        assert_eq!(
+            arrivals(&marks),
+            [Some(Arrival::Arrived), Some(Arrival::Lost)]
+        );
     }
 
     #[test]
     fn an_end_that_threw_away_what_was_unread_may_have_thrown_away_all() {
         let (wire, marks) = two_sent();
         wire.end(10, true);
-        assert_eq!(fates(&marks), [Some(Fate::Unknown), Some(Fate::Lost)]);
+        assert_eq!(
+            arrivals(&marks),
+            [Some(Arrival::Unknown), Some(Arrival::Lost)]
+        );
     }
 
     #[test]
@@ -217,7 +223,7 @@ mod tests {
         wire.sent(5);
         assert_eq!(mark.sent_at(), None, "half of it");
         wire.end(0, false);
-        assert_eq!(mark.fate(), Some(Fate::Lost));
+        assert_eq!(mark.arrival(), Some(Arrival::Lost));
     }
 
     #[test]

@@ -9,14 +9,14 @@ use pillion_system::namespaces;
 
 /// The view from here of the part of a machine in which a file was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sight {
+pub struct Visibility {
     /// Its process ids mean the same processes.
     pub processes: bool,
     /// Its loopback is ours.
     pub ports: bool,
 }
 
-impl Sight {
+impl Visibility {
     /// Everything, as with a file that does not say where it was written.
     const FULL: Self = Self {
         processes: true,
@@ -81,8 +81,8 @@ mod tests {
         let path = folder.path().join("1.lock");
         let file = File::create(&path).unwrap();
         let own = here().unwrap();
-        let sight = |written: &Namespaces| {
-            let Sight { processes, ports } = Sight::of(Some(written), &path);
+        let visibility = |written: &Namespaces| {
+            let Visibility { processes, ports } = Visibility::of(Some(written), &path);
             (processes, ports)
         };
         let other_pid = Namespaces {
@@ -101,16 +101,16 @@ mod tests {
             boot: "x".to_owned(),
             ..own.clone()
         };
-        assert_eq!(sight(&own), (true, true));
-        assert_eq!(sight(&other_pid), (false, true));
-        assert_eq!(sight(&other_net), (true, false));
-        assert_eq!(sight(&both), (false, false));
-        assert_eq!(sight(&other_boot), (false, false));
+        assert_eq!(visibility(&own), (true, true));
+        assert_eq!(visibility(&other_pid), (false, true));
+        assert_eq!(visibility(&other_net), (true, false));
+        assert_eq!(visibility(&both), (false, false));
+        assert_eq!(visibility(&other_boot), (false, false));
         // Left from before the machine was started again.
         file.set_modified(UNIX_EPOCH + Duration::from_secs(1))
             .unwrap();
-        assert_eq!(sight(&other_boot), (true, true));
-        assert_eq!(sight(&other_pid), (false, true));
-        assert_eq!(Sight::of(None, &path), Sight::FULL);
+        assert_eq!(visibility(&other_boot), (true, true));
+        assert_eq!(visibility(&other_pid), (false, true));
+        assert_eq!(Visibility::of(None, &path), Visibility::FULL);
     }
 }

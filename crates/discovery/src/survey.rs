@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::discovery_files::{MAX_FILE, parse};
 use crate::environment::Environment;
 use crate::liveness;
-use crate::namespaces::Sight;
+use crate::namespaces::Visibility;
 use crate::private_file::{FileError, Folder};
 use crate::real_path::{depth_in, is_same};
 use crate::state::{self, CompanionState, Running};
@@ -97,7 +97,7 @@ impl Companion {
             },
             |pid| vec![pid],
         );
-        let sees_processes = files[0].sight().processes;
+        let sees_processes = files[0].visibility().processes;
         let lives = |pid: &u32| process::is_alive(*pid);
         let is_gone = sees_processes && !processes.is_empty() && !processes.iter().any(lives);
         let mut ides = files
@@ -127,9 +127,12 @@ impl Companion {
     }
 
     /// The view from here of the place where it runs, as far as its files name that place.
-    pub fn sight(&self) -> Sight {
+    pub fn visibility(&self) -> Visibility {
         let first = self.files.first();
-        first.map_or_else(|| Sight::of(None, Path::new("")), FoundFile::sight)
+        first.map_or_else(
+            || Visibility::of(None, Path::new("")),
+            FoundFile::visibility,
+        )
     }
 
     /// Returns true if its files say where that is.
@@ -245,7 +248,7 @@ pub fn survey(environment: &Environment) -> Survey {
             companion.liveness = Liveness::NobodyListens;
         }
         // Who listens on that port here is somebody else.
-        if companion.liveness != Liveness::ProcessGone && !companion.sight().ports {
+        if companion.liveness != Liveness::ProcessGone && !companion.visibility().ports {
             companion.liveness = Liveness::OutOfReach;
         }
         let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
@@ -458,10 +461,10 @@ impl FoundFile {
     }
 
     /// The view from here of the place where it was written.
-    fn sight(&self) -> Sight {
+    fn visibility(&self) -> Visibility {
         let publisher = self.content.pillion.as_ref();
         let written = publisher.and_then(|publisher| publisher.namespaces.as_ref());
-        Sight::of(written, &self.path)
+        Visibility::of(written, &self.path)
     }
 
     /// The process of Pillion's that wrote the file, if it is one of Pillion's.

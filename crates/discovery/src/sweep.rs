@@ -13,7 +13,7 @@ use pillion_protocol::discovery::Namespaces;
 
 use crate::discovery_files::{MAX_FILE, parse};
 use crate::environment::Environment;
-use crate::namespaces::Sight;
+use crate::namespaces::Visibility;
 use crate::private_file::{Folder, unfinished_writer};
 use crate::{liveness, socket, state_dir};
 use pillion_system::process;
@@ -117,10 +117,10 @@ impl Swept {
             let Some((pid, port, written)) = owner(&name, &content) else {
                 continue;
             };
-            let sight = Sight::of(written.as_ref(), &folder.path().join(&name));
-            if sight.processes && !process::is_alive(pid) {
+            let visibility = Visibility::of(written.as_ref(), &folder.path().join(&name));
+            if visibility.processes && !process::is_alive(pid) {
                 self.remove(&folder, &name);
-            } else if sight.ports {
+            } else if visibility.ports {
                 self.in_doubt.push((Rc::clone(&folder), name, port));
             }
         }

@@ -34,7 +34,7 @@ pub use server::run;
 pub enum Error {
     /// Without `shutdown`: nothing is lost, pending diffs were rejected.
     #[error("the editor sent exit without shutdown")]
-    Hasty,
+    ExitWithoutShutdown,
     /// Its messages are not the base protocol.
     #[error("cannot parse the editor's messages")]
     Malformed(#[source] Malformed),

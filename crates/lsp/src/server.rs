@@ -163,7 +163,11 @@ impl Server {
 
     fn notification(&mut self, Notification { method, params }: Notification) -> Option<Ending> {
         if method == "exit" {
-            return Some(self.is_shut_down.then_some(()).ok_or(Error::Hasty));
+            return Some(
+                self.is_shut_down
+                    .then_some(())
+                    .ok_or(Error::ExitWithoutShutdown),
+            );
         }
         let session = self.session.as_mut()?;
         match method.as_str() {

@@ -14,7 +14,7 @@ use pillion_discovery::{CompanionState, Environment, survey};
 use pillion_protocol::Dialect;
 use pillion_system::process;
 
-use self::rules::Standing;
+use self::rules::Claim;
 use self::selector::Selector;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
@@ -156,18 +156,18 @@ impl<'a> Running<'a> {
             return named.next().copied();
         }
         for place in selector.places() {
-            let standing = |companion: &&'b Companion| {
+            let claim = |companion: &&'b Companion| {
                 // An agent refuses a companion of another folder, its terminal's own editor, too.
                 let depth = companion.depth(place)?;
                 let generations = rules::generations(companion, &self.ancestors);
-                let standing = Standing {
+                let claim = Claim {
                     generations: Reverse(generations.unwrap_or(usize::MAX)),
                     is_named: rules::is_named(companion, self.environment),
                     depth,
                 };
-                Some((standing, *companion))
+                Some((claim, *companion))
             };
-            let equals = rules::foremost(candidates.iter().filter_map(standing).collect());
+            let equals = rules::foremost(candidates.iter().filter_map(claim).collect());
             if let Some(latest) = rules::latest(equals) {
                 return Some(latest);
             }

@@ -36,7 +36,7 @@ pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
-use review_delay::{ReviewDelay, Sight};
+use review_delay::{ReviewDelay, Subject};
 
 /// The message after a paste.
 const PASTED: &str = "pasted text decides nothing here";
@@ -375,11 +375,11 @@ impl App {
 
     /// The review as it is now was drawn. Answers what to ask the terminal, if anything.
     pub fn drawn(&mut self, now: Instant) -> Option<Mark> {
-        let sight = self.sight();
-        let question = self.delay.drawn(sight, now);
+        let subject = self.subject();
+        let question = self.delay.drawn(subject, now);
         let has_keys = self.changes().is_some() && !self.is_too_small();
         self.changes.drawn(has_keys);
-        if let (Some(_), Some(viewport)) = (sight, self.viewport()) {
+        if let (Some(_), Some(viewport)) = (subject, self.viewport()) {
             let view = &mut self.views[self.current];
             view.paint.refill();
             view.see(&viewport);
@@ -389,7 +389,7 @@ impl App {
 
     /// Returns true if the current diff can be seen: nothing covers it.
     pub fn is_in_sight(&self) -> bool {
-        self.sight().is_some()
+        self.subject().is_some()
     }
 
     fn is_too_small(&self) -> bool {
@@ -397,12 +397,12 @@ impl App {
     }
 
     /// The subject of a decision if it was drawn as it is now.
-    fn sight(&self) -> Option<Sight> {
+    fn subject(&self) -> Option<Subject> {
         if self.is_too_small() || self.overlay.is_some() {
             return None;
         }
         let view = self.view().filter(|view| !view.is_comparing())?;
-        Some(Sight {
+        Some(Subject {
             id: view.id,
             revision: view.revision,
             changes: view.proposal.changes(),

@@ -19,7 +19,7 @@ use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 pub use hunk_notes::HunkNote;
 pub use paint::{Changed, LineOf, Paint, content};
-pub use part::{Sight, Window};
+pub use part::{RowPart, Window};
 pub use scroll::{Top, Viewport};
 use seen::Seen;
 use stay::Former;

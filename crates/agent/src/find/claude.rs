@@ -8,7 +8,7 @@ mod lock;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
-use pillion_discovery::namespaces::Sight;
+use pillion_discovery::namespaces::Visibility;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 use pillion_system::process::{Answer, ask};
@@ -267,9 +267,9 @@ fn is_gone(process: &Process, lock: &Lock) -> bool {
 /// looks for one: it lives, in a container whose processes are not seen here. (Then the agent asks for no
 /// process.)
 fn comes_back(content: &Content, lock: &Lock) -> bool {
-    let sight = Sight::of(content.namespaces.as_ref(), &lock.path);
+    let visibility = Visibility::of(content.namespaces.as_ref(), &lock.path);
     let port = lock.dialled_port();
-    !sight.processes && sight.ports && port.is_some_and(pillion_discovery::listens)
+    !visibility.processes && visibility.ports && port.is_some_and(pillion_discovery::listens)
 }
 
 impl Judged {

@@ -248,9 +248,8 @@ fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
     assert_eq!(ask(&newer), "unseenHunks");
 }
 
-mod doubts {
-    include!("../../tests/shared/doubts.rs");
-}
+#[path = "../../tests/shared/doubts.rs"]
+mod doubts;
 
 /// The drivers of the views run the same rows.
 #[test]

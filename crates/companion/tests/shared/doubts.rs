@@ -1,5 +1,5 @@
-// The doubts that a proposal raises by itself, as a table: the gate's own tests run it, and so does the driver of every
-// view. Each is asked once, and the acceptance counts when it is repeated.
+//! The doubts that a proposal raises by itself, as a table: the gate's own tests run it, and so does the driver of every
+//! view. Each is asked once, and the acceptance counts when it is repeated.
 
 use std::path::{Path, PathBuf};
 

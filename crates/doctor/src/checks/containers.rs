@@ -24,7 +24,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             findings.push(out_of_reach(facts, companion));
         } else if !companion.is_alive() && facts.doubtful.contains(&port) {
             findings.push(in_doubt(facts, companion));
-        } else if companion.is_alive() && !companion.sight().processes {
+        } else if companion.is_alive() && !companion.visibility().processes {
             let what = format!(
                 "{name} on port {port} runs in another container, whose processes are not seen here"
             );

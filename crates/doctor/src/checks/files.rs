@@ -248,7 +248,7 @@ fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
             continue;
         };
         let companion = candidate.port.and_then(|port| facts.at(port));
-        if companion.is_none_or(|companion| !companion.sight().processes) {
+        if companion.is_none_or(|companion| !companion.visibility().processes) {
             // One of a dead companion may go; of another container's, `containers` speaks.
             continue;
         }

@@ -8,7 +8,7 @@ use pillion_protocol::Dialect;
 
 /// The claim of a companion whose workspace contains the folder. Greater is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Standing {
+pub struct Claim {
     /// The place of its editor among the ancestors of this process, the nearest first; `usize::MAX` if it is none of them.
     pub generations: Reverse<usize>,
     /// True if this terminal's variables name its port (C2.6).
@@ -18,9 +18,9 @@ pub struct Standing {
 }
 
 /// Those that nothing but their use can tell apart.
-pub fn foremost<T>(candidates: Vec<(Standing, T)>) -> Vec<T> {
-    let best = candidates.iter().map(|(standing, _)| *standing).max();
-    let is_best = |(standing, _): &(Standing, T)| Some(*standing) == best;
+pub fn foremost<T>(candidates: Vec<(Claim, T)>) -> Vec<T> {
+    let best = candidates.iter().map(|(claim, _)| *claim).max();
+    let is_best = |(claim, _): &(Claim, T)| Some(*claim) == best;
     let equals = candidates.into_iter().filter(is_best);
     equals.map(|(_, candidate)| candidate).collect()
 }
@@ -111,40 +111,40 @@ mod tests {
         }
     }
 
-    fn standing(generations: Option<usize>, is_named: bool, depth: usize) -> Standing {
-        Standing {
+    fn claim(generations: Option<usize>, is_named: bool, depth: usize) -> Claim {
+        Claim {
             generations: Reverse(generations.unwrap_or(usize::MAX)),
             is_named,
             depth,
         }
     }
 
-    fn best(candidates: &[Standing]) -> Vec<usize> {
+    fn best(candidates: &[Claim]) -> Vec<usize> {
         let numbered = candidates.iter().enumerate();
-        foremost(numbered.map(|(at, standing)| (*standing, at)).collect())
+        foremost(numbered.map(|(at, claim)| (*claim, at)).collect())
     }
 
     #[test]
     fn the_nearest_editor_wins_then_the_variable_then_the_deepest_root() {
-        let deep = standing(None, false, 9);
-        let deeper = standing(None, false, 10);
-        let named = standing(None, true, 2);
-        let far = standing(Some(7), true, 10);
-        let near = standing(Some(2), false, 1);
-        let near_too = standing(Some(2), false, 3);
+        let deep = claim(None, false, 9);
+        let deeper = claim(None, false, 10);
+        let named = claim(None, true, 2);
+        let far = claim(Some(7), true, 10);
+        let near = claim(Some(2), false, 1);
+        let near_too = claim(Some(2), false, 3);
         assert_eq!(best(&[deep, deeper, named, far, near, near_too]), [5]);
         assert_eq!(best(&[deep, deeper, named, far, near]), [4]);
         assert_eq!(best(&[deep, deeper, named, far]), [3]);
         assert_eq!(best(&[deep, deeper, named]), [2]);
         assert_eq!(best(&[deep, deeper]), [1]);
-        assert_eq!(best(&[deep, deep, standing(None, false, 1)]), [0, 1]);
+        assert_eq!(best(&[deep, deep, claim(None, false, 1)]), [0, 1]);
         assert!(best(&[]).is_empty());
     }
 
     #[test]
     fn windows_of_one_editor_process_are_distinguished_by_the_variable() {
-        let one = standing(Some(3), false, 5);
-        let other = standing(Some(3), true, 2);
+        let one = claim(Some(3), false, 5);
+        let other = claim(Some(3), true, 2);
         assert_eq!(best(&[one, other]), [1]);
     }
 

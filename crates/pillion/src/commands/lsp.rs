@@ -42,7 +42,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 fn refused(error: Error) -> anyhow::Error {
     let failure = Failure::new(Kind::Refused, error.to_string());
     match error {
-        Error::Hasty => failure
+        Error::ExitWithoutShutdown => failure
             .hint("Nothing is lost: pending diffs were rejected.")
             .into(),
         Error::Malformed(cause) => anyhow::Error::new(cause)

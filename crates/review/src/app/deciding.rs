@@ -44,7 +44,7 @@ impl App {
     fn seen(&self, press: &Press) -> Seen {
         let view = &self.views[self.current];
         Seen {
-            drawn_for: self.delay.looked_at(press, self.sight()),
+            drawn_for: self.delay.looked_at(press, self.subject()),
             is_typed: true,
             // The keyboard knows which keys are held down.
             pauses: Vec::new(),

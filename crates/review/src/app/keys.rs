@@ -95,13 +95,13 @@ impl App {
             let settles = matches!(code, KeyCode::Char('a' | 'r'));
             let admitted = match settles {
                 true => press.check(),
-                false => self.delay.admit(press, self.sight()),
+                false => self.delay.admit(press, self.subject()),
             };
             if let Err(why) = admitted {
                 return self.say_too_early(why, now);
             }
             let view = &self.views[self.current];
-            let looked_at = || self.delay.looked_at(press, self.sight());
+            let looked_at = || self.delay.looked_at(press, self.subject());
             if code == KeyCode::Char('o') && view.is_gone && looked_at().is_none_or(|it| it < LOOK)
             {
                 return self.say_too_early(TooEarly::Unseen, now);

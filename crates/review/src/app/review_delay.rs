@@ -84,7 +84,7 @@ impl Mark {
 
 /// The subject of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sight {
+pub struct Subject {
     /// The diff.
     pub id: DiffId,
     /// The number of its proposal.
@@ -120,7 +120,7 @@ pub struct ReviewDelay {
 
 #[derive(Debug, Clone, Copy)]
 struct Drawn {
-    sight: Sight,
+    subject: Subject,
     mark: Mark,
     /// The time at which it was written.
     written: Instant,
@@ -130,28 +130,28 @@ struct Drawn {
     came: Option<Instant>,
 }
 
-impl Sight {
+impl Subject {
     fn is_same_proposal(&self, other: &Self) -> bool {
         (self.id, self.revision) == (other.id, other.revision)
     }
 }
 
 impl ReviewDelay {
-    /// A frame was written; `sight` is what can be decided about in it. Answers what to ask the terminal, if anything.
-    pub fn drawn(&mut self, sight: Option<Sight>, now: Instant) -> Option<Mark> {
+    /// A frame was written; `subject` is what can be decided about in it. Answers what to ask the terminal, if anything.
+    pub fn drawn(&mut self, subject: Option<Subject>, now: Instant) -> Option<Mark> {
         let is_first = self.mark.is_none();
         let before = self.drawn.take();
-        let Some(sight) = sight else {
+        let Some(subject) = subject else {
             return is_first.then(|| self.next_mark());
         };
-        if let Some(drawn) = before.filter(|drawn| drawn.sight == sight) {
+        if let Some(drawn) = before.filter(|drawn| drawn.subject == subject) {
             self.drawn = Some(drawn);
             return None;
         }
         let mark = self.next_mark();
-        let is_same = |drawn: &Drawn| drawn.sight.is_same_proposal(&sight);
+        let is_same = |drawn: &Drawn| drawn.subject.is_same_proposal(&subject);
         self.drawn = Some(Drawn {
-            sight,
+            subject,
             mark,
             written: now,
             shown: None,
@@ -180,16 +180,16 @@ impl ReviewDelay {
         self.drawn = None;
     }
 
-    /// Checks that `press` may change `sight`.
+    /// Checks that `press` may change `subject`.
     ///
     /// # Errors
     /// The reason why not.
-    pub fn admit(&self, press: &Press, sight: Option<Sight>) -> Result<(), TooEarly> {
+    pub fn admit(&self, press: &Press, subject: Option<Subject>) -> Result<(), TooEarly> {
         press.check()?;
-        let (Some(drawn), Some(sight)) = (self.drawn, sight) else {
+        let (Some(drawn), Some(subject)) = (self.drawn, subject) else {
             return Err(TooEarly::Unseen);
         };
-        if !drawn.sight.is_same_proposal(&sight) {
+        if !drawn.subject.is_same_proposal(&subject) {
             return Err(TooEarly::Unseen);
         }
         match self.shown(&drawn, press.at).1 {
@@ -199,17 +199,21 @@ impl ReviewDelay {
         }
     }
 
-    /// The time for which exactly `sight`, which `press` decides about, has been on the screen then.
-    pub fn looked_at(&self, press: &Press, sight: Option<Sight>) -> Option<Duration> {
-        let (drawn, sight) = (self.drawn?, sight?);
-        if drawn.sight != sight {
+    /// The time for which exactly `subject`, which `press` decides about, has been on the screen then.
+    pub fn looked_at(&self, press: &Press, subject: Option<Subject>) -> Option<Duration> {
+        let (drawn, subject) = (self.drawn?, subject?);
+        if drawn.subject != subject {
             return None;
         }
         let (shown, came) = self.shown(&drawn, press.at);
         let shown = shown.filter(|shown| *shown <= press.at)?;
         // A question is read before it is answered. What the reviewer changed is known to them: it only has to be
         // there.
-        let since = if sight.asked.is_some() { shown } else { came? };
+        let since = if subject.asked.is_some() {
+            shown
+        } else {
+            came?
+        };
         Some(press.at.saturating_duration_since(since))
     }
 

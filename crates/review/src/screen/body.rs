@@ -16,7 +16,7 @@ use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, indented, narrow, write};
-use crate::view::{Changed, LineOf, Sight, View, Viewport, white};
+use crate::view::{Changed, LineOf, RowPart, View, Viewport, white};
 
 /// Longer lines are not compared again for each frame.
 const MAX_WHITE: usize = 16 << 10;
@@ -306,13 +306,13 @@ impl Painter<'_> {
             view.paint.cut_at(line_of, view.x)
         };
         let window = match sight {
-            Sight::Part(window) => window,
-            Sight::Nothing => return,
-            Sight::Later => {
+            RowPart::Part(window) => window,
+            RowPart::Nothing => return,
+            RowPart::Later => {
                 self.is_unfinished = true;
                 return;
             }
-            Sight::TooLong(bytes) => {
+            RowPart::TooLong(bytes) => {
                 let mark = format!("⟨{bytes} bytes more: w cuts lines⟩");
                 write(buffer, area, mark, base.patch(self.theme.stand_in));
                 return;

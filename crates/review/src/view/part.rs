@@ -24,7 +24,7 @@ pub struct Window {
 
 /// The part that is seen of a line in one row.
 #[derive(Debug)]
-pub enum Sight {
+pub enum RowPart {
     /// A part of it.
     Part(Window),
     /// Nothing: it ends above.
@@ -37,21 +37,21 @@ pub enum Sight {
 
 impl Paint {
     /// The part that is seen in row `sub` of a line that is wrapped to `width` columns.
-    pub fn wrapped_row(&mut self, line: LineOf<'_>, width: usize, sub: usize) -> Sight {
+    pub fn wrapped_row(&mut self, line: LineOf<'_>, width: usize, sub: usize) -> RowPart {
         let left_out = line.content.len() - wrapped(line).content.len();
         let breaks = self.extended(wrapped(line), width, |_| false);
         match breaks.rows().get(sub).copied() {
             Some(from) => {
                 let end = (left_out > 0).then(|| wrapped(line).content.len());
                 let next = breaks.rows().get(sub + 1);
-                Sight::Part(Window {
+                RowPart::Part(Window {
                     from,
                     column: from.column,
                     until: next.map(|next| next.byte).or(end),
                 })
             }
-            None if left_out > 0 && sub == breaks.rows().len() => Sight::TooLong(left_out),
-            None => Sight::Nothing,
+            None if left_out > 0 && sub == breaks.rows().len() => RowPart::TooLong(left_out),
+            None => RowPart::Nothing,
         }
     }
 
@@ -70,13 +70,13 @@ impl Paint {
     }
 
     /// The part that is seen of a line that is not wrapped, from `column` on.
-    pub fn cut_at(&mut self, line: LineOf<'_>, column: usize) -> Sight {
+    pub fn cut_at(&mut self, line: LineOf<'_>, column: usize) -> RowPart {
         let breaks = self.extended(line, STRIDE, |row| row.column > column);
         if !breaks.is_whole() && breaks.last().column <= column {
-            return Sight::Later;
+            return RowPart::Later;
         }
         let after = breaks.rows().partition_point(|row| row.column <= column);
-        Sight::Part(Window {
+        RowPart::Part(Window {
             from: breaks.rows()[after.saturating_sub(1)],
             column,
             until: None,

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use pillion_text::visible;
 
-use super::{LineOf, Sight, View, Viewport, Window};
+use super::{LineOf, RowPart, View, Viewport, Window};
 use crate::proposal::{Hunk, Moves, Side, Version};
 use crate::rows::Row;
 use intervals::Intervals;
@@ -199,13 +199,13 @@ impl View {
         let line = LineOf::new(&self.proposal, side, line);
         if !viewport.wrap {
             return match self.paint.cut_at(line, self.x) {
-                Sight::Part(window) => bytes_in(line.content, &window, width),
+                RowPart::Part(window) => bytes_in(line.content, &window, width),
                 _ => 0..0,
             };
         }
         let mut bytes: Option<Range<usize>> = None;
         for sub in subs {
-            if let Sight::Part(window) = self.paint.wrapped_row(line, width, sub) {
+            if let RowPart::Part(window) = self.paint.wrapped_row(line, width, sub) {
                 let end = window.until.unwrap_or(line.content.len());
                 let start = bytes.map_or(window.from.byte, |bytes| bytes.start);
                 bytes = Some(start..end);

@@ -8,7 +8,7 @@ const FRAME: Duration = Duration::from_millis(16);
 
 struct Scene {
     delay: ReviewDelay,
-    sight: Sight,
+    subject: Subject,
     now: Instant,
     /// The last question to the terminal.
     asked: Option<Mark>,
@@ -28,7 +28,7 @@ impl Scene {
     fn slow() -> Self {
         let mut scene = Self {
             delay: ReviewDelay::default(),
-            sight: Sight {
+            subject: Subject {
                 id: DiffId(1),
                 revision: 1,
                 changes: 0,
@@ -43,7 +43,7 @@ impl Scene {
     }
 
     fn draw(&mut self) {
-        if let Some(mark) = self.delay.drawn(Some(self.sight), self.now) {
+        if let Some(mark) = self.delay.drawn(Some(self.subject), self.now) {
             self.asked = Some(mark);
             if self.answers_at_once {
                 self.delay.answered(mark, self.now);
@@ -73,7 +73,7 @@ impl Scene {
             is_held,
         };
         press.check()?;
-        match self.delay.looked_at(&press, Some(self.sight)) {
+        match self.delay.looked_at(&press, Some(self.subject)) {
             Some(time) if time >= LOOK => Ok(()),
             _ => Err(TooEarly::Unseen),
         }
@@ -81,7 +81,7 @@ impl Scene {
 
     /// The diff is decided, and the next one is drawn a frame later.
     fn next(&mut self) {
-        self.sight.id.0 += 1;
+        self.subject.id.0 += 1;
         self.now += FRAME;
         self.draw();
     }
@@ -120,7 +120,7 @@ fn another_key_than_the_one_that_decided_waits_as_long() {
 fn keys_that_were_pressed_before_the_frame_decide_nothing_however_late_it_is() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    scene.sight.revision += 1;
+    scene.subject.revision += 1;
     assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
     scene.wait(10_000);
     assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "nothing was drawn");
@@ -135,7 +135,7 @@ fn keys_that_were_pressed_before_the_frame_decide_nothing_however_late_it_is() {
 fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    scene.sight.changes += 1;
+    scene.subject.changes += 1;
     assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
     scene.wait(1_000);
     scene.draw();
@@ -146,7 +146,7 @@ fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
 fn a_question_is_read_before_it_is_answered() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    scene.sight.asked = Some(1);
+    scene.subject.asked = Some(1);
     scene.draw();
     scene.wait(699);
     assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
