@@ -53,8 +53,8 @@ pub fn is_left_behind(environment: &Environment, agent: Dialect, port: u16) -> b
         let name = place.name.of(0, port);
         let content = folder.read(&name, MAX_FILE).ok().flatten()?;
         let publisher = parse(agent, &name, &content)?.pillion?;
-        let sight = Sight::of(publisher.namespaces.as_ref(), &folder.path().join(&name));
-        Some(sight.processes && !process::is_alive(publisher.pid))
+        let visibility = Visibility::of(publisher.namespaces.as_ref(), &folder.path().join(&name));
+        Some(visibility.processes && !process::is_alive(publisher.pid))
     };
     agent
         .places()
