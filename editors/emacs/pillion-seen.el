@@ -39,8 +39,9 @@ A keyboard repeats ten times a second, and most commands are two keys.")
   "When the person decided last, and when they began to type that.")
 
 (defvar pillion-seen--pauses nil
-  "Milliseconds before each decision since the last one that was sent, newest first.
-What is typed while an answer is awaited shows that a key is held down.")
+  "Milliseconds before each decision since the last one that was sent.
+The newest is first.  What is typed while an answer is awaited shows
+that a key is held down.")
 
 ;;; Which revision, and since when
 
