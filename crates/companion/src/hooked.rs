@@ -39,6 +39,11 @@ impl Hooked {
         self.agents.get(session).copied()
     }
 
+    /// The sessions, with their agents.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = (&SessionId, Dialect)> {
+        self.agents.iter().map(|(session, agent)| (session, *agent))
+    }
+
     /// A session is over. Returns false if it was already.
     pub(crate) fn forget(&mut self, session: &SessionId) -> bool {
         self.agents.remove(session).is_some()

@@ -1,5 +1,7 @@
 //! The loop's work when a person sends their notes at once, in place of with the next prompt.
 
+use std::collections::BTreeSet;
+
 use pillion_protocol::Dialect;
 use pillion_view::{Chosen, Reply};
 
@@ -38,7 +40,11 @@ impl MainLoop {
                 && number.is_none_or(|number| number == it.number)
         };
         let meant: Vec<_> = listening.iter().filter(is_meant).collect();
-        if meant.is_empty() {
+        let unwoken = match number {
+            None => self.not_to_be_woken(agent),
+            Some(_) => BTreeSet::new(),
+        };
+        if meant.is_empty() && unwoken.is_empty() {
             let which = agent.map_or("no agent", Dialect::display_name);
             return reply.done(Chosen::refused(match (agent, number) {
                 (None, None) => format!("{which} is connected"),
@@ -62,6 +68,9 @@ impl MainLoop {
                 None => sending.add(false, self.later(&it.session, &name)),
             }
         }
+        for name in unwoken {
+            sending.add(false, cannot_be_woken(name));
+        }
         if sending.open.is_empty() && sending.sentences.is_empty() {
             let whom = match (agent, number) {
                 (Some(agent), None) => agent.display_name(),
@@ -71,6 +80,15 @@ impl MainLoop {
         }
         self.sendings.push(sending);
         self.answer_sendings();
+    }
+
+    /// The agents of this kind, or all, for which notes wait that the hooks in their settings take: no process waits beside them.
+    fn not_to_be_woken(&self, agent: Option<Dialect>) -> BTreeSet<&'static str> {
+        let sessions = self.hooked.sessions();
+        let waiting = sessions.filter(|(session, it)| {
+            agent.is_none_or(|agent| agent == *it) && self.feedback.waits(session)
+        });
+        waiting.map(|(_, agent)| agent.display_name()).collect()
     }
 
     /// Hands the notes for this agent to the process that waits beside it. Returns the number of that.
@@ -96,9 +114,7 @@ impl MainLoop {
     /// Returns the sentence that says when an agent gets its notes that cannot be woken.
     fn later(&self, session: &SessionId, name: &str) -> String {
         match self.asking.is_hooked(session) {
-            true => {
-                format!("{name} cannot be woken now: it gets your notes with your next prompt")
-            }
+            true => cannot_be_woken(name),
             false => self.feedback.told(session).unwrap_or_default(),
         }
     }
@@ -138,6 +154,10 @@ impl MainLoop {
             sending.reply.done(Chosen { done, message });
         }
     }
+}
+
+fn cannot_be_woken(name: &str) -> String {
+    format!("{name} cannot be woken now: it gets your notes with your next prompt")
 }
 
 impl Sending {

@@ -65,7 +65,7 @@ pub(super) fn run_in(mode: &str) -> Scene {
 }
 
 /// An `Edit` and a `Write` that are accepted, and both again, rejected; and three in one answer, of which the second is rejected
-/// with a reason.
+/// with a reason; and one of which a hunk is taken out.
 fn is_asked_in(mode: &str) {
     let scene = run_in(mode);
     let path = scene.home.file("old.txt", "one\ntwo\n");
@@ -105,6 +105,28 @@ fn is_asked_in(mode: &str) {
     assert!(!screen.contains(UNSHOWN), "nothing was written: {screen}");
     scene.model.clear();
     goes_on_with_the_others(&scene);
+    scene.claude.wait_ready();
+    scene.review.wait_idle();
+    scene.model.clear();
+    takes_a_hunk_out(&scene);
+}
+
+/// A hunk that was taken out is an edit: it is not written, and the model reads which one it was.
+fn takes_a_hunk_out(scene: &Scene) {
+    let old: String = (1..=20).map(|line| format!("{line}\n")).collect();
+    let path = scene.home.file("hunks.txt", &old);
+    let new = old.replace("2\n3", "two\n3").replace("18\n", "eighteen\n");
+    scene.propose(
+        [Turn::read_file(&path), Turn::write_file(&path, &new)],
+        "hunks.txt is done",
+        "hunks.txt",
+    );
+    scene.review.take_hunk_out();
+    scene.review.accept("hunks.txt");
+    scene.claude.wait_for("hunks.txt is done");
+    let request = scene.wait_asked("The user edited your change");
+    assert!(request.mentions("-two"), "{}", request.body);
+    assert_eq!(read(&path), old.replace("18\n", "eighteen\n"));
 }
 
 #[test]
@@ -283,23 +305,6 @@ fn claude_that_is_run_reads_what_was_edited() {
         request.body
     );
     assert_eq!(read(&path), "one\nzwei\n");
-    scene.review.wait_idle();
-    scene.model.clear();
-    // A hunk that was taken out is an edit, too.
-    let old: String = (1..=20).map(|line| format!("{line}\n")).collect();
-    let path = scene.home.file("hunks.txt", &old);
-    let new = old.replace("2\n3", "two\n3").replace("18\n", "eighteen\n");
-    scene.propose(
-        [Turn::read_file(&path), Turn::write_file(&path, &new)],
-        "hunks.txt is done",
-        "hunks.txt",
-    );
-    scene.review.take_hunk_out();
-    scene.review.accept("hunks.txt");
-    scene.claude.wait_for("hunks.txt is done");
-    let request = scene.wait_asked("The user edited your change");
-    assert!(request.mentions("-two"), "{}", request.body);
-    assert_eq!(read(&path), old.replace("18\n", "eighteen\n"));
 }
 
 /// They go on when the main conversation has ended its turn. If one is rejected with a reason, the subagent reads it at once.

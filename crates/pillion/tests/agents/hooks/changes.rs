@@ -204,6 +204,11 @@ fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&st
     let said = companion::run(&scene.home, ["revert", "1"]);
     let said = String::from_utf8(said).expect("it is text");
     assert!(said.contains("is told with your next prompt"), "{said}");
+    let sent = companion::command(&scene.home, ["send-notes", agent.name.name()]).output();
+    let sent = sent.expect("the command under test runs");
+    let said = String::from_utf8_lossy(&sent.stderr);
+    let told = "cannot be woken now: it gets your notes with your next prompt";
+    assert!(!sent.status.success() && said.contains(told), "{said}");
     assert_eq!(std::fs::read(&file).expect("it is there"), b"old\nlines\n");
     scene.model.script([
         (agent.run)("echo second > second.txt"),
