@@ -422,7 +422,9 @@ impl MainLoop {
         if self.turns.is_agents(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        self.checks.check_saved(file, self.turns.accepted_texts());
+        let store = self.judging.store();
+        self.checks
+            .check_saved(file, self.turns.accepted_texts(), store);
     }
 
     fn stream_opened(&mut self, session: &SessionId) {
