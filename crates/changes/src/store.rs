@@ -358,13 +358,6 @@ impl Store {
         serde_json::from_slice(&json).ok()
     }
 
-    /// Returns true if this text is what was written to this path last for a person who has taken something back, or has
-    /// undone that.
-    pub fn wrote(&self, path: &Path, text: &[u8]) -> bool {
-        let written = self.writing(path).map(|it| it.written);
-        written.is_some_and(|it| it.text() == Some(&Hash::of(text)))
-    }
-
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
     /// `needed` says, who watches. Unfinished files that a kill left go, too.
     ///

@@ -441,17 +441,3 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         assert_eq!(lab.text("a").as_deref(), Some(NEW), "{what}");
     }
 }
-
-/// So it is known that a person who has taken something back does not work on the file.
-#[test]
-fn what_was_written_last_for_a_person_is_known_by_its_text() {
-    let lab = Lab::edited();
-    let path = lab.root.join("a");
-    let wrote = |text: &str| lab.store.wrote(&path, text.as_bytes());
-    assert!(!wrote(OLD) && !wrote(NEW));
-    lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
-    assert!(wrote(OLD) && !wrote(NEW) && !wrote("mine\n"));
-    lab.undo_last().unwrap();
-    assert!(wrote(NEW) && !wrote(OLD));
-    assert!(!lab.store.wrote(&lab.root.join("b"), NEW.as_bytes()));
-}

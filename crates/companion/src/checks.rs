@@ -2,11 +2,9 @@
 //! hangs delays only the calls that need it.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use pillion_changes::{Store, kept};
-use pillion_discovery::real_path;
 use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File};
 use pillion_view::{Compares, Reply, Ruling};
@@ -141,25 +139,14 @@ impl FileChecks {
         });
     }
 
-    /// Looks whether an agent wrote what was saved, or this program where a person took something back, for an
-    /// [`Event::SavedByPerson`] if neither did. None comes of a disk that hangs.
-    pub(crate) fn check_saved(
-        &self,
-        file: File,
-        accepted: Vec<AcceptedText>,
-        store: Option<Store>,
-    ) {
+    /// Looks whether an agent wrote what was saved, for an [`Event::SavedByPerson`] if none did. None comes of a
+    /// disk that hangs.
+    pub(crate) fn check_saved(&self, file: File, accepted: Vec<AcceptedText>) {
         let (lane, events) = (self.context.clone(), self.events.clone());
         tokio::spawn(async move {
-            let path = PathBuf::from(&file.path);
-            let is_no_save = move || {
-                let wrote = |store: Store| {
-                    let text = kept::now(&path);
-                    text.is_some_and(|text| store.wrote(&real_path(&path), &text))
-                };
-                accepted.iter().any(|text| text.is_in(&path)) || store.is_some_and(wrote)
-            };
-            if lane.run(is_no_save).await == Some(false) {
+            let path = file.path.clone();
+            let is_agents = move || accepted.iter().any(|text| text.is_in(Path::new(&path)));
+            if lane.run(is_agents).await == Some(false) {
                 let _ = events.send(Event::SavedByPerson(file));
             }
         });
@@ -178,6 +165,7 @@ impl FileChecks {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
     use std::sync::Mutex;
 
     use tokio::sync::mpsc;

@@ -422,9 +422,7 @@ impl MainLoop {
         if self.turns.is_agents(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        let store = self.judging.store();
-        self.checks
-            .check_saved(file, self.turns.accepted_texts(), store);
+        self.checks.check_saved(file, self.turns.accepted_texts());
     }
 
     fn stream_opened(&mut self, session: &SessionId) {
