@@ -6,6 +6,7 @@ use std::time::Instant;
 use pillion_testkit::{Env, SOON, Size};
 
 use super::Review;
+use crate::sandbox::Sandbox;
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
@@ -89,6 +90,30 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     review.pane.wait_for(written, SOON);
     review.decide("a");
     review.pane.wait_for("Nothing", SOON);
+}
+
+/// By a command, which is another program to this review: the person works on none of these files.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_taken_back_and_brought_back_is_not_shared_as_saved() {
+    let sandbox = Sandbox::new();
+    for name in ["a.txt", "b.txt"] {
+        sandbox.home.file(name, "one\n");
+    }
+    sandbox.home.agents_turn("change both", |folder| {
+        for name in ["a.txt", "b.txt"] {
+            fs::write(folder.join(name), "two\n").unwrap();
+        }
+    });
+    let review = Review::start_in(sandbox, Size::new(110, 30), "", &Env::default());
+    review.pane.wait_for(super::WELCOME, SOON);
+    review.sandbox.run(["revert", "1.1"]).expect(0);
+    review.sandbox.run(["revert", "1.2"]).expect(0);
+    review.sandbox.run(["undo"]).expect(0);
+    // What comes later is reported later.
+    review.sandbox.home.file("mine.txt", "mine\n");
+    let screen = review.pane.wait_for("shares mine.txt", SOON);
+    assert!(!screen.contains("mine.txt +"), "{screen}");
 }
 
 /// One turn of several, then all.
