@@ -23,8 +23,8 @@ mod system {
     use std::os::fd::OwnedFd;
     use std::path::PathBuf;
     use std::sync::Arc;
-    use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
+    use crossbeam_channel::{Receiver, Sender, bounded};
     use pillion_system::spawn;
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
@@ -52,7 +52,7 @@ mod system {
     pub struct FolderWatch {
         queue: Arc<OwnedFd>,
         watches: HashSet<i32>,
-        again: SyncSender<()>,
+        again: Sender<()>,
         /// The thread ends when the other end hears that this one is closed.
         _end: OwnedFd,
     }
@@ -66,7 +66,7 @@ mod system {
             let queue = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
             let queue = Arc::new(queue);
             let (ended, end) = pipe_with(PipeFlags::CLOEXEC)?;
-            let (again, asked) = sync_channel(1);
+            let (again, asked) = bounded(1);
             let waiting = Arc::clone(&queue);
             spawn("folders", move || wait(&waiting, &ended, &asked, stirred))?;
             Ok(Self {
@@ -170,15 +170,16 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
-    use std::sync::mpsc::{Receiver, channel};
     use std::time::Duration;
+
+    use crossbeam_channel::{Receiver, unbounded};
 
     use super::*;
 
     const SOON: Duration = Duration::from_secs(60);
 
     fn watch() -> (FolderWatch, Receiver<()>) {
-        let (sender, stirred) = channel();
+        let (sender, stirred) = unbounded();
         let watch = FolderWatch::start(move || {
             let _ = sender.send(());
         });

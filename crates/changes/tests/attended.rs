@@ -7,7 +7,6 @@ mod shared;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pillion_changes::take_back::take_back;
@@ -439,7 +438,7 @@ fn what_editors_write_for_themselves_is_no_change() {
 #[test]
 fn that_something_has_changed_is_told_until_the_agent_has_gone() {
     let mut lab = Lab::new(&["a"]);
-    let (sender, stirred) = channel();
+    let (sender, stirred) = crossbeam_channel::unbounded();
     let tell = std::sync::Mutex::new(sender);
     lab.recorder.on_stir(move || {
         let _ = tell.lock().unwrap().send(());

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,7 +74,7 @@ pub fn run(
         .collect();
     let most = lanes.iter().map(|(_, when_idle, _)| *when_idle).max();
     let idle = Mutex::new(Idle::new(most.unwrap_or_default()));
-    let (sender, receiver) = mpsc::channel();
+    let (sender, receiver) = crossbeam_channel::unbounded();
     thread::scope(|scope| {
         for (lane, (at_once, when_idle, jobs)) in lanes.iter().enumerate() {
             for place in 0..at_once + when_idle {

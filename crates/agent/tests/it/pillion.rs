@@ -3,8 +3,8 @@
 mod sets;
 
 use std::path::Path;
-use std::sync::mpsc as std_mpsc;
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use pillion_agent::{Address, Client, Updates};
 use pillion_companion::Companion;
 use pillion_discovery::{Environment, state};
@@ -24,7 +24,7 @@ enum Asked {
     Close(CloseReason),
 }
 
-fn answer(event: EditorEvent, asked: &std_mpsc::Sender<Asked>) {
+fn answer(event: EditorEvent, asked: &Sender<Asked>) {
     match event {
         EditorEvent::Open(diff, shown) => {
             shown.done(());
@@ -40,7 +40,7 @@ fn answer(event: EditorEvent, asked: &std_mpsc::Sender<Asked>) {
 
 struct World {
     companion: Companion,
-    asked: std_mpsc::Receiver<Asked>,
+    asked: Receiver<Asked>,
     environment: Environment,
     folder: TempDir,
 }
@@ -84,8 +84,8 @@ impl World {
     }
 }
 
-fn companion(environment: &Environment, here: &Path) -> (Companion, std_mpsc::Receiver<Asked>) {
-    let (sender, asked) = std_mpsc::channel();
+fn companion(environment: &Environment, here: &Path) -> (Companion, Receiver<Asked>) {
+    let (sender, asked) = unbounded();
     let options = Options {
         environment: environment.clone(),
         editor_pid: std::process::id(),

@@ -32,7 +32,7 @@ impl Accepting {
             roots: vec![here.clone()],
             shows: Default::default(),
         };
-        let (sender, receiver) = std::sync::mpsc::channel();
+        let (sender, receiver) = crossbeam_channel::unbounded();
         let mut handle = None;
         let editor = move |event: EditorEvent| {
             if let EditorEvent::Open(diff, shown) = event {

@@ -439,7 +439,7 @@ async fn a_mention_goes_to_the_agent_that_was_heard_of_last() {
         let claude = if agent == 1 { &mut one } else { &mut other };
         let ping = claude.request("ping", json!({})).await;
         claude.answer(ping).await;
-        let (told, answered) = std::sync::mpsc::channel();
+        let (told, answered) = crossbeam_channel::unbounded();
         let told = pillion_view::Reply::new(move |agent| told.send(agent).unwrap());
         test.handle.mention("/w/a.txt".into(), lines, told);
         let mentioned = claude.notification("at_mentioned").await;

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{RecvTimeoutError, unbounded};
 use serde_json::{Value, json};
 
 use crate::companion::{Session, Shared};
@@ -224,7 +224,7 @@ impl Shared {
         let Some(id) = self.session(&request) else {
             return request.answer(404, "", "");
         };
-        let (sender, events) = mpsc::channel();
+        let (sender, events) = unbounded();
         self.state().sessions.entry(id.clone()).or_default().stream = Some(sender);
         let is_wrong = self.breaks("C1.1-stream");
         let media_type = if is_wrong {

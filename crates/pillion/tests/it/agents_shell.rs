@@ -4,9 +4,9 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
 use std::time::Instant;
 
+use crossbeam_channel::unbounded;
 use pillion_agent::Update;
 use pillion_companion::start_own;
 use pillion_discovery::Environment;
@@ -161,7 +161,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         roots: vec![home.workspace()],
         shows: Shows::Always,
     };
-    let (sender, shown) = channel();
+    let (sender, shown) = unbounded();
     let editor = move |event| match event {
         EditorEvent::Open(diff, opened) => {
             opened.done(());
@@ -184,7 +184,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         Outcome::accepted("mine\n"),
         Outcome::Rejected,
     ] {
-        let (sender, ruling) = channel();
+        let (sender, ruling) = unbounded();
         let reply = Reply::new(move |ruling: Result<Ruling, _>| drop(sender.send(ruling)));
         view.handle()
             .decide(Decide::blind(diff.key(), outcome), reply);
@@ -199,7 +199,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         );
     }
     let choose = |choice| {
-        let (sender, chosen) = channel();
+        let (sender, chosen) = unbounded();
         let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
         view.handle().review(choice, reply);
         chosen.recv_timeout(SOON).unwrap().unwrap().message
@@ -208,7 +208,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
     assert!(refused.contains("started by Gemini CLI"), "{refused}");
     let looked = choose(None);
     assert!(looked.contains("`pillion run claude`"), "{looked}");
-    let (sender, sent) = channel();
+    let (sender, sent) = unbounded();
     let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
     view.handle().send_notes(reply);
     let sent = sent.recv_timeout(SOON).unwrap().unwrap();
@@ -228,7 +228,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         ChangesAct::TakeBack(take_back),
         ChangesAct::Undo(named()),
     ] {
-        let (sender, acted) = channel();
+        let (sender, acted) = unbounded();
         let reply = Reply::new(move |done: Result<ActDone, _>| drop(sender.send(done)));
         view.handle().act(act, reply);
         let acted = acted.recv_timeout(SOON).unwrap().unwrap();

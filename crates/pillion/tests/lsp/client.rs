@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use pillion_view::LOOK;
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ impl Editor {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let (sender, messages) = mpsc::channel();
+        let (sender, messages) = unbounded();
         let mut output = BufReader::new(child.stdout.take().unwrap());
         thread::spawn(move || {
             while let Some(message) = read(&mut output) {

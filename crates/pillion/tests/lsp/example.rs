@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, unbounded};
 use pillion_protocol::Dialect;
 use pillion_testkit::{Npm, SOON, TestAgent, kill_tree, programs_below};
 
@@ -37,7 +37,7 @@ impl Example {
             .spawn()
             .unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        let (sender, lines) = mpsc::channel();
+        let (sender, lines) = unbounded();
         thread::spawn(move || {
             for line in output.lines().map_while(Result::ok) {
                 let _ = sender.send(line);

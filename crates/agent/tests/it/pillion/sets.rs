@@ -1,5 +1,6 @@
 //! Files that are proposed together.
 
+use crossbeam_channel::{Receiver, unbounded};
 use pillion_agent::ClientError;
 use pillion_agent::set::{self, End, ProposedFile, Reviewed};
 use pillion_protocol::Note;
@@ -13,7 +14,7 @@ use super::*;
 struct Asking {
     reviewed: JoinHandle<Reviewed>,
     stop: oneshot::Sender<()>,
-    shown: std_mpsc::Receiver<()>,
+    shown: Receiver<()>,
 }
 
 impl World {
@@ -21,7 +22,7 @@ impl World {
         let file = |name: &&str| ProposedFile::new(self.path(name), format!("of {name}"));
         let files: Vec<_> = names.iter().map(file).collect();
         let (stop, stopped) = oneshot::channel::<()>();
-        let (all, shown) = std_mpsc::channel();
+        let (all, shown) = unbounded();
         let found = state::list(&self.environment).pop().unwrap();
         let address = Address::new(found.port).with_token(found.script_token);
         let run = async move || {

@@ -3,9 +3,9 @@
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use serde_json::{Value, json};
 
 use super::companion::{Session, Shared, View};
@@ -235,7 +235,7 @@ impl Shared {
             return request.answer(405, "", "");
         }
         let session = request.header(SESSION).unwrap_or_default().to_owned();
-        let (sender, events) = mpsc::channel();
+        let (sender, events) = unbounded();
         let is_first = {
             let mut state = self.state();
             let is_first = state.sessions.values().all(|it| it.stream.is_none());

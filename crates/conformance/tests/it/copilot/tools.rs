@@ -1,10 +1,10 @@
 //! The small companion's answers within a session.
 
 use std::path::Path;
-use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, unbounded};
 use pillion_protocol::copilot::tools::listed;
 use serde_json::{Value, json};
 
@@ -128,7 +128,7 @@ impl Shared {
         if self.breaks("P8-tab-names") {
             self.gone(|view| view.tab == tab);
         }
-        let (answer, decision) = mpsc::channel();
+        let (answer, decision) = unbounded();
         self.state().views.push(View {
             session: session.to_owned(),
             tab: tab.clone(),

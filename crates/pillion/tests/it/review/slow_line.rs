@@ -2,10 +2,11 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{RecvTimeoutError, unbounded};
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
 use pillion_testkit::{SOON, TestAgent};
@@ -51,7 +52,7 @@ impl Terminal {
         let keys = Arc::new(Mutex::new(review.stdin.take().unwrap()));
         let mut output = review.stdout.take().unwrap();
         let shown: Arc<Mutex<Vec<(Instant, u8)>>> = Arc::default();
-        let (line, arrivals) = mpsc::channel();
+        let (line, arrivals) = unbounded();
         // The line holds as many bytes as it likes: the review never waits for it.
         thread::spawn(move || {
             let mut bytes = [0; 4_096];
@@ -157,11 +158,11 @@ fn impatient(rate: Option<u32>, answers: Answers) -> (Duration, Duration) {
     agent.propose(path("second.txt"), &text("second"));
     terminal.wait_for("first is here");
     let press_until_decided = |agent: &mut TestAgent, key: u8| {
-        let (done, is_done) = mpsc::channel::<()>();
+        let (done, is_done) = unbounded::<()>();
         thread::scope(|scope| {
             scope.spawn(|| {
                 let is_done = is_done;
-                while is_done.recv_timeout(LOOK * 5 / 14) == Err(mpsc::RecvTimeoutError::Timeout) {
+                while is_done.recv_timeout(LOOK * 5 / 14) == Err(RecvTimeoutError::Timeout) {
                     terminal.press(key);
                 }
             });

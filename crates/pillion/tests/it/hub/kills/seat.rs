@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::RecvTimeoutError;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crossbeam_channel::RecvTimeoutError;
 use pillion_testkit::{IdleProcess, SOON};
 use pillion_view::decision::LOOK;
 use serde_json::{Value, json};
