@@ -92,11 +92,7 @@ fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-fn start(
-    roots: &[PathBuf],
-    folder: Option<&PathBuf>,
-    project: Option<PathBuf>,
-) -> Option<PathBuf> {
+fn start(roots: &[PathBuf], folder: Option<&PathBuf>, project: Option<PathBuf>) -> Option<PathBuf> {
     let around = || {
         let folder = folder?;
         let around = roots.iter().filter(|root| folder.starts_with(root));
@@ -123,7 +119,10 @@ impl Projects {
             named: Vec::new(),
             repositories,
         };
-        let mut named: Vec<_> = named.iter().filter_map(|it| canonicalize(it).ok()).collect();
+        let mut named: Vec<_> = named
+            .iter()
+            .filter_map(|it| canonicalize(it).ok())
+            .collect();
         named.retain(|folder| projects.allow(folder));
         named.sort_by_key(|folder| Reverse(folder.components().count()));
         projects.named = named;
