@@ -1,9 +1,11 @@
 //! The workspace of an editor: which folders are its roots, in which agents connect (C2.5), and the folder in which an
 //! agent starts there.
 //!
-//! The roots are the folders that the editor works in and the repositories of its open files. The home folder itself and
-//! the root of the file system are none: whatever an agent starts in, it would be below them.
+//! The roots are the folders that the editor works in and the projects of its open files: those that the editor names, or
+//! else the files' repositories. The home folder itself and the root of the file system are none: whatever an agent
+//! starts in, it would be below them.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +19,9 @@ const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darc
 pub struct Workspace {
     /// The folders that the editor works in, the most important one first.
     pub folders: Vec<PathBuf>,
-    /// The open files, the one used last first.
+    /// The folders that the editor itself takes for the projects of its files.
+    pub projects: Vec<PathBuf>,
+    /// The open files, the one used last first. One for each folder is enough.
     pub files: Vec<PathBuf>,
     /// True if the person has chosen the folders: they alone are the roots, wherever they lie.
     pub is_chosen: bool,
@@ -28,7 +32,7 @@ pub struct Workspace {
 pub struct Roots {
     /// Real paths, each once; the most important one first.
     pub paths: Vec<PathBuf>,
-    /// The folder in which an agent starts: the repository of the file used last, or else the deepest root around it, or
+    /// The folder in which an agent starts: the project of the file used last, or else the deepest root around it, or
     /// else the first root.
     pub start: Option<PathBuf>,
 }
@@ -36,16 +40,14 @@ pub struct Roots {
 impl Workspace {
     /// Works the roots out. Waits for disks.
     pub fn roots(&self, home: Option<&Path>) -> Roots {
-        let mut repositories = Repositories::new(home);
+        let mut projects = Projects::new(home, &self.projects);
         let files = self.files.iter().filter_map(|file| folder_of(file));
         let around: Vec<PathBuf> = files.collect();
         let mut found: Vec<PathBuf> = Vec::new();
         for folder in &around {
-            found.extend(repositories.around(folder));
+            found.extend(projects.of(folder));
         }
-        let last = around
-            .first()
-            .and_then(|folder| repositories.around(folder));
+        let last = around.first().and_then(|folder| projects.of(folder));
         let folders = self
             .folders
             .iter()
@@ -57,11 +59,11 @@ impl Workspace {
         } else {
             found.sort();
             paths.extend(folders.chain(found));
-            paths.retain(|folder| repositories.allow(folder));
+            paths.retain(|folder| projects.allow(folder));
         }
         if paths.is_empty() && !self.is_chosen {
             // A file of the home folder's, say: its own folder is better than no agent at all.
-            let first = around.first().filter(|folder| repositories.allow(folder));
+            let first = around.first().filter(|folder| projects.allow(folder));
             paths.extend(first.cloned());
         }
         let paths = each_once(paths);
@@ -70,9 +72,10 @@ impl Workspace {
     }
 }
 
-/// The real folder that a file lies in.
+/// The real folder that a file lies in. Editors show folders in buffers, too.
 fn folder_of(file: &Path) -> Option<PathBuf> {
     match canonicalize(file) {
+        Ok(real) if real.is_dir() => Some(real),
         Ok(real) => real.parent().map(Path::to_owned),
         // It is not written yet.
         Err(_) => canonicalize(file.parent()?).ok(),
@@ -89,31 +92,50 @@ fn each_once(paths: Vec<PathBuf>) -> Vec<PathBuf> {
     kept
 }
 
-fn start(
-    roots: &[PathBuf],
-    folder: Option<&PathBuf>,
-    repository: Option<PathBuf>,
-) -> Option<PathBuf> {
+fn start(roots: &[PathBuf], folder: Option<&PathBuf>, project: Option<PathBuf>) -> Option<PathBuf> {
     let around = || {
         let folder = folder?;
         let around = roots.iter().filter(|root| folder.starts_with(root));
         around.max_by_key(|root| root.components().count())
     };
-    let repository = repository.filter(|found| roots.contains(found));
-    repository.or_else(|| around().or(roots.first()).cloned())
+    let project = project.filter(|found| roots.contains(found));
+    project.or_else(|| around().or(roots.first()).cloned())
 }
 
-/// The repositories around folders. Each folder is looked at once.
-struct Repositories {
+/// The projects around folders. Each folder is looked at once.
+struct Projects {
     home: Option<PathBuf>,
-    known: HashMap<PathBuf, Option<PathBuf>>,
+    /// Those that the editor named, real paths, the deepest first.
+    named: Vec<PathBuf>,
+    repositories: HashMap<PathBuf, Option<PathBuf>>,
 }
 
-impl Repositories {
-    fn new(home: Option<&Path>) -> Self {
+impl Projects {
+    fn new(home: Option<&Path>, named: &[PathBuf]) -> Self {
         let home = home.map(|home| canonicalize(home).unwrap_or_else(|_| home.to_owned()));
-        let known = HashMap::new();
-        Self { home, known }
+        let repositories = HashMap::new();
+        let mut projects = Self {
+            home,
+            named: Vec::new(),
+            repositories,
+        };
+        let mut named: Vec<_> = named
+            .iter()
+            .filter_map(|it| canonicalize(it).ok())
+            .collect();
+        named.retain(|folder| projects.allow(folder));
+        named.sort_by_key(|folder| Reverse(folder.components().count()));
+        projects.named = named;
+        projects
+    }
+
+    /// The project at or above a folder: the deepest that the editor named, or else the nearest repository.
+    fn of(&mut self, folder: &Path) -> Option<PathBuf> {
+        let mut named = self.named.iter();
+        match named.find(|project| folder.starts_with(project)) {
+            Some(project) => Some(project.clone()),
+            None => self.repository(folder),
+        }
     }
 
     /// Returns true if this folder may be a root.
@@ -122,8 +144,8 @@ impl Repositories {
     }
 
     /// The nearest repository at or above a folder.
-    fn around(&mut self, folder: &Path) -> Option<PathBuf> {
-        if let Some(known) = self.known.get(folder) {
+    fn repository(&mut self, folder: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.repositories.get(folder) {
             return known.clone();
         }
         let has_mark = || {
@@ -132,10 +154,10 @@ impl Repositories {
         };
         let found = match folder.parent() {
             Some(_) if self.allow(folder) && has_mark() => Some(folder.to_owned()),
-            Some(above) => self.around(above),
+            Some(above) => self.repository(above),
             None => None,
         };
-        self.known.insert(folder.to_owned(), found.clone());
+        self.repositories.insert(folder.to_owned(), found.clone());
         found
     }
 }
@@ -171,6 +193,7 @@ mod tests {
             let at = |names: &[&str]| names.iter().map(|name| self.home.join(name)).collect();
             let workspace = Workspace {
                 folders: at(folders),
+                projects: Vec::new(),
                 files: at(files),
                 is_chosen,
             };
@@ -179,7 +202,10 @@ mod tests {
 
         /// The same, as names below home, with the start at the end.
         fn named(&self, folders: &[&str], files: &[&str], is_chosen: bool) -> String {
-            let Roots { paths, start } = self.roots(folders, files, is_chosen);
+            self.shown(self.roots(folders, files, is_chosen))
+        }
+
+        fn shown(&self, Roots { paths, start }: Roots) -> String {
             let name = |path: &PathBuf| match path.strip_prefix(&self.home) {
                 Ok(path) if path.as_os_str().is_empty() => "~".to_owned(),
                 Ok(path) => path.display().to_string(),
@@ -222,6 +248,10 @@ mod tests {
             ),
             (vec!["gone", "a"], vec!["gone/a"], " > nowhere"),
             (vec!["notes"], vec!["repo/src/new"], "notes repo > repo"),
+            // A folder in a buffer.
+            (vec![""], vec!["repo"], "repo > repo"),
+            (vec![""], vec!["repo/src/"], "repo > repo"),
+            (vec![""], vec!["notes"], "notes > notes"),
         ] {
             assert_eq!(
                 disk.named(&folders, &files, false),
@@ -229,6 +259,39 @@ mod tests {
                 "{folders:?} {files:?}"
             );
         }
+    }
+
+    /// Each row: the projects that the editor names, the files, and what becomes of them.
+    #[test]
+    fn a_project_that_the_editor_names_stands_in_for_the_repository() {
+        let disk = Disk::new();
+        let file = "repo/src/deep/a.rs";
+        for (projects, files, expected) in [
+            // Of a repository with several projects, and of one within another.
+            (vec!["repo/src"], vec![file], "repo/src > repo/src"),
+            (vec!["repo/src", "repo"], vec![file], "repo/src > repo/src"),
+            (vec!["repo"], vec!["other/a", file], "other repo > other"),
+            (vec!["other"], vec![file], "repo > repo"),
+            (vec!["", "/", "gone"], vec![file], "repo > repo"),
+            (vec![""], vec!["notes/a"], "notes > notes"),
+        ] {
+            let at = |names: &[&str]| names.iter().map(|name| disk.home.join(name)).collect();
+            let workspace = Workspace {
+                projects: at(&projects),
+                files: at(&files),
+                ..Workspace::default()
+            };
+            let shown = disk.shown(workspace.roots(Some(&disk.home)));
+            assert_eq!(shown, expected, "{projects:?} {files:?}");
+        }
+        fs::create_dir(disk.home.join("repo/src/.git")).unwrap();
+        let workspace = Workspace {
+            projects: vec![disk.home.join("repo")],
+            files: vec![disk.home.join(file)],
+            ..Workspace::default()
+        };
+        let shown = disk.shown(workspace.roots(Some(&disk.home)));
+        assert_eq!(shown, "repo > repo", "a submodule of the project");
     }
 
     #[test]

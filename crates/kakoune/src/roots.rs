@@ -37,6 +37,7 @@ pub fn follow(home: Option<PathBuf>, done: Sender<Done>) -> io::Result<Sender<Re
         for request in received {
             let workspace = Workspace {
                 folders: vec![request.working_folder()],
+                projects: Vec::new(),
                 files: request.files,
                 is_chosen: false,
             };

@@ -7,10 +7,10 @@
 mod launch;
 pub mod proposal_dir;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
-use std::sync::Weak;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
@@ -86,12 +86,14 @@ pub enum Done {
         id: DiffId,
         joined: Result<Joined, String>,
     },
-    /// The workspace roots changed, with messages about them.
+    /// The workspace roots, with messages about them.
     Roots {
         paths: Vec<PathBuf>,
         /// The folder in which an agent starts.
         start: Option<PathBuf>,
         notes: Vec<Message>,
+        /// The client's requests that waited for them.
+        requests: Vec<RequestId>,
     },
 }
 
@@ -160,19 +162,48 @@ impl Store {
     }
 }
 
-/// Has changes of the workspace worked out on a thread, one after the other.
-///
-/// # Errors
-/// When the system has no thread for it.
-pub fn follow_roots(mut roots: Roots, done: Sender<Done>) -> io::Result<Worker<Change>> {
-    Worker::start("roots", Duration::ZERO, move |change: Change| {
-        roots.change(&change);
-        let _ = done.send(Done::Roots {
-            paths: roots.paths(),
-            start: roots.start(),
-            notes: roots.take_notes(),
-        });
-    })
+/// The changes of the workspace, which a thread works out one after the other. Dropping it waits for none.
+pub struct RootChanges {
+    waiting: Arc<Mutex<VecDeque<Change>>>,
+    worker: Worker<()>,
+}
+
+impl RootChanges {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// When the system has no thread for it.
+    pub fn follow(mut roots: Roots, done: Sender<Done>) -> io::Result<Self> {
+        let waiting = Arc::new(Mutex::new(VecDeque::new()));
+        let changes = Arc::clone(&waiting);
+        let worker = Worker::start("roots", Duration::ZERO, move |()| {
+            let next = lock(&changes).pop_front();
+            let Some(change) = next else { return };
+            roots.change(&change);
+            let requests = match change {
+                Change::Workspace { requests, .. } => requests,
+                Change::Folders(_) => Vec::new(),
+            };
+            let _ = done.send(Done::Roots {
+                paths: roots.paths(),
+                start: roots.start(),
+                notes: roots.take_notes(),
+                requests,
+            });
+        })?;
+        Ok(Self { waiting, worker })
+    }
+
+    /// Has one worked out after those that were ordered before. Never waits.
+    pub fn order(&self, change: Change) {
+        if change.join(&mut lock(&self.waiting)) {
+            self.worker.order(());
+        }
+    }
+}
+
+fn lock(changes: &Mutex<VecDeque<Change>>) -> std::sync::MutexGuard<'_, VecDeque<Change>> {
+    changes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ use self::messages::{
     CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
     DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT,
     Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES,
-    TAKE_BACK, UNDO,
+    TAKE_BACK, UNDO, WORKSPACE,
 };
 use crate::disk::Done;
 use crate::position::Encoding;
@@ -201,6 +201,10 @@ impl ClientProfile for Plugin {
             MENTION => Self::mention(id, params),
             REVIEW => Self::review(id, params),
             SEND_NOTES => Self::send_notes(id),
+            WORKSPACE => match message::params(params) {
+                Ok(workspace) => change_workspace(Some(id), workspace),
+                Err(why) => invalid(id, why),
+            },
             CHANGES => Action::Changes { request: Some(id) },
             KEEP => changes::keep(id, params),
             TAKE_BACK => changes::take_back(id, params),
@@ -226,8 +230,9 @@ impl ClientProfile for Plugin {
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
         let handled = match method {
             DID_CHANGE_CONTEXT => message::params(params).map(|it| self.change_context(it)),
-            DID_CHANGE_WORKSPACE => message::params(params)
-                .map(|it: DidChangeWorkspace| vec![Action::ChangeWorkspace(it.into())]),
+            DID_CHANGE_WORKSPACE => {
+                message::params(params).map(|it| vec![change_workspace(None, it)])
+            }
             DID_SYNC => message::params(params).map(Self::synced),
             DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
             // A language-server client sends more than a plugin needs.
@@ -284,6 +289,11 @@ impl ClientProfile for Plugin {
 
 fn invalid(id: RequestId, why: String) -> Action {
     Action::Send(message::answer(id, Err(message::invalid(why))))
+}
+
+fn change_workspace(request: Option<RequestId>, said: DidChangeWorkspace) -> Action {
+    let workspace = said.into();
+    Action::ChangeWorkspace { request, workspace }
 }
 
 fn environment(published: &Published) -> Action {

@@ -122,8 +122,11 @@ pub enum Action {
     },
     /// Have a proposal compared with its file.
     Compare(Comparison),
-    /// Have the workspace roots worked out anew.
-    ChangeWorkspace(Workspace),
+    /// Have the workspace roots worked out anew. The client's request is answered when they are known to it.
+    ChangeWorkspace {
+        request: Option<RequestId>,
+        workspace: Workspace,
+    },
     /// Tell the companion that the editor's text of a file and the file are the same now.
     ReportSync { path: PathBuf, is_saved: bool },
     /// Tell agents what is open and focused: the whole of it.

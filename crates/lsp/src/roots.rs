@@ -1,9 +1,10 @@
 //! The workspace roots, as the editor's folders make them (C2.5).
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use gen_lsp_types::MessageType;
-use lsp_server::Message;
+use lsp_server::{Message, RequestId};
 use pillion_discovery::canonicalize;
 use pillion_discovery::workspace::{self, Workspace};
 use pillion_protocol::discovery::join_roots;
@@ -35,8 +36,38 @@ pub struct FoldersChanged {
 pub enum Change {
     /// The editor's folders, as a language-server client reports them.
     Folders(FoldersChanged),
-    /// All that a plugin knows of it.
-    Workspace(Workspace),
+    /// All that a plugin knows of it, and its requests that wait until the roots are known.
+    Workspace {
+        workspace: Workspace,
+        requests: Vec<RequestId>,
+    },
+}
+
+impl Change {
+    /// Adds a newer change to the end of those that wait. Returns true if there is one more of them: of workspaces that
+    /// follow each other only the newest counts.
+    pub fn join(self, waiting: &mut VecDeque<Self>) -> bool {
+        match (self, waiting.back_mut()) {
+            (
+                Self::Workspace {
+                    workspace,
+                    requests,
+                },
+                Some(Self::Workspace {
+                    workspace: older,
+                    requests: asked,
+                }),
+            ) => {
+                *older = workspace;
+                asked.extend(requests);
+                false
+            }
+            (change, _) => {
+                waiting.push_back(change);
+                true
+            }
+        }
+    }
 }
 
 /// The folders, each as the editor names it and as a real path, which is what agents compare with
@@ -101,17 +132,20 @@ impl Roots {
                     self.add(&folder.uri);
                 }
             }
-            Change::Workspace(workspace) => self.work_out(workspace),
+            Change::Workspace { workspace, .. } => self.work_out(workspace),
         }
     }
 
     fn work_out(&mut self, workspace: &Workspace) {
         let workspace::Roots { paths, start } = workspace.roots(self.home.as_deref());
-        self.start = start;
         self.folders.clear();
         for real in &paths {
             self.serve(real.clone(), real.clone());
         }
+        // An agent that starts in a folder that is not served would not connect.
+        let start = start.filter(|it| self.folders.iter().any(|folder| folder.real == *it));
+        let first = self.folders.first();
+        self.start = start.or_else(|| first.map(|folder| folder.real.clone()));
         self.unfit.retain(|folder| paths.contains(folder));
     }
 
@@ -292,21 +326,66 @@ mod tests {
         let workspace = |folder: &str, file: &str| Workspace {
             folders: vec![home.join(folder)],
             files: vec![home.join(file)],
-            is_chosen: false,
+            ..Workspace::default()
         };
         let mut roots = Roots::of(Some(home.clone()), &workspace("", "repo/x"));
         assert_eq!(roots.paths(), [home.join("repo")]);
         assert_eq!(roots.start(), Some(home.join("repo")));
-        for (folder, file, paths, notes) in [
-            ("c", "a:b/x", vec!["c"], 1),
-            ("c", "a:b/y", vec!["c"], 0),
-            ("c", "repo/x", vec!["c", "repo"], 0),
-            ("", "a:b/x", vec![], 1),
+        for (folder, file, paths, start, notes) in [
+            ("c", "a:b/x", vec!["c"], Some("c"), 1),
+            ("c", "a:b/y", vec!["c"], Some("c"), 0),
+            ("c", "repo/x", vec!["c", "repo"], Some("repo"), 0),
+            ("", "a:b/x", vec![], None, 1),
         ] {
-            roots.change(&Change::Workspace(workspace(folder, file)));
+            roots.change(&Change::Workspace {
+                workspace: workspace(folder, file),
+                requests: Vec::new(),
+            });
             let paths: Vec<_> = paths.into_iter().map(|path| home.join(path)).collect();
             assert_eq!(roots.paths(), paths, "{folder} {file}");
+            let start = start.map(|path| home.join(path));
+            assert_eq!(roots.start(), start, "{folder} {file}");
             assert_eq!(roots.take_notes().len(), notes, "{folder} {file}");
+        }
+    }
+
+    /// Each row: the changes that come, `w` and `r` being workspaces (`r` with a request) and `f` folders, and what
+    /// waits then: of each workspace its number and that of its requests.
+    #[test]
+    fn of_workspaces_that_wait_only_the_newest_is_worked_out() {
+        for (changes, expected) in [
+            ("w", "0+0"),
+            ("rwr", "2+2"),
+            ("wfww", "0+0 f 3+0"),
+            ("ffrr", "f f 3+2"),
+        ] {
+            let mut waiting = VecDeque::new();
+            let mut count = 0;
+            for (number, kind) in changes.chars().enumerate() {
+                let change = match kind {
+                    'f' => Change::Folders(FoldersChanged {
+                        added: Vec::new(),
+                        removed: Vec::new(),
+                    }),
+                    kind => Change::Workspace {
+                        workspace: Workspace {
+                            folders: vec![number.to_string().into()],
+                            ..Workspace::default()
+                        },
+                        requests: (kind == 'r').then(|| 1.into()).into_iter().collect(),
+                    },
+                };
+                count += usize::from(change.join(&mut waiting));
+            }
+            assert_eq!(count, waiting.len(), "{changes}");
+            let shown = waiting.iter().map(|change| match change {
+                Change::Folders(_) => "f".to_owned(),
+                Change::Workspace {
+                    workspace,
+                    requests,
+                } => format!("{}+{}", workspace.folders[0].display(), requests.len()),
+            });
+            assert_eq!(shown.collect::<Vec<_>>().join(" "), expected, "{changes}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub use self::client::Told;
 use self::guests::Guests;
 use self::service::{Plan, Service, State};
 use crate::comparer;
-use crate::disk::{self, Done, Job, proposal_dir};
+use crate::disk::{self, Done, Job, RootChanges, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
@@ -56,7 +56,7 @@ pub struct Session {
     /// The workspace roots, the folder in which an agent starts, and where their changes are worked out.
     roots: Vec<PathBuf>,
     start: Option<PathBuf>,
-    changes: Worker<Change>,
+    changes: RootChanges,
     pub editor_pid: u32,
     is_initialized: bool,
     /// The events from before the client was ready.
@@ -174,7 +174,7 @@ impl Start {
                 (Box::new(Plain::new(setup)), Some(files), state)
             }
         };
-        let changes = disk::follow_roots(roots, self.done.clone());
+        let changes = RootChanges::follow(roots, self.done.clone());
         let changes = changes.context("cannot start a thread")?;
         let service = Service::new(state);
         notes.extend(other_version(&service));
@@ -280,7 +280,6 @@ impl Session {
     /// The editor's folders changed: what the roots are then is worked out elsewhere.
     pub fn change_folders(&mut self, method: &str, params: Value) {
         match message::params::<DidChangeWorkspaceFolders>(params) {
-            // The thread lives as long as this sender.
             Ok(params) => self.changes.order(Change::Folders(params.event)),
             Err(why) => self.say(message::ignored(method, &why)),
         }
@@ -293,11 +292,16 @@ impl Session {
                 paths,
                 start,
                 notes,
+                requests,
             } => {
                 for note in notes {
                     self.say(note);
                 }
                 self.change_roots(paths, start);
+                for request in requests {
+                    let answer = message::answer(request, Ok(Value::Null));
+                    let _ = self.output.send(answer);
+                }
             }
             Done::Started(started) => {
                 let started = self.service.started(started, &self.roots);
@@ -419,9 +423,12 @@ impl Session {
                 }
                 Action::Join { guest, owner, key } => self.guests.join(guest, owner, key),
                 Action::Part(guest) => self.guests.part(guest),
-                Action::ChangeWorkspace(workspace) => {
-                    // The thread lives as long as this sender.
-                    self.changes.order(Change::Workspace(workspace));
+                Action::ChangeWorkspace { request, workspace } => {
+                    let requests = request.into_iter().collect();
+                    self.changes.order(Change::Workspace {
+                        workspace,
+                        requests,
+                    });
                 }
                 Action::ReportSync { path, is_saved } => {
                     if let Some(companion) = self.service.handle() {

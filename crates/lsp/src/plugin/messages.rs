@@ -18,6 +18,7 @@ use crate::uri;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
 pub const DID_CHANGE_WORKSPACE: &str = "pillion/didChangeWorkspace";
+pub const WORKSPACE: &str = "pillion/workspace";
 pub const DID_SYNC: &str = "pillion/didSync";
 pub const DECIDE: &str = "pillion/decide";
 pub const HUNKS: &str = "pillion/hunks";
@@ -50,6 +51,8 @@ pub struct DidChangeContext {
 #[derive(Debug, Deserialize, Serialize)]
 pub struct DidChangeWorkspace {
     pub folders: Vec<String>,
+    /// The folders that the editor takes for the projects of its files.
+    pub projects: Option<Vec<String>>,
     pub files: Vec<String>,
     /// True if the person has chosen the folders.
     pub chosen: Option<bool>,
@@ -104,8 +107,7 @@ pub struct Decide {
 pub struct Seen {
     pub drawn_ms: Option<u64>,
     pub typed: bool,
-    #[serde(default)]
-    pub pauses_ms: Vec<u64>,
+    pub pauses_ms: Option<Vec<u64>>,
     /// Of [`OpenDiff::hunks`], those that were on the screen.
     pub hunks: Option<Vec<usize>>,
 }
@@ -479,6 +481,7 @@ impl From<DidChangeWorkspace> for Workspace {
         let paths = |uris: Vec<String>| uris.iter().filter_map(|uri| uri::to_path(uri)).collect();
         Self {
             folders: paths(said.folders),
+            projects: paths(said.projects.unwrap_or_default()),
             files: paths(said.files),
             is_chosen: said.chosen == Some(true),
         }

@@ -220,6 +220,45 @@ fn a_plugin_s_workspace_makes_the_roots_and_the_folder_where_agents_start() {
     }
 }
 
+/// Before it, the plugin is told them, if they are others.
+#[test]
+fn a_request_of_a_workspace_is_answered_when_its_roots_are_known() {
+    let sandbox = Sandbox::new();
+    let home = sandbox.home.home().canonicalize().unwrap();
+    for folder in ["repo/.git", "other/.git", "notes"] {
+        fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    let mut params = plugin_params();
+    params["capabilities"]["experimental"]["pillion"] =
+        json!({"workspace": {"folders": [uri(&home.join("notes"))], "files": []}});
+    let mut editor = Editor::start::<&str>(&sandbox, []);
+    editor.initialize(params);
+    editor.notify("initialized", json!({}));
+    let known = editor.params("pillion/environment");
+    assert_eq!(below(&home, &known["roots"]), ["notes"]);
+    for (file, start) in [
+        ("repo/a", Some("repo")),
+        ("other/a", Some("other")),
+        ("other/b", None),
+        ("notes/a", Some("notes")),
+    ] {
+        let asked = json!({
+            "folders": [uri(&home.join("notes"))],
+            "files": [uri(&home.join(file)), uri(&home.join("repo/a"))],
+        });
+        let id = editor.ask("pillion/workspace", asked);
+        if let Some(start) = start {
+            let start = home.join(start);
+            let told = editor.params("pillion/environment");
+            assert_eq!(told["startFolder"], start.to_str().unwrap(), "{file}");
+        }
+        let answer = editor.wait(|message| message["id"] == id);
+        assert_eq!(answer.get("result"), Some(&Value::Null), "{answer}");
+    }
+    let answer = editor.request("pillion/workspace", json!({"folders": []}));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
 #[test]
 fn a_workspace_that_cannot_be_read_is_refused_by_its_field() {
     for (workspace, field) in [
