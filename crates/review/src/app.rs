@@ -31,7 +31,7 @@ use crate::proposal::Side;
 use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
-pub use changes::{ChangesPage, ChangesRow};
+pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
 use remark::Remark;
@@ -96,8 +96,8 @@ pub enum Event {
     Ruled(ProposalKey, Ruling),
     /// The changes that agents have written.
     Listed(ChangesList),
-    /// The outcome of [`Effect::Act`].
-    Acted(ActDone),
+    /// The outcome of [`Effect::Act`], with the words that went with it.
+    Acted(ActDone, SentWords),
     /// The outcome of [`Effect::Review`] or [`Effect::SendNotes`].
     Chosen(Chosen),
     /// A message.
@@ -154,7 +154,7 @@ pub enum Effect {
     /// Have what agents have written listed.
     Changes,
     /// The person does something with that.
-    Act(ChangesAct),
+    Act(ChangesAct, SentWords),
     /// Compare texts, on a thread.
     Compare(Box<Job>),
     /// Answer once the screen is drawn.
@@ -342,7 +342,7 @@ impl App {
             Event::Edited(id, edit) => self.edited(id, edit, now),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Listed(list) => self.listed(list),
-            Event::Acted(done) => self.acted(done, now),
+            Event::Acted(done, words) => self.acted(done, &words, now),
             Event::Chosen(chosen) => self.chosen(chosen, now),
             Event::Notice(text) => self.noticed(text, now),
             Event::History(items) => self.show_history(items, now),

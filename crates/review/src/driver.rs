@@ -343,11 +343,11 @@ impl Driver {
                         let _ = sender.send(Input::Event(Event::Listed(list)));
                     }));
             }
-            Effect::Act(act) => {
+            Effect::Act(act, words) => {
                 let sender = self.sender.clone();
                 let reply = Reply::new(move |done: Result<_, String>| {
                     let done = done.unwrap_or_else(ActDone::refused);
-                    let _ = sender.send(Input::Event(Event::Acted(done)));
+                    let _ = sender.send(Input::Event(Event::Acted(done, words)));
                 });
                 self.companion.act(act, reply);
             }

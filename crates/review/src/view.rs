@@ -112,6 +112,8 @@ pub struct View {
     pub reason: String,
     /// The person's notes on hunks.
     pub hunk_notes: Vec<HunkNote>,
+    /// The note from the list of changes that went with the decision.
+    pub note_of_list: String,
     /// It is being read again.
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
@@ -180,6 +182,7 @@ impl View {
             deciding: None,
             reason: String::new(),
             hunk_notes: Vec::new(),
+            note_of_list: String::new(),
             is_rereading: false,
             is_gone: false,
             white: Vec::new(),

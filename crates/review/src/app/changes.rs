@@ -2,7 +2,7 @@
 //! the person decides. The companion makes the list, and acts for them. Where there is room, the list stands beside the
 //! diff; keys mean it only after `S`.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::time::Instant;
 
 use crossterm::event::KeyCode;
@@ -38,18 +38,19 @@ pub struct ChangesPage {
     drawn: Option<(String, String)>,
     /// The person's words about lines of the list, by name, which were not sent.
     words: HashMap<String, ListedWords>,
-    /// The lines for which the companion was asked to do something, and has not answered; none if no words were sent.
-    sent: VecDeque<Option<String>>,
 }
 
 /// The person's words about a line of the list.
-#[derive(Debug, Clone, Default)]
-pub(super) struct ListedWords {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListedWords {
     /// For the agent, with the decision.
-    pub(super) note: String,
+    pub note: String,
     /// A reason that was typed, without being used.
-    pub(super) reason: String,
+    pub reason: String,
 }
+
+/// The words that go with an act, by the names of the lines that they are about.
+pub type SentWords = Vec<(String, ListedWords)>;
 
 /// A line of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +139,68 @@ impl ChangesPage {
 
     pub(super) fn words_on_mut(&mut self, id: String) -> &mut ListedWords {
         self.words.entry(id).or_default()
+    }
+
+    /// These words were told, and are dropped, unless others were typed since.
+    pub(super) fn told(&mut self, id: &str, sent: &ListedWords) {
+        let Some(words) = self.words.get_mut(id) else {
+            return;
+        };
+        for (now, sent) in [
+            (&mut words.note, &sent.note),
+            (&mut words.reason, &sent.reason),
+        ] {
+            if now == sent {
+                now.clear();
+            }
+        }
+        if *words == ListedWords::default() {
+            self.words.remove(id);
+        }
+    }
+
+    /// The words that go with an act on this line: its own, and with a turn the notes on the changes that are decided.
+    fn words_for(&self, row: ChangesRow<'_>, is_keeping: bool, has_reason: bool) -> SentWords {
+        let mut own = self.words_on(row.id());
+        if !has_reason {
+            own.reason.clear();
+        }
+        let changes = match row {
+            ChangesRow::Turn(turn) => &turn.changes[..],
+            ChangesRow::Change(_) => &[],
+        };
+        let decided = changes.iter().filter(|it| it.is_unseen || !is_keeping);
+        let notes = decided.map(|it| {
+            let note = self.words_on(&it.id).note;
+            let words = ListedWords {
+                note,
+                ..ListedWords::default()
+            };
+            (it.id.clone(), words)
+        });
+        let mut words = vec![(row.id().to_owned(), own)];
+        words.extend(notes);
+        words.retain(|(_, it)| !(it.note.trim().is_empty() && it.reason.trim().is_empty()));
+        words
+    }
+
+    /// Those words, as the agent gets them with what is decided about this line.
+    fn notes_of(row: ChangesRow<'_>, words: &SentWords) -> Vec<Note> {
+        let notes = words.iter().flat_map(|(id, words)| {
+            let of_file = match row {
+                ChangesRow::Turn(turn) => turn.changes.iter().find(|it| it.id == *id),
+                ChangesRow::Change(_) => None,
+            };
+            let note = match of_file {
+                Some(change) if !words.note.is_empty() => {
+                    format!("{}: {}", change.shown, words.note)
+                }
+                _ => words.note.clone(),
+            };
+            [note, words.reason.clone()]
+        });
+        let notes = notes.filter(|text| !text.trim().is_empty());
+        notes.map(Note::on_all).collect()
     }
 
     /// Returns true if this line was under the cursor when the list was drawn last.
@@ -272,16 +335,15 @@ impl App {
         self.changes.take(list);
     }
 
-    pub(super) fn acted(&mut self, done: ActDone, now: Instant) {
+    pub(super) fn acted(&mut self, done: ActDone, words: &SentWords, now: Instant) {
+        for (id, words) in words.iter().filter(|_| done.done) {
+            self.changes.told(id, words);
+        }
         let tone = match done.done {
             true => Tone::Good,
             false => Tone::Warning,
         };
         self.say(tone, done.message, now);
-        let sent = self.changes.sent.pop_front().flatten();
-        if let Some(id) = sent.filter(|_| done.done) {
-            self.changes.words.remove(&id);
-        }
         self.changes.is_stale = true;
     }
 
@@ -363,17 +425,14 @@ impl App {
             return self.say_too_early(TooEarly::Unseen, now);
         }
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
-        let words = self.changes.words_on(row.id());
-        let reason = Some(words.reason).filter(|_| has_reason);
-        let notes = [Some(words.note), reason].into_iter().flatten();
-        let notes = notes.filter(|text| !text.trim().is_empty());
+        let is_keeping = code == KeyCode::Char('a');
+        let mut words = self.changes.words_for(row, is_keeping, has_reason);
         let meant = Meant {
             id: id.clone(),
-            path: None,
             revision,
-            notes: notes.map(Note::on_all).collect(),
+            notes: ChangesPage::notes_of(row, &words),
+            ..Meant::default()
         };
-        let act_id = id.clone();
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
         let act = match code {
             KeyCode::Enter if !is_text => {
@@ -397,8 +456,9 @@ impl App {
                 ..TakeBack::default()
             }),
         };
-        let has_notes = !act.notes().is_empty();
-        self.changes.sent.push_back(act_id.filter(|_| has_notes));
-        self.effects.push(Effect::Act(act));
+        if act.notes().is_empty() {
+            words.clear();
+        }
+        self.effects.push(Effect::Act(act, words));
     }
 }

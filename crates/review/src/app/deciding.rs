@@ -7,6 +7,7 @@ use pillion_protocol::{Decision, Note, Verdict};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
+use super::changes::ListedWords;
 use super::review_delay::Press;
 use super::{App, Armed, Effect, LONG_MESSAGE, Tone, marks};
 use crate::view::View;
@@ -16,7 +17,9 @@ impl App {
     pub(super) fn decide(&mut self, press: &Press, now: Instant) {
         let view = &self.views[self.current];
         if press.key.code == KeyCode::Char('a') {
-            let (effect, text) = (acceptance(view, self.seen(press)), accepted(view));
+            let notes = self.note_of_list().into_iter().chain(view.notes(true));
+            let effect = acceptance(view, self.seen(press), notes.collect());
+            let text = accepted(view);
             return self.send(effect, text);
         }
         if view.proposal.holds_edits() && self.armed != Some(Armed::Reject) {
@@ -29,15 +32,38 @@ impl App {
     /// Rejects the diff that is shown, for this reason.
     pub(super) fn reject(&mut self, press: &Press, reason: Option<Note>) {
         let view = &self.views[self.current];
-        let notes = reason.into_iter().chain(view.notes(false)).collect();
+        let notes = reason.into_iter().chain(self.note_of_list());
+        let notes = notes.chain(view.notes(false)).collect();
         let effect = rejection(view, Some(self.seen(press)), notes);
         let text = format!("rejected {}", view.target.shown);
         self.send(effect, text);
     }
 
+    /// The note on the change of the shown diff that was typed in the list.
+    fn note_of_list(&self) -> Option<Note> {
+        let written = self.views[self.current].written.as_ref()?;
+        let note = self.changes.words_on(written).note;
+        (!note.trim().is_empty()).then(|| Note::on_all(note))
+    }
+
     fn send(&mut self, effect: Effect, text: String) {
-        self.views[self.current].deciding = Some(text);
+        let note = self.note_of_list().map(|note| note.text);
+        let view = &mut self.views[self.current];
+        view.note_of_list = note.unwrap_or_default();
+        view.deciding = Some(text);
         self.effects.push(effect);
+    }
+
+    /// The agent gets the note that went with the decision.
+    fn drop_note_of_list(&mut self, at: usize) {
+        let view = &self.views[at];
+        let sent = ListedWords {
+            note: view.note_of_list.clone(),
+            ..ListedWords::default()
+        };
+        if let Some(written) = &view.written {
+            self.changes.told(written, &sent);
+        }
     }
 
     /// The part of the shown diff that the reviewer has seen.
@@ -88,6 +114,7 @@ impl App {
                 } else {
                     Tone::Good
                 };
+                self.drop_note_of_list(at);
                 self.remove(at);
                 let said = said.unwrap_or_default();
                 let Some(told) = told else {
@@ -136,13 +163,13 @@ impl View {
     }
 }
 
-fn acceptance(view: &View, seen: Seen) -> Effect {
+fn acceptance(view: &View, seen: Seen, notes: Vec<Note>) -> Effect {
     let proposal = &view.proposal;
     let base = (!proposal.is_as_it_came()).then(|| fingerprint::of(proposal.original()));
     Effect::Decide(Box::new(Decide {
         key: view.key(),
         verdict: Verdict {
-            notes: view.notes(true),
+            notes,
             ..Verdict::accept(Some(proposal.text()))
         },
         seen: Some(seen),

@@ -90,7 +90,7 @@ impl App {
         let words = self.changes.words_on(&id);
         let (kind, text, others) = match is_reason {
             true => (Kind::Reason, words.reason, words.note.len()),
-            false => (Kind::NoteOnListed, words.note, 0),
+            false => (Kind::NoteOnListed, words.note, words.reason.len()),
         };
         let about = About::Listed(id, revision);
         self.remark = Some(Remark::new(about, kind, text, others));

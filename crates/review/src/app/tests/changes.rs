@@ -60,7 +60,7 @@ fn with_list() -> Person {
 
 fn acts(effects: Vec<Effect>) -> Vec<ChangesAct> {
     let act = |effect| match effect {
-        Effect::Act(act) => Some(act),
+        Effect::Act(act, _) => Some(act),
         _ => None,
     };
     effects.into_iter().filter_map(act).collect()
@@ -69,9 +69,8 @@ fn acts(effects: Vec<Effect>) -> Vec<ChangesAct> {
 fn meant(id: &str, revision: &str) -> Meant {
     Meant {
         id: Some(id.to_owned()),
-        path: None,
         revision: Some(revision.to_owned()),
-        notes: Vec::new(),
+        ..Meant::default()
     }
 }
 
@@ -209,7 +208,7 @@ fn the_list_follows_and_the_cursor_stays() {
         message: "8.2 src/8.2.rs: kept".to_owned(),
         edits: Vec::new(),
     };
-    let asked = person.happens(Event::Acted(done));
+    let asked = person.happens(Event::Acted(done, Vec::new()));
     assert!(asked.iter().any(|it| matches!(it, Effect::Changes)));
     let changes = |changes| {
         Event::Status(Status {
@@ -270,11 +269,17 @@ fn with_notes(meant: Meant, notes: &[&str]) -> Meant {
     Meant { notes, ..meant }
 }
 
-fn acted(is_done: bool) -> Event {
-    Event::Acted(ActDone {
+/// The outcome of the only act among these.
+fn acted(effects: &[Effect], is_done: bool) -> Event {
+    let words = effects.iter().find_map(|effect| match effect {
+        Effect::Act(_, words) => Some(words.clone()),
+        _ => None,
+    });
+    let done = ActDone {
         done: is_done,
         ..ActDone::default()
-    })
+    };
+    Event::Acted(done, words.expect("an act"))
 }
 
 #[test]
@@ -304,21 +309,15 @@ fn a_reason_is_typed_before_it_is_taken_back_and_keys_mean_nothing_else() {
         })
     };
     let typed = ["a r z S"];
-    assert_eq!(
-        acts(person.key(KeyCode::Enter)),
-        [taken("8.2", "r8.2", &typed)]
-    );
-    assert!(person.app.changes().is_some(), "the list stays");
     // It was refused: the words are there still. Then it is done, and they are gone.
-    person.happens(acted(false));
-    person.press("R");
-    see(&mut person);
-    assert_eq!(
-        acts(person.key(KeyCode::Enter)),
-        [taken("8.2", "r8.2", &typed)]
-    );
-    person.happens(acted(true));
-    person.press("R");
+    for is_done in [false, true] {
+        let effects = person.key(KeyCode::Enter);
+        person.happens(acted(&effects, is_done));
+        assert_eq!(acts(effects), [taken("8.2", "r8.2", &typed)]);
+        assert!(person.app.changes().is_some(), "the list stays");
+        person.press("R");
+        see(&mut person);
+    }
     assert_eq!(line(&person), "reason for taking back 8.2: ▏");
     // An empty one is none.
     see(&mut person);
@@ -343,8 +342,9 @@ fn a_note_waits_for_the_decision_about_its_line() {
     assert_eq!(line(&person), "your note on 8.2: why 12?");
     see(&mut person);
     let kept = with_notes(meant("8.2", "r8.2"), &["why 12?"]);
-    assert_eq!(acts(person.press("a")), [ChangesAct::Keep(kept)]);
-    person.happens(acted(true));
+    let effects = person.press("a");
+    person.happens(acted(&effects, true));
+    assert_eq!(acts(effects), [ChangesAct::Keep(kept)]);
     see(&mut person);
     assert_eq!(
         acts(person.press("a")),
@@ -361,6 +361,131 @@ fn a_note_waits_for_the_decision_about_its_line() {
         ..TakeBack::default()
     });
     assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
+}
+
+#[test]
+fn a_turn_takes_the_notes_on_its_changes_with_it() {
+    let mut person = with_list();
+    // On 8.1, which was kept before, on 8.2 and 8.3, which were not, and on the turn.
+    for (keys, text) in [
+        ("gg", "all"),
+        ("j", "once more"),
+        ("j", "why 12?"),
+        ("j", "no"),
+    ] {
+        person.press(keys);
+        person.press("C");
+        person.happens(Event::Pasted(text.to_owned()));
+        person.key(KeyCode::Enter);
+    }
+    person.press("gg");
+    see(&mut person);
+    let notes = ["all", "src/8.2.rs: why 12?", "src/8.3.rs: no"];
+    let effects = person.press("a");
+    let done = acted(&effects, true);
+    let kept = ChangesAct::Keep(with_notes(meant("8", "t8"), &notes));
+    assert_eq!(acts(effects), [kept]);
+    person.happens(done);
+    see(&mut person);
+    let rest = ChangesAct::TakeBack(TakeBack {
+        meant: with_notes(meant("8", "t8"), &["src/8.1.rs: once more"]),
+        ..TakeBack::default()
+    });
+    assert_eq!(acts(person.press("r")), [rest]);
+}
+
+#[test]
+fn an_outcome_is_of_its_own_act_in_whatever_order_they_come() {
+    for (first_is_done, second_is_done) in [(true, false), (false, true), (false, false)] {
+        let mut person = with_list();
+        let act = |person: &mut Person, key: &str, text: &str| {
+            person.press("C");
+            person.happens(Event::Pasted(text.to_owned()));
+            person.key(KeyCode::Enter);
+            see(person);
+            person.press(key)
+        };
+        let first = act(&mut person, "a", "one");
+        person.press("n");
+        let second = act(&mut person, "a", "two");
+        // The second is answered first.
+        person.happens(acted(&second, second_is_done));
+        person.happens(acted(&first, first_is_done));
+        let mut left = |id: &str, key: &str| {
+            person.press(key);
+            see(&mut person);
+            match &acts(person.press("a"))[..] {
+                [ChangesAct::Keep(meant)] if meant.id.as_deref() == Some(id) => {
+                    meant.notes.iter().map(|it| it.text.clone()).collect()
+                }
+                other => panic!("{other:?}"),
+            }
+        };
+        let notes = |is_done: bool, text: &str| match is_done {
+            true => Vec::new(),
+            false => vec![text.to_owned()],
+        };
+        let second: Vec<String> = left("8.3", "");
+        assert_eq!(second, notes(second_is_done, "two"));
+        let first: Vec<String> = left("8.2", "k");
+        assert_eq!(first, notes(first_is_done, "one"));
+    }
+    // Words that were typed since were not sent.
+    let mut person = with_list();
+    person.press("Cone");
+    person.key(KeyCode::Enter);
+    see(&mut person);
+    let effects = person.press("a");
+    person.press("C, two");
+    person.key(KeyCode::Enter);
+    person.happens(acted(&effects, true));
+    see(&mut person);
+    let again = ChangesAct::Keep(with_notes(meant("8.2", "r8.2"), &["one, two"]));
+    assert_eq!(acts(person.press("a")), [again]);
+}
+
+/// `C` in the list, and then the decision in the diff that Enter opens.
+#[test]
+fn a_note_of_the_list_goes_with_the_decision_in_the_diff() {
+    for key in ["a", "r"] {
+        let mut person = with_list();
+        person.press("Cwhy 12?");
+        person.key(KeyCode::Enter);
+        person.press("S");
+        person.written = Some("8.2".to_owned());
+        person.open("a.txt", Some("1\n"), "2\n");
+        let effects = person.press(key);
+        let decided = effects.iter().find_map(|effect| match effect {
+            Effect::Decide(decide) => Some(&decide.verdict.notes),
+            _ => None,
+        });
+        assert_eq!(decided, Some(&vec![Note::on_all("why 12?")]), "{key}");
+        person.press("S");
+        see(&mut person);
+        assert_eq!(
+            acts(person.press("a")),
+            [ChangesAct::Keep(meant("8.2", "r8.2"))],
+            "it is said once"
+        );
+    }
+}
+
+#[test]
+fn a_note_and_a_reason_have_room_together() {
+    let mut person = with_list();
+    person.press("R");
+    person.happens(Event::Pasted("r".repeat(6_000)));
+    person.key(KeyCode::Esc);
+    person.press("C");
+    person.happens(Event::Pasted("n".repeat(6_000)));
+    person.key(KeyCode::Enter);
+    person.press("R");
+    see(&mut person);
+    let [ChangesAct::TakeBack(taken)] = &acts(person.key(KeyCode::Enter))[..] else {
+        panic!("it is taken back");
+    };
+    let bytes: Vec<_> = taken.meant.notes.iter().map(|it| it.text.len()).collect();
+    assert_eq!(bytes, [4_000, 6_000]);
 }
 
 #[test]

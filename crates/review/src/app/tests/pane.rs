@@ -130,7 +130,7 @@ fn keys_mean_the_diff_until_the_person_goes_to_the_list() {
     let kept = person.press("a");
     assert_eq!(outcomes(person.press("")), []);
     assert!(
-        matches!(&kept[..], [Effect::Act(ChangesAct::Keep(meant))] if meant.id.as_deref() == Some("8.2")),
+        matches!(&kept[..], [Effect::Act(ChangesAct::Keep(meant), _)] if meant.id.as_deref() == Some("8.2")),
         "the cursor begins at what is on the screen: {kept:?}"
     );
     person.key(KeyCode::Esc);
@@ -195,7 +195,7 @@ fn what_is_opened_in_the_list_is_shown_also_beside_pending_diffs() {
     let opened = |person: &mut Person| {
         let effects = person.key(KeyCode::Enter);
         let look = |effect: &Effect| match effect {
-            Effect::Act(ChangesAct::Look(id)) => id.clone(),
+            Effect::Act(ChangesAct::Look(id), _) => id.clone(),
             _ => None,
         };
         effects.iter().find_map(look)
@@ -246,7 +246,7 @@ fn a_turn_whose_changes_are_not_all_there_is_opened() {
     let looks = |person: &mut Person| {
         person.press("Sg");
         let effects = person.key(KeyCode::Enter);
-        effects.iter().any(|it| matches!(it, Effect::Act(_)))
+        effects.iter().any(|it| matches!(it, Effect::Act(..)))
     };
     assert!(looks(&mut person));
     look(&mut person, "9.2");
