@@ -128,9 +128,10 @@ impl Words {
     /// On what is named.
     pub fn on(names: &[ChangeRef], notes: Vec<Note>) -> Self {
         let is_turn = names.iter().any(|it| it.change.is_none());
+        let first = names.first();
         Self {
             notes,
-            are_shared: is_turn || names.len() > 1,
+            are_shared: is_turn || names.iter().any(|it| Some(it) != first),
             ..Self::default()
         }
     }
@@ -177,6 +178,10 @@ struct Made {
     judged: Option<Judged>,
     /// In a word or a few.
     what: &'static str,
+    /// True if the change stays, and the agent hears the words once that is kept.
+    stays: bool,
+    /// The text that the agent is to hear then.
+    remark: Option<FileRemark>,
 }
 
 /// The outcome of one change.
@@ -203,6 +208,8 @@ pub struct Deciding<'a> {
     now_at: Option<SystemTime>,
     /// The person's words about what is decided next.
     words: Words,
+    /// The numbers of the changes with which the agent hears them.
+    used_on: BTreeSet<u64>,
     /// The files of the changes of which they say something at once, as they were decided about, and whether these were kept.
     spoken_of: Vec<String>,
     has_kept: bool,
@@ -224,6 +231,7 @@ impl<'a> Deciding<'a> {
             now_at: None,
             kept,
             words: Words::default(),
+            used_on: BTreeSet::new(),
             spoken_of: Vec::new(),
             has_kept: false,
             told: Vec::new(),
@@ -240,6 +248,27 @@ impl<'a> Deciding<'a> {
     /// The person says this of what is decided next.
     pub fn say(&mut self, words: Words) {
         self.words = words;
+        self.used_on.clear();
+    }
+
+    /// Returns the words that the agent does not hear, because nothing was decided about what they say something of.
+    pub fn unsaid(&self) -> Vec<&Note> {
+        let on_lines = self.words.on_lines.iter();
+        let unused = on_lines.filter(|(number, _)| !self.used_on.contains(number));
+        let on_all = self.words.notes.iter().filter(|_| self.used_on.is_empty());
+        on_all.chain(unused.flat_map(|(_, notes)| notes)).collect()
+    }
+
+    /// The agent hears the words with the decision about this change.
+    fn use_words(&mut self, change: &Change) {
+        if self.words.notes.is_empty() && self.words.on_lines.is_empty() {
+            return;
+        }
+        self.used_on.insert(change.number);
+        if self.words.are_shared && !self.words.notes.is_empty() {
+            let path = change.path.to_string_lossy().into_owned();
+            self.spoken_of.push(path);
+        }
     }
 
     /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
@@ -254,7 +283,7 @@ impl<'a> Deciding<'a> {
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
         self.judged.refresh(self.store)?;
-        let mut meant = Vec::new();
+        let mut meant: Vec<&Change> = Vec::new();
         for name in names {
             match self.meant(act, *name) {
                 Ok(changes) => meant.extend(changes),
@@ -263,6 +292,8 @@ impl<'a> Deciding<'a> {
                 Err(error) => return Err(error),
             }
         }
+        let mut numbers = BTreeSet::new();
+        meant.retain(|it| numbers.insert(it.number));
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingTakenBack);
         }
@@ -289,7 +320,7 @@ impl<'a> Deciding<'a> {
                 let result = match made {
                     Err(error) => Err(error),
                     Ok(None) => Ok(ALREADY),
-                    Ok(Some(made)) if is_kept => Ok(made.what),
+                    Ok(Some(made)) if is_kept => Ok(self.saved_made(change, made)),
                     // There may be room for some.
                     Ok(Some(made)) => self.save(change, made),
                 };
@@ -375,16 +406,7 @@ impl<'a> Deciding<'a> {
     }
 
     /// The outcome of this change.
-    pub fn decided(
-        &mut self,
-        change: &Change,
-        result: Result<&'static str, DecideError>,
-    ) -> Decided {
-        let is_done = result.as_ref().is_ok_and(|what| *what != ALREADY);
-        if is_done && self.words.are_shared && !self.words.notes.is_empty() {
-            let path = change.path.to_string_lossy().into_owned();
-            self.spoken_of.push(path);
-        }
+    pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
         let path = self.kept.turn.shown(&change.path).display().to_string();
         Decided {
             name: self.kept.name(change),
@@ -406,31 +428,33 @@ impl<'a> Deciding<'a> {
     }
 
     /// The judgement of a change that stays; none if all of it has been taken back, which can still be undone.
-    fn kept(&mut self, change: &Change) -> Option<Made> {
+    fn kept(&self, change: &Change) -> Option<Made> {
         let edit = self.edit(change).cloned();
         if edit.is_none() && self.is_written_back(change) {
             return None;
         }
-        self.has_kept = true;
         let notes = self.words.own(change);
-        if !notes.is_empty() {
-            let shown = match &self.words.shown {
-                Some(shown) => shown.clone(),
-                None => {
-                    let now = kept::now(&change.path).unwrap_or_default();
-                    as_text(&now).unwrap_or_default().to_owned()
-                }
-            };
-            self.tell_notes(change, true, &notes, &shown);
-        }
-        Some(match edit {
+        let remark = (!notes.is_empty()).then(|| {
+            let shown = self.words.shown.clone().unwrap_or_else(|| {
+                let now = kept::now(&change.path).unwrap_or_default();
+                as_text(&now).unwrap_or_default().to_owned()
+            });
+            on_decision(change, true, &notes, &shown)
+        });
+        let made = match edit {
             // What is left of it stays.
             Some(mut edit) => {
                 edit.judgement = Judgement::Edited;
-                edit.notes.extend(self.words.all(change));
+                // The newest first, as in what was said of hunks before.
+                edit.notes.splice(0..0, self.words.all(change));
                 Made::of(edit)
             }
             None => self.made(change, Judgement::Kept, None),
+        };
+        Some(Made {
+            stays: true,
+            remark,
+            ..made
         })
     }
 
@@ -516,8 +540,8 @@ impl<'a> Deciding<'a> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        self.tell_diff(change, is_all, text, &unified(text, &taken), false);
         let what = self.judge(change, judgement, None)?;
+        self.tell_diff(change, is_all, text, &unified(text, &taken), false);
         Ok((taken, what))
     }
 
@@ -571,9 +595,11 @@ impl<'a> Deciding<'a> {
         let without = without.unwrap_or_default();
         let sides = as_text(&without).zip(as_text(now));
         let diff = sides.map_or_else(String::new, |(before, after)| unified(before, after));
-        self.hear(change, false, &[], |path| remarks::put_back(path, &diff));
         self.store
             .judge(self.kept.turn.number, [(change.number, None)])?;
+        self.hear(remark(change, false, &[], |path| {
+            remarks::put_back(path, Some(&diff))
+        }));
         Ok(true)
     }
 
@@ -614,10 +640,16 @@ impl<'a> Deciding<'a> {
 
     /// A change that was taken back is there again, if it was not in an editor only.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
-        if let Some(done) = done {
-            let diff = self.what_became(done);
-            let is_gone = done.written.is_absent();
-            self.hear(change, is_gone, &[], |path| remarks::put_back(path, &diff));
+        let diff = done.map(|it| self.what_became(it));
+        let is_gone = done.is_some_and(|it| it.written.is_absent());
+        let mut remark = Some(remark(change, is_gone, &[], |path| {
+            remarks::put_back(path, diff.as_deref())
+        }));
+        // A file that was written is as it is, whether that is kept or not.
+        if done.is_some()
+            && let Some(remark) = remark.take()
+        {
+            self.hear(remark);
         }
         let judged = self.judged(change)?;
         let former = judged.former.as_ref().map(|it| it.judgement);
@@ -631,36 +663,30 @@ impl<'a> Deciding<'a> {
         Ok(Made {
             judged: judged.former.as_deref().cloned(),
             what,
+            stays: false,
+            remark,
         })
     }
 
     /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
-            let is_gone = change.after.is_absent();
-            self.hear(change, is_gone, notes, |path| {
-                remarks::decided(is_kept, path, notes, shown)
-            });
+            self.hear(on_decision(change, is_kept, notes, shown));
         }
     }
 
-    /// The agent is to hear what `text` makes of the file's path, in which the notes are. After many, one sentence says how
-    /// many more there are.
-    fn hear(
-        &mut self,
-        change: &Change,
-        is_gone: bool,
-        notes: &[Note],
-        text: impl FnOnce(&str) -> String,
-    ) {
-        let path = change.path.to_string_lossy().into_owned();
-        let text = text(&path);
-        let told = FileRemark::new(path, text, notes, is_gone);
-        let length: usize = self.told.iter().map(|it| it.text.len()).sum();
-        match length + told.text.len() > MAX_TOLD && !self.told.is_empty() {
+    /// The agent is to hear this. After many, one sentence says how many more there are, of those in which the person says
+    /// nothing.
+    fn hear(&mut self, remark: FileRemark) {
+        match remark.words.is_empty() && !self.has_room(&remark) {
             true => self.untold += 1,
-            false => self.told.push(told),
+            false => self.told.push(remark),
         }
+    }
+
+    fn has_room(&self, remark: &FileRemark) -> bool {
+        let length: usize = self.told.iter().map(|it| it.text.len()).sum();
+        self.told.is_empty() || length + remark.text.len() <= MAX_TOLD
     }
 
     /// Takes the messages that the agent is to hear so far.
@@ -727,10 +753,22 @@ impl<'a> Deciding<'a> {
         })
     }
 
-    fn save(&self, change: &Change, made: Made) -> Result<&'static str, DecideError> {
+    fn save(&mut self, change: &Change, made: Made) -> Result<&'static str, DecideError> {
         let judged = [(change.number, made.judged.as_ref())];
         self.store.judge(self.kept.turn.number, judged)?;
-        Ok(made.what)
+        Ok(self.saved_made(change, made))
+    }
+
+    /// What a person made of a change is kept: only now the agent may hear of it.
+    fn saved_made(&mut self, change: &Change, made: Made) -> &'static str {
+        if made.stays {
+            self.has_kept = true;
+            self.use_words(change);
+        }
+        if let Some(remark) = made.remark {
+            self.hear(remark);
+        }
+        made.what
     }
 
     /// The judgement before, if a part of the change was taken back or if it was edited.
@@ -793,6 +831,7 @@ impl<'a> Deciding<'a> {
         // It does not hear of it by name: of thousands, no diff is made in vain.
         if self.untold > 0 && self.words.own(change).is_empty() {
             self.untold += 1;
+            self.use_words(change);
             return;
         }
         let diff = self.what_became(done);
@@ -830,9 +869,17 @@ impl<'a> Deciding<'a> {
         let notes = self.words.own(change);
         let shown = self.words.shown.clone();
         let shown = shown.as_deref().unwrap_or(before);
-        self.hear(change, is_gone, &notes, |path| {
-            remarks::taken_back(path, is_its, is_all, diff, &notes, shown)
-        });
+        let with = |diff: Option<&str>| {
+            remark(change, is_gone, &notes, |path| {
+                remarks::taken_back(path, is_its, is_all, diff, &notes, shown)
+            })
+        };
+        let mut remark = with(Some(diff));
+        if !notes.is_empty() && !self.has_room(&remark) {
+            remark = with(None);
+        }
+        self.hear(remark);
+        self.use_words(change);
     }
 }
 
@@ -841,8 +888,30 @@ impl Made {
         Self {
             what: judged.judgement.name(),
             judged: Some(judged),
+            stays: false,
+            remark: None,
         }
     }
+}
+
+/// The agent is to read what `text` makes of the file's path, in which the notes are.
+fn remark(
+    change: &Change,
+    is_gone: bool,
+    notes: &[Note],
+    text: impl FnOnce(&str) -> String,
+) -> FileRemark {
+    let path = change.path.to_string_lossy().into_owned();
+    let text = text(&path);
+    FileRemark::new(path, text, notes, is_gone)
+}
+
+/// The person's notes on a change that stays, or about which they have not decided.
+fn on_decision(change: &Change, is_kept: bool, notes: &[Note], shown: &str) -> FileRemark {
+    let is_gone = change.after.is_absent();
+    remark(change, is_gone, notes, |path| {
+        remarks::decided(is_kept, path, notes, shown)
+    })
 }
 
 /// The changes that were taken back or edited last, of the turns that belong to one of these folders: those of one turn about

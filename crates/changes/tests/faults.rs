@@ -12,8 +12,9 @@ use std::process::Command;
 
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::take_back::{TakeBackError, take_back};
-use pillion_changes::{Change, Recorder, Store, Turn};
+use pillion_changes::{Act, Change, ChangeRef, Deciding, Kept, Recorder, Store, Turn, Words};
 use pillion_discovery::Environment;
+use pillion_protocol::Note;
 
 const SESSION: u64 = 1;
 
@@ -224,6 +225,87 @@ fn the_store_is_read_only() {
         lab.recorder.coverage(&lab.root.join("file")),
         Coverage::NotKept
     );
+}
+
+/// Does this with all of the first turn. Returns true if it is done.
+fn all(deciding: &mut Deciding<'_>, act: Act) -> bool {
+    let names: [ChangeRef; 2] = ["1", "1.1"].map(|it| it.parse().unwrap());
+    let mut is_done = true;
+    let each = |it: pillion_changes::Decided| is_done &= it.result.is_ok();
+    deciding.all(act, &names, each).unwrap();
+    is_done
+}
+
+#[test]
+fn an_agent_hears_of_no_decision_that_is_not_kept() {
+    again(
+        "decisions_are_not_kept",
+        "mount -t tmpfs -o size=8m pillion-test \"$LAB/state\"",
+    );
+}
+
+#[test]
+#[ignore = "run by an_agent_hears_of_no_decision_that_is_not_kept"]
+fn decisions_are_not_kept() {
+    let Some(mut lab) = Lab::open() else { return };
+    const OLD: &str = "1\n2\n3\n4\n5\n";
+    const NEW: &str = "one\n2\n3\n4\nfive\n";
+    type Decide = fn(&mut Deciding<'_>, &Change) -> bool;
+    // With words on the one change, and on several.
+    let decisions: [(&str, bool, Decide); 5] = [
+        ("kept", false, |it, change| it.keep(change).is_ok()),
+        ("kept", true, |it, _| all(it, Act::Keep)),
+        ("taken back", false, |it, change| {
+            it.take_out_of(change, None, NEW).is_ok()
+        }),
+        ("taken back", true, |it, change| {
+            it.take_out_of(change, Some(0..1), NEW).is_ok()
+        }),
+        ("undone", false, |it, change| it.undo(change).is_ok()),
+    ];
+    fs::write(lab.root.join("file"), OLD).unwrap();
+    let turn = lab.turn(|root| fs::write(root.join("file"), NEW).unwrap());
+    let log = lab.store.path().join("turns/1/judged.jsonl");
+    for (what, are_shared, decide) in decisions {
+        let _ = fs::remove_file(&log);
+        let kept = Kept::read(&lab.store, turn.number).unwrap();
+        let change = &kept.turn.changes[0];
+        if what == "undone" {
+            let mut deciding = Deciding::new(&lab.store, &kept);
+            deciding.take_out_of(change, None, NEW).unwrap();
+            // No room is left where the log ends.
+            let length = fs::metadata(&log).unwrap().len();
+            let rest = vec![b'\n'; usize::try_from(4096 - length % 4096).unwrap()];
+            let text = [fs::read(&log).unwrap(), rest].concat();
+            fs::write(&log, text).unwrap();
+        }
+        let filler = fill(&lab.state);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        deciding.say(Words {
+            notes: vec![Note::on_all("my words")],
+            are_shared,
+            ..Words::default()
+        });
+        assert!(!decide(&mut deciding, change), "{what}");
+        assert_eq!(deciding.unsaid().len(), 1, "{what}");
+        assert_eq!(deciding.take_told(), [], "{what}");
+        // There is room again, and it is told once.
+        fs::remove_file(filler).unwrap();
+        assert!(decide(&mut deciding, change), "{what}");
+        let told = deciding.take_told();
+        let texts: Vec<_> = told.iter().map(|it| it.text.as_str()).collect();
+        let said = texts.concat().matches("my words").count();
+        assert_eq!(said, usize::from(what != "undone"), "{texts:?}");
+        assert!(!told.is_empty(), "{what}");
+    }
+    // Nothing is written either, as the text that is overwritten cannot be kept.
+    let _ = fs::remove_file(&log);
+    let kept = Kept::read(&lab.store, turn.number).unwrap();
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    fill(&lab.state);
+    assert!(!all(&mut deciding, Act::TakeBack));
+    assert_eq!(fs::read_to_string(lab.root.join("file")).unwrap(), NEW);
+    assert_eq!(deciding.take_told(), []);
 }
 
 #[test]

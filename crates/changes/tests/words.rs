@@ -212,10 +212,11 @@ fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
         panic!("{items:?}");
     };
     let all: Vec<_> = item.judged.all_notes().map(|it| it.text.as_str()).collect();
-    assert_eq!(all, ["second", "the rest", "first"]);
+    assert_eq!(all, ["the rest", "second", "first"]);
+    assert_eq!(reasons(&tree), [some("the rest")]);
     let diff = items[0].diff(&tree.store, "Claude Code");
     assert!(
-        diff.contains("\n# second\n# the rest\n# first\n--- a/"),
+        diff.contains("\n# the rest\n# second\n# first\n--- a/"),
         "{diff}"
     );
 }
@@ -235,5 +236,149 @@ fn long_words_on_several_changes_are_told_whole_and_kept_in_short() {
         let kept = Kept::read(&tree.store, 1).unwrap();
         let judged = kept.judged(&kept.turn.changes[0]).unwrap();
         assert_eq!(judged.notes[0].text.len() < 600, is_short, "{of:?}");
+    }
+}
+
+/// However often it is named: two threads would write it, and the agent would hear it twice.
+#[test]
+fn a_change_that_is_named_twice_is_decided_once() {
+    for (of, count) in [
+        (&["1.1", "1.1"][..], 1),
+        (&["1", "1.2"], 3),
+        (&["1.2", "1.1", "1", "1.2"], 3),
+    ] {
+        for act in [Act::Keep, Act::TakeBack, Act::Undo] {
+            let tree = tree(&["a", "b", "c"], true);
+            if act == Act::Undo {
+                told(&tree, Act::TakeBack, &["1"], Words::default());
+            }
+            let kept = Kept::read(&tree.store, 1).unwrap();
+            let mut deciding = Deciding::new(&tree.store, &kept);
+            if act != Act::Undo {
+                deciding.say(because(of, "once"));
+            }
+            let mut decided = Vec::new();
+            let all = deciding.all(act, &names(of), |it| {
+                it.result.unwrap();
+                decided.push(it.name);
+            });
+            all.unwrap();
+            assert_eq!(decided.len(), count, "{of:?}, {act:?}");
+            let heard = deciding.take_told();
+            let said = heard.iter().filter(|it| it.text.contains("once"));
+            assert_eq!(said.count(), usize::from(act != Act::Undo), "{of:?}");
+            // One change is not several because it was named twice.
+            let is_of_several = heard.iter().any(|it| it.text.contains("your changes to"));
+            assert_eq!(is_of_several, count > 1 && act != Act::Undo, "{of:?}");
+        }
+    }
+}
+
+/// Of thousands of changes, an agent reads a part, and all that the person says.
+#[test]
+fn notes_on_lines_are_told_also_where_there_is_no_room_for_diffs() {
+    let long: String = (0..900).map(|it| format!("line {it}\n")).collect();
+    let all: Vec<_> = (0..12).map(|it| format!("f{it:02}")).collect();
+    let all: Vec<_> = all.iter().map(String::as_str).collect();
+    for (has_hooks, act) in [
+        (true, Act::TakeBack),
+        (false, Act::TakeBack),
+        (true, Act::Keep),
+    ] {
+        let tree = tree(&[], true);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.prepare();
+        recorder.begin(2, "claude", "more").unwrap();
+        recorder.before(2, "claude", shell("1")).unwrap();
+        for name in &all {
+            fs::write(tree.root.join(name), &long).unwrap();
+        }
+        recorder.after(2, "1", |_| false).unwrap();
+        recorder.end(2).unwrap();
+        let number = *tree.store.numbers().unwrap().last().unwrap();
+        if !has_hooks {
+            let mut turn = tree.store.turn(number).unwrap();
+            turn.is_without_hooks = true;
+            tree.store.save(&turn).unwrap();
+        }
+        let kept = Kept::read(&tree.store, number).unwrap();
+        let mut deciding = Deciding::new(&tree.store, &kept);
+        let notes = (1..=12).map(|it| (it, vec![on_line(2, &format!("note {it}."))]));
+        let name = number.to_string();
+        deciding.say(Words {
+            on_lines: notes.collect(),
+            ..because(&[&name], "for all of them")
+        });
+        deciding
+            .all(act, &names(&[&name]), |it| assert!(it.result.is_ok()))
+            .unwrap();
+        assert!(deciding.unsaid().is_empty());
+        let heard = deciding.take_told();
+        let text: Vec<_> = heard.iter().map(|it| it.text.as_str()).collect();
+        let text = text.join("\n");
+        for it in 1..=12 {
+            let note = format!("line 3 (`line 2`): note {it}.");
+            assert_eq!(text.matches(&note).count(), 1, "{note}");
+        }
+        assert_eq!(text.matches("for all of them").count(), 1);
+        assert!(!text.contains("did the same with"), "{text}");
+        assert!(text.len() < 80 << 10, "{}", text.len());
+    }
+}
+
+#[test]
+fn words_about_what_is_not_decided_are_named() {
+    let tree = tree(&["a", "b"], true);
+    told(&tree, Act::Keep, &["1.1"], Words::default());
+    let mut words = because(&["1"], "on all");
+    words.on_lines = BTreeMap::from([(1, vec![on_line(2, "on a")]), (2, vec![on_line(2, "on b")])]);
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let mut deciding = Deciding::new(&tree.store, &kept);
+    for (act, unsaid) in [
+        // What was seen before is not kept again.
+        (Act::Keep, &["on a"][..]),
+        (Act::Keep, &["on all", "on a", "on b"]),
+        (Act::TakeBack, &[]),
+        (Act::TakeBack, &["on all", "on a", "on b"]),
+    ] {
+        deciding.say(words.clone());
+        deciding
+            .all(act, &names(&["1"]), |it| assert!(it.result.is_ok()))
+            .unwrap();
+        let found: Vec<_> = deciding
+            .unsaid()
+            .into_iter()
+            .map(|it| it.text.as_str())
+            .collect();
+        assert_eq!(found, unsaid, "{act:?}");
+        let heard = deciding.take_told();
+        assert_eq!(heard.is_empty(), unsaid.len() == 3, "{heard:?}");
+    }
+}
+
+/// The editor may refuse the text, or not save it: what the agent heard before is no longer true.
+#[test]
+fn the_agent_hears_that_what_was_taken_out_of_a_buffer_was_undone() {
+    for lines in [None, Some(0..1), Some(0..9)] {
+        let tree = tree(&["a"], true);
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        let change = &kept.turn.changes[0];
+        let mut deciding = Deciding::new(&tree.store, &kept);
+        deciding.say(because(&["1.1"], "why"));
+        deciding.take_out_of(change, lines, NEW).unwrap();
+        assert!(deciding.take_told()[0].text.ends_with("of this: why"));
+        let [undone] = &told(&tree, Act::Undo, &["1.1"], Words::default())[..] else {
+            panic!("it is told");
+        };
+        let text = &undone.text;
+        assert!(
+            text.starts_with("The user has undone what they took back or changed in "),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("/a. They did that in their editor: read the file before you go on.")
+        );
+        assert_eq!(fs::read_to_string(&change.path).unwrap(), NEW);
+        assert_eq!(reasons(&tree), [None]);
     }
 }

@@ -95,14 +95,14 @@ impl FileRemark {
     }
 }
 
-/// The person took back, or edited, what was written already: what became of the file, as a unified diff; `is_its` if it is
-/// known that the agent wrote it, and `is_all` if all of the change is gone. With the person's notes on the text that was
+/// The person took back, or edited, what was written already: what became of the file, as a unified diff, unless there is no
+/// room for it; `is_its` if it is known that the agent wrote it, and `is_all` if all of the change is gone. With the person's notes on the text that was
 /// `shown`.
 pub fn taken_back(
     file_path: &str,
     is_its: bool,
     is_all: bool,
-    diff: &str,
+    diff: Option<&str>,
     notes: &[Note],
     shown: &str,
 ) -> String {
@@ -112,10 +112,13 @@ pub fn taken_back(
         (false, true) => "has taken back a change that may be yours",
         (false, false) => "has changed what you may have written",
     };
-    let diff = shortened(diff);
     let mut text = format!(
-        "The user {what} in {file_path}. Do not make that change again unless they ask for it. What became of the file:\n{diff}"
+        "The user {what} in {file_path}. Do not make that change again unless they ask for it."
     );
+    match diff {
+        Some(diff) => text += &became(diff),
+        None => text += " Read the file before you go on.\n",
+    }
     if !notes.is_empty() {
         text += &format!("The user says of this{}", words(notes, shown));
     }
@@ -135,12 +138,19 @@ pub fn of_several(is_its: bool, is_kept: bool, file_paths: &[&str], notes: &[Not
 }
 
 /// The person undid what they had taken back, or edited, in what was written already: what became of the file, as a unified
-/// diff.
-pub fn put_back(file_path: &str, diff: &str) -> String {
+/// diff; none if it was undone in an editor, which may not have saved the file.
+pub fn put_back(file_path: &str, diff: Option<&str>) -> String {
+    let rest = match diff {
+        Some(diff) => became(diff),
+        None => " They did that in their editor: read the file before you go on.".to_owned(),
+    };
+    format!("The user has undone what they took back or changed in {file_path}.{rest}")
+}
+
+/// The rest of a remark: the file as it was and as it is, as a unified diff.
+fn became(diff: &str) -> String {
     let diff = shortened(diff);
-    format!(
-        "The user has undone what they took back or changed in {file_path}. What became of the file:\n{diff}"
-    )
+    format!(" What became of the file:\n{diff}")
 }
 
 /// The person did something with what was written in these files, and there is no room to say what: their own words go
