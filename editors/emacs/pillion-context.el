@@ -22,6 +22,9 @@
 (defconst pillion-context--shown 10
   "The number of files that agents see.")
 
+(defconst pillion-context--folders 16
+  "The number of folders whose projects count.")
+
 (defconst pillion-context--max-selected 16400
   "Agents see 16,384 characters; a few more show that the text is truncated.")
 
@@ -59,25 +62,35 @@
       (when (and (pillion-file buffer) (not (buffer-base-buffer buffer)))
         (puthash buffer (setq now (1- now)) pillion-context--times)))))
 
+(defun pillion-context--newest ()
+  "The buffers of files, the one focused last first."
+  (let ((all nil))
+    (maphash (lambda (buffer time) (push (cons time buffer) all)) pillion-context--times)
+    (mapcar #'cdr (sort all (lambda (a b) (> (car a) (car b)))))))
+
 (defun pillion-context--look-at-files ()
   "Record which files to report."
-  (let ((all nil) (shown nil))
-    (maphash (lambda (buffer time) (push (cons time buffer) all)) pillion-context--times)
-    (setq all (sort all (lambda (a b) (> (car a) (car b)))))
+  (let ((all (pillion-context--newest)) (shown nil))
     (while (and all (< (length shown) pillion-context--shown))
-      (let* ((buffer (cdr (pop all)))
+      (let* ((buffer (pop all))
              (path (pillion-file-on-disk buffer)))
         (when path
           (push (cons buffer path) shown))))
     (setq pillion-context--list (nreverse shown))))
 
 (defun pillion-context-files ()
-  "The files to report, the one focused last first."
-  (unless pillion-context--list
-    (pillion-context--look-at-files))
-  (or (mapcar #'cdr pillion-context--list)
-      (let ((here (pillion-file-on-disk (window-buffer (selected-window)))))
-        (and here (list here)))))
+  "The files whose projects count, one of each folder.
+The one focused last is first."
+  (let ((all (pillion-context--newest)) (files nil) (folders nil))
+    (while (and all (< (length files) pillion-context--folders))
+      (let* ((path (pillion-file (pop all)))
+             (folder (and path (file-name-directory path))))
+        (when (and path (not (member folder folders)))
+          (push folder folders)
+          (push path files))))
+    (or (nreverse files)
+        (let ((here (pillion-file (window-buffer (selected-window)))))
+          (and here (list here))))))
 
 (defun pillion-context-buffer ()
   "The buffer of the file that has the focus, or had it last."
@@ -208,6 +221,12 @@
       (unless (equal params pillion-context--sent)
         (when (pillion-client-notify :pillion/didChangeContext params)
           (setq pillion-context--sent params))))))
+
+(defun pillion-context-flush ()
+  "Send what changed, and wait until Pillion knows the roots.
+An agent may start as soon as a file is open."
+  (pillion-context-look)
+  (pillion-roots-await))
 
 (defun pillion-context--schedule (&rest _)
   "Check soon: something changed, perhaps not through a key."

@@ -25,7 +25,7 @@
               (or (pillion-client-get :version) "?") (or (pillion-client-get :port) "?")
               (if agents (string-join agents ", ") "no agent")
               (or (pillion-client-get :pending) 0)
-              (concat (if (pillion-client-get :roots) ""
+              (concat (if (or (pillion-client-get :roots) (not (pillion-client-get :port))) ""
                         ", no workspace root. Hint: set `pillion-roots'")
                       (string-remove-suffix
                        "." (mapconcat (lambda (it) (concat ". " (pillion-plain it)))

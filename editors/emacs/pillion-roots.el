@@ -45,23 +45,29 @@
       (pillion-say-once "`pillion-roots' must be a list of folders, or return one")
       nil)))
 
-(defun pillion-roots--folders (files)
-  "The folder that Emacs was started in, and the projects of FILES."
-  (let ((projects (mapcar #'pillion-roots--project
-                          (delete-dups (mapcar #'file-name-directory files)))))
-    (delq nil (cons (and (not (daemonp)) command-line-default-directory) projects))))
+(defun pillion-roots--folders ()
+  "The folder that Emacs was started in."
+  (unless (daemonp)
+    (list command-line-default-directory)))
+
+(defun pillion-roots--projects-of (files)
+  "The projects of FILES."
+  (delq nil (mapcar #'pillion-roots--project
+                    (delete-dups (mapcar #'file-name-directory files)))))
 
 (defun pillion-roots--uris (paths)
   "The URIs of those of PATHS that are on this machine, each once."
   (vconcat (delete-dups
-            (mapcar (lambda (path) (pillion-uri (expand-file-name path)))
-                    (seq-remove #'file-remote-p paths)))))
+            (mapcar #'pillion-uri
+                    ;; In a remote buffer a relative name is remote, too.
+                    (seq-remove #'file-remote-p (mapcar #'expand-file-name paths))))))
 
 (defun pillion-roots--workspace ()
   "The workspace as the protocol has it."
   (let ((chosen (pillion-roots--chosen))
         (files (funcall pillion-roots-files-function)))
-    (list :folders (pillion-roots--uris (or chosen (pillion-roots--folders files)))
+    (list :folders (pillion-roots--uris (or chosen (pillion-roots--folders)))
+          :projects (pillion-roots--uris (and (not chosen) (pillion-roots--projects-of files)))
           :files (pillion-roots--uris files)
           :chosen (if chosen t :json-false))))
 
@@ -80,6 +86,14 @@ If IS-NEW, folders may have become projects."
       (pillion-client-notify :pillion/didChangeWorkspace now)
       (setq pillion-roots--sent now))))
 
+(defun pillion-roots-await ()
+  "Have the roots of this moment worked out, and wait until they are known.
+Not for long: disks may hang."
+  (when (pillion-client-running-p)
+    (let ((now (pillion-roots--workspace)))
+      (setq pillion-roots--sent now)
+      (ignore-errors (pillion-client-ask-now :pillion/workspace now)))))
+
 (defun pillion-roots-for-terminal ()
   "The folder for an agent in a terminal."
   (or (pillion-client-get :start)
@@ -88,9 +102,14 @@ If IS-NEW, folders may have become projects."
         default-directory)))
 
 (defun pillion-roots-warn-if-none ()
-  "Report, the first time, that no agent can find this Emacs."
-  (unless (pillion-client-get :roots)
-    (pillion-say-once "no workspace root, so no agent connects. Hint: set `pillion-roots'")))
+  "Report, the first time, that no agent can find this Emacs.
+While Emacs starts, Pillion may know less than what is open by now."
+  (unless (or (pillion-client-get :roots)
+              (not (equal (pillion-roots--workspace) pillion-roots--sent)))
+    (pillion-say-once "no workspace root, so no agent connects. Hint: %s"
+                      (if (pillion-roots--chosen)
+                          "`pillion-roots' names no folder that is there"
+                        "set `pillion-roots'"))))
 
 (setq pillion-client-initialize-function #'pillion-roots-begin
       pillion-client-environment-function #'pillion-roots-warn-if-none)

@@ -130,15 +130,20 @@ that a key is held down.")
   "The person decides: when they began to type that.
 A key that is held down gives the same command again and again."
   (let* ((now (float-time))
-         (begun-at (if (< (- now (car pillion-seen--decided)) pillion-seen--burst)
-                       (cdr pillion-seen--decided)
-                     (or pillion-seen--begun-at now))))
-    (push (truncate (* 1000 (- now (car pillion-seen--decided)))) pillion-seen--pauses)
+         (pause (max 0 (- now (car pillion-seen--decided))))
+         ;; A clock that was set back does not make it earlier than now.
+         (begun-at (min now (if (< pause pillion-seen--burst)
+                                (cdr pillion-seen--decided)
+                              (or pillion-seen--begun-at now)))))
+    (push (truncate (* 1000 pause)) pillion-seen--pauses)
     (setq pillion-seen--decided (cons now begun-at))
     begun-at))
 
 (defun pillion-seen--drawn-ms (diff begun-at)
   "For how many milliseconds DIFF was drawn at BEGUN-AT; nil if it never was."
+  ;; After the clock was set back, it begins anew.
+  (when (and (pillion-diff-seen-since diff) (> (pillion-diff-seen-since diff) (float-time)))
+    (setf (pillion-diff-seen-since diff) (float-time)))
   (and (eql (pillion-diff-seen-revision diff) (pillion-diff-revision diff))
        (max 0 (truncate (* 1000 (- begun-at (pillion-diff-seen-since diff)))))))
 

@@ -11,6 +11,7 @@
 
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-context)
 (require 'pillion-roots)
 (require 'pillion-wait)
 
@@ -176,7 +177,9 @@ Pillion also says then which agents there are."
     (let ((buffer (generate-new-buffer
                    (if (= number 1) (format "*pillion: %s*" agent)
                      (format "*pillion: %s %d*" agent number))))
-          (folder (file-name-as-directory (pillion-roots-for-terminal))))
+          (folder (progn
+                    (pillion-context-flush)
+                    (file-name-as-directory (pillion-roots-for-terminal)))))
       (with-current-buffer buffer
         (setq default-directory folder
               pillion-terminal--number number))

@@ -213,9 +213,10 @@ impl View {
         Some(self.looked_at()? + LOOK)
     }
 
-    /// A decision did not count.
-    pub fn refuse(&mut self, at: SystemTime) {
-        self.refused = Some(at);
+    /// A decision did not count. A proposal that was drawn later than now was drawn before the clock was set back.
+    pub fn refuse(&mut self, now: SystemTime) {
+        self.refused = Some(now);
+        self.drawn = self.drawn.map(|drawn| drawn.min(now));
     }
 
     /// Since when the person has looked at it undisturbed.
@@ -233,7 +234,7 @@ impl View {
                 .looked_at()
                 .map(|since| at.duration_since(since).unwrap_or_default()),
             is_typed: true,
-            // Each refusal has the person look anew, so that a held key is refused again.
+            // Each refusal has the person look anew, so that a held key that was refused once is refused again.
             pauses: Vec::new(),
             unseen_hunks: self.sight.unseen(),
             against: Against::default(),
@@ -297,6 +298,10 @@ mod tests {
         view.focus(after(2700));
         assert_eq!(drawn_for(&view, 3600), ms(900));
         assert_eq!(drawn_for(&view, 0), ms(0), "a clock that went back");
+        view.refuse(after(100));
+        assert_eq!(drawn_for(&view, 800), ms(700), "it does not have to catch up");
+        view.refuse(after(1000));
+        assert_eq!(drawn_for(&view, 1700), ms(700), "the person looks anew");
     }
 
     #[test]

@@ -93,6 +93,42 @@ impl Terminal {
     }
 }
 
+/// In Emacs' own project of the file, as soon as that is open.
+#[each_newer_emacs]
+fn an_agent_starts_in_the_project_of_the_file_that_was_just_opened(version: EmacsVersion) {
+    for (set_up, expected) in [
+        ("", "other"),
+        // As for a submodule.
+        ("(setq pillion-test-project \"~/other/\")", "other"),
+        // As with `project-vc-extra-root-markers'.
+        ("(setq pillion-test-project \"~/other/sub/\")", "other/sub"),
+    ] {
+        let terminal = Terminal::new(version);
+        let home = terminal.world.home.home();
+        fs::create_dir_all(home.join("other/.git")).unwrap();
+        fs::create_dir_all(home.join("other/sub")).unwrap();
+        fs::write(home.join("other/sub/b.txt"), "b\n").unwrap();
+        if set_up.contains("other/\"") {
+            fs::create_dir_all(home.join("other/sub/.git")).unwrap();
+        }
+        let emacs = &terminal.world.emacs;
+        let project = "(defun pillion-test-project (folder) \
+             (and (bound-and-true-p pillion-test-project) \
+                  (file-in-directory-p folder pillion-test-project) \
+                  (cons 'pillion-test pillion-test-project))) \
+             (cl-defmethod project-root ((project (head pillion-test))) (cdr project)) \
+             (push #'pillion-test-project project-find-functions)";
+        emacs.eval(&format!(
+            "(progn (require 'project) {project} {set_up} \
+             (find-file \"~/other/sub/b.txt\") (pillion-run \"gemini\"))"
+        ));
+        let noted = terminal.wait_file("gemini.started", |text| !text.is_empty());
+        let folder = home.join(expected).display().to_string();
+        assert_eq!(noted.lines().next(), Some(&*folder), "{set_up}");
+        emacs.assert_no_errors();
+    }
+}
+
 #[each_newer_emacs]
 fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version: EmacsVersion) {
     let terminal = Terminal::new(version);

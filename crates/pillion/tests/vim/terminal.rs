@@ -106,6 +106,36 @@ fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version: VimVersi
 }
 
 #[each_vim]
+fn an_agent_starts_where_the_person_is_at_that_moment(version: VimVersion) {
+    for (set_up, expected) in [
+        ("tcd ../other", "other"),
+        ("lcd src", "workspace/src"),
+        ("edit ../other/b.txt", "other"),
+        ("cd / | edit ~/notes/c.txt", "notes"),
+    ] {
+        let terminal = Terminal::new(version);
+        let home = &terminal.world.home;
+        fs::create_dir(home.workspace().join("src")).unwrap();
+        let other = home.other_workspace("other");
+        fs::create_dir(other.join(".git")).unwrap();
+        fs::write(other.join("b.txt"), "b\n").unwrap();
+        let notes = home.home().join("notes");
+        fs::create_dir_all(notes.join(".hg")).unwrap();
+        let folder = match expected {
+            "other" => other,
+            "notes" => notes,
+            _ => home.workspace().join("src"),
+        };
+        let vim = &terminal.world.vim;
+        vim.input(&format!(":{set_up} | Pillion run gemini<CR>"));
+        let noted = terminal.wait_file("gemini.started", |text| !text.is_empty());
+        let started = noted.lines().next().unwrap();
+        assert_eq!(started, folder.to_str().unwrap(), "{set_up}");
+        vim.assert_no_errors();
+    }
+}
+
+#[each_vim]
 fn the_program_says_which_agents_there_are(version: VimVersion) {
     let terminal = Terminal::new(version);
     let vim = &terminal.world.vim;

@@ -91,7 +91,7 @@ local notifications = {
     M.state.port = params.port
     M.state.pid = params.pid
     M.state.files = params.discoveryFiles or {}
-    M.state.roots = params.roots or {}
+    M.state.roots = params.roots
     M.state.start_folder = type(params.startFolder) == "string" and params.startFolder or nil
     M.state.environment = params.variables or {}
     require("pillion.agents").set(params.agents or {})

@@ -164,6 +164,12 @@ local function schedule()
   end
 end
 
+--- Tells Pillion what has changed, and waits until it knows the roots: an agent starts right after `:tcd` or `:edit`.
+function M.flush()
+  look()
+  require("pillion.roots").await()
+end
+
 local function files_may_differ()
   files_changed = true
   schedule()

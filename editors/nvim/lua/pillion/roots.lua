@@ -5,6 +5,9 @@ local servers = require("pillion.roots.servers")
 
 local M = {}
 
+--- For how long an agent that is to start waits for the roots.
+local AWAIT_MS = 2000
+
 --- What was sent last, as JSON.
 local sent
 
@@ -30,11 +33,18 @@ local function working_folders()
   return folders
 end
 
---- The URIs of paths, each once.
+--- The absolute paths of folders. Neovim asks the disk about each, to add the slash at its end.
+local function absolute(folders)
+  return vim.tbl_map(function(folder)
+    return type(folder) == "string" and vim.fn.fnamemodify(folder, ":p") or false
+  end, folders)
+end
+
+--- The URIs of absolute paths, each once.
 local function uris(paths)
   local list, seen = {}, {}
   for _, path in ipairs(paths) do
-    local uri = type(path) == "string" and require("pillion.uri").from_path(vim.fn.fnamemodify(path, ":p"))
+    local uri = path and require("pillion.uri").from_path(path)
     if uri and not seen[uri] then
       seen[uri] = true
       table.insert(list, uri)
@@ -55,7 +65,7 @@ local function workspace()
   local option = require("pillion.config").get().roots
   local given = option and chosen(option)
   return {
-    folders = uris(given or vim.list_extend(working_folders(), servers.folders())),
+    folders = uris(absolute(given or vim.list_extend(working_folders(), servers.folders()))),
     files = uris(require("pillion.context.recent").paths()),
     chosen = given ~= nil,
   }
@@ -76,9 +86,27 @@ function M.refresh(is_new)
   end
 end
 
+--- Has the roots of this moment worked out, and waits until Pillion has said what they are. Not for long: disks may hang.
+function M.await()
+  local now = workspace()
+  local is_known = false
+  local is_sent = client().request("pillion/workspace", now, function()
+    is_known = true
+  end)
+  if is_sent then
+    sent = vim.json.encode(now)
+    vim.wait(AWAIT_MS, function()
+      return is_known or not client().is_running()
+    end, 5)
+  end
+end
+
 local function warn_if_none()
-  if #client().state.roots == 0 then
-    require("pillion.notify").once("warn", "no workspace root, so no agent connects. Hint: :cd PROJECT")
+  local roots = client().state.roots
+  if roots and #roots == 0 then
+    local is_chosen = require("pillion.config").get().roots
+    local hint = is_chosen and "the option roots names no folder that is there" or ":cd PROJECT"
+    require("pillion.notify").once("warn", "no workspace root, so no agent connects. Hint: " .. hint)
   end
 end
 

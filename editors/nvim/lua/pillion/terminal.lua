@@ -250,6 +250,7 @@ local function open(agent, number, arguments)
   end
   warn_if_without_pillion(agent)
   command = through_run(agent, command)
+  require("pillion.context").flush()
   local cwd = require("pillion.roots").for_terminal()
   if type(provider) == "function" then
     local details = { agent = agent, number = number, cwd = cwd }

@@ -126,7 +126,9 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     state.startFolder = type(start) == v:t_string ? start : ''
     environment.Set(get(params, 'variables', {}))
     agents.Set(get(params, 'agents', []))
-    roots.WarnIfNone()
+    if has_key(params, 'roots')
+      roots.WarnIfNone()
+    endif
   elseif method == 'pillion/didChangeStatus'
     for name in ['agents', 'mentions', 'warnings', 'notes']
       state[name] = get(params, name, [])

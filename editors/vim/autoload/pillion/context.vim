@@ -119,6 +119,12 @@ def Look(_: number)
   endif
 enddef
 
+# Tells Pillion what has changed, and waits until it knows the roots: an agent starts right after |:tcd| or |:edit|.
+export def Flush()
+  Look(0)
+  roots.Await()
+enddef
+
 def Schedule()
   if !is_scheduled
     is_scheduled = true

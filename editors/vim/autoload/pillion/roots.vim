@@ -79,10 +79,20 @@ export def Refresh(is_new: bool)
   endif
 enddef
 
+# Has the roots of this moment worked out, and waits until Pillion has said what they are. Not for long: disks may hang.
+export def Await()
+  const now = Workspace()
+  if client.IsRunning()
+    sent = now
+    client.AskNow('pillion/workspace', now)
+  endif
+enddef
+
 # Says, the first time, that agents find this Vim nowhere.
 export def WarnIfNone()
   if empty(client.state.roots)
-    notify.Once('warn', 'no workspace root, so no agent connects. Hint: :cd PROJECT')
+    const hint = empty(Chosen()) ? ':cd PROJECT' : 'g:pillion_roots names no folder that is there'
+    notify.Once('warn', $'no workspace root, so no agent connects. Hint: {hint}')
   endif
 enddef
 

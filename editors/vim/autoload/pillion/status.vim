@@ -13,6 +13,11 @@ def Diffs(count: number): string
   return count == 1 ? '1 diff' : $'{count} diffs'
 enddef
 
+# Once Pillion has said what the roots are.
+def IsNowhere(): bool
+  return type(client.state.port) == v:t_number && empty(client.state.roots)
+enddef
+
 # For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always`. Empty if Pillion does not run.
 export def Line(): string
   if !client.IsRunning()
@@ -32,7 +37,7 @@ export def Describe(): string
   const names = Agents()
   return printf('version %s, port %s, %s, %s%s%s',
     client.state.version, client.state.port, empty(names) ? 'no agent' : join(names, ', '),
-    Diffs(client.state.pendingDiffs), empty(client.state.roots) ? ', no workspace root. Hint: :cd PROJECT' : '',
+    Diffs(client.state.pendingDiffs), IsNowhere() ? ', no workspace root. Hint: :cd PROJECT' : '',
     mapnew(client.state.notes, (_, note) => $'. {note}')->join('')->substitute('\.$', '', ''))
 enddef
 

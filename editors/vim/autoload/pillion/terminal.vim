@@ -5,6 +5,7 @@ vim9script
 import autoload './agents.vim'
 import autoload './client.vim'
 import autoload './config.vim'
+import autoload './context.vim'
 import autoload './environment.vim'
 import autoload './notify.vim'
 import autoload './roots.vim'
@@ -149,6 +150,7 @@ def Start(agent: string, number: number, arguments: list<string>)
   WaitForPillion()
   const command = Command(agent)
   WarnIfWithoutPillion(agent)
+  context.Flush()
   var session: dict<any> = {agent: agent, number: number, buf: 0, cwd: roots.ForTerminal(), back: WhereFrom(),
     size: 0, used: 0}
   Split(0)

@@ -10,8 +10,11 @@ local M = {}
 --- As many files as agents are shown.
 local SHOWN = 10
 
---- How many files are looked for at most: on disk, in search of those to be shown, and for their repositories.
+--- How many files are looked for on disk at most, in search of those to be shown.
 local LOOKED_AT = 64
+
+--- Of how many folders the repositories are looked for at most, and among how many files.
+local FOLDERS, AMONG = 64, 512
 
 --- Notes `{ buf, time }`, the newest last.
 local notes = {}
@@ -84,13 +87,19 @@ function M.seed()
   end
 end
 
---- The paths of the files that were focused last, the newest first; before anything was looked at, of the one in focus.
+--- The paths of the files that were focused last, one of each folder, the newest first; before anything was looked at, of
+--- the one in focus.
 function M.paths()
-  local paths = {}
-  for index = #notes, 1, -1 do
+  local paths, folders = {}, {}
+  for index = #notes, math.max(1, #notes - AMONG + 1), -1 do
     local one = notes[index]
-    paths[#paths + 1] = counts(one) and file.path(one.buf) or nil
-    if #paths == LOOKED_AT then
+    local path = counts(one) and file.path(one.buf)
+    local folder = path and vim.fs.dirname(path)
+    if folder and not folders[folder] then
+      folders[folder] = true
+      paths[#paths + 1] = path
+    end
+    if #paths == FOLDERS then
       break
     end
   end

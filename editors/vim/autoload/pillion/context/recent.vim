@@ -8,6 +8,10 @@ import autoload '../files.vim'
 const SHOWN = 10
 const MAX_LOOKED_AT = 64
 
+# Of how many folders the repositories are looked for at most, and among how many files.
+const MAX_FOLDERS = 64
+const MAX_AMONG = 512
+
 # By buffer: when its file was focused last, in milliseconds.
 var times: dict<number> = {}
 var last_time = 0
@@ -61,9 +65,22 @@ export def Shown(): list<dict<any>>
   return shown
 enddef
 
-# The paths of these files; before anything was looked at, the one in focus.
+# The paths of the files that were focused last, one of each folder, the newest first; before anything was looked at, of the
+# one in focus.
 export def Paths(): list<string>
-  const shown = Shown()->mapnew((_, entry) => entry.path)
+  var paths: list<string> = []
+  var folders: dict<bool> = {}
+  for buf in Newest()[: MAX_AMONG - 1]
+    const path = files.PathOf(buf)
+    const folder = fnamemodify(path, ':h')
+    if path != '' && !has_key(folders, folder)
+      folders[folder] = true
+      add(paths, path)
+    endif
+    if len(paths) == MAX_FOLDERS
+      break
+    endif
+  endfor
   const here = files.PathOf(bufnr())
-  return !empty(shown) || here == '' || !files.IsOnDisk(here) ? shown : [here]
+  return !empty(paths) || here == '' ? paths : [here]
 enddef

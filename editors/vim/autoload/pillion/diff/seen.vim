@@ -6,6 +6,8 @@ vim9script
 import autoload './pending.vim'
 import autoload './unseen.vim'
 
+# Where |reltime()| is the wall clock, it may be set back: what lies in the future then begins anew.
+
 # When a decision was typed last, and the pauses in milliseconds before each since the last one that was sent: what is
 # typed while an answer is awaited shows that a key is held down.
 var typed_at = -1.0
@@ -56,7 +58,14 @@ enddef
 
 # For how many milliseconds the proposal as it is now has been on the screen; -1 if it never was.
 export def DrawnFor(diff: dict<any>): number
-  return diff.seen_revision == diff.revision ? float2nr((Now() - diff.seen_since) * 1000) : -1
+  if diff.seen_revision != diff.revision
+    return -1
+  endif
+  const now = Now()
+  if diff.seen_since > now
+    diff.seen_since = now
+  endif
+  return float2nr((now - diff.seen_since) * 1000)
 enddef
 
 # By the id of each diff: `revision`, the one that was drawn last, and for how long (`drawn`) it has been there now.
@@ -72,7 +81,7 @@ enddef
 export def NoteTyped()
   const now = Now()
   if typed_at >= 0
-    add(pauses, float2nr((now - typed_at) * 1000))
+    add(pauses, max([0, float2nr((now - typed_at) * 1000)]))
   endif
   typed_at = now
 enddef
