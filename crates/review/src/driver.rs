@@ -410,7 +410,6 @@ impl Driver {
         self.update(Event::Kept(place))
     }
 
-    /// The terminal may have another size after something else had it.
     /// The terminal is ours again after the shell had it.
     fn resumed(&mut self) -> io::Result<()> {
         self.notifier.forget();
@@ -418,6 +417,7 @@ impl Driver {
         self.update(Event::Resumed(size))
     }
 
+    /// The terminal may have another size after something else had it.
     fn resize(&mut self) -> io::Result<()> {
         let size = self.screen.size()?;
         self.update(Event::Resized(size))

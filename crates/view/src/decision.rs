@@ -81,6 +81,7 @@ pub struct Seen {
     pub is_typed: bool,
     /// The pauses, by the view's clock, before each decision that the person typed since the last one that was sent,
     /// this one included: those typed while an answer is awaited are not sent. Empty if the view does not know.
+    #[serde(default)]
     pub pauses: Vec<Duration>,
     /// The changed hunks that have never been on the screen as a whole; none if the view cannot know.
     pub unseen_hunks: Option<Unseen>,

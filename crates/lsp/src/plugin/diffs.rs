@@ -302,12 +302,11 @@ impl Seen {
             let hunks = of - seen.len();
             Unseen { hunks, of }
         });
+        let pauses = self.pauses_ms.into_iter().map(Duration::from_millis);
         pillion_view::Seen {
             drawn_for: self.drawn_ms.map(Duration::from_millis),
             is_typed: self.typed,
-            pauses: { self.pauses_ms.into_iter() }
-                .map(Duration::from_millis)
-                .collect(),
+            pauses: pauses.collect(),
             unseen_hunks,
             against: pillion_view::Against::default(),
         }
