@@ -25,16 +25,13 @@ pub struct Watch(Option<oneshot::Receiver<()>>);
 impl Watch {
     /// Starts to look. A person may stop the agent before they are shown anything, so this begins as soon as the call is read.
     pub fn start(protocol: &'static dyn HookProtocol, call: &Call) -> Self {
-        let Some(Record { path, call: name }) = call.record.clone() else {
+        let Some(Record { path, .. }) = call.record.clone() else {
             return Self(None);
         };
         let (call, (way, stopped)) = (call.clone(), oneshot::channel());
         // A disk that hangs must not keep a decision from being heard.
         let watching = spawn("record", move || {
-            let mut lines = match name.is_empty() {
-                true => NewLines::unnamed(&path),
-                false => NewLines::named(),
-            };
+            let mut lines = NewLines::after_now(&path);
             while !way.is_closed() {
                 let new = lines.read(&path);
                 if new.iter().any(|line| protocol.is_stopped(&call, line)) {
@@ -63,38 +60,25 @@ fn length(path: &Path) -> io::Result<u64> {
     Ok(metadata.len())
 }
 
-/// The lines of a record that may be about the call.
+/// The lines that are added to a record. What it had before may be about another call: also where it names calls, as some models
+/// use a name again.
 #[derive(Debug)]
 struct NewLines {
-    /// True if the lines name calls. If not, an older line may be about another call, and is none of these.
-    is_named: bool,
-    /// The number of bytes that were read, or are older than the call; none while that is not known.
+    /// The number of bytes that were read, or were there before; none while that is not known.
     read: Option<u64>,
     /// The line that has not ended.
     rest: Vec<u8>,
 }
 
 impl NewLines {
-    /// All lines, because they name the call that they are about.
-    fn named() -> Self {
-        Self {
-            is_named: true,
-            read: Some(0),
-            rest: Vec::new(),
-        }
-    }
-
     /// The lines that come from now on.
-    fn unnamed(path: &Path) -> Self {
+    fn after_now(path: &Path) -> Self {
         let read = match length(path) {
             Ok(length) => Some(length),
             Err(error) => (error.kind() == ErrorKind::NotFound).then_some(0),
         };
-        Self {
-            is_named: false,
-            read,
-            rest: Vec::new(),
-        }
+        let rest = Vec::new();
+        Self { read, rest }
     }
 
     /// Returns the lines that have come since the last time: none while the file cannot be read.
@@ -103,18 +87,12 @@ impl NewLines {
             return Vec::new();
         };
         let length = metadata.len();
-        let read = match self.read {
-            Some(read) if read <= length => read,
-            // It was written anew.
-            Some(_) if self.is_named => {
-                self.rest.clear();
-                0
-            }
-            _ => {
-                self.rest.clear();
-                length
-            }
-        };
+        let read = self.read.filter(|read| *read <= length);
+        if read.is_none() {
+            // It was written anew, or its length was not known: all that it has may be old.
+            self.rest.clear();
+        }
+        let read = read.unwrap_or(length);
         self.read = Some(read);
         match file.seek(SeekFrom::Start(read)) {
             Ok(_) => self.read_on(&mut file),
@@ -166,7 +144,7 @@ mod tests {
     fn lines_are_read_once_they_have_ended() {
         let (_folder, path) = record();
         write(&path, "before\n");
-        let mut lines = NewLines::unnamed(&path);
+        let mut lines = NewLines::after_now(&path);
         assert!(lines.read(&path).is_empty());
         write(&path, "one\ntw");
         assert_eq!(lines.read(&path), ["one\n"]);
@@ -181,33 +159,29 @@ mod tests {
 
     #[test]
     fn a_record_that_begins_later_is_read_from_its_beginning() {
-        for mut lines in [NewLines::unnamed(Path::new("/nowhere")), NewLines::named()] {
-            let (_folder, path) = record();
-            assert!(lines.read(&path).is_empty());
-            write(&path, "one\n");
-            assert_eq!(lines.read(&path), ["one\n"]);
-        }
+        let (_folder, path) = record();
+        let mut lines = NewLines::after_now(&path);
+        assert!(lines.read(&path).is_empty());
+        write(&path, "one\n");
+        assert_eq!(lines.read(&path), ["one\n"]);
     }
 
-    /// The line of an Esc of an hour ago must not stop a call that it does not name.
+    /// The line of an Esc of an hour ago must not stop this call.
     #[test]
-    fn what_is_older_than_the_call_is_read_only_if_it_names_calls() {
+    fn what_is_older_than_the_call_is_never_read() {
         let (folder, path) = record();
         write(&path, "old\n");
-        // It cannot be opened at first: as with too many files open, but not missing.
-        let mut unnamed = NewLines::unnamed(folder.path());
-        assert!(unnamed.read(&path).is_empty());
-        write(&path, "new\n");
-        assert_eq!(unnamed.read(&path), ["new\n"]);
-        let mut named = NewLines::named();
-        assert_eq!(named.read(&path), ["old\n", "new\n"]);
+        // It cannot be opened at first: as with too many files open, and not as one that is missing.
+        let mut lines = NewLines::after_now(folder.path());
+        assert!(lines.read(folder.path()).is_empty());
+        assert!(lines.read(&path).is_empty());
+        write(&path, "new\nbegun");
+        assert_eq!(lines.read(&path), ["new\n"]);
         // It is written anew, and is shorter.
-        fs::write(&path, "old\nha").unwrap();
-        assert!(unnamed.read(&path).is_empty());
-        assert_eq!(named.read(&path), ["old\n"]);
-        write(&path, "lf\nnext\n");
-        assert_eq!(unnamed.read(&path), ["lf\n", "next\n"]);
-        assert_eq!(named.read(&path), ["half\n", "next\n"]);
+        fs::write(&path, "old\n").unwrap();
+        assert!(lines.read(&path).is_empty());
+        write(&path, "next\n");
+        assert_eq!(lines.read(&path), ["next\n"]);
     }
 
     #[test]
@@ -224,7 +198,7 @@ mod tests {
             ("one\ntw", &["one\n"]),
             ("one\ntwo\n", &["one\n", "two\n"]),
         ] {
-            let mut lines = NewLines::named();
+            let mut lines = NewLines::after_now(Path::new("/nowhere"));
             assert_eq!(lines.read_on(&mut text.as_bytes().chain(Broken)), expected);
             assert_eq!(lines.read, Some(text.len() as u64));
         }
@@ -233,7 +207,7 @@ mod tests {
     #[test]
     fn what_is_no_file_is_not_read() {
         let folder = tempfile::tempdir().unwrap();
-        let mut lines = NewLines::named();
+        let mut lines = NewLines::after_now(Path::new("/nowhere"));
         for path in [folder.path(), Path::new("/dev/null"), Path::new("/nowhere")] {
             assert!(lines.read(path).is_empty(), "{}", path.display());
         }
