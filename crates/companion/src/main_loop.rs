@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
-use pillion_system::{Signal, Signals, memory};
+use pillion_system::{Signal, Signals, duration, memory};
 use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
@@ -112,6 +112,8 @@ pub(crate) struct MainLoop {
     judging: Judging,
     /// The reason why the last look at what agents had written failed.
     look_problem: Option<String>,
+    /// The reason why the person's own limit is not used.
+    limit_problem: Option<String>,
     events: Events,
     wakers: Wakers<Waiter>,
     sendings: Vec<Sending>,
@@ -122,13 +124,22 @@ pub(crate) struct MainLoop {
     connected: Vec<Dialect>,
 }
 
-/// The variable with the number of seconds after which a call is denied that waits for the person in a hook.
+/// The variable with the time after which a call is denied that waits for the person in a hook.
 const HOOK_LIMIT: &str = "PILLION_LIMIT";
 
 /// The person's own such limit, if they have set one.
-fn hook_limit(environment: &Environment) -> Option<Duration> {
-    let seconds = environment.filled(HOOK_LIMIT)?.to_str()?.parse();
-    seconds.ok().map(Duration::from_secs)
+///
+/// # Errors
+/// A sentence for them, if it cannot be read.
+fn hook_limit(environment: &Environment) -> Result<Option<Duration>, String> {
+    let Some(value) = environment.filled(HOOK_LIMIT) else {
+        return Ok(None);
+    };
+    // What is not Unicode is no duration either.
+    let limit = duration::parse(&value.to_string_lossy());
+    limit
+        .map(Some)
+        .map_err(|why| format!("{HOOK_LIMIT} is {value:?}, and is not used: {why}"))
 }
 
 impl MainLoop {
@@ -142,7 +153,11 @@ impl MainLoop {
         losses: Losses,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
-        let hook_limit = environment.as_ref().and_then(hook_limit);
+        let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
+        let limit_problem = hook_limit.as_ref().err().cloned();
+        if let Some(problem) = &limit_problem {
+            tracing::warn!("{problem}");
+        }
         let judging = Judging::new(environment.as_ref(), events.clone());
         let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
@@ -159,7 +174,7 @@ impl MainLoop {
             discovery,
             context: Context::default(),
             focusing: Vec::new(),
-            diffs: Diffs::within(hook_limit),
+            diffs: Diffs::within(hook_limit.unwrap_or_default()),
             sessions,
             origins,
             losses,
@@ -174,6 +189,7 @@ impl MainLoop {
             unhooked: Unhooked::default(),
             judging,
             look_problem: None,
+            limit_problem,
             events: events.clone(),
             wakers: Wakers::default(),
             sendings: Vec::new(),

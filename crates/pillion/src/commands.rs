@@ -30,7 +30,6 @@ pub mod uninstall;
 
 mod ask;
 mod control_client;
-mod limit;
 mod notes;
 mod output;
 mod position;

@@ -3,6 +3,7 @@
 //!
 //! - [`child`]: programs that are run for no longer than a while.
 //! - `descriptors`: the descriptors that a program inherits.
+//! - [`duration`]: durations as people write them.
 //! - [`input`]: the room in a pipe.
 //! - [`memory`]: the amount that the allocator keeps.
 //! - [`namespaces`]: the part of the machine that a process sees.
@@ -19,6 +20,7 @@ pub mod child;
 pub mod clock;
 #[cfg(unix)]
 pub mod descriptors;
+pub mod duration;
 pub mod input;
 pub mod memory;
 pub mod namespaces;

@@ -95,6 +95,34 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
 }
 
 #[test]
+fn a_person_is_told_by_which_way_each_agent_gets_it() {
+    let notes = [Note::on_all("no")];
+    let (no, yes) = (Outcome::Rejected, Outcome::accepted("x"));
+    let next = "gets your note with your next prompt, unless you select something before";
+    let late = "gets your note with your next prompt but one (it adds nothing to the prompt right after a rejection), \
+                unless you select something before";
+    let each = "gets your note with each prompt, until you select something";
+    let until_new =
+        "gets your note with each prompt, until it proposes a change or you select something";
+    for (agent, outcome, expected) in [
+        (Dialect::ClaudeCode, &no, next),
+        (Dialect::ClaudeCode, &yes, next),
+        (Dialect::OpenCode, &no, next),
+        (Dialect::OpenCode, &yes, next),
+        (Dialect::QwenCode, &no, next),
+        (Dialect::QwenCode, &yes, next),
+        (Dialect::GeminiCli, &no, late),
+        (Dialect::GeminiCli, &yes, next),
+        (Dialect::CopilotCli, &no, until_new),
+        (Dialect::CopilotCli, &yes, each),
+    ] {
+        let told = remark(agent, outcome, &notes).told(false, false);
+        let expected = format!("{} {expected}", agent.display_name());
+        assert_eq!(told.message, expected, "{outcome:?}");
+    }
+}
+
+#[test]
 fn of_a_command_the_agent_is_named_whose_hook_it_is() {
     let notes = [Note::on_all("why?")];
     for (agent, expected) in [

@@ -241,6 +241,7 @@ impl MainLoop {
         let problem = self.recording.problem();
         warnings.extend(problem.map(|it| format!("what agents change is not kept: {it}")));
         warnings.extend(self.look_problem.clone());
+        warnings.extend(self.limit_problem.clone());
         warnings
     }
 

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use pillion_agent::set::{End, ProposedFile};
 use pillion_protocol::diff::set::MAX_FILES;
+use pillion_system::duration;
 
 use self::change::Change;
 use super::ask::{self, Asked, Stop};
-use super::limit;
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::failure::{self, Failure, Kind};
@@ -56,7 +56,7 @@ pub struct Args {
 
     /// Give up after this time, such as `90`, `90s`, `5m` or `1h`, even if the editor does not
     /// respond [default: wait forever]
-    #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     timeout: Option<Duration>,
 
     /// Print `{path, outcome, content}`; `outcome` is `accepted`, `unchanged`, `rejected` or

@@ -24,10 +24,11 @@ use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks::CommandsBeside;
+use pillion_system::duration;
 use pillion_text::stderr;
 
 use self::judge::{Limits, Verdict};
-use super::limit;
+use self::record::Watch;
 use crate::args::{self, Target};
 use crate::failure::{Failure, Kind};
 use crate::install::Machine;
@@ -60,7 +61,7 @@ pub struct Args {
 
     /// Deny the change if nobody has decided after this time, such as `90`, `5m` or `1h`, whatever
     /// the time was spent on [default: a minute less than the agent waits]
-    #[arg(long, value_name = "DURATION", value_parser = limit::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
     limit: Option<Duration>,
 
     /// Without a companion, deny the change instead of leaving it to the agent
@@ -165,7 +166,10 @@ fn answer(
         }
     };
     match call.event {
-        Event::BeforeTool | Event::Question => judge::judge(agent, protocol, &call, target, limits),
+        Event::BeforeTool | Event::Question => {
+            let watch = Watch::start(protocol, &call);
+            judge::judge(agent, protocol, &call, target, limits, watch)
+        }
         _ => Verdict::Answered(tell(agent, target, protocol, &call)),
     }
 }

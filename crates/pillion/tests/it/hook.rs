@@ -439,6 +439,23 @@ fn what_stands_beside_a_hook_is_silent_where_no_agent_is_connected() {
     pending(&sandbox, 0);
 }
 
+/// Claude Code, which was started with the companion at this port, is about to make this call: `pillion hook guard` stands beside it.
+fn beside(sandbox: &Sandbox, call: &Value, port: u16) -> Answer {
+    let command = sandbox
+        .command(["hook", "guard", "claude"])
+        .env("CLAUDE_CODE_SSE_PORT", port.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = command.unwrap();
+    let input = call.to_string();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    Hook(child).answer()
+}
+
 /// The companion may be killed before this process has reached it: then there is nobody whom it could ask.
 #[test]
 fn what_stands_beside_a_hook_has_the_agent_ask_if_its_companion_was_killed() {
@@ -446,35 +463,56 @@ fn what_stands_beside_a_hook_has_the_agent_ask_if_its_companion_was_killed() {
     let path = sandbox.home.file("a.txt", BEFORE);
     let mut call = edit(&sandbox, &path, "two", "zwei");
     call["tool_use_id"] = "toolu_1".into();
-    let beside = |port: u16| {
-        let command = sandbox
-            .command(["hook", "guard", "claude"])
-            .env("CLAUDE_CODE_SSE_PORT", port.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut child = command.unwrap();
-        let input = call.to_string();
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input.as_bytes()).unwrap();
-        drop(stdin);
-        Hook(child).answer()
-    };
+    let beside = |port: u16| beside(&sandbox, &call, port);
     let mut killed = sandbox.serve::<&str>([]);
     let port = killed.port();
-    // One that is new may have taken the place of one that was killed.
-    assert_eq!(beside(port).decision().0, "ask");
-    beside(1).expect_nothing();
     killed.signal("KILL");
     killed.ended();
-    assert_eq!(beside(port).decision().0, "ask");
+    let answer = beside(port);
+    let (decision, why) = answer.decision();
+    assert_eq!(decision, "ask");
+    assert!(why.contains("was killed. hint: start it again"), "{why}");
     beside(1).expect_nothing();
     let mut ended = sandbox.serve::<&str>([]);
     let port = ended.port();
     ended.signal("TERM");
     ended.ended();
     beside(port).expect_nothing();
+}
+
+/// Claude Code does not come back to a companion that is there only when it has given up dialling, at the same port or another.
+#[test]
+fn what_stands_beside_a_hook_has_the_agent_ask_where_it_is_not_connected_to_an_open_editor() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let mut call = edit(&sandbox, &path, "two", "zwei");
+    call["tool_use_id"] = "toolu_1".into();
+    let mut killed = sandbox.serve::<&str>([]);
+    let former = killed.port();
+    killed.signal("KILL");
+    killed.ended();
+    let serve = sandbox.serve::<&str>([]);
+    let below = sandbox.home.workspace().join("sub");
+    fs::create_dir(&below).unwrap();
+    for (port, folder) in [
+        (serve.port(), sandbox.home.workspace()),
+        (serve.port(), sandbox.home.home()),
+        (former, sandbox.home.workspace()),
+        (1, sandbox.home.workspace()),
+        (1, below),
+    ] {
+        call["cwd"] = folder.to_str().unwrap().into();
+        let answer = beside(&sandbox, &call, port);
+        let (decision, why) = answer.decision();
+        assert_eq!(decision, "ask", "{port} {folder:?}");
+        assert!(
+            why.contains("is not connected") && why.contains("hint: type /ide"),
+            "{why}"
+        );
+    }
+    // One that has other folders open is none that would show it.
+    call["cwd"] = sandbox.home.home().to_str().unwrap().into();
+    beside(&sandbox, &call, 1).expect_nothing();
 }
 
 #[test]

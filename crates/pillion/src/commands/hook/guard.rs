@@ -1,16 +1,17 @@
 //! `pillion hook guard`.
 //!
 //! Claude Code starts it beside the hook that calls the companion over its own connection. If that hook gets no answer, because
-//! the companion was killed or the connection broke, Claude Code would make the call: of two hooks, the one that has it ask the
-//! person counts.
+//! the companion was killed, the connection broke or Claude Code has not come back to a new companion, it would make the call: of
+//! two hooks, the one that has it ask the person counts.
 
 use std::io;
-use std::time::Duration;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use pillion_discovery::{CompanionState, Environment, is_left_behind, state};
+use pillion_discovery::{CompanionState, Environment, depth_in, is_left_behind, state};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
-use pillion_system::now_ms;
 use pillion_view::commands::{Client, ClientError, Guard, Guarded};
 
 use super::{agent, input};
@@ -28,55 +29,70 @@ pub struct Args {
 
 /// Why the agent asks, for the person.
 const NO_ANSWER: &str = "the editor or review ended, and nobody had decided";
+const KILLED: &str =
+    "the editor or review was killed. hint: start it again, or run `pillion doctor`";
+const NOT_CONNECTED: &str =
+    "Claude Code is not connected to the open editor or review. hint: type /ide";
+
+/// The time limit for an agent that is just connecting.
+const CONNECTS_WITHIN: Duration = Duration::from_millis(500);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let protocol = super::protocol(args.agent)?;
     let call = input::read(&mut io::stdin().lock()).and_then(|input| protocol.read(input));
     // What it is not told of is the business of the hook beside it.
-    let Some(call) = call.ok().map(|call| call.id).filter(|id| !id.is_empty()) else {
+    let Some(call) = call.ok().filter(|call| !call.id.is_empty()) else {
         return Ok(());
     };
-    let processes = agent::processes(protocol);
-    if is_unanswered(&Guard { processes, call }) {
-        super::give(&pillion_hooks::Answer::json(hooks::decision(
-            "ask", NO_ANSWER,
-        )))?;
+    let guard = Guard {
+        processes: agent::processes(protocol),
+        call: call.id,
+    };
+    let environment = Environment::current();
+    if let Some(why) = why_unanswered(&environment, args.agent, &guard, call.folder.as_deref()) {
+        super::give(&pillion_hooks::Answer::json(hooks::decision("ask", why)))?;
     }
     Ok(())
 }
 
-/// A companion that is younger may have taken the place of one that was killed, without the agent's having come back yet.
-const COMES_BACK: Duration = Duration::from_secs(10);
-
-/// Returns true if the companion that the agent was started with was killed a moment ago, or not replaced since: the hook beside this
-/// may have called it.
-fn is_killed(environment: &Environment, companions: &[CompanionState]) -> bool {
-    let agent = Dialect::ClaudeCode;
+/// Waits at the companion that the agent is connected to. Returns why the hook gets no answer, if it gets none.
+fn why_unanswered(
+    environment: &Environment,
+    agent: Dialect,
+    guard: &Guard,
+    folder: Option<&Path>,
+) -> Option<&'static str> {
+    // Without it, Claude Code was started while no editor or review was open, and none is known to be its.
     let port = agent.port_variable();
-    let port = port.and_then(|name| environment.filled(name)?.to_str()?.parse().ok());
-    let Some(port) = port else {
-        return false;
+    let port = port.and_then(|name| environment.filled(name)?.to_str()?.parse::<u16>().ok());
+    let is_its = |it: &CompanionState| {
+        port.is_some_and(|port| {
+            it.port == port || folder.is_some_and(|folder| depth_in(&it.roots, folder).is_some())
+        })
     };
-    match companions.iter().find(|it| it.port == port) {
-        Some(it) => u128::from(now_ms().saturating_sub(it.started_at_ms)) < COMES_BACK.as_millis(),
-        None => is_left_behind(environment, agent, port),
-    }
-}
-
-/// Waits at the companion that the agent is connected to. Returns true if the hook gets no answer from it.
-fn is_unanswered(guard: &Guard) -> bool {
-    let environment = Environment::current();
-    let companions = state::list(&environment);
-    let mut is_lost = is_killed(&environment, &companions);
-    for client in companions.iter().filter_map(Client::new) {
-        match client.guard(guard.clone()) {
-            Ok(Guarded::Answered) => return false,
-            Ok(Guarded::Unanswered) => return true,
-            // One of an older version has no such hooks.
-            Ok(Guarded::Elsewhere) | Err(ClientError::Refused(_) | ClientError::Diff(_)) => {}
-            // It was there a moment ago.
-            Err(_) => is_lost = true,
+    let until = Instant::now() + CONNECTS_WITHIN;
+    loop {
+        let mut why = None;
+        for companion in state::list(environment) {
+            let Some(client) = Client::new(&companion) else {
+                continue;
+            };
+            match client.guard(guard.clone()) {
+                Ok(Guarded::Answered) => return None,
+                Ok(Guarded::Unanswered) => return Some(NO_ANSWER),
+                // Once it has given up dialling, Claude Code does not come back to a companion by itself.
+                Ok(Guarded::Elsewhere) if is_its(&companion) => why = why.or(Some(NOT_CONNECTED)),
+                // One of an older version has no such hooks.
+                Ok(Guarded::Elsewhere) | Err(ClientError::Refused(_) | ClientError::Diff(_)) => {}
+                // It was there a moment ago.
+                Err(_) => why = Some(NO_ANSWER),
+            }
         }
+        if why != Some(NOT_CONNECTED) || Instant::now() >= until {
+            let is_killed = || port.is_some_and(|port| is_left_behind(environment, agent, port));
+            return why.or_else(|| is_killed().then_some(KILLED));
+        }
+        sleep(BETWEEN_LOOKS);
     }
-    is_lost
 }

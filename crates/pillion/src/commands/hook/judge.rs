@@ -18,7 +18,8 @@ use pillion_view::commands::Client;
 use pillion_view::{Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, record, work};
+use super::record::Watch;
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, work};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::choice::{Need, Running};
@@ -66,6 +67,7 @@ pub fn judge(
     call: &Call,
     target: &Target,
     limits: Limits,
+    watch: Watch,
 ) -> Verdict {
     let ruling = match (&call.event, protocol.changes(call, &mut Disk)) {
         (_, Changes::None) => Ok(Ruling::Pass),
@@ -73,7 +75,9 @@ pub fn judge(
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
         }
-        (Event::BeforeTool, changes) => shown(agent, protocol, changes, call, target, limits),
+        (Event::BeforeTool, changes) => {
+            shown(agent, protocol, changes, call, target, limits, watch)
+        }
         _ => Ok(Ruling::Pass),
     };
     match ruling {
@@ -104,6 +108,7 @@ fn shown(
     call: &Call,
     target: &Target,
     limits: Limits,
+    watch: Watch,
 ) -> Result<Ruling, Stop> {
     let environment = Environment::current();
     let running = Running::look(&environment);
@@ -138,7 +143,7 @@ fn shown(
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(agent, protocol, call, &connection, changes, limits)
+    ask(agent, protocol, call, &connection, changes, limits, watch)
 }
 
 /// The places where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
@@ -186,6 +191,7 @@ fn ask(
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
+    watch: Watch,
 ) -> Result<Ruling, Stop> {
     let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
@@ -195,7 +201,7 @@ fn ask(
         connection,
         &proposed,
         left.map(|it| it.max(Duration::from_millis(1))),
-        record::call_is_stopped(protocol, call),
+        watch.call_is_stopped(),
         |_, _| {},
     );
     let asked = pillion_agent::runtime()

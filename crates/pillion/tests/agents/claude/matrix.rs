@@ -2,6 +2,8 @@
 //! own, and what becomes of a call about which nobody has decided when the hub is killed.
 
 use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::thread::spawn;
 
 use pillion_testkit::{Env, Home, Turn, all_of, kill_hub};
 use serde_json::json;
@@ -37,13 +39,7 @@ fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_
     // Nobody decides in time.
     let env = Env::default().with("PILLION_LIMIT", "2");
     scene.review.pane().kill();
-    companion::wait_until("no hub", || {
-        let is_hub = |pid: &u32| {
-            let command = fs::read(format!("/proc/{pid}/cmdline"));
-            command.is_ok_and(|it| it.ends_with(b"pillion\0hub\0"))
-        };
-        (!all_of(&scene.home).iter().any(is_hub)).then_some(())
-    });
+    wait_no_hub(&scene.home);
     scene.review = Review::start_with(&scene.tmux, &scene.home, "limited", &env);
     wait_connected(&scene.review);
     let made = scene.home.workspace().join("too-late");
@@ -77,6 +73,54 @@ fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_
 fn claude_that_is_run_writes_nothing_without_a_hub_in_bypass_mode() {
     let mode = "bypassPermissions";
     writes_nothing_without_a_hub(&run_in(mode), mode);
+}
+
+fn wait_no_hub(home: &Home) {
+    companion::wait_until("no hub", || {
+        let is_hub = |pid: &u32| {
+            let command = fs::read(format!("/proc/{pid}/cmdline"));
+            command.is_ok_and(|it| it.ends_with(b"pillion\0hub\0"))
+        };
+        (!all_of(home).iter().any(is_hub)).then_some(())
+    });
+}
+
+/// A review is open that Claude Code does not come back to, as one that is started after it has given up dialling: here, at another
+/// port. It asks in its own window about what nobody is shown.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_if_it_does_not_come_back_to_an_open_review() {
+    let mut scene = run_in("bypassPermissions");
+    let locks = fs::read_dir(scene.home.home().join(".claude/ide")).expect("a review runs");
+    let mut ports = locks.filter_map(|it| it.ok()?.path().file_stem()?.to_str()?.parse().ok());
+    let port: u16 = ports.next().expect("it has left its file");
+    scene.review.pane().kill();
+    wait_no_hub(&scene.home);
+    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).expect("nobody listens any more");
+    spawn(move || taken.incoming().for_each(drop));
+    scene.review = Review::start_with(&scene.tmux, &scene.home, "later", &Env::default());
+
+    let book = scene.home.file("later.ipynb", notebook("x = 1"));
+    let input = json!({"notebook_path": book, "cell_id": "a1", "new_source": "x = 2"});
+    let name = "NotebookEdit";
+    let cell = Turn::CallTool { name, input };
+    scene.model.script([Turn::read_file(&book), cell]);
+    scene.claude.prompt("change it");
+    scene.claude.wait_question();
+    scene.claude.deny();
+    scene.claude.wait_ready();
+    assert_eq!(first_cell(&book), "x = 1");
+
+    let made = scene.home.workspace().join("made");
+    let input = json!({"command": "touch made", "description": "makes a file"});
+    scene.model.clear();
+    scene.model.script([Turn::CallTool {
+        name: "Bash",
+        input,
+    }]);
+    scene.claude.prompt("run it");
+    scene.claude.wait_question();
+    assert!(!made.exists());
 }
 
 /// Returns true if a process stands beside a hook that could tell that its companion was killed before it reached that.

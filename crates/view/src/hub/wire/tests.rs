@@ -286,3 +286,12 @@ proptest! {
         let _ = serde_json::from_slice::<FromHub>(&line);
     }
 }
+
+/// A program of the same version may have been built before views said this.
+#[test]
+fn what_a_view_has_seen_is_read_without_its_pauses() {
+    let mut seen = serde_json::to_value(decide().seen).unwrap();
+    seen.as_object_mut().unwrap().remove("pauses").unwrap();
+    let read: Seen = serde_json::from_value(seen).unwrap();
+    assert!(read.pauses.is_empty());
+}

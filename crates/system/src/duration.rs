@@ -1,8 +1,8 @@
-//! A duration on the command line.
+//! A duration as people write it, on the command line and in variables.
 
 use std::time::Duration;
 
-/// `90` and `90s` are seconds; `ms`, `m` and `h` are the other units.
+/// Reads a duration: `90` and `90s` are seconds; `ms`, `m` and `h` are the other units.
 ///
 /// # Errors
 /// When it is something else, or nothing.
