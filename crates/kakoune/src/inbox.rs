@@ -401,7 +401,7 @@ mod tests {
             ("the -file", false, "the -file"),
         ] {
             let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", typed];
-            let Some(What::TakeOut(taking)) = understand("out-3", &words) else {
+            let Some(What::TakeOut(taking)) = understood("out-3", &words) else {
                 panic!("{typed} is not read");
             };
             assert_eq!((taking.lines.is_none(), &*taking.typed), (is_whole, rest));
