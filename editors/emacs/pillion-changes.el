@@ -47,19 +47,44 @@
     (pillion-changes--insert (format "  %-26s %s" (plist-get file :label) (plist-get file :shown))
                              (if is-unseen 'warning 'default)
                              about)
-    (seq-doseq (hunk (plist-get file :hunks))
-      (let* ((lines (plist-get hunk :lines))
-             (first (plist-get lines :start))
-             (last (max first (1- (plist-get lines :end)))))
-        (pillion-changes--insert
-         (format "      line %d: +%d -%d" (1+ first)
-                 (- (plist-get lines :end) first) (plist-get hunk :removed))
-         'shadow
-         (append (list :first first :last last) about))))))
+    (seq-do-indexed
+     (lambda (hunk nth)
+       (let* ((lines (plist-get hunk :lines))
+              (first (plist-get lines :start))
+              (last (max first (1- (plist-get lines :end)))))
+         (pillion-changes--insert
+          (format "      line %d: +%d -%d" (1+ first)
+                  (- (plist-get lines :end) first) (plist-get hunk :removed))
+          'shadow
+          (append (list :first first :last last :nth nth) about))))
+     (plist-get file :hunks))))
+
+(defun pillion-changes--key ()
+  "What names the line of point, whatever comes before it in the list."
+  (let ((about (pillion-changes--at-point)))
+    (when about
+      (cons (plist-get about :id) (plist-get about :nth)))))
+
+(defun pillion-changes--keys ()
+  "The keys of the lines from that of point on, as far as they have one."
+  (save-excursion
+    (let ((keys (list (pillion-changes--key))))
+      (while (zerop (forward-line 1))
+        (push (pillion-changes--key) keys))
+      (delq nil (nreverse keys)))))
+
+(defun pillion-changes--go-to (key)
+  "Go to the line with this KEY.  Return nil if there is none."
+  (goto-char (point-min))
+  (while (not (or (equal key (pillion-changes--key)) (eobp)))
+    (forward-line 1))
+  (not (eobp)))
 
 (defun pillion-changes--draw (answer)
-  "Fill the current buffer with what is in ANSWER; point stays at its line."
+  "Fill the current buffer with what is in ANSWER.
+Point stays at what it was at, or goes to what came next."
   (let ((inhibit-read-only t)
+        (keys (pillion-changes--keys))
         (line (line-number-at-pos))
         (is-empty t))
     (erase-buffer)
@@ -78,8 +103,9 @@
     (let ((left-out (or (plist-get answer :leftOut) 0)))
       (unless (zerop left-out)
         (insert (format "%d more changes are not listed.\n" left-out))))
-    (goto-char (point-min))
-    (forward-line (1- line))))
+    (unless (seq-some #'pillion-changes--go-to keys)
+      (goto-char (point-min))
+      (forward-line (1- line)))))
 
 (defun pillion-changes-refresh (&rest _)
   "Ask for the list anew, if it is there."
@@ -204,20 +230,29 @@ Return nil if it has another text by now."
      (pillion-changes-refresh))))
 
 ;;;###autoload
-(defun pillion-keep (&optional note)
+(defun pillion-keep (&optional ask)
   "Keep what an agent has written: it counts as seen.
 In the list, the turn or the file under point; elsewhere, the file of
-the current buffer.  With a prefix argument, you are asked for a NOTE,
-which the agent gets."
-  (interactive (list (when current-prefix-arg (read-string "Note for the agent: "))))
-  (let ((about (pillion-changes--here)))
-    (pillion-changes--act :pillion/keep
-                          (append
-                           (if about
-                               (list :id (plist-get about :id) :revision (plist-get about :revision))
-                             (list :uri (pillion-changes--file-here)))
-                           (pillion-changes--notes note))
-                          nil)))
+the current buffer.  With a prefix argument, ASK for a note, which the
+agent gets."
+  (interactive "P")
+  ;; The list may be another one once the note was typed.
+  (let* ((about (pillion-changes--here))
+         (params (if about
+                     (list :id (plist-get about :id) :revision (plist-get about :revision))
+                   (list :uri (pillion-changes--file-here))))
+         (note (when ask
+                 (read-string (format "Note for the agent on %s: "
+                                      (pillion-changes--named about))))))
+    (pillion-changes--act :pillion/keep (append params (pillion-changes--notes note)) nil)))
+
+(defun pillion-changes--named (about)
+  "The words by which a prompt names what is ABOUT this."
+  (cond ((not about) "this file")
+        ((not (plist-get about :path)) (format "turn %s" (plist-get about :id)))
+        ((plist-get about :first)
+         (format "%s, line %d" (plist-get about :id) (1+ (plist-get about :first))))
+        (t (plist-get about :id))))
 
 (defun pillion-changes--notes (text)
   "The person's words to the agent, TEXT or nil, as a request has them."
@@ -232,14 +267,10 @@ which the agent gets."
     (let ((line (1- (line-number-at-pos nil t))))
       (list :first line :last line))))
 
-;;;###autoload
-(defun pillion-take-back (&optional whole reason)
-  "Take back what an agent has written at point, or in the region.
-With a prefix argument, WHOLE, all of the file.  In the list, what is
-under point: a turn, a file or a hunk.  What you have written yourself
-stays; a buffer with unsaved changes is changed and not saved.
-The agent is told, with the REASON if there is one."
-  (interactive "P")
+(defun pillion-changes--take-back (whole asks)
+  "Take back what is under point, or WHOLE of the file.
+If it ASKS, the person types a reason for that first."
+  ;; All of it is found out before: the list, and point, may be elsewhere once the reason was typed.
   (let* ((about (pillion-changes--here))
          (path (plist-get about :path))
          (this (if about (and path (pillion-file-buffer path)) (current-buffer)))
@@ -248,26 +279,41 @@ The agent is told, with the REASON if there is one."
          (lines (cond ((and about first)
                        (list :first first :last (plist-get about :last)))
                       ((not (or about whole)) (pillion-changes--lines))))
-         (is-modified (and this (buffer-modified-p this))))
-    (pillion-changes--act
-     :pillion/takeBack
-     (append (if about
-                 (append (list :id (plist-get about :id))
-                         ;; A buffer that is not saved is another text than what was listed.
-                         (unless is-modified (list :revision (plist-get about :revision))))
-               (list :uri (pillion-changes--file-here)))
-             (when lines (list :lines lines))
-             (pillion-changes--notes reason)
-             (list :buffers (vconcat (mapcar #'cdr sent))))
-     sent)))
+         (is-modified (and this (buffer-modified-p this)))
+         (params
+          (append (if about
+                      (append (list :id (plist-get about :id))
+                              ;; A buffer that is not saved is another text than what was listed.
+                              (unless is-modified
+                                (list :revision (plist-get about :revision))))
+                    (list :uri (pillion-changes--file-here)))
+                  (when lines (list :lines lines))
+                  (list :buffers (vconcat (mapcar #'cdr sent)))))
+         (reason (when asks
+                   (read-string (format "Reason for taking back %s: "
+                                        (cond (about (pillion-changes--named about))
+                                              (lines "these lines")
+                                              (t "this file")))))))
+    (pillion-changes--act :pillion/takeBack
+                          (append params (pillion-changes--notes reason)) sent)))
 
 ;;;###autoload
-(defun pillion-take-back-because (reason &optional whole)
-  "Take back what an agent has written, and tell the agent the REASON.
+(defun pillion-take-back (&optional whole)
+  "Take back what an agent has written at point, or in the region.
+With a prefix argument, WHOLE, all of the file.  In the list, what is
+under point: a turn, a file or a hunk.  What you have written yourself
+stays; a buffer with unsaved changes is changed and not saved.
+The agent is told."
+  (interactive "P")
+  (pillion-changes--take-back whole nil))
+
+;;;###autoload
+(defun pillion-take-back-because (&optional whole)
+  "Take back what an agent has written, and tell the agent the reason.
 What is meant, with a prefix argument WHOLE or without, is as in
 `pillion-take-back'."
-  (interactive (list (read-string "Reason for taking it back: ") current-prefix-arg))
-  (pillion-take-back whole reason))
+  (interactive "P")
+  (pillion-changes--take-back whole t))
 
 ;;;###autoload
 (defun pillion-undo ()

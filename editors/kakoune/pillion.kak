@@ -588,9 +588,9 @@ define-command -hidden pillion-changes-go %{ evaluate-commands -save-regs 'fl' %
     execute-keys "%reg{l}gvc"
 } }
 
-# Runs a command with the change that is named first, or that of the line in the list, and says what came of it. What
-# follows the name is told the agent.
-define-command -hidden pillion-change -params 1..2 %{
+# Decides about the change that is named in what was typed, or about that of the line in the list. What else was typed is
+# told the agent.
+define-command -hidden pillion-change -params 2 %{
     pillion-must-run
     evaluate-commands -save-regs 'i' %{
         set-register i ''
@@ -598,25 +598,9 @@ define-command -hidden pillion-change -params 1..2 %{
             execute-keys 'x1s^[^\n]*:\d+: (\d+\.\d+) <ret>'
             set-register i %val{selection}
         } }
-        evaluate-commands %sh{
-            id=${2%%[!0-9.]*} said=${2#"${2%%[!0-9.]*}"}
-            case $said in
-                '' | ': '*) said=${said#: } ;;
-                ' '* | :*)
-                    [ -z "$id" ] || { echo "fail 'pillion: $id may be a change: write $id: before the reason if it is'"; exit; }
-                    ;;
-                *) id= said=$2 ;;
-            esac
-            : "${id:=$kak_main_reg_i}"
-            case $1,$id,$said in
-                undo,*,?*) echo "fail 'pillion: that names no change'"; exit ;;
-                keep,,* | revert,,*) echo "fail 'pillion: name a change, as :pillion-changes lists it'"; exit ;;
-            esac
-            said=$("$kak_opt_pillion_command" "$1" $id ${said:+--because="$said"} 2>&1)
-            printf "echo -- '"
-            printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
-            printf "'"
-        }
+        set-option -add global pillion_taken 1
+        echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
+            %reg{i} %arg{2} end
     }
 }
 define-command pillion-keep -params .. -docstring '
@@ -628,30 +612,27 @@ define-command pillion-take-back -params .. -docstring '
 pillion-take-back [-file|<change>:] [<reason>]: take back what an agent has written: the hunks under the main selection, with
 -file the file, a change (7.2), a turn (7), or that of the line in the list. The agent is told the reason' %{
     evaluate-commands %sh{
-        case ${1%%:*},$kak_bufname in
-        -file,*) echo 'pillion-take-out file "%arg{@}"' ;;
-        *,\*pillion-changes\*) echo 'pillion-change revert "%arg{@}"' ;;
-        ,* | *[!0-9.]*,*) echo 'pillion-take-out lines "%arg{@}"' ;;
-        *) echo 'pillion-change revert "%arg{@}"' ;;
+        case $kak_buffile in
+        /*) echo 'pillion-take-out "%arg{@}"' ;;
+        *) echo 'pillion-change take-back "%arg{@}"' ;;
         esac
     }
 }
 complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
 # Each message is a file of its own.
-define-command -hidden pillion-take-out -params 2 %{
+define-command -hidden pillion-take-out -params 1 %{
     pillion-must-run
-    evaluate-commands %sh{ case $kak_buffile in /*) ;; *) echo "fail 'pillion: this buffer has no file'" ;; esac }
     set-option -add global pillion_taken 1
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
         echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
     }
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %val{client} %val{buffile} \
-        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %arg{1} %val{selection_desc} %arg{2} end
+        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{1} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{
-    pillion-change undo %arg{1}
+    pillion-change undo "%arg{@}"
 }
 
 define-command pillion-doctor -docstring 'explain why an agent does or does not connect' %{

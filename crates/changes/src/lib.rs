@@ -32,6 +32,7 @@ pub mod store;
 mod table;
 pub mod take_back;
 pub mod turn;
+mod typed;
 
 pub use deciding::{Act, DecideError, Decided, Deciding, Words};
 pub use kept::Kept;
@@ -40,3 +41,4 @@ pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};
 pub use turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};
+pub use typed::{Typed, TypedError};

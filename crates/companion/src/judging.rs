@@ -13,8 +13,9 @@ use pillion_changes::{
     Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Words,
     kept, take_back,
 };
+use pillion_changes::{Typed, TypedError};
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::verdict;
+use pillion_protocol::{Note, verdict};
 use pillion_text::fingerprint;
 use pillion_view::Reply;
 use pillion_view::changes::{
@@ -228,6 +229,10 @@ fn turn_revision(kept: &Kept) -> String {
 enum ActError {
     #[error("{0:?} names no change")]
     NoName(String),
+    #[error("no change is meant here: name one, or go to its file or to its line in the list")]
+    NothingMeant,
+    #[error(transparent)]
+    Typed(#[from] TypedError),
     #[error("no agent's change of {0} is waiting here")]
     NoChange(String),
     #[error("{0} has changed since it was listed: look at it again")]
@@ -318,8 +323,28 @@ fn named(id: &str) -> Result<ChangeRef, ActError> {
     id.parse().map_err(|_| ActError::NoName(id.to_owned()))
 }
 
+/// Takes apart what was typed. A change that is named there is meant, wherever the cursor is.
+fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
+    let (ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. })) = &mut *act else {
+        return Ok(());
+    };
+    let typed: Typed = meant.typed.take().unwrap_or_default().parse()?;
+    meant.notes.extend(typed.words.map(Note::on_all));
+    let Some(name) = typed.name else {
+        return Ok(());
+    };
+    (meant.id, meant.path, meant.revision) = (Some(name.to_string()), None, None);
+    if let ChangesAct::TakeBack(take_back) = act {
+        take_back.lines = None;
+        // The others were the place of the cursor.
+        take_back.buffers.retain(|it| it.is_modified);
+    }
+    Ok(())
+}
+
 /// Does it.
-fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Result<Performed, ActError> {
+fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Performed, ActError> {
+    read_typed(&mut act)?;
     let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
     let mut notes = act.notes().to_vec();
     verdict::tidy(&mut notes).map_err(ActError::TooLong)?;
@@ -416,7 +441,7 @@ fn find(
             let count = if has_lines { names.len() } else { 1 };
             names.into_iter().take(count).map(|(_, it)| it).collect()
         }
-        (None, None) => return Err(ActError::NoName(String::new())),
+        (None, None) => return Err(ActError::NothingMeant),
     };
     if let (Some(revision), [name]) = (&meant.revision, &*names) {
         let kept = Kept::read(store, name.turn)?;

@@ -265,6 +265,7 @@ impl Bridge {
             What::Draft(key, text) => self.drafted(key, &text),
             What::BringBack(key, client) => self.bring_back(key, client),
             What::TakeOut(taking) => self.take(taking),
+            What::Act(client, act) => self.act(client, *act),
             What::TakenOut(number) => drop(self.taking.remove(&number)),
             What::NotTakenOut(number) => self.not_taken(number),
             What::Next(key, client) => self.next(key, &client),

@@ -62,6 +62,8 @@ pub enum Done {
     Awaiting(Box<Taking>),
     /// The outcome of that.
     Taken(Box<Taking>, ActDone),
+    /// The outcome of what was decided about changes, for the person in this client.
+    Acted(String, ActDone),
     /// The new text of its buffer is written down, or not.
     TakenWritten(Box<Taking>, Result<(), FileError>),
     /// The workspace roots, as they are now.

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::Sender;
 use pillion_system::spawn;
+use pillion_view::changes::{ChangesAct, Meant, TakeBack};
 use pillion_view::{DiffId, ProposalKey};
 
 use crate::context::{Report, read_selection};
@@ -37,10 +38,10 @@ const TEXT: &str = "text-";
 
 /// The prefixes of the names of messages, in the order in which Kakoune writes them. It decides between messages with the
 /// same time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 29] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
     "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
-    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed",
+    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -83,6 +84,8 @@ pub enum What {
     BringBack(ProposalKey, String),
     /// The person takes back what an agent has written in the file of a buffer.
     TakeOut(Box<Taking>),
+    /// The person decides about changes without a buffer, in this client.
+    Act(String, Box<ChangesAct>),
     /// It was taken out of the buffer.
     TakenOut(u64),
     /// The buffer was changed meanwhile, and it was not.
@@ -226,6 +229,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "draft" => What::Draft(proposal()?, Some(text()).filter(|it| !it.is_empty())?),
         "bring" => What::BringBack(proposal()?, words.next()?),
         "out" => What::TakeOut(Box::new(taking(number?, words, &text())?)),
+        "act" => What::Act(words.next()?, Box::new(act(words)?)),
         "taken" => What::TakenOut(number?),
         "untaken" => What::NotTakenOut(number?),
         "next" => What::Next(proposal()?, words.next()?),
@@ -262,11 +266,12 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
     let (client, path, is_modified) = (next()?, next()?, next()? == "true");
     let timestamp = next()?.parse().ok()?;
     let form = Form::saved(next()? == "crlf", next()? == "utf8");
-    let is_whole = next()? == "file";
     let [(anchor, _), (cursor, _)] = read_selection(&next()?)?;
     let (first, last) = (anchor.min(cursor), anchor.max(cursor));
-    let said = next()?;
-    let reason = said.strip_prefix("-file").filter(|_| is_whole);
+    let typed = next()?;
+    let after = typed.strip_prefix("-file");
+    let after = after.map(|it| it.strip_prefix(':').unwrap_or(it));
+    let of_whole = after.filter(|it| it.is_empty() || it.starts_with(char::is_whitespace));
     Some(Taking {
         number,
         client,
@@ -274,9 +279,35 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
         is_modified,
         timestamp,
         content: form.text(std::str::from_utf8(held).ok()?),
-        lines: (!is_whole).then(|| (first as usize).saturating_sub(1)..last as usize),
-        reason: reason.unwrap_or(&said).to_owned(),
+        lines: match of_whole {
+            Some(_) => None,
+            None => Some((first as usize).saturating_sub(1)..last as usize),
+        },
+        typed: of_whole.unwrap_or(&typed).to_owned(),
     })
+}
+
+/// A decision about what was typed, or about the change of the line in the list, which is empty where there is none.
+fn act(mut words: impl Iterator<Item = String>) -> Option<ChangesAct> {
+    let (command, id, typed) = (words.next()?, words.next()?, words.next()?);
+    let id = Some(id).filter(|it| !it.is_empty());
+    if command == "undo" {
+        let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
+        return Some(ChangesAct::Undo(named.or(id)));
+    }
+    let meant = Meant {
+        id,
+        typed: Some(typed),
+        ..Meant::default()
+    };
+    match &*command {
+        "keep" => Some(ChangesAct::Keep(meant)),
+        "take-back" => Some(ChangesAct::TakeBack(TakeBack {
+            meant,
+            ..TakeBack::default()
+        })),
+        _ => None,
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -361,6 +392,23 @@ mod tests {
     }
 
     #[test]
+    fn all_of_a_file_is_meant_only_by_its_own_word() {
+        for (typed, is_whole, rest) in [
+            ("-file", true, ""),
+            ("-file why", true, " why"),
+            ("-file: why", true, " why"),
+            ("-files are many", false, "-files are many"),
+            ("the -file", false, "the -file"),
+        ] {
+            let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", typed];
+            let Some(What::TakeOut(taking)) = understood("out-3", &words) else {
+                panic!("{typed} is not read");
+            };
+            assert_eq!((taking.lines.is_none(), &*taking.typed), (is_whole, rest));
+        }
+    }
+
+    #[test]
     fn names_of_files_say_what_happened() {
         let text = || b"text".to_vec();
         for (name, words, what) in [
@@ -373,7 +421,7 @@ mod tests {
             (
                 "out-3",
                 &[
-                    "client0", "/a", "true", "7", "crlf", "utf8", "lines", "4.2,2.1", "why",
+                    "client0", "/a", "true", "7", "crlf", "utf8", "4.2,2.1", "why",
                 ],
                 What::TakeOut(Box::new(Taking {
                     number: 3,
@@ -383,8 +431,16 @@ mod tests {
                     timestamp: 7,
                     content: "\u{feff}text".to_owned(),
                     lines: Some(1..4),
-                    reason: "why".to_owned(),
+                    typed: "why".to_owned(),
                 })),
+            ),
+            (
+                "act-3",
+                &["client0", "undo", "7.2", ""],
+                What::Act(
+                    "client0".to_owned(),
+                    Box::new(ChangesAct::Undo(Some("7.2".to_owned()))),
+                ),
             ),
             ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),
             (

@@ -20,6 +20,6 @@ pub struct Taking {
     pub content: String,
     /// The selected lines, from 0; none if the whole file is meant.
     pub lines: Option<Range<usize>>,
-    /// The person's words to the agent; empty if there are none.
-    pub reason: String,
+    /// What they typed after the command: a change, words to the agent, or both.
+    pub typed: String,
 }

@@ -122,6 +122,10 @@ pub struct Meant {
     /// The file, if there is no `id`.
     #[serde(with = "exact::optional_path", default)]
     pub path: Option<PathBuf>,
+    /// What the person typed after the command, as it is: a change, which is meant then wherever the cursor is, words to the
+    /// agent, or both.
+    #[serde(default)]
+    pub typed: Option<String>,
     /// The revision that was on the screen: nothing is done if it has another one by now.
     pub revision: Option<String>,
     /// The person's words to the agent about it.

@@ -99,7 +99,7 @@ fn meant(id: &str, revision: &str) -> Meant {
         id: Some(id.to_owned()),
         path: None,
         revision: Some(revision.to_owned()),
-        notes: Vec::new(),
+        ..Meant::default()
     }
 }
 
@@ -607,6 +607,54 @@ fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
     }));
     assert!(refused.unwrap_err().contains("10001 bytes"));
     assert_eq!(lab.state(0), "kept");
+}
+
+/// In the place of a cursor that is elsewhere, in the list or nowhere.
+#[test]
+fn a_change_that_was_typed_is_meant_and_what_may_be_one_is_refused() {
+    let typed = |meant: Meant, text: &str| Meant {
+        typed: Some(text.to_owned()),
+        ..meant
+    };
+    let said = |lab: &Lab| {
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        (lab.state(0), kept.reason(&kept.turn.changes[0]))
+    };
+    let why = Some("why".to_owned());
+    for meant in [
+        |_: &Path| Meant::default(),
+        |_: &Path| meant("9.9", "old"),
+        |path: &Path| in_file(&path.with_file_name("other")),
+    ] {
+        let lab = lab();
+        let path = lab.path();
+        for text in ["1,1", "1.1 why", "#1", "turn 1", "1.1:why"] {
+            let act = lines(typed(meant(&path), text), 1..2, text_of(&path));
+            lab.act(act).unwrap_err();
+            lab.act(ChangesAct::Keep(typed(meant(&path), text)))
+                .unwrap_err();
+        }
+        assert_eq!(said(&lab), ("unseen".to_owned(), None));
+        lab.act(ChangesAct::Keep(typed(meant(&path), "1.1: why")))
+            .unwrap();
+        assert_eq!(said(&lab), ("kept".to_owned(), why.clone()));
+        // All of it, although the cursor was at lines.
+        let act = lines(typed(meant(&path), "1"), 1..2, text_of(&path));
+        lab.act(act).unwrap();
+        assert_eq!(lab.state(0), "taken back");
+        assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    }
+    // Words alone are about the place of the cursor, and without one about nothing.
+    let lab = lab();
+    lab.act(ChangesAct::Keep(typed(in_file(&lab.path()), "why")))
+        .unwrap();
+    assert_eq!(said(&lab), ("kept".to_owned(), why));
+    let nothing = lab.act(ChangesAct::Keep(typed(Meant::default(), "why")));
+    assert!(nothing.unwrap_err().starts_with("no change is meant here"));
+}
+
+fn text_of(path: &Path) -> Vec<BufferText> {
+    text(path, AFTER, false)
 }
 
 /// By the undo of an editor, after what was taken back of the file, of a buffer, and in part; with other lines, too.

@@ -94,6 +94,7 @@ impl Bridge {
             } => self.kept_written(key, &held, &client, result),
             Done::Awaiting(taking) => self.take_now(taking),
             Done::Taken(taking, acted) => self.taken(taking, acted),
+            Done::Acted(client, acted) => self.answer(&client, &acted.message),
             Done::TakenWritten(taking, result) => self.taken_written(&taking, result),
             Done::Roots(roots) => {
                 if roots != self.roots {

@@ -2,7 +2,6 @@
 //! the buffer has unsaved changes, it is taken out of the buffer, and else out of the file, which Kakoune then reads again.
 
 use pillion_discovery::FileError;
-use pillion_protocol::Note;
 use pillion_view::Reply;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
 
@@ -23,7 +22,7 @@ impl Bridge {
         let act = ChangesAct::TakeBack(TakeBack {
             meant: Meant {
                 path: Some(taking.path.clone()),
-                notes: vec![Note::on_all(taking.reason.clone())],
+                typed: Some(taking.typed.clone()),
                 ..Meant::default()
             },
             lines: taking.lines.clone(),
@@ -37,6 +36,16 @@ impl Bridge {
         let reply = Reply::new(move |acted: Result<_, String>| {
             let acted = acted.unwrap_or_else(ActDone::refused);
             let _ = done.send(Done::Taken(taking, acted));
+        });
+        self.handle.act(act, reply);
+    }
+
+    /// The person decides about a change that they name, or about that of a line of the list.
+    pub(super) fn act(&self, client: String, act: ChangesAct) {
+        let done = self.done.0.clone();
+        let reply = Reply::new(move |acted: Result<_, String>| {
+            let acted = acted.unwrap_or_else(ActDone::refused);
+            let _ = done.send(Done::Acted(client, acted));
         });
         self.handle.act(act, reply);
     }

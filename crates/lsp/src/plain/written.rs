@@ -174,9 +174,9 @@ impl Written {
         if command == KEEP {
             let act = ChangesAct::Keep(Meant {
                 id,
-                path: None,
                 revision,
                 notes: said(2)?,
+                ..Meant::default()
             });
             return Ok(act_on(request, act));
         }
@@ -199,10 +199,10 @@ impl Written {
         self.acting.insert(request.clone(), buffers.clone());
         let meant = Meant {
             id,
-            path: None,
             // What is open and not saved has another one, and is merged with.
             revision: revision.filter(|_| !is_open),
             notes,
+            ..Meant::default()
         };
         let act = ChangesAct::TakeBack(TakeBack {
             meant,

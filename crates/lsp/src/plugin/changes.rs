@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use lsp_server::RequestId;
-use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{
     ActDone, BufferText, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant,
@@ -23,8 +22,12 @@ use crate::{message, uri};
 /// The person keeps changes.
 pub fn keep(request: RequestId, params: Value) -> Action {
     let act = message::params(params).and_then(|params: Keep| {
-        let meant = meant(params.id, params.uri, params.revision, params.notes)?;
-        Ok(ChangesAct::Keep(meant))
+        let meant = meant(params.id, params.uri, params.typed)?;
+        Ok(ChangesAct::Keep(Meant {
+            revision: params.revision,
+            notes: params.notes.unwrap_or_default(),
+            ..meant
+        }))
     });
     act_on(request, act)
 }
@@ -34,7 +37,11 @@ pub fn take_back(request: RequestId, params: Value) -> Action {
     let act = message::params(params).and_then(|params: TakeBack| {
         let buffers = params.buffers.unwrap_or_default().into_iter();
         Ok(ChangesAct::TakeBack(ViewTakeBack {
-            meant: meant(params.id, params.uri, params.revision, params.notes)?,
+            meant: Meant {
+                revision: params.revision,
+                notes: params.notes.unwrap_or_default(),
+                ..meant(params.id, params.uri, params.typed)?
+            },
             lines: params.lines.map(range).transpose()?,
             buffers: buffers.map(buffer).collect::<Result<_, _>>()?,
         }))
@@ -62,21 +69,16 @@ fn path(uri: &str) -> Result<PathBuf, String> {
     uri::to_path(uri).ok_or_else(|| "uri: not a file".to_owned())
 }
 
-fn meant(
-    id: Option<String>,
-    uri: Option<String>,
-    revision: Option<String>,
-    notes: Option<Vec<Note>>,
-) -> Result<Meant, String> {
+fn meant(id: Option<String>, uri: Option<String>, typed: Option<String>) -> Result<Meant, String> {
     let path = uri.as_deref().map(path).transpose()?;
-    if id.is_none() && path.is_none() {
-        return Err("neither id nor uri is there".to_owned());
+    if id.is_none() && path.is_none() && typed.is_none() {
+        return Err("neither id nor uri nor typed is there".to_owned());
     }
     Ok(Meant {
         id,
         path,
-        revision,
-        notes: notes.unwrap_or_default(),
+        typed,
+        ..Meant::default()
     })
 }
 

@@ -243,6 +243,7 @@ pub struct ChangedLines {
 pub struct Keep {
     pub id: Option<String>,
     pub uri: Option<String>,
+    pub typed: Option<String>,
     pub revision: Option<String>,
     pub notes: Option<Vec<Note>>,
 }
@@ -252,6 +253,7 @@ pub struct Keep {
 pub struct TakeBack {
     pub id: Option<String>,
     pub uri: Option<String>,
+    pub typed: Option<String>,
     pub revision: Option<String>,
     pub notes: Option<Vec<Note>>,
     pub lines: Option<Lines>,

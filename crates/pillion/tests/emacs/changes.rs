@@ -202,6 +202,55 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     world.emacs.assert_no_errors();
 }
 
+/// While the reason is typed, the agent goes on, and its new turn comes above what is meant.
+#[each_emacs]
+fn a_reason_is_about_what_was_under_point_when_it_was_begun(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "line 5: +1 -0");
+    let at = "(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward %) (beginning-of-line) (set-window-point (get-buffer-window) (point)))";
+    let mut top = 1;
+    let mut rest = ORIGINAL.to_owned();
+    for (row, key, words, taken) in [
+        ("line 5", "R", "one", Some("five\n")),
+        ("new.txt (new)", "<C-u>k", "two", None),
+        ("a.txt", "R", "three", Some("two\n")),
+    ] {
+        world.emacs.eval(&at.replace('%', &format!("{row:?}")));
+        world.emacs.input(key);
+        world
+            .emacs
+            .wait_until("it is asked", "(active-minibuffer-window)");
+        top += 1;
+        let name = format!("later-{top}.txt");
+        let turn = world.home.agents_turn("again", |folder| {
+            for name in [&*name, "seen.txt"] {
+                fs::write(folder.join(name), format!("{top}\n")).unwrap();
+            }
+        });
+        assert_eq!(turn, top);
+        // Something is decided in another place: the list follows.
+        world.emacs.eval(&format!(
+            "(pillion-client-ask :pillion/keep (list :id \"{top}.2\") #'ignore)"
+        ));
+        wait_list(&world, &name);
+        world.emacs.input(&format!("{words}<RET>"));
+        match taken {
+            Some(line) => {
+                let with = if line == "two\n" { "2\n" } else { "" };
+                rest = rest.replace(line, with);
+                world.emacs.wait_until("the text", &buffer(&rest, false));
+            }
+            None => world.emacs.wait_said("1.2 new.txt: kept"),
+        }
+        assert_eq!(world.home.states_of(top), ["unseen", "kept"]);
+    }
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    let all = [said("1.1", "three, one"), said("1.2", "two")];
+    assert_eq!(world.home.said_of(1), all);
+    world.emacs.assert_no_errors();
+}
+
 /// What is said of a change that is written already is long: the keys are there all the same, and of several diffs, none is
 /// meant by an empty answer.
 #[each_emacs]

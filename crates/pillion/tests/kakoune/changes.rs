@@ -191,11 +191,31 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: KakouneVersio
     wait_text(&world, &path, BEFORE);
     world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(world.home.said_of(1), said("it is too early, it's 1 no"));
+    world.kakoune.assert_no_errors();
+}
+
+/// Whatever is selected there, and not if it only looks like a name.
+#[each_kakoune]
+fn a_change_is_named_in_the_buffer_of_its_file(version: KakouneVersion) {
+    let (world, path) = world(version, false);
+    let said = |words: &str| vec![("1.1".to_owned(), words.to_owned())];
     world
         .kakoune
-        .input(":pillion-keep 1.1: -- no, $(fine)<ret>");
+        .input("2g:pillion-keep 1.1: -- no, $(fine)<ret>");
     world.kakoune.pane().wait_for("1.1 a.txt: kept", SOON);
     assert_eq!(world.home.said_of(1), said("-- no, $(fine)"));
+    world.kakoune.input("2g:pillion-take-back 1,1<ret>");
+    world
+        .kakoune
+        .pane()
+        .wait_for("1,1 names no change: write", SOON);
+    assert_eq!(fs::read_to_string(&path).unwrap(), AFTER);
+    world
+        .kakoune
+        .input("2g:pillion-take-back 1.1: all of it<ret>");
+    wait_text(&world, &path, BEFORE);
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
+    assert_eq!(world.home.said_of(1), said("all of it"));
     world.kakoune.assert_no_errors();
 }
 

@@ -207,7 +207,7 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) 
     // A number may be part of the reason: that is asked for, and nothing happens.
     for words in ["7 spaces", "1.1 is too low", "1:2 it is"] {
         world.nvim.input(&format!(":7 PillionTakeBack {words}<CR>"));
-        wait_told(&world, "may be a change. Hint: write `");
+        wait_told(&world, "may be a change: write `");
         world.nvim.command("messages clear");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), AFTER.replace('B', "b"));
@@ -230,6 +230,66 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) 
         all[1..],
         [said("1.2", "all of it"), said("1.3", "all of it")]
     );
+}
+
+/// The agent goes on while a command is typed: what comes above in the list does not move what is meant.
+#[each_neovim]
+fn a_command_is_about_the_line_under_the_cursor_when_it_was_begun(version: NvimVersion) {
+    let (world, path) = world(version);
+    let number = "require('pillion.client').state.changes";
+    let later = |turn: u64| {
+        let made = world.home.agents_turn("again", |folder| {
+            for name in [&*format!("later-{turn}.txt"), "seen.txt"] {
+                fs::write(folder.join(name), format!("{turn}\n")).unwrap();
+            }
+        });
+        assert_eq!(made, turn);
+        // Something is decided in another place: the list follows.
+        let known: Value = world.nvim.lua(&format!("return {number}"), json!([]));
+        let request = "local client, method, params = require('pillion.client'), ...
+            vim.g.is_answered = false
+            client.request(method, params, function() vim.g.is_answered = true end)";
+        let ask = |method: &str, params: Value| {
+            let _: Value = world.nvim.lua(request, json!([method, params]));
+            world.nvim.wait_until("an answer", "vim.g.is_answered");
+        };
+        ask("pillion/keep", json!({"id": format!("{turn}.2")}));
+        let is_other = format!("{number} ~= {}", known.to_string().replace("null", "nil"));
+        world.nvim.wait_until("another list", &is_other);
+        ask("pillion/changes", json!({"all": true}));
+    };
+    let on_top = |turn: u64| {
+        let code = format!("vim.fn.getqflist()[1].text:find('turn {turn} ', 1, true) ~= nil");
+        world.nvim.wait_until("the new turn", &code);
+    };
+    open_list(&world, "PillionChanges");
+    // Nothing is typed: the cursor goes with its line.
+    world.nvim.command("call cursor(3, 1)");
+    later(2);
+    on_top(2);
+    for (turn, command, id) in [(3, "TakeBack one", "1.1"), (4, "Keep two", "1.2")] {
+        world.nvim.input(&format!(":Pillion{command}"));
+        world
+            .nvim
+            .wait_until("a command line", "vim.fn.mode() == 'c'");
+        later(turn);
+        world.nvim.input("<CR>");
+        wait_told(&world, &format!("{id} "));
+        on_top(turn);
+    }
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    assert_eq!(
+        world.home.said_of(1),
+        [said("1.1", "one"), said("1.2", "two")]
+    );
+    assert_eq!(
+        fs::read_to_string(path).unwrap(),
+        AFTER.replace("G\nG2", "g")
+    );
+    for turn in 2..=4 {
+        assert_eq!(world.home.states_of(turn), ["unseen", "kept"]);
+    }
+    world.nvim.assert_no_errors();
 }
 
 /// The file was written, or only the buffer was changed.

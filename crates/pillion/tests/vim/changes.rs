@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use pillion_testkit::{Home, VimVersion, each_vim};
+use serde_json::Value;
 
 use crate::world::World;
 
@@ -149,7 +150,7 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: VimVersion) {
         world.vim.command(&format!("7 PillionTakeBack {words}"));
         world
             .vim
-            .wait_said(&format!("{number} may be a change. Hint"));
+            .wait_said(&format!("{number} may be a change: write"));
     }
     assert_eq!(read(&path), AFTER.replace('B', "b"));
     world.vim.command("PillionKeep 1.2: good, and : short");
@@ -163,6 +164,57 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: VimVersion) {
     world.vim.command("PillionTakeBack 1: all of it");
     world.vim.wait_said("1.2 new.txt: taken back");
     assert_eq!(world.home.said_of(1)[1], said("1.2", "all of it"));
+}
+
+/// The agent goes on while a command is typed: what comes above in the list does not move what is meant.
+#[each_vim]
+fn a_command_is_about_the_line_under_the_cursor_when_it_was_begun(version: VimVersion) {
+    let (world, path) = world(version);
+    let later = |turn: u64| {
+        let made = world.home.agents_turn("again", |folder| {
+            for name in [&*format!("later-{turn}.txt"), "seen.txt"] {
+                fs::write(folder.join(name), format!("{turn}\n")).unwrap();
+            }
+        });
+        assert_eq!(made, turn);
+        // Something is decided in another place: the list follows.
+        let keep = format!("'pillion/keep', {{'id': '{turn}.2'}}, {{error, result -> 0}}");
+        let _: Value = world.vim.get(&format!("pillion#client#Ask({keep})"));
+    };
+    let on_top = |turn: u64| {
+        let is_there = format!("getqflist()[0].text =~ '^turn {turn} '");
+        world.vim.wait_until("the new turn", &is_there);
+    };
+    world.vim.command("PillionChanges");
+    world.vim.wait_until("the list", "&buftype == 'quickfix'");
+    // Nothing is typed: the cursor goes with its line.
+    world.vim.command("call cursor(3, 1)");
+    later(2);
+    on_top(2);
+    for (turn, command, said) in [
+        (3, "TakeBack one", "1.1 first.txt: taken back"),
+        (4, "Keep two", "1.2 new.txt: kept"),
+    ] {
+        world.vim.input(&format!(":Pillion{command}"));
+        world.vim.wait_until("a command line", "mode() == 'c'");
+        later(turn);
+        world
+            .vim
+            .wait_until("an answer", "exists('#PillionChanges#CmdlineLeave')");
+        world.vim.input("<CR>");
+        world.vim.wait_said(said);
+        on_top(turn);
+    }
+    let said = |id: &str, words: &str| (id.to_owned(), words.to_owned());
+    assert_eq!(
+        world.home.said_of(1),
+        [said("1.1", "one"), said("1.2", "two")]
+    );
+    assert_eq!(read(&path), AFTER.replace("G\nG2", "g"));
+    for turn in 2..=4 {
+        assert_eq!(world.home.states_of(turn), ["unseen", "kept"]);
+    }
+    world.vim.assert_no_errors();
 }
 
 /// The file was written, or only the buffer was changed.

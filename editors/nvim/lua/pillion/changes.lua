@@ -11,8 +11,8 @@ local M = {}
 
 local TITLE = "Pillion: what agents have written"
 
---- The quickfix list, and whether it has what was decided, too.
-local list = { id = 0, has_all = false }
+--- The quickfix list, whether it has what was decided, too, and what names each of its lines.
+local list = { id = 0, has_all = false, keys = {} }
 
 --- By the name of a change: { revision, path }, as they were listed last.
 local listed = {}
@@ -37,26 +37,45 @@ local function entries(change)
   return found
 end
 
+--- The lines of the list, and what names each of them, whatever comes before it.
 local function items_of(answer, has_all)
-  local items = {}
+  local items, keys = {}, {}
   listed = {}
   for _, turn in ipairs(answer.turns) do
     local found = {}
     for _, change in ipairs(turn.changes) do
       listed[change.id] = { revision = change.revision, path = change.path }
       if has_all or change.isUnseen then
-        vim.list_extend(found, entries(change))
+        for nth, item in ipairs(entries(change)) do
+          found[#found + 1] = { item = item, key = change.id .. "/" .. nth }
+        end
       end
     end
     if #found > 0 then
-      items[#items + 1] = { text = turn.title, valid = 0 }
-      vim.list_extend(items, found)
+      table.insert(found, 1, { item = { text = turn.title, valid = 0 }, key = turn.id })
+      for _, it in ipairs(found) do
+        items[#items + 1], keys[#keys + 1] = it.item, it.key
+      end
     end
   end
   if answer.leftOut > 0 then
     items[#items + 1] = { text = ("%d more changes are not listed"):format(answer.leftOut), valid = 0 }
   end
-  return items
+  return items, keys
+end
+
+--- Where in the list with these keys the line is that was the nth, or the first one after it that is still there.
+local function place_of(nth, before, keys)
+  local places = {}
+  for place, key in ipairs(keys) do
+    places[key] = place
+  end
+  for old = nth, #before do
+    if places[before[old]] then
+      return places[before[old]]
+    end
+  end
+  return math.max(math.min(nth, #keys), 1)
 end
 
 local function ask(done)
@@ -76,29 +95,54 @@ end
 --- Fills the quickfix list, and opens it. `has_all`: with what was decided.
 function M.open(has_all)
   ask(function(answer)
-    local items = items_of(answer, has_all)
+    local items, keys = items_of(answer, has_all)
     if #items == 0 then
       notify.info("there are no unseen changes here")
       return
     end
     vim.fn.setqflist({}, " ", { title = TITLE, items = items })
-    list = { id = vim.fn.getqflist({ id = 0 }).id, has_all = has_all }
+    list = { id = vim.fn.getqflist({ id = 0 }).id, has_all = has_all, keys = keys }
     vim.cmd("botright copen")
   end)
 end
 
-local function refresh()
-  if not is_kept() then
+--- Whether the person types a command, which may be about the line under the cursor.
+local function is_typing()
+  return vim.api.nvim_get_mode().mode:find("^c") or vim.fn.getcmdwintype() ~= ""
+end
+
+local refresh
+
+--- Fills the list anew; the cursor stays at the line that it is at.
+local function fill(answer)
+  if is_typing() then
+    -- The event comes before the command is done.
+    local group = vim.api.nvim_create_augroup("pillion_changes", {})
+    local fill_then = vim.schedule_wrap(refresh)
+    vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, once = true, callback = function() fill_then() end })
     return
   end
-  ask(function(answer)
-    if is_kept() then
-      local place = vim.fn.getqflist({ id = list.id, idx = 0 }).idx
-      local items = items_of(answer, list.has_all)
-      vim.fn.setqflist({}, "r", { id = list.id, title = TITLE, items = items })
-      vim.fn.setqflist({}, "a", { id = list.id, idx = math.max(math.min(place, #items), 1) })
-    end
-  end)
+  local of_list = vim.fn.getqflist({ id = list.id, idx = 0, winid = 0 })
+  local window = of_list.winid ~= 0 and of_list.winid or nil
+  local line = window and vim.api.nvim_win_get_cursor(window)[1]
+  local before = list.keys
+  local items, keys = items_of(answer, list.has_all)
+  list.keys = keys
+  vim.fn.setqflist({}, "r", { id = list.id, title = TITLE, items = items })
+  vim.fn.setqflist({}, "a", { id = list.id, idx = place_of(of_list.idx, before, keys) })
+  if window then
+    vim.api.nvim_win_set_cursor(window, { place_of(line, before, keys), 0 })
+  end
+end
+
+function refresh()
+  if is_kept() then
+    ask(function(answer)
+      if is_kept() then
+        fill(answer)
+      end
+    end)
+  end
 end
 
 --- The list is another one now. It is asked for if somebody sees it.
@@ -108,7 +152,7 @@ function M.changed()
   end
 end
 
---- The entry under the cursor, if the cursor is in the list: its name and lines.
+--- The entry under the cursor, if the cursor is in the list: its name and lines, or nothing of that between entries.
 local function entry_under_cursor()
   local is_list = vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
   if not is_list then
@@ -117,39 +161,17 @@ local function entry_under_cursor()
   local item = vim.fn.getqflist({ items = 0 }).items[vim.fn.line(".")]
   local id = item and item.valid == 1 and item.text:match("^%d+%.%d+")
   if not id then
-    error({ message = "no change is under the cursor" })
+    return {}
   end
   return { id = id, first = item.lnum - 1, last = item.end_lnum - 1, is_hunk = not item.text:find("  ", 1, true) }
 end
 
-local function named(word)
-  if word and not word:match("^%d+%.?%d*$") then
-    error({ message = ("%s names no change. Hint: :PillionChanges lists them"):format(word) })
-  end
-  return word
-end
-
---- What a command was given: a change, words for the agent, or both, with a colon between them.
-local function named_with_notes(words)
-  words = vim.trim(words)
-  local word, rest = words:match("^(%d+%.?%d*)(.*)$")
-  if not word or rest:find("^[^:%s]") then
-    return nil, words ~= "" and { { text = words } } or nil
-  elseif rest == "" then
-    return named(word), nil
-  elseif not rest:find("^:%s") then
-    error({ message = ("%s may be a change. Hint: write `%s: reason` if it is"):format(word, word) })
-  end
-  return named(word), { { text = rest:sub(2) } }
-end
-
---- The file in the window, or an error.
+--- The file in the window, or nil.
 local function file_here()
   local name = vim.api.nvim_buf_get_name(0)
-  if name == "" or vim.bo.buftype ~= "" then
-    error({ message = "no file is in this window. Hint: :PillionChanges lists the changes" })
+  if name ~= "" and vim.bo.buftype == "" then
+    return uri.from_path(name)
   end
-  return uri.from_path(name)
 end
 
 local function buffer_text(buf)
@@ -213,49 +235,47 @@ local function act(method, params, sent)
   end)
 end
 
---- Keeps a change or a turn, the change under the cursor in the list, or that of the file in the window.
-function M.keep(words)
-  local id, notes = named_with_notes(words)
-  local params = { id = id, notes = notes }
-  if not id then
-    local entry = entry_under_cursor()
-    params.id = entry and entry.id
-    params.revision = entry and listed[entry.id] and listed[entry.id].revision
-    params.uri = not entry and file_here() or nil
+--- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
+--- file in the window.
+function M.keep(typed)
+  local params = { typed = typed }
+  local entry = entry_under_cursor()
+  if entry then
+    params.id = entry.id
+    params.revision = listed[entry.id] and listed[entry.id].revision
+  else
+    params.uri = file_here()
   end
   act("pillion/keep", params, {})
 end
 
---- Takes back a change or a turn; if none is named, the hunks at the cursor or in the range, or with `call.bang` all of
---- the file's.
-function M.take_back(words, call)
-  local id, notes = named_with_notes(words)
-  local params = { id = id, notes = notes }
+--- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
+--- with `call.bang` all of the file's.
+function M.take_back(typed, call)
+  local params = { typed = typed }
   local this
-  if not id then
-    local entry = entry_under_cursor()
-    if entry then
-      params.id = entry.id
-      params.revision = listed[entry.id] and listed[entry.id].revision
-      this = listed[entry.id] and buffers.find(listed[entry.id].path)
-      if not call.bang and entry.is_hunk then
-        params.lines = { first = entry.first, last = entry.last }
-      end
-      if this and vim.bo[this].modified then
-        -- What is merged with is the buffer, and not what was listed.
-        params.revision = nil
-      end
-    else
-      params.uri = file_here()
-      this = vim.api.nvim_get_current_buf()
-      if not call.bang then
-        local has_range = call.range > 0
-        local line = vim.fn.line(".")
-        params.lines = {
-          first = (has_range and call.line1 or line) - 1,
-          last = (has_range and call.line2 or line) - 1,
-        }
-      end
+  local entry = entry_under_cursor()
+  if entry then
+    local known = listed[entry.id]
+    params.id = entry.id
+    this = known and buffers.find(known.path)
+    if not call.bang and entry.is_hunk then
+      params.lines = { first = entry.first, last = entry.last }
+    end
+    -- What is merged with is a buffer that is not saved, and not what was listed.
+    if known and not (this and vim.bo[this].modified) then
+      params.revision = known.revision
+    end
+  else
+    params.uri = file_here()
+    this = vim.api.nvim_get_current_buf()
+    if not call.bang then
+      local has_range = call.range > 0
+      local line = vim.fn.line(".")
+      params.lines = {
+        first = (has_range and call.line1 or line) - 1,
+        last = (has_range and call.line2 or line) - 1,
+      }
     end
   end
   params.buffers = open_buffers(this)
@@ -264,7 +284,7 @@ end
 
 --- Undoes that a change or a turn was taken back, or what was taken back last.
 function M.undo(word)
-  act("pillion/undo", { id = named(word) or vim.NIL }, {})
+  act("pillion/undo", { id = word or vim.NIL }, {})
 end
 
 return M

@@ -11,8 +11,8 @@ import autoload './diff/text.vim'
 
 const TITLE = 'Pillion: what agents have written'
 
-# The quickfix list, and whether it has what was decided, too.
-var list = {id: 0, has_all: false}
+# The quickfix list, whether it has what was decided, too, and what names each of its lines.
+var list = {id: 0, has_all: false, keys: []}
 
 # By the name of a change: {revision, path}, as they were listed last.
 var listed: dict<dict<any>> = {}
@@ -31,26 +31,43 @@ def Entries(change: dict<any>): list<dict<any>>
   return found
 enddef
 
-def ItemsOf(answer: dict<any>, has_all: bool): list<dict<any>>
+# The lines of the list, and what names each of them, whatever comes before it.
+def LinesOf(answer: dict<any>, has_all: bool): dict<list<any>>
   var items: list<dict<any>> = []
+  var keys: list<string> = []
   listed = {}
   for turn in answer.turns
     var found: list<dict<any>> = []
+    var names: list<string> = []
     for change in turn.changes
       listed[change.id] = {revision: change.revision, path: change.path}
       if has_all || change.isUnseen
-        extend(found, Entries(change))
+        const entries = Entries(change)
+        extend(found, entries)
+        extend(names, entries->mapnew((nth, _) => $'{change.id}/{nth}'))
       endif
     endfor
     if !empty(found)
       add(items, {text: turn.title, valid: false})
       extend(items, found)
+      extend(keys, [turn.id] + names)
     endif
   endfor
   if answer.leftOut > 0
     add(items, {text: $'{answer.leftOut} more changes are not listed', valid: false})
   endif
-  return items
+  return {items: items, keys: keys}
+enddef
+
+# Where in the list with these keys the line is that was the nth, or the first one after it that is still there.
+def PlaceOf(nth: number, before: list<string>, keys: list<string>): number
+  for key in before[max([nth, 1]) - 1 :]
+    const place = index(keys, key)
+    if place >= 0
+      return place + 1
+    endif
+  endfor
+  return max([min([nth, len(keys)]), 1])
 enddef
 
 def Ask(Done: func)
@@ -68,13 +85,13 @@ def IsKept(): bool
 enddef
 
 def Show(answer: dict<any>, has_all: bool)
-  const items = ItemsOf(answer, has_all)
-  if empty(items)
+  const lines = LinesOf(answer, has_all)
+  if empty(lines.items)
     notify.Info('there are no unseen changes here')
     return
   endif
-  setqflist([], ' ', {title: TITLE, items: items})
-  list = {id: getqflist({id: 0}).id, has_all: has_all}
+  setqflist([], ' ', {title: TITLE, items: lines.items})
+  list = {id: getqflist({id: 0}).id, has_all: has_all, keys: lines.keys}
   botright copen
 enddef
 
@@ -83,12 +100,27 @@ export def Open(has_all: bool)
   Ask((answer) => Show(answer, has_all))
 enddef
 
+# Fills the list anew; the cursor stays at the line that it is at. Not while a command is typed, which may be about it.
 def Fill(answer: dict<any>)
-  if IsKept()
-    const place = getqflist({id: list.id, idx: 0}).idx
-    const items = ItemsOf(answer, list.has_all)
-    setqflist([], 'r', {id: list.id, title: TITLE, items: items})
-    setqflist([], 'a', {id: list.id, idx: max([min([place, len(items)]), 1])})
+  if !IsKept()
+    return
+  elseif mode() =~ '^c' || getcmdwintype() != ''
+    # The event comes before the command is done.
+    augroup PillionChanges
+      autocmd!
+      autocmd CmdlineLeave * ++once timer_start(0, (_) => Refresh())
+    augroup END
+    return
+  endif
+  const of_list = getqflist({id: list.id, idx: 0, winid: 0})
+  const line = of_list.winid == 0 ? 0 : line('.', of_list.winid)
+  const before = list.keys
+  const lines = LinesOf(answer, list.has_all)
+  list.keys = lines.keys
+  setqflist([], 'r', {id: list.id, title: TITLE, items: lines.items})
+  setqflist([], 'a', {id: list.id, idx: PlaceOf(of_list.idx, before, lines.keys)})
+  if line > 0
+    win_execute(of_list.winid, $'call cursor({PlaceOf(line, before, lines.keys)}, 1)')
   endif
 enddef
 
@@ -105,51 +137,25 @@ export def Changed()
   endif
 enddef
 
-# The entry under the cursor, if the cursor is in the list: its name and lines.
+# True if the cursor is in the list.
+def IsInList(): bool
+  return &buftype == 'quickfix' && getqflist({id: 0}).id == list.id
+enddef
+
+# The entry of the list under the cursor: its name and lines, or nothing between entries.
 def EntryUnderCursor(): dict<any>
-  if &buftype != 'quickfix' || getqflist({id: 0}).id != list.id
-    return {}
-  endif
   const item = get(getqflist({items: 0}).items, line('.') - 1, {})
   const id = get(item, 'valid', 0) ? matchstr(item.text, '^\d\+\.\d\+') : ''
   if id == '' || !has_key(listed, id)
-    throw 'Pillion: no change is under the cursor'
+    return {}
   endif
   return {id: id, first: item.lnum - 1, last: item.end_lnum - 1, is_hunk: item.text !~ '  '}
 enddef
 
-def Named(word: string): dict<any>
-  if word == ''
-    return {}
-  elseif word !~ '^\d\+\%(\.\d\+\)\?$'
-    throw $'Pillion: {word} names no change. Hint: :PillionChanges lists them'
-  endif
-  return {id: word}
-enddef
-
-# What a command was given: a change, words for the agent, or both, with a colon between them.
-def NamedWithNotes(words: string): dict<any>
-  const given = trim(words)
-  const word = matchstr(given, '^\d\+\%(\.\d\+\)\?\ze\%(:\|\s\|$\)')
-  if word == ''
-    return given == '' ? {} : {notes: [{text: given}]}
-  endif
-  const rest = strpart(given, strlen(word))
-  if rest == ''
-    return Named(word)
-  elseif rest !~ '^:\s'
-    throw $'Pillion: {word} may be a change. Hint: write `{word}: reason` if it is'
-  endif
-  return extend(Named(word), {notes: [{text: rest[1 :]}]})
-enddef
-
-# The file in the window.
-def FileHere(): string
+# The file in the window, if there is one.
+def FileHere(): dict<string>
   const path = files.PathOf(bufnr())
-  if path == ''
-    throw 'Pillion: no file is in this window. Hint: :PillionChanges lists the changes'
-  endif
-  return files.Uri(path)
+  return path == '' ? {} : {uri: files.Uri(path)}
 enddef
 
 # The buffers with unsaved changes, and this one. What has NUL is not text.
@@ -199,41 +205,45 @@ def Act(method: string, params: dict<any>, sent: list<dict<any>>)
   request.Ask(method, params, (result) => OnDone(result, sent))
 enddef
 
-# Keeps a change or a turn, the change under the cursor in the list, or that of the file in the window.
-export def Keep(words: string)
-  var params = NamedWithNotes(words)
-  if !has_key(params, 'id')
+# Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file
+# in the window.
+export def Keep(typed: string)
+  var params: dict<any> = {typed: typed}
+  if !IsInList()
+    extend(params, FileHere())
+  else
     const entry = EntryUnderCursor()
-    extend(params, empty(entry) ? {uri: FileHere()} : {id: entry.id, revision: listed[entry.id].revision})
+    if !empty(entry)
+      extend(params, {id: entry.id, revision: listed[entry.id].revision})
+    endif
   endif
   Act('pillion/keep', params, [])
 enddef
 
-# Takes back a change or a turn; if none is named, the hunks at the cursor or in the range, or with `about.bang` all of
-# the file's.
-export def TakeBack(words: string, about: dict<any>)
-  var params = NamedWithNotes(words)
+# Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
+# with `about.bang` all of the file's.
+export def TakeBack(typed: string, about: dict<any>)
+  var params: dict<any> = {typed: typed}
+  const is_in_list = IsInList()
+  const entry = is_in_list ? EntryUnderCursor() : {}
   var own = 0
-  if !has_key(params, 'id')
-    const entry = EntryUnderCursor()
-    if empty(entry)
-      params.uri = FileHere()
-      own = bufnr()
-      if !about.bang
-        params.lines = about.range > 0
-          ? {first: about.line1 - 1, last: about.line2 - 1}
-          : {first: line('.') - 1, last: line('.') - 1}
-      endif
-    else
-      params.id = entry.id
-      own = files.BufferOf(listed[entry.id].path)
-      if !about.bang && entry.is_hunk
-        params.lines = {first: entry.first, last: entry.last}
-      endif
-      # What is merged with is a buffer that is not saved, and not what was listed.
-      if own == 0 || !getbufvar(own, '&modified')
-        params.revision = listed[entry.id].revision
-      endif
+  if !is_in_list
+    extend(params, FileHere())
+    own = bufnr()
+    if !about.bang
+      params.lines = about.range > 0
+        ? {first: about.line1 - 1, last: about.line2 - 1}
+        : {first: line('.') - 1, last: line('.') - 1}
+    endif
+  elseif !empty(entry)
+    params.id = entry.id
+    own = files.BufferOf(listed[entry.id].path)
+    if !about.bang && entry.is_hunk
+      params.lines = {first: entry.first, last: entry.last}
+    endif
+    # What is merged with is a buffer that is not saved, and not what was listed.
+    if own == 0 || !getbufvar(own, '&modified')
+      params.revision = listed[entry.id].revision
     endif
   endif
   params.buffers = OpenBuffers(own)
@@ -242,5 +252,5 @@ enddef
 
 # Undoes that a change or a turn was taken back, or what was taken back last.
 export def Undo(word: string)
-  Act('pillion/undo', Named(word), [])
+  Act('pillion/undo', word == '' ? {} : {id: word}, [])
 enddef
