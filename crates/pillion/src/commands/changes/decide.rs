@@ -130,7 +130,7 @@ fn unsaid(words: &[Words], of_turns: &[Vec<Note>]) -> Option<anyhow::Error> {
     };
     let mut texts = Vec::new();
     for note in of_turns.iter().flatten().filter(|it| !is_said(it)) {
-        let text = visible::one_line(&note.text);
+        let text = visible::one_line(&note.text.replace('\n', " "));
         if !texts.contains(&text) {
             texts.push(text);
         }
