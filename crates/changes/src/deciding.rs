@@ -136,6 +136,12 @@ impl Words {
         }
     }
 
+    /// Returns true if this is among them.
+    pub fn has(&self, note: &Note) -> bool {
+        let on_lines = self.on_lines.values().flatten();
+        self.notes.iter().chain(on_lines).any(|it| it == note)
+    }
+
     /// All that is said of a change, as it is kept with it.
     fn all(&self, change: &Change) -> Vec<Note> {
         let on_lines = self.on_lines.get(&change.number);

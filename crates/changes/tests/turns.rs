@@ -941,7 +941,20 @@ fn the_swap_files_and_locks_of_editors_are_no_changes_of_a_call_that_runs() {
     lab.write("src/#new.rs#", b"typed");
     symlink("me@here.1:2", lab.root.join("src/.#new.rs")).unwrap();
     fs::remove_file(lab.root.join("gone/.a.swo")).unwrap();
-    for name in ["src/.swap", ".sws", "a.swp", "#", "##", ".swx", ".b.swift"] {
+    lab.write("src/.x.swa", b"b0VIM");
+    lab.write("src/.x.swx", b"");
+    let agents = [
+        "#",
+        "##",
+        ".b.svg",
+        ".b.swf",
+        ".b.swift",
+        ".sws",
+        ".swx",
+        "a.swp",
+        "src/.swap",
+    ];
+    for name in agents {
         lab.write(name, b"the agent's");
     }
     recorder.after(SESSION, "1", |_| false).unwrap();
@@ -951,8 +964,5 @@ fn the_swap_files_and_locks_of_editors_are_no_changes_of_a_call_that_runs() {
         .map(|it| it.path.strip_prefix(&lab.root).unwrap().to_str().unwrap())
         .collect();
     names.sort_unstable();
-    assert_eq!(
-        names,
-        ["#", "##", ".b.swift", ".sws", ".swx", "a.swp", "src/.swap"]
-    );
+    assert_eq!(names, agents);
 }

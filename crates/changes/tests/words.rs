@@ -159,7 +159,7 @@ fn what_is_said_of_several_changes_is_told_once_and_kept_of_each() {
                 .collect();
             assert_eq!(reasons(&tree), expected);
             // With no room for more, the words are there nevertheless.
-            let short = remarks::judged_in_short(&heard);
+            let short = remarks::judged_in_short(&heard).text;
             assert!(
                 short.contains("too early") && short.contains("/c"),
                 "{short}"

@@ -12,7 +12,7 @@ use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
 use pillion_view::changes::ActDone;
 use pillion_view::commands::{
-    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, HookCall, Judged,
+    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, Hearing, HookCall, Judged,
 };
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
@@ -247,10 +247,10 @@ pub(crate) enum Command {
     Guard { guard: Guard, way: GuardWay },
     /// The process of this number has ended; before that it may have passed on what it got.
     WaiterEnded { number: u64, is_passed_on: bool },
-    /// A person has judged what an agent had written; answered with whether the agent is told.
+    /// A person has judged what an agent had written; answered with how much the agent is told.
     Judged {
         judged: Judged,
-        answer: oneshot::Sender<bool>,
+        answer: oneshot::Sender<Hearing>,
     },
     /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
     Hook {

@@ -112,12 +112,9 @@ impl Remark {
         }
     }
 
-    /// The same in one sentence, where there is no room for more.
-    pub(crate) fn in_short(self, told: &[FileRemark]) -> Self {
-        Self {
-            text: remarks::judged_in_short(told),
-            ..self
-        }
+    /// The same with this text, where there is no room for more.
+    pub(crate) fn in_short(self, text: String) -> Self {
+        Self { text, ..self }
     }
 
     /// The same beside this file, which is there.

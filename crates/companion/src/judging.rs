@@ -1,6 +1,7 @@
 //! The list of what agents have written, for views, and what people do with it there. Everything here waits for the disk,
 //! on threads beside the loop; what is decided is decided by `pillion_changes`, as for commands.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -44,6 +45,7 @@ const MAX_SAID: usize = 3;
 
 const OFF: &str = "what agents change is not recorded here";
 const SILENT: &str = "the disk does not answer";
+const UNSAID: &str = "the agent is not told your words, as nothing was decided";
 const BUSY: &str = "many changes are being kept or taken back: try again when that is done";
 
 /// The changes that are written.
@@ -386,6 +388,7 @@ fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Perf
             Err(error) if decided.is_empty() => return Err(error),
             Err(error) => Some(error.in_full()),
         };
+        let is_unsaid = !deciding.unsaid().is_empty();
         let judged = Judged {
             watcher: kept.turn.watcher,
             session: kept.turn.session,
@@ -394,9 +397,15 @@ fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Perf
         let is_elsewhere = decided
             .iter()
             .all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
+        let is_done = failed.is_none() && decided.iter().all(|it| it.result.is_ok());
+        // The view is to keep words that the agent does not hear.
+        let is_unsaid = is_done && is_unsaid;
+        let mut message = Vec::from_iter(failed);
+        message.push(said(&decided, &edits));
+        message.extend(is_unsaid.then(|| UNSAID.to_owned()));
         let done = ActDone {
-            done: failed.is_none() && decided.iter().all(|it| it.result.is_ok()),
-            message: Vec::from_iter(failed.into_iter().chain([said(&decided, &edits)])).join(" · "),
+            done: is_done && !is_unsaid,
+            message: message.join(" · "),
             edits,
         };
         last = Ok(Performed {
@@ -472,6 +481,11 @@ fn taken_back(
     let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
     let meant = deciding.meant(Act::TakeBack, name)?;
     let is_open = |change: &&Change| buffers.contains_key(&change.path);
+    // All of them are read, but once for all buffers.
+    let turns = LazyCell::new(|| {
+        let turns = Kept::of_folders(store, &kept.turn.roots, drop);
+        turns.unwrap_or_default()
+    });
     // There may be thousands.
     if wanted.lines.is_none() && !meant.iter().any(is_open) {
         deciding.all(Act::TakeBack, &[name], |decided| all.push(decided))?;
@@ -483,7 +497,7 @@ fn taken_back(
         let is_edit = !change.before.is_absent() && !change.after.is_absent();
         let is_unsaved = |it: &&BufferText| {
             let is_on_disk = || kept::now(&change.path).as_deref() == Some(it.content.as_bytes());
-            it.is_modified && !is_behind(store, kept, change, it) && (is_edit || !is_on_disk())
+            it.is_modified && !is_behind(&turns, change, it) && (is_edit || !is_on_disk())
         };
         let result = match buffer.filter(is_unsaved) {
             Some(buffer) => {
@@ -498,7 +512,7 @@ fn taken_back(
                 })
             }
             None => match wanted.lines.clone() {
-                Some(_) if buffer.is_some_and(|it| is_behind(store, kept, change, it)) => {
+                Some(_) if buffer.is_some_and(|it| is_behind(&turns, change, it)) => {
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
@@ -512,11 +526,14 @@ fn taken_back(
 
 /// Returns true if this buffer has a text from before agents changed the file: an editor that does not read files again by
 /// itself shows that, and some cannot tell it from a text that is not saved. Nothing can be taken out of it, but of the file.
-fn is_behind(store: &Store, kept: &Kept, change: &Change, buffer: &BufferText) -> bool {
+fn is_behind(
+    turns: &LazyCell<Vec<Kept>, impl FnOnce() -> Vec<Kept>>,
+    change: &Change,
+    buffer: &BufferText,
+) -> bool {
     let shown = Hash::of(buffer.content.as_bytes());
     let was_before = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
     let of_another = || {
-        let turns = Kept::of_folders(store, &kept.turn.roots, drop).unwrap_or_default();
         let mut changes = turns.iter().flat_map(|it| &it.turn.changes);
         changes.any(was_before)
     };

@@ -15,8 +15,12 @@ const MAX_EDITS: usize = 8_000;
 /// The largest length of a list of files, in bytes.
 const MAX_NAMES: usize = 1_200;
 
-/// The largest length of the person's words beside such a list, in bytes.
-const MAX_WORDS: usize = 700;
+/// The largest length of the person's words and of a list of files together, in bytes, where there is room for little: no more
+/// than 1,900 characters are read, and 250 are the sentences around them.
+const MAX_SHORT: usize = 1_600;
+
+/// The largest length of the person's words in that, in bytes: the rest is for the names of files.
+const MAX_WORDS: usize = 1_300;
 
 /// The decision about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
@@ -153,23 +157,39 @@ fn became(diff: &str) -> String {
     format!(" What became of the file:\n{diff}")
 }
 
+/// A remark on all that a person did with what was written, where there is room for little.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InShort {
+    /// The text that the agent's model is to read.
+    pub text: String,
+    /// True if only the beginning of the person's words is in it.
+    pub is_cut: bool,
+}
+
 /// The person did something with what was written in these files, and there is no room to say what: their own words go
 /// before the names.
-pub fn judged_in_short(told: &[FileRemark]) -> String {
+pub fn judged_in_short(told: &[FileRemark]) -> InShort {
     let mut said: Vec<&str> = told.iter().map(|it| it.words.as_str()).collect();
     said.retain(|words| !words.is_empty());
     let said = said.join("; ");
     let cut = &said[..said.floor_char_boundary(MAX_WORDS)];
-    let said = match (said.len(), cut.len()) {
-        (0, _) => String::new(),
-        (all, shown) if shown < all => format!(" They say: {cut}…"),
-        _ => format!(" They say: {said}"),
+    let is_cut = cut.len() < said.len();
+    let said = match said.is_empty() {
+        true => String::new(),
+        false if is_cut => format!(" They say: {cut}…"),
+        false => format!(" They say: {said}"),
     };
-    let paths: Vec<&str> = told.iter().map(|it| it.path.as_str()).collect();
-    let names = names_within(&paths, MAX_NAMES - said.len());
-    format!(
+    let mut paths: Vec<&str> = Vec::new();
+    for path in told.iter().map(|it| it.path.as_str()) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    let names = names_within(&paths, MAX_SHORT.saturating_sub(said.len()));
+    let text = format!(
         "The user has looked at changes that may be yours, and has taken back, edited or commented on those in: {names}. Read these files before you go on, and do not make changes again that were taken back, unless the user asks for it.{said}"
-    )
+    );
+    InShort { text, is_cut }
 }
 
 /// The names of files, as many as there is room for.
@@ -273,6 +293,34 @@ mod tests {
         let long = "ä".repeat(MAX_QUOTED + 1);
         let expected = format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED));
         assert_eq!(place(note(0, 0, "").lines, &long), expected);
+    }
+
+    #[test]
+    fn where_there_is_little_room_the_words_go_before_the_names() {
+        let told = |count: usize, words: &str| -> Vec<_> {
+            let path = |at: usize| format!("/a/folder/with/a/long/name/{at}");
+            let first = FileRemark::new(path(0), String::new(), &[Note::on_all(words)], false);
+            let rest = (0..count).map(|at| FileRemark::new(path(at), String::new(), &[], false));
+            std::iter::once(first).chain(rest).collect()
+        };
+        for (count, words, is_cut) in [
+            (3, "w".repeat(1_000), false),
+            (500, "w".repeat(1_300), false),
+            (500, "w".repeat(1_301), true),
+            (500, "ä".repeat(4_000), true),
+            (2_000, String::new(), false),
+        ] {
+            let short = judged_in_short(&told(count, &words));
+            let text = &short.text;
+            assert_eq!(short.is_cut, is_cut, "{text}");
+            assert!(text.len() < 1_900, "{}", text.len());
+            assert_eq!(!is_cut, text.contains(&words), "{text}");
+            assert_eq!(is_cut, text.ends_with('…'), "{text}");
+            // The shared remark has the first path once more.
+            let first = "/a/folder/with/a/long/name/0,";
+            assert_eq!(text.matches(first).count(), 1, "{text}");
+            assert_eq!(text.contains(" more files"), count > 100, "{text}");
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ use pillion_discovery::exact;
 use pillion_protocol::Note;
 use serde::{Deserialize, Serialize};
 
+use crate::commands::Hearing;
+
 /// The turns below the folders of a companion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -192,14 +194,18 @@ impl ActDone {
 }
 
 /// Returns the sentence that tells the person whether an agent hears what was taken back.
-pub fn judged_said(agent: &str, is_without_hooks: bool, is_told: bool) -> String {
-    match (is_told, is_without_hooks) {
-        (true, true) => {
+pub fn judged_said(agent: &str, is_without_hooks: bool, hearing: Hearing) -> String {
+    match (hearing, is_without_hooks) {
+        (Hearing::All, true) => {
             format!("{agent} is told with your next prompt, unless you select something before")
         }
-        (true, false) => {
+        (Hearing::All, false) => {
             format!("{agent} is told with your next prompt, or when you send your notes")
         }
-        (false, _) => format!("{agent} is no longer connected, and is not told"),
+        (Hearing::Beginning, _) => format!(
+            "{agent} is told with your next prompt, unless you select something before, but only the beginning of your words: \
+             there is no room for more"
+        ),
+        (Hearing::Nothing, _) => format!("{agent} is no longer connected, and is not told"),
     }
 }

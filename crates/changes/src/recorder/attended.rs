@@ -308,11 +308,12 @@ pub(super) fn is_an_editors_own(path: &Path) -> bool {
 /// save of Emacs's. It is no agent's change, also if a call was running when it came.
 pub(super) fn is_swap_or_lock(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // From `.swp` on, the letters count down.
+    // From `.swp` on, the letters count down, but a Flash file is no swap file. `.swx` is Vim's, too: it tries with it what
+    // names the folder allows.
     let swap = name.strip_prefix('.').and_then(|it| it.rsplit_once(".s"));
     let is_swap = swap.is_some_and(|(name, ending)| {
-        let is_ending = matches!(ending.as_bytes(), [b'v' | b'w', b'a'..=b'z']);
-        is_ending && !name.is_empty()
+        let is_ending = matches!(ending.as_bytes(), [b'w', b'a'..=b'p' | b'x']);
+        is_ending && ending != "wf" && !name.is_empty()
     });
     let is_auto_saved = name.len() > 2 && name.starts_with('#') && name.ends_with('#');
     is_swap || is_auto_saved || name.starts_with(".#")

@@ -657,6 +657,54 @@ fn text_of(path: &Path) -> Vec<BufferText> {
     text(path, AFTER, false)
 }
 
+/// A view forgets the words with what is done: they are lost if the agent does not hear them.
+#[test]
+fn words_of_which_nothing_is_decided_are_not_done() {
+    let keep = |_: &Path, meant| ChangesAct::Keep(meant);
+    let take_back = |_: &Path, meant| {
+        ChangesAct::TakeBack(TakeBack {
+            meant,
+            ..TakeBack::default()
+        })
+    };
+    type Act<'a> = &'a dyn Fn(&Path, Meant) -> ChangesAct;
+    let acts: [(&str, Act<'_>); 4] = [
+        ("1", &keep),
+        ("1", &take_back),
+        ("1.1", &take_back),
+        // Beside a buffer.
+        ("1.1", &|path, meant| {
+            let buffers = text(path, AFTER, false);
+            ChangesAct::TakeBack(TakeBack {
+                meant,
+                buffers,
+                ..TakeBack::default()
+            })
+        }),
+    ];
+    for (id, act) in acts {
+        let lab = lab();
+        let meant = |words: &str| Meant {
+            id: Some(id.to_owned()),
+            notes: vec![Note::on_all(words)],
+            ..Meant::default()
+        };
+        lab.act(act(&lab.path(), meant("first"))).unwrap();
+        // Another view had it on the screen still.
+        let done = perform(
+            &lab.store,
+            std::slice::from_ref(&lab.root),
+            act(&lab.path(), meant("late")),
+        );
+        let done = done.unwrap();
+        assert!(!done.done.done, "{}", done.done.message);
+        assert!(done.done.message.ends_with(UNSAID), "{}", done.done.message);
+        assert!(done.judged.told.is_empty());
+        // Without words, nothing is lost.
+        lab.act(act(&lab.path(), meant(" "))).unwrap();
+    }
+}
+
 /// By the undo of an editor, after what was taken back of the file, of a buffer, and in part; with other lines, too.
 #[test]
 fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {

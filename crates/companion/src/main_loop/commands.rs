@@ -5,7 +5,7 @@ use std::time::Instant;
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
 use pillion_view::changes::judged_said;
-use pillion_view::commands::{AgentOfHook, HookCall, Judged};
+use pillion_view::commands::{AgentOfHook, Hearing, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;
@@ -124,21 +124,21 @@ impl MainLoop {
             reply,
         } = acted;
         let has_news = !judged.told.is_empty();
-        let is_told = self.judged(judged);
+        let hearing = self.judged(judged);
         if has_news {
-            let said = judged_said(&agent, is_without_hooks, is_told);
+            let said = judged_said(&agent, is_without_hooks, hearing);
             done.message = format!("{} · {said}", done.message);
         }
         reply.done(done);
     }
 
-    /// A person has judged what an agent had written. Returns true if the agent is told.
-    fn judged(&mut self, judged: Judged) -> bool {
+    /// A person has judged what an agent had written. Returns how much of it the agent is told.
+    fn judged(&mut self, judged: Judged) -> Hearing {
         self.recording.count();
         let session = self.recording.session(judged.session);
         let is_here = judged.watcher == std::process::id();
         let Some(session) = session.filter(|_| is_here) else {
-            return false;
+            return Hearing::Nothing;
         };
         let connected = self.sessions.agent(&session);
         if let Some(agent) = connected.filter(|_| self.unhooked.has(&session)) {
@@ -146,14 +146,17 @@ impl MainLoop {
         }
         let connected = connected.filter(|_| self.asking.is_hooked(&session));
         let Some(agent) = connected.or_else(|| self.hooked.agent(&session)) else {
-            return false;
+            return Hearing::Nothing;
         };
-        let is_told = !judged.told.is_empty();
+        let hearing = match judged.told.is_empty() {
+            true => Hearing::Nothing,
+            false => Hearing::All,
+        };
         for told in judged.told {
             let remark = Remark::written(agent, &[told]);
             self.feedback.add_for_hook(&session, remark);
         }
-        is_told
+        hearing
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

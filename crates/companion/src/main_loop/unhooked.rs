@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use pillion_changes::recorder::Glance;
 use pillion_protocol::Dialect;
-use pillion_protocol::remarks::FileRemark;
+use pillion_protocol::remarks::{self, FileRemark};
+use pillion_view::commands::Hearing;
 
 use super::MainLoop;
 use crate::feedback::Remark;
@@ -82,29 +83,35 @@ impl MainLoop {
         }
     }
 
-    /// The person's judgement of written changes goes with the next prompt. Returns true if it does.
+    /// The person's judgement of written changes goes with the next prompt, as far as there is room for it.
     pub(super) fn tell_unhooked(
         &mut self,
         session: &SessionId,
         agent: Dialect,
         told: &[FileRemark],
-    ) -> bool {
+    ) -> Hearing {
         if told.is_empty() {
-            return false;
+            return Hearing::Nothing;
         }
         let mut remark = Remark::written(agent, told);
+        let mut is_cut = false;
         if !remark.is_taken(false) {
-            remark = remark.in_short(told);
+            let short = remarks::judged_in_short(told);
+            is_cut = short.is_cut;
+            remark = remark.in_short(short.text);
         }
         // It has to stand beside a file that is there.
         let current = self.context.current();
         if let Some(file) = current.active_file().filter(|_| !remark.is_taken(false)) {
             remark = remark.beside(&file.path);
         }
-        let is_taken = remark.is_taken(false);
-        if is_taken {
-            self.remark(session, remark, false);
+        if !remark.is_taken(false) {
+            return Hearing::Nothing;
         }
-        is_taken
+        self.remark(session, remark, false);
+        match is_cut {
+            true => Hearing::Beginning,
+            false => Hearing::All,
+        }
     }
 }

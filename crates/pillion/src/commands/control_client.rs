@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_view::commands::{Client, ClientError, DiffError, Judged};
+use pillion_view::commands::{Client, ClientError, DiffError, Hearing, Judged};
 
 use crate::args::Target;
 use crate::choice::{Need, Running, SUSPENDED};
@@ -55,19 +55,20 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Tells every companion that changes were judged, so that it counts anew, and the agent hears of it. Returns true if the
-/// agent is told.
-pub fn tell_judged(judged: &Judged) -> bool {
+/// Tells every companion that changes were judged, so that it counts anew, and the agent hears of it. Returns how much
+/// the agent is told.
+pub fn tell_judged(judged: &Judged) -> Hearing {
     let environment = Environment::current();
     let commanding = environment.commanding_agents();
     let running = Running::look(&environment);
-    let mut is_told = false;
+    let mut hearing = Hearing::Nothing;
     for client in running.states().filter_map(Client::new) {
         let client = client.commanded_by(commanding.clone());
         // One that has ended counts nothing.
-        is_told |= client.judged(judged.clone()).unwrap_or(false);
+        let heard = client.judged(judged.clone());
+        hearing = hearing.max(heard.unwrap_or(Hearing::Nothing));
     }
-    is_told
+    hearing
 }
 
 /// Returns true if no companion of Pillion's runs.

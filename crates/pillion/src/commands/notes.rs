@@ -131,7 +131,7 @@ fn meant(path: &str, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<(us
     }
 }
 
-/// The notes on lines, with their files as they were written.
+/// The notes on lines that say something, with their files as they were written.
 fn on_lines(arguments: &[String]) -> anyhow::Result<Vec<(&str, verdict::Lines, &str)>> {
     let pairs = arguments.chunks_exact(2);
     let read = pairs.map(|pair| {
@@ -144,9 +144,11 @@ fn on_lines(arguments: &[String]) -> anyhow::Result<Vec<(&str, verdict::Lines, &
                 .into());
         };
         let (first, last) = (first - 1, last - 1);
-        Ok((path, verdict::Lines { first, last }, text))
+        Ok((path, verdict::Lines { first, last }, text.trim()))
     });
-    read.collect()
+    let mut read = read.collect::<anyhow::Result<Vec<_>>>()?;
+    read.retain(|(_, _, text)| !text.is_empty());
+    Ok(read)
 }
 
 /// Returns true if a person who writes this path means the file of a diff, which may not exist.

@@ -14,8 +14,8 @@ use serde_json::Value;
 
 use super::{
     AgentOfHook, AgentWork, Answer, Command, ContextAsker, DiffError, DiffRef, DiffSummary,
-    DiffText, Guard, Guarded, HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request,
-    ReviewRequest, SendNotes, Settle, Settled, Wait,
+    DiffText, Guard, Guarded, Hearing, HookCall, Judged, Line, Mentioned, MentionedFile, Refused,
+    Request, ReviewRequest, SendNotes, Settle, Settled, Wait,
 };
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
@@ -168,11 +168,11 @@ impl Client {
         self.ask(Request::Work(work))
     }
 
-    /// Tells that a person has judged what agents had written. Returns true if the agent is told.
+    /// Tells that a person has judged what agents had written. Returns how much of it the agent is told.
     ///
     /// # Errors
     /// When the companion cannot be reached, or an agent asks for it.
-    pub fn judged(&self, judged: Judged) -> Result<bool, ClientError> {
+    pub fn judged(&self, judged: Judged) -> Result<Hearing, ClientError> {
         self.ask(Request::Judged(judged))
     }
 

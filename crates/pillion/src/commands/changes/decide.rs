@@ -1,17 +1,20 @@
 //! `pillion keep`, `pillion revert` and `pillion undo`: what a person makes of changes that are written already.
 
+use std::cmp::Reverse;
 use std::io::{self, Write};
 
 use pillion_changes::deciding::last_taken_back;
-use pillion_changes::{Act, ChangeRef, Deciding, Kept};
+use pillion_changes::{Act, ChangeRef, Deciding, Kept, Words};
+use pillion_protocol::Note;
 use pillion_text::{stderr, visible};
 use pillion_view::changes::judged_said;
 use pillion_view::commands;
 
 use super::said::Said;
-use super::{failure, here, store};
+use super::{failure as refused, here, store};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
+use crate::failure::{self, Failure, Kind};
 
 /// Mark what an agent changed as seen, and keep it
 ///
@@ -65,7 +68,7 @@ pub fn revert(args: Revert) -> anyhow::Result<()> {
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
     let names = match args.change {
         Some(name) => vec![name],
-        None => last_taken_back(&store()?, &here()?).map_err(failure)?,
+        None => last_taken_back(&store()?, &here()?).map_err(refused)?,
     };
     act(Act::Undo, &names, Notes::default())
 }
@@ -79,32 +82,66 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
         match turns.iter_mut().find(|(it, _)| it.turn.number == name.turn) {
             Some((_, names)) => names.push(*name),
             None => {
-                let kept = Kept::read(&store, name.turn).map_err(failure)?;
+                let kept = Kept::read(&store, name.turn).map_err(refused)?;
                 turns.push((kept, vec![*name]));
             }
         }
     }
+    // What was done last is taken back first.
+    if act == Act::TakeBack {
+        turns.sort_by_key(|(kept, _)| Reverse(kept.turn.number));
+    }
     // Nothing is done if one is not there, or if a note is about none of them.
     for (kept, names) in &turns {
         for name in names {
-            kept.named(*name).map_err(failure)?;
+            kept.named(*name).map_err(refused)?;
         }
     }
     let words = notes.on_changes(&turns)?;
     note_elsewhere(&turns);
     let mut said = Said::default();
-    let mut results = Vec::new();
-    for ((kept, names), words) in turns.iter().zip(words) {
+    let mut errors = Vec::new();
+    let mut not_told = Vec::new();
+    for ((kept, names), words) in turns.iter().zip(&words) {
         let mut deciding = Deciding::new(&store, kept);
-        deciding.say(words);
+        deciding.say(words.clone());
         let all = deciding.all(act, names, |decided| said.say(decided));
-        results.push(all.map_err(|error| failure(error).into()));
+        errors.extend(all.err().map(|error| refused(error).into()));
+        not_told.push(deciding.unsaid().into_iter().cloned().collect());
         // What has been done is told, even if the rest could not be.
-        results.push(tell(kept, &mut deciding));
+        errors.extend(tell(kept, &mut deciding).err());
     }
-    let done = said.end();
-    results.into_iter().collect::<anyhow::Result<()>>()?;
-    done
+    errors.extend(said.end().err());
+    errors.extend(unsaid(&words, &not_told));
+    let mut errors = errors.into_iter();
+    let Some(first) = errors.next() else {
+        return Ok(());
+    };
+    errors.for_each(|error| failure::warn(&error));
+    Err(first)
+}
+
+/// The error that names the words that no agent hears, of those that were said of each turn: nothing was decided about what
+/// they say something of.
+fn unsaid(words: &[Words], of_turns: &[Vec<Note>]) -> Option<anyhow::Error> {
+    let is_said = |note: &Note| {
+        let mut turns = words.iter().zip(of_turns);
+        turns.any(|(words, unsaid)| words.has(note) && !unsaid.contains(note))
+    };
+    let mut texts = Vec::new();
+    for note in of_turns.iter().flatten().filter(|it| !is_said(it)) {
+        let text = visible::one_line(&note.text.replace('\n', " "));
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() {
+        return None;
+    }
+    let texts = texts.join("; ");
+    let message = format!("nothing was decided, and no agent is told: {texts}");
+    let hint = "What was decided before can be kept again by its name (`pillion keep 7.2`), or undone (`pillion undo 7.2`).";
+    Some(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
 /// Says which project turns belong to whose folders are not those that the command is run in.
@@ -127,13 +164,13 @@ pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<(
         told: deciding.take_told(),
     };
     let has_news = !judged.told.is_empty();
-    let is_told = control_client::tell_judged(&judged);
+    let hearing = control_client::tell_judged(&judged);
     if !has_news {
         return Ok(());
     }
     Ok(writeln!(
         io::stdout(),
         "{}",
-        judged_said(kept.agent(), kept.turn.is_without_hooks, is_told)
+        judged_said(kept.agent(), kept.turn.is_without_hooks, hearing)
     )?)
 }

@@ -145,6 +145,88 @@ fn a_note_that_is_about_no_change_or_several_decides_nothing() {
 }
 
 #[test]
+fn notes_on_lines_that_say_nothing_are_dropped_and_the_others_are_trimmed() {
+    for (text, expected) in [
+        ("  ", None),
+        ("\n\t", None),
+        ("\n why not 2? ", Some("why not 2?")),
+    ] {
+        let world = world();
+        run(&world, &["revert", "1.1", "--note", "a.rs:2", text]);
+        assert_eq!(reasons(&world)[0].1.as_deref(), expected, "{text:?}");
+        let shown = run(&world, &["show", "1.1"]);
+        assert_eq!(shown.contains("# line 2"), expected.is_some(), "{shown}");
+    }
+}
+
+/// Words that would be lost are named, and the command fails if it did nothing else.
+#[test]
+fn words_of_which_nothing_was_decided_are_named() {
+    for (before, after, why) in [
+        (
+            &["keep", "1"][..],
+            &["keep", "1", "--because", "too\nlate"][..],
+            "too late",
+        ),
+        (
+            &["revert", "1.1"],
+            &["revert", "1.1", "--because", "late"],
+            "late",
+        ),
+        (
+            &["keep", "1.1"],
+            &["keep", "1", "--note", "a.rs:2", "late"],
+            "late",
+        ),
+    ] {
+        let world = world();
+        run(&world, before);
+        let said = refused(&world, after);
+        let why = format!("nothing was decided, and no agent is told: {why}\n");
+        assert!(said.contains(&why), "{said}");
+    }
+    // Those on all are told with one turn, if not with the other.
+    let world = world();
+    run(&world, &["keep", "1"]);
+    run(&world, &["keep", "1", "2", "--because", "fine"]);
+    // Without words, there is nothing to lose.
+    run(&world, &["keep", "1", "2"]);
+}
+
+#[test]
+fn the_newest_turn_is_taken_back_first() {
+    for order in [["1", "2"], ["2", "1"], ["1.1", "2.1"]] {
+        let world = World::new();
+        let file = world.root.join("a.rs");
+        fs::write(&file, OLD).unwrap();
+        for text in ["two", "zwei"] {
+            let text = OLD.replace('2', text);
+            world.turn(|root| fs::write(root.join("a.rs"), &text).unwrap());
+        }
+        let printed = run(&world, &["revert", order[0], order[1]]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), OLD, "{order:?}");
+        assert!(printed.starts_with("2.1 "), "{printed}");
+    }
+}
+
+/// Of several errors, all are printed.
+#[test]
+fn what_fails_in_each_of_several_turns_is_said() {
+    let world = world();
+    for turn in ["first", "second"] {
+        fs::write(world.root.join(turn).join("a.rs"), "1\nmine\n3\n").unwrap();
+    }
+    let said = refused(&world, &["revert", "1.1", "2.1", "--because", "why"]);
+    for name in [
+        "1.1 is as it was",
+        "2.1 is as it was",
+        "no agent is told: why",
+    ] {
+        assert!(said.contains(name), "{said}");
+    }
+}
+
+#[test]
 fn a_turn_of_another_project_is_named_with_its_folder() {
     let world = world();
     let elsewhere = tempfile::tempdir().unwrap();
