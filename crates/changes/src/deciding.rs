@@ -638,8 +638,9 @@ impl<'a> Deciding<'a> {
     pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
         if !notes.is_empty() {
             let is_gone = change.after.is_absent();
-            self.hear(change, is_gone, notes, |path| {
-                remarks::decided(is_kept, path, notes, shown)
+            self.hear(change, is_gone, notes, |path| match is_kept {
+                true => remarks::decided(true, path, notes, shown),
+                false => remarks::undecided(path, notes, shown),
             });
         }
     }
