@@ -34,7 +34,7 @@ impl App {
         let text = match (&view.written, &reason) {
             (None, _) => format!("rejected {name}"),
             (Some(_), Some(_)) => name.clone(),
-            (Some(_), None) => format!("{name} stays unseen"),
+            (Some(_), None) => format!("rejected {name}, which stays unseen"),
         };
         let notes = reason.into_iter().chain(view.notes(false)).collect();
         let effect = rejection(view, Some(self.seen(press)), notes);

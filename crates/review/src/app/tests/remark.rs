@@ -331,7 +331,7 @@ fn what_is_written_is_taken_back_with_a_reason_and_left_without_one() {
             Some("7.2"),
             " ",
             "reason for taking back a.txt: ▏",
-            "a.txt stays unseen",
+            "rejected a.txt, which stays unseen",
         ),
     ] {
         let mut person = Person::new(80, 24);
