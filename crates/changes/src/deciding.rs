@@ -915,8 +915,9 @@ fn remark(
 /// The person's notes on a change that stays, or about which they have not decided.
 fn on_decision(change: &Change, is_kept: bool, notes: &[Note], shown: &str) -> FileRemark {
     let is_gone = change.after.is_absent();
-    remark(change, is_gone, notes, |path| {
-        remarks::decided(is_kept, path, notes, shown)
+    remark(change, is_gone, notes, |path| match is_kept {
+        true => remarks::decided(true, path, notes, shown),
+        false => remarks::undecided(path, notes, shown),
     })
 }
 

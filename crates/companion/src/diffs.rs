@@ -31,7 +31,7 @@ use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::on_disk::{FileState, Looked, OnDisk};
 use crate::outbox::{Delivery, Tab};
-use crate::sessions::SessionId;
+use crate::sessions::{Listening, SessionId};
 use crate::stand_in::StandIn;
 use crate::written::Accepted;
 use pillion_view::commands::{DiffError, DiffRef};
@@ -316,6 +316,24 @@ impl<C> Diffs<C> {
         written
             .map(|it| &*it.change)
             .filter(|name| !name.is_empty())
+    }
+
+    /// The agents of these sessions. A hook that is a command waits in a session of its own, for an agent that may be connected
+    /// beside it.
+    pub(crate) fn with_those_of_hooks(&self, listening: &[Listening]) -> Vec<Dialect> {
+        let of_hook = |it: &Listening| {
+            let mut entries = self.entries.iter().map(|entry| &entry.proposal);
+            let own = entries.find(|own| own.session == it.session && own.written().is_none())?;
+            own.on_behalf_of
+        };
+        let mut agents = Vec::new();
+        for it in listening {
+            let behind = of_hook(it);
+            if behind.is_none_or(|agent| listening.iter().all(|it| it.agent != agent)) {
+                agents.push(behind.unwrap_or(it.agent));
+            }
+        }
+        agents
     }
 
     /// One diff that waits for the reviewer.

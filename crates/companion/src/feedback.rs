@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pillion_protocol::diff::written;
 use pillion_protocol::remarks::{self, FileRemark};
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
@@ -37,6 +38,8 @@ pub(crate) struct Remark {
     is_accepted: bool,
     /// True if the file exists, or soon does.
     is_there: bool,
+    /// What the person is told, if this is about a change that is written already.
+    of_written: Option<&'static str>,
 }
 
 /// The notes for each session that its agent has not sent to its model yet.
@@ -93,6 +96,7 @@ impl Remark {
             text,
             is_accepted,
             is_there: is_there || is_accepted,
+            of_written: None,
         })
     }
 
@@ -109,6 +113,7 @@ impl Remark {
             text: texts.join("\n"),
             is_accepted: true,
             is_there: first.is_some(),
+            of_written: None,
         }
     }
 
@@ -134,6 +139,19 @@ impl Remark {
         }
     }
 
+    /// The same about a change that is written already, decided with these notes.
+    pub(crate) fn on_written(self, notes: &[Note]) -> Self {
+        let message = match (self.is_accepted, written::takes_back(notes)) {
+            (true, _) => "is told your notes",
+            (false, true) => "is told why, and the change is taken back",
+            (false, false) => "is told your notes, and the change stays",
+        };
+        Self {
+            of_written: Some(message),
+            ..self
+        }
+    }
+
     /// All notes, as the agent's model reads them.
     pub(crate) fn text(&self) -> &str {
         &self.text
@@ -152,6 +170,13 @@ impl Remark {
     /// can be woken.
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         let agent = self.agent.display_name();
+        if let Some(message) = self.of_written {
+            let agent = self.on_behalf_of.map(|it| it.display_name());
+            return Told {
+                message: format!("{} {message}", agent.unwrap_or("the agent")),
+                clipboard: None,
+            };
+        }
         if self.agent == Dialect::Script {
             return Told {
                 message: match self.on_behalf_of {

@@ -1,6 +1,6 @@
 //! The agents whose hooks are commands, by what they call their sessions: a session here for each of theirs. Without I/O.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pillion_protocol::Dialect;
 
@@ -16,6 +16,8 @@ const MAX_NAME: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Hooked {
     agents: HashMap<SessionId, Dialect>,
+    /// Those whose turn goes on.
+    working: HashSet<SessionId>,
 }
 
 impl Hooked {
@@ -44,8 +46,26 @@ impl Hooked {
         self.agents.iter().map(|(session, agent)| (session, *agent))
     }
 
+    /// The turn of this session goes on, or has ended. Returns true if that is news.
+    pub(crate) fn works(&mut self, session: &SessionId, is_working: bool) -> bool {
+        match is_working {
+            true => self.working.insert(session.clone()),
+            false => self.working.remove(session),
+        }
+    }
+
+    /// The agents whose turn goes on, each kind once.
+    pub(crate) fn working(&self) -> Vec<Dialect> {
+        let agents = self.working.iter().filter_map(|it| self.agent(it));
+        let mut agents: Vec<_> = agents.collect();
+        agents.sort_unstable_by_key(|agent| agent.name());
+        agents.dedup();
+        agents
+    }
+
     /// A session is over. Returns false if it was already.
     pub(crate) fn forget(&mut self, session: &SessionId) -> bool {
+        self.working.remove(session);
         self.agents.remove(session).is_some()
     }
 }
@@ -68,6 +88,23 @@ mod tests {
         assert_eq!(hooked.agent(&other), Some(Dialect::GeminiCli));
         assert!(hooked.forget(&first) && !hooked.forget(&first));
         assert_eq!(hooked.agent(&first), None);
+    }
+
+    #[test]
+    fn each_kind_whose_turn_goes_on_is_named_once() {
+        let mut hooked = Hooked::default();
+        let named = |hooked: &mut Hooked, agent, name| hooked.session(agent, name).unwrap().0;
+        let first = named(&mut hooked, Dialect::CodexCli, "a");
+        let second = named(&mut hooked, Dialect::CodexCli, "b");
+        let other = named(&mut hooked, Dialect::GeminiCli, "a");
+        assert!(hooked.works(&first, true) && !hooked.works(&first, true));
+        assert!(hooked.works(&second, true) && hooked.works(&other, true));
+        assert_eq!(hooked.working(), [Dialect::CodexCli, Dialect::GeminiCli]);
+        assert!(hooked.works(&other, false) && !hooked.works(&other, false));
+        assert!(hooked.forget(&first));
+        assert_eq!(hooked.working(), [Dialect::CodexCli]);
+        assert!(hooked.forget(&second));
+        assert_eq!(hooked.working(), []);
     }
 
     #[test]

@@ -32,6 +32,14 @@ pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) 
     }
 }
 
+/// The person has not decided about a change that was written already, and says something of the text that was `shown`.
+pub fn undecided(file_path: &str, notes: &[Note], shown: &str) -> String {
+    let words = words(notes, shown);
+    format!(
+        "The user has not decided about your change to {file_path} yet, which stays for now, and says{words}"
+    )
+}
+
 /// The person's notes on the text that was `shown`, after a verb.
 fn words(notes: &[Note], shown: &str) -> String {
     if let [Note { lines: None, text }] = notes {
@@ -290,6 +298,9 @@ mod tests {
         assert_eq!(decided(false, "/a", &notes, shown), expected);
         let expected = "The user rejected your change to /a.";
         assert_eq!(decided(false, "/a", &[], shown), expected);
+        let notes_on_three = [note(2, 2, "why?")];
+        let expected = "The user has not decided about your change to /a yet, which stays for now, and says:\n- line 3 (`three`): why?";
+        assert_eq!(undecided("/a", &notes_on_three, shown), expected);
         let long = "ä".repeat(MAX_QUOTED + 1);
         let expected = format!("line 1 (`{}…`): ", "ä".repeat(MAX_QUOTED));
         assert_eq!(place(note(0, 0, "").lines, &long), expected);

@@ -270,7 +270,10 @@ impl Driver {
                 Ok(())
             }
             EditorEvent::Status(status) => {
-                self.arrived.extend(self.turn_news.of(&status));
+                let turn = status.ended.as_ref().map(|ended| ended.turn);
+                let is_seen = turn.is_some_and(|turn| self.app.looks_at(turn));
+                let news = self.turn_news.of(&status);
+                self.arrived.extend(news.filter(|_| !is_seen));
                 self.update(Event::Status(status))
             }
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),

@@ -16,7 +16,7 @@ const MAX_WIDTH: u16 = 60;
 const KEYS: [(&str, &str); 31] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
-    ("R", "reject it and tell the agent why"),
+    ("R", "reject, or take back, with a reason"),
     ("C", "note on the hunk, sent with your decision"),
     ("space", "exclude or include the hunk"),
     ("e", "edit the proposal in $VISUAL or $EDITOR"),

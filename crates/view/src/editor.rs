@@ -196,6 +196,9 @@ pub struct Status {
     /// The number of files that agents have changed here and nobody has seen.
     #[serde(default)]
     pub unseen: usize,
+    /// The agents whose turn goes on and who tell of it by command hooks; they are not connected.
+    #[serde(default)]
+    pub working: Vec<Dialect>,
     /// Another number once the list of what agents have written differs; 0 if nothing is known of it.
     #[serde(default)]
     pub changes: u64,

@@ -216,7 +216,11 @@ impl<C> Entry<C> {
             is_there,
             self.notes.as_deref().unwrap_or_default(),
         )?;
-        Some(remark.on_behalf_of(proposal.on_behalf_of))
+        let remark = remark.on_behalf_of(proposal.on_behalf_of);
+        Some(match proposal.written() {
+            Some(_) => remark.on_written(self.notes.as_deref().unwrap_or_default()),
+            None => remark,
+        })
     }
 
     /// The outcome with the text of the file that the person knew of: of an agent's hook that is the one beside which the gate

@@ -181,7 +181,7 @@ impl MainLoop {
                 tmpdirs.push(tmpdir);
             }
         }
-        let agents = self.sessions.connected();
+        let agents = self.diffs.with_those_of_hooks(&self.sessions.listening());
         CompanionState {
             roots: self.roots.to_vec(),
             ide: self.views.ide().unwrap_or(&self.state.ide).clone(),

@@ -214,7 +214,10 @@ impl MainLoop {
     fn front_end_status(&self) -> Status {
         let listening = self.sessions.listening();
         let unseen = self.recording.unseen().unwrap_or_default();
+        let mut working = self.hooked.working();
+        working.retain(|agent| !self.connected.contains(agent));
         Status {
+            working,
             asking: self.asking.notes(&listening),
             unasked: self.asking.unasked(&listening),
             review: self.asking.review(&listening).map(|mut review| {

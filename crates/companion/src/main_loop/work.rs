@@ -41,6 +41,12 @@ impl MainLoop {
         if let (true, Some(process)) = (is_new, process) {
             self.await_end(&session, process);
         }
+        if self
+            .hooked
+            .works(&session, !matches!(step, WorkStep::TurnEnds))
+        {
+            self.report_status();
+        }
         let resume = Event::Stepped {
             session: session.clone(),
             takes_context,
@@ -102,6 +108,7 @@ impl MainLoop {
             self.turns.forget(session);
             self.feedback.forget(session);
             self.recording.left(session);
+            self.report_status();
         }
     }
 

@@ -999,6 +999,9 @@ fn the_agent_is_named_whose_hook_it_is() {
         let hook = Hook::call(&sandbox, &[agent], &call);
         let listed = &pending(&sandbox, 1)[0];
         assert_eq!(listed["agent"], agent, "{listed}");
+        let companions = sandbox.run(["list", "--json"]).expect(0);
+        let companions: Value = serde_json::from_str(&companions.stdout).unwrap();
+        assert_eq!(companions[0]["agents"], json!([agent]));
         let path = sandbox.home.workspace().join(&name);
         assert_eq!(listed["path"], path.to_str().unwrap(), "{listed}");
         // The outcome is told as that of any command.

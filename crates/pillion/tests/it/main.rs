@@ -53,6 +53,10 @@ mod review_mode;
 mod run;
 mod sandbox;
 mod serve;
+#[cfg(unix)]
+#[allow(dead_code, reason = "shared with tests that use more of it")]
+#[path = "../shared/agent_work.rs"]
+mod shared_agent_work;
 #[allow(dead_code, reason = "shared with the other tests of the command")]
 #[path = "../shared/conformance.rs"]
 mod shared_conformance;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use pillion_testkit::{SOON, pause};
 
 use crate::sandbox::Sandbox;
+use crate::shared_agent_work::{OTHER, command_begins, command_ends, turn_begins, turn_ends};
 
 /// Longer than a diff that has just come up ignores decisions.
 const REVIEWED: Duration = Duration::from_millis(800);
@@ -21,7 +22,7 @@ struct Terminal {
     child: Child,
     keyboard: ChildStdin,
     written: Arc<Mutex<Vec<u8>>>,
-    _sandbox: Sandbox,
+    sandbox: Sandbox,
 }
 
 impl Terminal {
@@ -57,7 +58,7 @@ impl Terminal {
             keyboard: child.stdin.take().unwrap(),
             child,
             written,
-            _sandbox: sandbox,
+            sandbox,
         }
     }
 
@@ -163,4 +164,65 @@ fn a_proposal_is_announced_as_chosen_and_the_title_comes_back() {
     for sequence in ["\u{7}", "\u{1b}]", "\u{1b}[22;2t", "\u{1b}[23;2t"] {
         assert!(!written.contains(sequence), "{sequence:?} {written:?}");
     }
+}
+
+/// What the review said each time that it rang.
+fn announced(screen: &str) -> Vec<&str> {
+    let mut rings = 0;
+    let mut said = Vec::new();
+    for (at, part) in screen.split("\u{1b}]9;").enumerate() {
+        // The message and titles end with the same byte.
+        let titles = part.matches("\u{1b}]2;").count();
+        rings += part.matches('\u{7}').count() - titles - usize::from(at > 0);
+        if at > 0 {
+            said.push(part.split('\u{7}').next().unwrap());
+        }
+    }
+    assert_eq!(rings, said.len(), "{screen:?}");
+    said
+}
+
+#[test]
+#[ignore = "needs script: cargo xtask test"]
+fn a_turn_that_ends_with_files_to_look_at_is_announced_once() {
+    let mut terminal = Terminal::start("--theme dark --notify bell,title,osc9");
+    terminal.wait_for("Waiting");
+    terminal.sandbox.home.file(OTHER.0, OTHER.1);
+    let turn = |terminal: &Terminal, names: &[&str], before_end: &dyn Fn(&Sandbox)| {
+        let home = &terminal.sandbox.home;
+        turn_begins(home);
+        command_begins(home);
+        for name in names {
+            home.file(name, "new\n");
+        }
+        command_ends(home);
+        before_end(&terminal.sandbox);
+        turn_ends(home);
+    };
+    let nothing = |_: &Sandbox| {};
+    let three = "Codex CLI has ended its turn: 3 files to look at";
+    turn(&terminal, &["a", "b", "c"], &nothing);
+    terminal.wait_for(&format!("\u{7}\u{1b}]9;{three}\u{7}"));
+    let listed = terminal.sandbox.run(["changes"]).expect(0);
+    assert!(listed.stdout.contains("turn 1"), "{}", listed.report());
+    // One that changed nothing, and one whose file was seen before it ended.
+    turn(&terminal, &[], &nothing);
+    turn(&terminal, &["d"], &|sandbox| {
+        sandbox.run(["keep", "3"]).expect(0);
+    });
+    // The last one tells that the others were heard of.
+    let one = "Codex CLI has ended its turn: 1 file to look at";
+    turn(&terminal, &["e"], &nothing);
+    let screen = terminal.wait_for(one);
+    assert_eq!(announced(&screen), [three, one]);
+    // In the list, they see the next one come.
+    terminal.send("S");
+    terminal.wait_for("4.1");
+    turn(&terminal, &["f"], &nothing);
+    terminal.wait_for("5.1");
+    terminal.send("S");
+    let two = "Codex CLI has ended its turn: 2 files to look at";
+    turn(&terminal, &["g", "h"], &nothing);
+    let screen = terminal.wait_for(two);
+    assert_eq!(announced(&screen), [three, one, two]);
 }

@@ -58,6 +58,11 @@ pub fn turn_begins(home: &Home) {
     hook(home, "codex", "UserPromptSubmit", json!({"prompt": "go"}));
 }
 
+/// Its turn ends.
+pub fn turn_ends(home: &Home) {
+    hook(home, "codex", "Stop", json!({}));
+}
+
 /// Returns when all that the companion was told before is recorded: another agent is about to write what is in [`OTHER`]
 /// already, and waits for its turn.
 pub fn is_recorded(home: &Home) {

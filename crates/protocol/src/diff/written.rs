@@ -4,6 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::diff::{OPEN_DIFF, take_flag, take_string};
+use crate::verdict::Note;
 
 /// The name of the argument: an object with the text before as `text`, or null if there was no file, the name of the change
 /// as `change`, and `isUnclear`, which is true if nobody knows who made it.
@@ -31,7 +32,12 @@ impl Written {
     }
 
     /// The message that the person is shown about such a change.
-    pub const NOTE: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing.";
+    pub const NOTE: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
+}
+
+/// Returns true if a person who rejects such a change with these notes takes it back: a note on all of it is their reason.
+pub fn takes_back(notes: &[Note]) -> bool {
+    notes.iter().any(|note| note.lines.is_none())
 }
 
 /// Takes it out of the arguments of a tool call, if it is there.
@@ -66,6 +72,20 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::verdict::Lines;
+
+    #[test]
+    fn a_reason_takes_back_and_notes_on_lines_do_not() {
+        let lines = Some(Lines { first: 0, last: 0 });
+        let on_line = Note {
+            lines,
+            text: "why?".to_owned(),
+        };
+        let reason = Note::on_all("use the table");
+        assert!(!takes_back(&[]));
+        assert!(!takes_back(std::slice::from_ref(&on_line)));
+        assert!(takes_back(&[on_line, reason]));
+    }
 
     #[test]
     fn the_text_before_is_read_as_it_was_sent() {

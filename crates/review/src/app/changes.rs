@@ -276,6 +276,13 @@ impl App {
         is_shown.then_some(&self.changes)
     }
 
+    /// Returns true if the person looks at what this turn has written already: in the list, or in a diff.
+    pub fn looks_at(&self, turn: u64) -> bool {
+        let shown = self.view().and_then(|view| view.written.as_deref());
+        let is_of = |change| is_or_is_of(change, &turn.to_string());
+        self.changes().is_some() || shown.is_some_and(is_of)
+    }
+
     /// The list, for where it stands beside the diff.
     pub fn pane(&self) -> &ChangesPage {
         &self.changes

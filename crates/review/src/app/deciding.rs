@@ -32,10 +32,16 @@ impl App {
     /// Rejects the diff that is shown, for this reason.
     pub(super) fn reject(&mut self, press: &Press, reason: Option<Note>) {
         let view = &self.views[self.current];
+        let reason = reason.filter(|note| !note.text.trim().is_empty());
+        let name = &view.target.shown;
+        let text = match (&view.written, &reason) {
+            (None, _) => format!("rejected {name}"),
+            (Some(_), Some(_)) => name.clone(),
+            (Some(_), None) => format!("rejected {name}, which stays unseen"),
+        };
         let notes = reason.into_iter().chain(self.note_of_list());
         let notes = notes.chain(view.notes(false)).collect();
         let effect = rejection(view, Some(self.seen(press)), notes);
-        let text = format!("rejected {}", view.target.shown);
         self.send(effect, text);
     }
 

@@ -160,8 +160,11 @@ impl App {
                     true => ", which drops your edits",
                     false => "",
                 };
-                let again = pasted("rejects");
-                format!("reason for rejecting {name}{edits}: {text}▏{again}")
+                let (does, again) = match view.written {
+                    None => ("rejecting", pasted("rejects")),
+                    Some(_) => ("taking back", pasted("takes it back")),
+                };
+                format!("reason for {does} {name}{edits}: {text}▏{again}")
             }
             Kind::Note(_, lines) => {
                 let (lines, again) = (named(lines), pasted("keeps it"));
@@ -178,9 +181,16 @@ impl App {
                 About::Proposal(_) => "back to the diff",
                 About::Listed(..) => "back to the list",
             };
-            let enter = match (&remark.kind, &remark.about) {
-                (Kind::Reason, About::Proposal(_)) => "reject",
-                (Kind::Reason, About::Listed(..)) => "take back",
+            let is_written = match &remark.about {
+                About::Proposal(key) => {
+                    let view = self.views.find(key.id);
+                    view.is_some_and(|view| view.written.is_some())
+                }
+                About::Listed(..) => true,
+            };
+            let enter = match (&remark.kind, is_written) {
+                (Kind::Reason, false) => "reject",
+                (Kind::Reason, true) => "take back",
                 _ => "keep the note",
             };
             (enter, esc)

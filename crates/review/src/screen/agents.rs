@@ -29,13 +29,25 @@ pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
         }
     }
     match app.views.len() {
-        0 if spans.is_empty() => vec![Span::styled("○ no agent connected", theme.muted)],
+        0 if spans.is_empty() => match &*working(app) {
+            "" => vec![Span::styled("○ no agent connected", theme.muted)],
+            names => vec![
+                Span::styled("● ", theme.good),
+                Span::raw(format!("{names} at work")),
+            ],
+        },
         count if app.status.agents.is_empty() && count > 0 => {
             spans.push(Span::raw(format!(", {count} pending")));
             spans
         }
         _ => spans,
     }
+}
+
+/// The names of the agents that are at work and not connected.
+pub fn working(app: &App) -> String {
+    let names = app.status.working.iter().map(|it| it.display_name());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn push(

@@ -171,14 +171,18 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
         return keys;
     };
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
+    let is_written = view.written.is_some();
     let mut keys = vec![
         ("a", "accept", 0),
-        ("r", "reject", 0),
+        ("r", if is_written { "leave" } else { "reject" }, 0),
         ("space", if is_out { "hunk back in" } else { "hunk out" }, 1),
         ("n/p", "hunk", 2),
         ("e", "edit", 2),
         ("z", "undo", 5),
     ];
+    if is_written {
+        keys.insert(2, ("R", "take back, with a reason", 4));
+    }
     if app.views.len() > 1 {
         keys.push(("Tab", "next diff", 3));
     }

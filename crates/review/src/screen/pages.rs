@@ -10,6 +10,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Padding, Paragraph, Widget, Wra
 
 use crate::app::App;
 use crate::help::{self, HelpRow};
+use crate::screen::agents;
 use crate::screen::theme::Theme;
 use crate::view::View;
 
@@ -27,8 +28,15 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 
 /// Nothing is pending: how to get an agent here.
 pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
-    let mut lines = if app.status.agents.is_empty() {
+    let working = agents::working(app);
+    let mut lines = if app.status.agents.is_empty() && working.is_empty() {
         how_to_start(&app.installed, theme)
+    } else if app.status.agents.is_empty() {
+        vec![
+            Line::styled(format!("{working}: at work."), theme.strong),
+            Line::raw(""),
+            Line::raw("What it asks about opens here, and what it writes is listed here."),
+        ]
     } else {
         let unasked = app.status.review.as_ref();
         let unasked = unasked.and_then(|review| review.unasked.as_deref());

@@ -119,6 +119,7 @@ fn status() -> Status {
         warnings: Vec::new(),
         review: None,
         unseen: 0,
+        working: Vec::new(),
         changes: 0,
         ended: None,
     }

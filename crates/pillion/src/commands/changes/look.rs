@@ -11,7 +11,7 @@ use pillion_changes::{
     Author, Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store, Words,
 };
 use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::diff::written::Written;
+use pillion_protocol::diff::written::{self, Written};
 use pillion_protocol::{Dialect, Outcome};
 use pillion_text::stderr;
 
@@ -29,7 +29,7 @@ use crate::workspace;
 /// Shows changes that are written already as diffs, in the view in which proposals are shown: the text before the turn
 /// beside what the file has now. Accept to keep a change; what you take out or edit before that is changed in the file. What
 /// was overwritten is kept, and `pillion undo` brings it back. If you reject a diff, nothing happens, and the change stays
-/// unseen. A deleted file is shown as an empty one. Files that are not text are left out: `pillion changes` lists them.
+/// unseen. If you reject it with a reason, the change is taken back, and the agent is told why. A deleted file is shown as an empty one. Files that are not text are left out: `pillion changes` lists them.
 ///
 /// Without CHANGE, the newest turn of this folder that has something unseen.
 #[derive(Debug, clap::Args)]
@@ -127,6 +127,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                     ..Words::default()
                 });
                 shown.accepted(&mut deciding, content)
+            }
+            Outcome::Rejected if written::takes_back(notes) => {
+                deciding.say(Words {
+                    notes: notes.clone(),
+                    shown: Some(shown.now.clone()),
+                    ..Words::default()
+                });
+                deciding.take_back(shown.change)
             }
             Outcome::Rejected => {
                 deciding.tell_notes(shown.change, false, notes, &shown.now);

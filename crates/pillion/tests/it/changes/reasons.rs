@@ -1,7 +1,11 @@
 //! `--because` and `--note` of `pillion revert` and `pillion keep`: which changes they are about, and where they are shown.
 
 use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
 
+use pillion_testkit::SOON;
 use serde_json::Value;
 
 use super::World;
@@ -266,4 +270,73 @@ fn what_is_no_text_has_no_lines() {
         "{all:?}"
     );
     assert!(counted.contains(&(Some(1), Some(0))), "{all:?}");
+}
+
+/// Rejects the only diff that `pillion look` shows, with this said. Returns what the decision printed.
+fn rejected_with(world: &World, change: &str, said: &[&str]) -> String {
+    let _serve = world.sandbox.serve::<&str>([]);
+    let mut look = world.sandbox.command(["look", change]);
+    let look = look.current_dir(&world.root).stdout(Stdio::piped());
+    let looking = look.stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + SOON;
+    let shown = loop {
+        let listed = run(world, &["diffs", "--json"]);
+        let listed: Vec<Value> = serde_json::from_str(&listed).unwrap();
+        if let Some(diff) = listed.first() {
+            break diff["diff"].as_str().unwrap().to_owned();
+        }
+        assert!(Instant::now() < until, "{change} is not shown");
+    };
+    let told = world.sandbox.run([&["reject", &shown], said].concat());
+    let ended = looking.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{stderr}");
+    told.expect(0).stderr
+}
+
+#[test]
+fn a_diff_of_what_is_written_is_rejected_with_a_reason_and_taken_back() {
+    let world = world();
+    let path = world.root.join("first/a.rs");
+    let text = |path: &Path| fs::read_to_string(path).unwrap();
+    // Without a reason, nothing is decided: notes on lines are told, and are none.
+    let notes = ["--note", "a.rs:2", "why?"];
+    let told = rejected_with(&world, "1.1", &notes);
+    assert!(
+        told.contains("is told your notes, and the change stays"),
+        "{told}"
+    );
+    rejected_with(&world, "1.1", &[]);
+    assert_eq!(
+        (text(&path), reasons(&world)[0].1.clone()),
+        (NEW.into(), None)
+    );
+    // What the person has written since stays.
+    let mine = format!("{NEW}mine\n");
+    fs::write(&path, mine).unwrap();
+    let told = rejected_with(&world, "1.1", &["--because", "use the table"]);
+    assert!(
+        told.contains("Claude Code is told why, and the change is taken back"),
+        "{told}"
+    );
+    assert_eq!(text(&path), format!("{OLD}mine\n"));
+    assert_eq!(reasons(&world)[0].1.as_deref(), Some("use the table"));
+    run(&world, &["undo"]);
+    assert_eq!(text(&path), format!("{NEW}mine\n"));
+}
+
+#[test]
+fn new_and_deleted_files_are_rejected_with_a_reason_and_taken_back() {
+    let world = World::new();
+    let path = |name: &str| world.root.join(name);
+    fs::write(path("gone"), OLD).unwrap();
+    world.turn(|root| {
+        fs::remove_file(root.join("gone")).unwrap();
+        fs::write(root.join("new"), NEW).unwrap();
+    });
+    for change in ["1.1", "1.2"] {
+        rejected_with(&world, change, &["--because", "no"]);
+    }
+    assert_eq!(fs::read_to_string(path("gone")).unwrap(), OLD);
+    assert!(!path("new").exists());
 }

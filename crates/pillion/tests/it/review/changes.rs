@@ -7,6 +7,8 @@ use pillion_testkit::{Env, SOON, Size};
 
 use super::Review;
 use crate::sandbox::Sandbox;
+#[cfg(unix)]
+use crate::shared_agent_work::{turn_begins, turn_ends};
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
@@ -225,4 +227,23 @@ fn twenty_thousand_changes_keep_no_key_waiting() {
     eprintln!("kept after {:.1?} more", began.elapsed());
     press("g", "▌ turn 1");
     review.pane.wait_for("1.1    kept", SOON);
+}
+
+/// Codex CLI is never connected: its hooks tell of it.
+#[cfg(unix)]
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn an_agent_with_command_hooks_is_named_while_its_turn_goes_on() {
+    let review = Review::usual_with(&Env::default());
+    let screen = review.pane.wait_for("no agent connected", SOON);
+    assert!(!screen.contains("Codex CLI at work"), "{screen}");
+    for _ in 0..2 {
+        turn_begins(&review.sandbox.home);
+        let screen = review.pane.wait_for("Codex CLI at work", SOON);
+        assert!(!screen.contains("no agent connected"), "{screen}");
+        review.pane.wait_gone(super::WELCOME, SOON);
+        turn_ends(&review.sandbox.home);
+        review.pane.wait_for(super::WELCOME, SOON);
+        review.pane.wait_for("no agent connected", SOON);
+    }
 }

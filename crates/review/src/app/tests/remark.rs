@@ -311,3 +311,52 @@ fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
     let lengths: usize = lengths.iter().map(|(_, _, text)| text.len()).sum();
     assert_eq!(lengths, 10_000);
 }
+
+#[test]
+fn what_is_written_is_taken_back_with_a_reason_and_left_without_one() {
+    for (written, typed, asked, said) in [
+        (
+            None,
+            "no",
+            "reason for rejecting a.txt: ▏",
+            "rejected a.txt: told",
+        ),
+        (
+            Some("7.2"),
+            "no",
+            "reason for taking back a.txt: ▏",
+            "a.txt: told",
+        ),
+        (
+            Some("7.2"),
+            " ",
+            "reason for taking back a.txt: ▏",
+            "rejected a.txt, which stays unseen",
+        ),
+    ] {
+        let mut person = Person::new(80, 24);
+        person.written = written.map(str::to_owned);
+        person.open("a.txt", Some("a\n"), "b\n");
+        person.press("R");
+        assert_eq!(line(&person), asked);
+        let does = person.app.enter_and_esc_do().unwrap().0;
+        assert_eq!(does == "take back", written.is_some());
+        for letter in typed.chars() {
+            person.key(KeyCode::Char(letter));
+        }
+        let is_reason = !typed.trim().is_empty();
+        person.ruling = is_reason.then(|| {
+            let message = "told".to_owned();
+            let clipboard = None;
+            Ruling::Settled(Some(Told { message, clipboard }))
+        });
+        let effects = person.key(KeyCode::Enter);
+        let notes: &[Note] = if is_reason {
+            &[Note::on_all("no")]
+        } else {
+            &[]
+        };
+        assert_eq!(rejections(&effects), [notes]);
+        assert_eq!(person.message(), said);
+    }
+}
