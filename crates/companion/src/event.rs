@@ -10,9 +10,9 @@ use pillion_discovery::CompanionState;
 #[cfg(unix)]
 use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
-use pillion_view::changes::ActDone;
+use pillion_view::changes::{ActDone, Hearing};
 use pillion_view::commands::{
-    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, Hearing, HookCall, Judged,
+    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, HookCall, Judged,
 };
 use pillion_view::{
     Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,

@@ -8,8 +8,6 @@ use pillion_discovery::exact;
 use pillion_protocol::Note;
 use serde::{Deserialize, Serialize};
 
-use crate::commands::Hearing;
-
 /// The turns below the folders of a companion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -191,6 +189,18 @@ impl ActDone {
             ..Self::default()
         }
     }
+}
+
+/// The part of a person's judgement that its agent is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Hearing {
+    /// Nothing: the agent is not connected any more, or takes nothing.
+    Nothing,
+    /// What was decided, and the beginning of the person's words: there is no room for more.
+    Beginning,
+    /// All of it.
+    All,
 }
 
 /// Returns the sentence that tells the person whether an agent hears what was taken back.

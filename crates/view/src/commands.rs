@@ -72,7 +72,7 @@ pub enum Request {
     Mention(MentionedFile),
     /// Choose when agents ask before they change files, or tell it: [`Chosen`](crate::Chosen).
     Review(ReviewRequest),
-    /// A person has judged what agents had written: [`Hearing`].
+    /// A person has judged what agents had written: [`Hearing`](crate::changes::Hearing).
     Judged(Judged),
     /// Nothing but whether the command speaks for the person: null.
     Speak,
@@ -141,18 +141,6 @@ pub struct Judged {
     pub session: u64,
     /// The remarks on files that the agent's model is to read of it.
     pub told: Vec<FileRemark>,
-}
-
-/// The part of a person's judgement that its agent is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum Hearing {
-    /// Nothing: the agent is not connected any more, or takes nothing.
-    Nothing,
-    /// What was decided, and the beginning of the person's words: there is no room for more.
-    Beginning,
-    /// All of it.
-    All,
 }
 
 /// The notes that are to be sent.

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
-use pillion_view::changes::judged_said;
-use pillion_view::commands::{AgentOfHook, Hearing, HookCall, Judged};
+use pillion_view::changes::{Hearing, judged_said};
+use pillion_view::commands::{AgentOfHook, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;

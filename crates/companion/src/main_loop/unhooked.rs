@@ -5,7 +5,7 @@ use std::time::Instant;
 use pillion_changes::recorder::Glance;
 use pillion_protocol::Dialect;
 use pillion_protocol::remarks::{self, FileRemark};
-use pillion_view::commands::Hearing;
+use pillion_view::changes::Hearing;
 
 use super::MainLoop;
 use crate::feedback::Remark;

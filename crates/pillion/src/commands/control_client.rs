@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_view::commands::{Client, ClientError, DiffError, Hearing, Judged};
+use pillion_view::changes::Hearing;
+use pillion_view::commands::{Client, ClientError, DiffError, Judged};
 
 use crate::args::Target;
 use crate::choice::{Need, Running, SUSPENDED};

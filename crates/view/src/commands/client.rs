@@ -14,9 +14,10 @@ use serde_json::Value;
 
 use super::{
     AgentOfHook, AgentWork, Answer, Command, ContextAsker, DiffError, DiffRef, DiffSummary,
-    DiffText, Guard, Guarded, Hearing, HookCall, Judged, Line, Mentioned, MentionedFile, Refused,
-    Request, ReviewRequest, SendNotes, Settle, Settled, Wait,
+    DiffText, Guard, Guarded, HookCall, Judged, Line, Mentioned, MentionedFile, Refused, Request,
+    ReviewRequest, SendNotes, Settle, Settled, Wait,
 };
+use crate::changes::Hearing;
 use crate::editor::Chosen;
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
