@@ -299,7 +299,11 @@ mod tests {
         assert_eq!(drawn_for(&view, 3600), ms(900));
         assert_eq!(drawn_for(&view, 0), ms(0), "a clock that went back");
         view.refuse(after(100));
-        assert_eq!(drawn_for(&view, 800), ms(700), "it does not have to catch up");
+        assert_eq!(
+            drawn_for(&view, 800),
+            ms(700),
+            "it does not have to catch up"
+        );
         view.refuse(after(1000));
         assert_eq!(drawn_for(&view, 1700), ms(700), "the person looks anew");
     }
