@@ -163,6 +163,35 @@ fn a_refusal_is_on_the_screen_as_a_whole_and_keeps_view_and_text(version: EmacsV
     }
 }
 
+/// The times that Emacs noted before lie in the future then.
+#[each_emacs]
+fn after_the_clock_was_set_back_a_proposal_is_looked_at_anew_and_accepted(version: EmacsVersion) {
+    let world = World::new(version);
+    let mut gemini = world.gemini();
+    let future = "(+ (float-time) 3600)";
+    for (times, text) in [
+        ("", "first\n"),
+        ("(setq pillion-seen--begun-at now)", "second\n"),
+        (
+            "(setq pillion-seen--decided (cons now (1- now)))",
+            "third\n",
+        ),
+    ] {
+        world.propose(&gemini, text);
+        world.emacs.eval(&format!(
+            "(let ((now {future})) {times} \
+             (dolist (it pillion-diff--pending) (setf (pillion-diff-seen-since it) now)))"
+        ));
+        world.emacs.input("<C-c><C-c>");
+        world.is_pending(&mut gemini, "it is looked at from now on");
+        sleep(LOOK);
+        world.emacs.input("<C-c><C-c>");
+        world.is_accepted(&mut gemini, text);
+        std::fs::write(&world.path, ORIGINAL).unwrap();
+    }
+    world.emacs.assert_no_errors();
+}
+
 #[each_emacs]
 fn hunks_are_the_programs_however_many_they_are(version: EmacsVersion) {
     let world = World::new(version);

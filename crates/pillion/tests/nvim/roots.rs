@@ -88,6 +88,36 @@ fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(versi
     world.nvim.assert_no_errors();
 }
 
+#[each_neovim]
+fn many_files_of_one_folder_displace_no_repository(version: NvimVersion) {
+    let home = Home::new();
+    let other = home.other_workspace("other");
+    std::fs::create_dir(other.join(".git")).unwrap();
+    std::fs::write(other.join("b.txt"), "b\n").unwrap();
+    let project = home.workspace();
+    for number in 0..99 {
+        std::fs::write(project.join(format!("a{number}")), "a\n").unwrap();
+    }
+    let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
+    world
+        .nvim
+        .command(&format!("edit {}/b.txt", other.display()));
+    wait_published(&world, &[&project, &other]);
+    world
+        .nvim
+        .command("for n in range(99) | execute 'edit a' .. n | endfor");
+    world.nvim.command("lua require('pillion.context').flush()");
+    wait_published(&world, &[&project, &other]);
+    let paths: Vec<String> = world.nvim.lua(
+        "return require('pillion.context.recent').paths()",
+        json!([]),
+    );
+    let newest = project.join("a98").display().to_string();
+    let older = other.join("b.txt").display().to_string();
+    assert_eq!(paths, [newest, older]);
+    world.nvim.assert_no_errors();
+}
+
 /// The home folder is no workspace, not even if it is a repository.
 #[each_neovim]
 fn the_home_folder_and_the_whole_machine_are_no_roots(version: NvimVersion) {
