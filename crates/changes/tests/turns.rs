@@ -150,6 +150,8 @@ enum Step {
     Move(usize, usize),
     Mode(usize, bool),
     Link(usize, usize),
+    /// Writes a file of 5 MB that has only this byte, or deletes it.
+    Large(Option<u8>),
     Git(&'static [&'static str]),
 }
 
@@ -187,6 +189,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (name.clone(), name.clone()).prop_map(|(from, to)| Step::Move(from, to)),
         1 => (name.clone(), any::<bool>()).prop_map(|(name, runs)| Step::Mode(name, runs)),
         1 => (name.clone(), name).prop_map(|(name, to)| Step::Link(name, to)),
+        1 => any::<Option<u8>>().prop_map(Step::Large),
         1 => Just(Step::Git(&["add", "-A"])),
         1 => Just(Step::Git(&["commit", "-qam", "x"])),
         1 => Just(Step::Git(&["checkout", "-q", "HEAD", "--", "."])),
@@ -233,6 +236,13 @@ impl Step {
                 let _ = fs::remove_file(path(name));
                 ready(&path(name));
                 let _ = symlink(NAMES[*to], path(name));
+            }
+            Self::Large(byte) => {
+                let path = lab.root.join("large");
+                let _ = match byte {
+                    Some(byte) => fs::write(path, vec![*byte; 5 << 20]),
+                    None => fs::remove_file(path),
+                };
             }
             Self::Git(arguments) => lab.git(arguments),
         }

@@ -99,6 +99,25 @@ fn the_list_leads_to_hunks_and_its_keys_decide(version: EmacsVersion) {
 }
 
 #[each_emacs]
+fn what_no_buffer_has_open_is_taken_back_in_the_file(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "  1.1 unseen");
+    world.emacs.eval("(kill-buffer \"a.txt\")");
+    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward \"1.1 unseen\") (beginning-of-line) (set-window-point (get-buffer-window) (point)))");
+    world.emacs.input("r");
+    world.emacs.wait_said("1.1 a.txt: taken back");
+    assert_eq!(read(&world), before());
+    world
+        .emacs
+        .wait_until("no buffer", "(not (get-buffer \"a.txt\"))");
+    world.emacs.input("u");
+    wait_list(&world, "  1.1 unseen");
+    assert_eq!(read(&world), ORIGINAL);
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
 fn a_hunk_is_taken_back_in_the_file_and_the_buffer_can_undo_it(version: EmacsVersion) {
     let world = world(version);
     let taken = ORIGINAL.replace("two", "2");

@@ -155,6 +155,13 @@ fn a_file_is_taken_back_as_a_whole(version: KakouneVersion) {
         assert_eq!(fs::read_to_string(&path).unwrap(), file);
         world.kakoune.assert_no_errors();
     }
+    // Nothing has it open.
+    let (world, path) = world(version, false);
+    world.kakoune.input(":delete-buffer<ret>");
+    world.kakoune.input(":pillion-take-back 1.1<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
+    assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
+    world.kakoune.assert_no_errors();
 }
 
 #[each_kakoune]

@@ -129,6 +129,25 @@ fn what_claude_writes_without_asking_is_known_and_taken_back() {
     assert_eq!(files(&folder), after, "and is there again");
     pillion(&scene, &["keep", turn]);
     assert!(changes(&scene).is_empty());
+    // The agent goes on in a file of which something was taken back.
+    let id = of("edited.txt")["id"].as_str().expect("an id");
+    pillion(&scene, &["revert", id, "--because", "two is right"]);
+    scene.model.script([
+        Turn::read_file(&edited),
+        Turn::replace(&edited, "one", "eins"),
+        Turn::say("the other one is done"),
+    ]);
+    scene.claude.prompt("the other one, then");
+    scene.claude.wait_for("the other one is done");
+    scene.claude.wait_ready();
+    let text = fs::read_to_string(&edited).expect("it is there");
+    assert_eq!(text, "eins\r\ntwo\r\n");
+    let all = changes(&scene);
+    assert_eq!(all.len(), 1, "{all:#?}");
+    let id = all[0]["id"].as_str().expect("an id");
+    pillion(&scene, &["revert", id]);
+    let text = fs::read_to_string(&edited).expect("it is there");
+    assert_eq!(text, "one\r\ntwo\r\n");
 }
 
 /// The person chooses it with the review's key; the agent would ask in its default mode.
