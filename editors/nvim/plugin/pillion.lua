@@ -42,7 +42,7 @@ local short = {
   PreviousHunk = { "previous-hunk", "go to the previous hunk" },
   Changes = { "changes", "list what agents have written", has_bang = true },
   Keep = { "keep", "keep what an agent has written", is_text = true },
-  TakeBack = { "take-back", "take back the hunk under the cursor, and tell the agent why", is_text = true, has_bang = true },
+  TakeBack = { "take-back", "take back the hunk at the cursor, and say why", is_text = true, has_bang = true },
   Undo = { "undo", "bring back what was taken back last" },
   SendNotes = { "send-notes", "send your notes to the agent now" },
   Review = { "review", "choose when agents ask before they change files" },

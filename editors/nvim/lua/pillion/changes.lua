@@ -119,7 +119,13 @@ local function fill(answer)
     -- The event comes before the command is done.
     local group = vim.api.nvim_create_augroup("pillion_changes", {})
     local fill_then = vim.schedule_wrap(refresh)
-    vim.api.nvim_create_autocmd("CmdlineLeave", { group = group, once = true, callback = function() fill_then() end })
+    vim.api.nvim_create_autocmd("CmdlineLeave", {
+      group = group,
+      once = true,
+      callback = function()
+        fill_then()
+      end,
+    })
     return
   end
   local of_list = vim.fn.getqflist({ id = list.id, idx = 0, winid = 0 })
@@ -249,8 +255,8 @@ function M.keep(typed)
   act("pillion/keep", params, {})
 end
 
---- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
---- with `call.bang` all of the file's.
+--- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range,
+--- or with `call.bang` all of the file's.
 function M.take_back(typed, call)
   local params = { typed = typed }
   local this

@@ -86,7 +86,8 @@ function M.refresh(is_new)
   end
 end
 
---- Has the roots of this moment worked out, and waits until Pillion has said what they are. Not for long: disks may hang.
+--- Has the roots of this moment worked out, and waits until Pillion has said what they are. Not for long: disks may
+--- hang.
 function M.await()
   local now = workspace()
   local is_known = false
@@ -126,7 +127,8 @@ function M.on_known()
   end
 end
 
---- Where an agent starts: in the window's own working folder if that is a root (|:lcd|, |:tcd|); else where Pillion says.
+--- Where an agent starts: in the window's own working folder if that is a root (|:lcd|, |:tcd|); else where Pillion
+--- says.
 function M.for_terminal()
   local state = client().state
   local is_local = vim.fn.haslocaldir() == 1 or vim.fn.haslocaldir(-1, 0) == 1

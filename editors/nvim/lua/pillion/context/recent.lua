@@ -87,8 +87,8 @@ function M.seed()
   end
 end
 
---- The paths of the files that were focused last, one of each folder, the newest first; before anything was looked at, of
---- the one in focus.
+--- The paths of the files that were focused last, one of each folder, the newest first; before anything was looked at,
+--- of the one in focus.
 function M.paths()
   local paths, folders = {}, {}
   for index = #notes, math.max(1, #notes - AMONG + 1), -1 do
