@@ -143,7 +143,8 @@ Point stays at what it was at, or goes to what came next."
   "What agents have written, by turns.
 On a turn, a file or a hunk: \\<pillion-changes-mode-map>\\[pillion-changes-visit] goes \
 there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
-\\[pillion-take-back-because] takes it back for a reason, \\[pillion-undo] undoes that.  \\[pillion-changes-toggle-all] shows what was decided, too."
+\\[pillion-take-back-because] takes it back for a reason, \\[pillion-undo] undoes that.
+\\[pillion-changes-toggle-all] shows what was decided, too."
   (setq-local revert-buffer-function #'pillion-changes-refresh))
 
 ;;;###autoload

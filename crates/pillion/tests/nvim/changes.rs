@@ -268,6 +268,9 @@ fn a_command_is_about_the_line_under_the_cursor_when_it_was_begun(version: NvimV
     later(2);
     on_top(2);
     for (turn, command, id) in [(3, "TakeBack one", "1.1"), (4, "Keep two", "1.2")] {
+        // What the last command did is listed.
+        let line = format!("vim.api.nvim_get_current_line():find('{id} ', 1, true) ~= nil");
+        world.nvim.wait_until("its line", &line);
         world.nvim.input(&format!(":Pillion{command}"));
         world
             .nvim
