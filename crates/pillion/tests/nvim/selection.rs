@@ -58,7 +58,9 @@ fn listen(world: &World) {
         "local client = require('pillion.client')
          local notify = client.notify_encoded
          client.notify_encoded = function(method, params)
-           _G.active = vim.json.decode(params).openFiles[1] or {}
+           if method == 'pillion/didChangeContext' then
+             _G.active = vim.json.decode(params).openFiles[1] or {}
+           end
            return notify(method, params)
          end",
         json!([]),

@@ -135,6 +135,10 @@ local function look_at_roots()
   roots_changed, repositories_changed = false, false
 end
 
+--- Whether only the roots are looked at: the focus is about to leave the file, and what was selected there is kept only
+--- if nobody looks before.
+local is_flushing = false
+
 local function look()
   scheduled = false
   if not group then
@@ -151,6 +155,10 @@ local function look()
   if roots_changed then
     look_at_roots()
   end
+  if is_flushing then
+    files_changed = true
+    return
+  end
   local active = look_at_cursor()
   if differs(active, files) then
     send(active, files)
@@ -166,8 +174,14 @@ end
 
 --- Tells Pillion what has changed, and waits until it knows the roots: an agent starts right after `:tcd` or `:edit`.
 function M.flush()
+  is_flushing = true
   look()
-  require("pillion.roots").await()
+  local is_done, problem = pcall(require("pillion.roots").await)
+  is_flushing = false
+  schedule()
+  if not is_done then
+    error(problem, 0)
+  end
 end
 
 local function files_may_differ()
