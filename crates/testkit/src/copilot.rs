@@ -85,14 +85,6 @@ impl Copilot {
         self.pane.send_keys(["Enter"]);
     }
 
-    /// Stops its turn: with Esc twice.
-    pub fn interrupt(&self) {
-        for _ in 0..2 {
-            self.pane.send_keys(["Escape"]);
-            std::thread::sleep(PASTE_PAUSE);
-        }
-    }
-
     /// Waits until this stands on its screen.
     pub fn wait_for(&self, text: &str) -> String {
         self.pane.wait_for(text, SOON)
