@@ -11,11 +11,11 @@ use std::time::Duration;
 use pillion_changes::deciding::{last_taken_back, taken_back_of};
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Words,
-    kept, take_back,
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Typed,
+    TypedError, Words, kept, take_back,
 };
-use pillion_changes::{Typed, TypedError};
 use pillion_discovery::{Environment, real_path};
+use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Note, verdict};
 use pillion_text::fingerprint;
 use pillion_view::Reply;
@@ -96,25 +96,14 @@ impl Judging {
         let Some(store) = self.store.clone() else {
             return;
         };
-        let (lane, events) = (self.acts.clone(), self.events.clone());
+        let (threads, events) = (self.acts.clone(), self.events.clone());
         tokio::spawn(async move {
-            let Some(acting) = lane.start(move || undone_in_editor(&store, &path)).await else {
+            let acting = threads.start(move || undone_in_editor(&store, &path));
+            let Some(acting) = acting.await else {
                 return;
             };
-            for Performed {
-                done,
-                agent,
-                is_without_hooks,
-                judged,
-            } in acting.await.unwrap_or_default()
-            {
-                let _ = events.send(Event::Acted(Box::new(Acted {
-                    agent,
-                    is_without_hooks,
-                    judged,
-                    done,
-                    reply: Reply::new(drop),
-                })));
+            for performed in acting.await.unwrap_or_default() {
+                let _ = events.send(performed.into_event(Reply::new(drop)));
             }
         });
     }
@@ -131,22 +120,11 @@ impl Judging {
                 Err(error) => Performed::refused(error.in_full()),
             });
             let refused = |why: &str| Performed::refused(why.to_owned());
-            let Performed {
-                done,
-                agent,
-                is_without_hooks,
-                judged,
-            } = match acting.await {
+            let performed = match acting.await {
                 Some(acting) => acting.await.unwrap_or_else(|_| refused(SILENT)),
                 None => refused(BUSY),
             };
-            let _ = events.send(Event::Acted(Box::new(Acted {
-                agent,
-                is_without_hooks,
-                judged,
-                done,
-                reply,
-            })));
+            let _ = events.send(performed.into_event(reply));
         });
     }
 }
@@ -287,6 +265,36 @@ impl Performed {
             judged: Judged::default(),
         }
     }
+
+    /// What was decided about changes of this turn.
+    fn new(kept: &Kept, told: Vec<FileRemark>, done: ActDone) -> Self {
+        Self {
+            done,
+            agent: kept.agent().to_owned(),
+            is_without_hooks: kept.turn.is_without_hooks,
+            judged: Judged {
+                watcher: kept.turn.watcher,
+                session: kept.turn.session,
+                told,
+            },
+        }
+    }
+
+    fn into_event(self, reply: Reply<ActDone>) -> Event {
+        let Self {
+            done,
+            agent,
+            is_without_hooks,
+            judged,
+        } = self;
+        Event::Acted(Box::new(Acted {
+            agent,
+            is_without_hooks,
+            judged,
+            done,
+            reply,
+        }))
+    }
 }
 
 /// Of a file that was saved: what the person had taken back, and what is there again.
@@ -306,16 +314,7 @@ fn undone_in_editor(store: &Store, path: &Path) -> Vec<Performed> {
         }
         let told = deciding.take_told();
         if !told.is_empty() {
-            undone.push(Performed {
-                done: ActDone::default(),
-                agent: kept.agent().to_owned(),
-                is_without_hooks: kept.turn.is_without_hooks,
-                judged: Judged {
-                    watcher: kept.turn.watcher,
-                    session: kept.turn.session,
-                    told,
-                },
-            });
+            undone.push(Performed::new(&kept, told, ActDone::default()));
         }
     }
     undone
@@ -389,11 +388,7 @@ fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Perf
             Err(error) => Some(error.in_full()),
         };
         let is_unsaid = !deciding.unsaid().is_empty();
-        let judged = Judged {
-            watcher: kept.turn.watcher,
-            session: kept.turn.session,
-            told: deciding.take_told(),
-        };
+        let told = deciding.take_told();
         let is_elsewhere = decided
             .iter()
             .all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
@@ -408,12 +403,7 @@ fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Perf
             message: message.join(" · "),
             edits,
         };
-        last = Ok(Performed {
-            done,
-            agent: kept.agent().to_owned(),
-            is_without_hooks: kept.turn.is_without_hooks,
-            judged,
-        });
+        last = Ok(Performed::new(&kept, told, done));
         if !is_elsewhere {
             break;
         }
@@ -495,10 +485,15 @@ fn taken_back(
         let buffer = buffers.get(&change.path).copied();
         // A file that was created or deleted comes and goes as a whole.
         let is_edit = !change.before.is_absent() && !change.after.is_absent();
-        let is_unsaved = |it: &&BufferText| {
-            let is_on_disk = || kept::now(&change.path).as_deref() == Some(it.content.as_bytes());
-            it.is_modified && !is_behind(&turns, change, it) && (is_edit || !is_on_disk())
-        };
+        let is_on_disk = LazyCell::new(|| {
+            let now = kept::now(&change.path);
+            buffer.is_some_and(|it| now.as_deref() == Some(it.content.as_bytes()))
+        });
+        let is_behind = LazyCell::new(|| {
+            !*is_on_disk && buffer.is_some_and(|it| was_before(&turns, change, it))
+        });
+        let is_unsaved =
+            |it: &&BufferText| it.is_modified && !*is_behind && (is_edit || !*is_on_disk);
         let result = match buffer.filter(is_unsaved) {
             Some(buffer) => {
                 let taken = deciding.take_out_of(change, wanted.lines.clone(), &buffer.content);
@@ -512,7 +507,7 @@ fn taken_back(
                 })
             }
             None => match wanted.lines.clone() {
-                Some(_) if buffer.is_some_and(|it| is_behind(&turns, change, it)) => {
+                Some(_) if *is_behind => {
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
@@ -526,19 +521,14 @@ fn taken_back(
 
 /// Returns true if this buffer has a text from before agents changed the file: an editor that does not read files again by
 /// itself shows that, and some cannot tell it from a text that is not saved. Nothing can be taken out of it, but of the file.
-fn is_behind(
+fn was_before(
     turns: &LazyCell<Vec<Kept>, impl FnOnce() -> Vec<Kept>>,
     change: &Change,
     buffer: &BufferText,
 ) -> bool {
     let shown = Hash::of(buffer.content.as_bytes());
-    let was_before = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
-    let of_another = || {
-        let mut changes = turns.iter().flat_map(|it| &it.turn.changes);
-        changes.any(was_before)
-    };
-    let is_shown = || kept::now(&change.path).as_deref() == Some(buffer.content.as_bytes());
-    !is_shown() && (was_before(change) || of_another())
+    let is_it = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
+    is_it(change) || turns.iter().flat_map(|it| &it.turn.changes).any(is_it)
 }
 
 /// Lines of a file mean something only beside the text in which they were seen.
