@@ -17,8 +17,7 @@ use crate::view::HunkNote;
 /// Words that are being typed.
 #[derive(Debug, Clone)]
 pub struct Remark {
-    about: About,
-    kind: Kind,
+    purpose: Purpose,
     text: String,
     /// The most bytes that they may have.
     most: usize,
@@ -26,24 +25,18 @@ pub struct Remark {
     is_pasted: bool,
 }
 
-/// The thing that words are about, as it was when they were begun.
+/// The use of words that are being typed, and what they are about, as it was when they were begun.
 #[derive(Debug, Clone)]
-enum About {
-    /// A proposal. Where a newer proposal came, nothing is rejected for a reason that its person has not had.
-    Proposal(ProposalKey),
-    /// A line of the list, by its name and revision.
-    Listed(String, String),
-}
-
-/// The use of words that are being typed.
-#[derive(Debug, Clone)]
-enum Kind {
-    /// Enter rejects the proposal with them, or takes back what was written.
-    Reason,
-    /// Enter keeps them as a note on these lines of the text after, as it was when they were begun.
-    Note(Version, Range<usize>),
-    /// Enter keeps them as a note on the line of the list.
-    NoteOnListed,
+enum Purpose {
+    /// Enter rejects the proposal with them, or takes back what was written. Where a newer proposal came, nothing is rejected
+    /// for a reason that its person has not had.
+    Reason(ProposalKey),
+    /// Enter keeps them as a note on these lines of the text after.
+    Note(ProposalKey, Version, Range<usize>),
+    /// Enter takes back the line of the list with this name and revision.
+    ListedReason(String, String),
+    /// Enter keeps them as a note on the line of the list with this name.
+    ListedNote(String),
 }
 
 impl App {
@@ -52,8 +45,9 @@ impl App {
         if self.views[self.current].deciding.is_some() {
             return self.say(Tone::Info, "this is being decided", now);
         }
-        let text = std::mem::take(&mut self.views[self.current].reason);
-        self.ask_for(Kind::Reason, text);
+        let view = &mut self.views[self.current];
+        let (key, text) = (view.key(), std::mem::take(&mut view.reason));
+        self.ask_for(Purpose::Reason(key), text);
     }
 
     /// Starts to ask for a note on the current hunk, or goes on with the one that it has.
@@ -66,20 +60,19 @@ impl App {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
         };
         let text = view.note_on(&lines).map(|note| note.text.clone());
-        let kind = Kind::Note(view.proposal.version(), lines);
-        self.ask_for(kind, text.unwrap_or_default());
+        let purpose = Purpose::Note(view.key(), view.proposal.version(), lines);
+        self.ask_for(purpose, text.unwrap_or_default());
     }
 
-    fn ask_for(&mut self, kind: Kind, text: String) {
+    fn ask_for(&mut self, purpose: Purpose, text: String) {
         let view = &self.views[self.current];
         let notes = view.hunk_notes.iter().map(|it| it.text.len());
-        let others = match &kind {
+        let others = match &purpose {
             // The one that it replaces makes room.
-            Kind::Note(..) => notes.sum::<usize>() - text.len(),
+            Purpose::Note(..) => notes.sum::<usize>() - text.len(),
             _ => notes.sum(),
         };
-        let about = About::Proposal(view.key());
-        self.remark = Some(Remark::new(about, kind, text, others));
+        self.remark = Some(Remark::new(purpose, text, others));
     }
 
     /// Starts to ask for words about the line of the list under the cursor, or goes on with those that were not sent.
@@ -88,12 +81,11 @@ impl App {
             return;
         };
         let words = self.changes.words_on(&id);
-        let (kind, text, others) = match is_reason {
-            true => (Kind::Reason, words.reason, words.note.len()),
-            false => (Kind::NoteOnListed, words.note, words.reason.len()),
-        };
-        let about = About::Listed(id, revision);
-        self.remark = Some(Remark::new(about, kind, text, others));
+        let (note, reason) = (words.note, words.reason);
+        self.remark = Some(match is_reason {
+            true => Remark::new(Purpose::ListedReason(id, revision), reason, note.len()),
+            false => Remark::new(Purpose::ListedNote(id), note, reason.len()),
+        });
     }
 
     /// A key while words are typed.
@@ -131,8 +123,8 @@ impl App {
 
     /// The view of this diff is gone, and with it the words that were typed about it.
     pub(super) fn drop_remark(&mut self, id: DiffId) {
-        self.remark
-            .take_if(|remark| matches!(remark.about, About::Proposal(key) if key.id == id));
+        let is_about = |remark: &mut Remark| remark.purpose.key().is_some_and(|key| key.id == id);
+        self.remark.take_if(is_about);
     }
 
     /// The line that is shown while words are typed.
@@ -143,19 +135,9 @@ impl App {
             true => format!(" ({PASTED}: Enter again {does})"),
             false => String::new(),
         };
-        let view = match &remark.about {
-            About::Proposal(key) => self.views.find(key.id)?,
-            About::Listed(id, _) => {
-                let (what, again) = match remark.kind {
-                    Kind::Reason => ("reason for taking back", pasted("takes it back")),
-                    _ => ("note on", pasted("keeps it")),
-                };
-                return Some(format!("{what} {}: {text}▏{again}", named_row(id)));
-            }
-        };
-        let name = &view.target.shown;
-        Some(match &remark.kind {
-            Kind::Reason => {
+        Some(match &remark.purpose {
+            Purpose::Reason(key) => {
+                let view = self.views.find(key.id)?;
                 let edits = match view.proposal.holds_edits() {
                     true => ", which drops your edits",
                     false => "",
@@ -164,37 +146,42 @@ impl App {
                     None => ("rejecting", pasted("rejects")),
                     Some(_) => ("taking back", pasted("takes it back")),
                 };
+                let name = &view.target.shown;
                 format!("reason for {does} {name}{edits}: {text}▏{again}")
             }
-            Kind::Note(_, lines) => {
+            Purpose::Note(key, _, lines) => {
+                let name = &self.views.find(key.id)?.target.shown;
                 let (lines, again) = (named(lines), pasted("keeps it"));
                 format!("note on {lines} of {name}: {text}▏{again}")
             }
-            Kind::NoteOnListed => return None,
+            Purpose::ListedReason(id, _) => {
+                let (name, again) = (named_row(id), pasted("takes it back"));
+                format!("reason for taking back {name}: {text}▏{again}")
+            }
+            Purpose::ListedNote(id) => {
+                let (name, again) = (named_row(id), pasted("keeps it"));
+                format!("note on {name}: {text}▏{again}")
+            }
         })
     }
 
     /// What Enter does while words are typed, and what Esc does.
     pub fn enter_and_esc_do(&self) -> Option<(&'static str, &'static str)> {
-        self.remark.as_ref().map(|remark| {
-            let esc = match remark.about {
-                About::Proposal(_) => "back to the diff",
-                About::Listed(..) => "back to the list",
-            };
-            let is_written = match &remark.about {
-                About::Proposal(key) => {
-                    let view = self.views.find(key.id);
-                    view.is_some_and(|view| view.written.is_some())
-                }
-                About::Listed(..) => true,
-            };
-            let enter = match (&remark.kind, is_written) {
-                (Kind::Reason, false) => "reject",
-                (Kind::Reason, true) => "take back",
-                _ => "keep the note",
-            };
-            (enter, esc)
-        })
+        let purpose = &self.remark.as_ref()?.purpose;
+        let is_written = |key: &ProposalKey| {
+            let view = self.views.find(key.id);
+            view.is_some_and(|view| view.written.is_some())
+        };
+        let enter = match purpose {
+            Purpose::Reason(key) if !is_written(key) => "reject",
+            Purpose::Reason(_) | Purpose::ListedReason(..) => "take back",
+            Purpose::Note(..) | Purpose::ListedNote(_) => "keep the note",
+        };
+        let esc = match purpose.key() {
+            Some(_) => "back to the diff",
+            None => "back to the list",
+        };
+        Some((enter, esc))
     }
 
     /// The note on the current hunk, or on the current line of the list.
@@ -210,37 +197,32 @@ impl App {
         Some(format!("your note on {}: {}", named(&lines), note.text))
     }
 
-    /// Goes back to the diff; the same key goes on with the words.
+    /// Goes back to the diff, or to the list; the same key goes on with the words.
     fn leave_remark(&mut self) {
-        let Some(remark) = self.remark.take() else {
+        let Some(Remark { purpose, text, .. }) = self.remark.take() else {
             return;
         };
-        let key = match remark.about {
-            About::Proposal(key) => key,
-            About::Listed(id, _) => {
-                let words = self.changes.words_on_mut(id);
-                match remark.kind {
-                    Kind::Reason => words.reason = remark.text,
-                    _ => words.note = remark.text,
+        match purpose {
+            Purpose::Reason(key) => {
+                if let Some(view) = self.views.find_mut(key.id) {
+                    view.reason = text;
                 }
-                return;
             }
-        };
-        let Some(view) = self.views.find_mut(key.id) else {
-            return;
-        };
-        match remark.kind {
-            Kind::NoteOnListed => {}
-            Kind::Reason => view.reason = remark.text,
-            Kind::Note(version, lines) => view.set_note(HunkNote {
-                version,
-                lines,
-                text: remark.text,
-            }),
+            Purpose::Note(key, version, lines) => {
+                if let Some(view) = self.views.find_mut(key.id) {
+                    view.set_note(HunkNote {
+                        version,
+                        lines,
+                        text,
+                    });
+                }
+            }
+            Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
+            Purpose::ListedNote(id) => self.changes.words_on_mut(id).note = text,
         }
     }
 
-    /// Enter: rejects with a reason, or keeps a note.
+    /// Enter: rejects or takes back with a reason, or keeps a note.
     fn end_remark(&mut self, press: &Press, now: Instant) {
         let Some(remark) = &mut self.remark else {
             return;
@@ -251,50 +233,50 @@ impl App {
             remark.is_pasted = true;
             return;
         }
-        let Remark {
-            about, kind, text, ..
-        } = remark.clone();
+        let Remark { purpose, text, .. } = remark.clone();
         self.leave_remark();
-        let key = match about {
-            About::Proposal(key) => key,
-            About::Listed(id, revision) => {
-                return match kind {
-                    Kind::Reason => self.take_back_because(press, &id, &revision, now),
-                    _ if text.trim().is_empty() => {
-                        self.say(Tone::Info, "there is no note on this", now);
-                    }
-                    _ => {
-                        let said = "the agent gets your note when you keep this or take it back";
-                        self.say(Tone::Good, said, now);
-                    }
-                };
+        let is_empty = text.trim().is_empty();
+        let (tone, said) = match purpose {
+            Purpose::Reason(key) => match self.view().is_some_and(|view| view.key() == key) {
+                true => return self.reject(press, Some(Note::on_all(text))),
+                false => (
+                    Tone::Warning,
+                    "a newer proposal is there: look at it; R goes on with your reason",
+                ),
+            },
+            Purpose::ListedReason(id, revision) => {
+                return self.take_back_because(press, &id, &revision, now);
             }
+            Purpose::Note(..) if is_empty => (Tone::Info, "there is no note on this hunk"),
+            Purpose::Note(..) => (
+                Tone::Good,
+                "the agent gets your note when you accept or reject",
+            ),
+            Purpose::ListedNote(_) if is_empty => (Tone::Info, "there is no note on this"),
+            Purpose::ListedNote(_) => (
+                Tone::Good,
+                "the agent gets your note when you keep this or take it back",
+            ),
         };
-        let is_same = self.view().is_some_and(|view| view.key() == key);
-        match kind {
-            Kind::NoteOnListed => {}
-            Kind::Note(..) if text.trim().is_empty() => {
-                self.say(Tone::Info, "there is no note on this hunk", now);
-            }
-            Kind::Note(..) => {
-                let said = "the agent gets your note when you accept or reject";
-                self.say(Tone::Good, said, now);
-            }
-            Kind::Reason if is_same => self.reject(press, Some(Note::on_all(text))),
-            Kind::Reason => {
-                let text = "a newer proposal is there: look at it; R goes on with your reason";
-                self.say(Tone::Warning, text, now);
-            }
+        self.say(tone, said, now);
+    }
+}
+
+impl Purpose {
+    /// The proposal that the words are about; none if that is a line of the list.
+    fn key(&self) -> Option<ProposalKey> {
+        match self {
+            Self::Reason(key) | Self::Note(key, ..) => Some(*key),
+            Self::ListedReason(..) | Self::ListedNote(_) => None,
         }
     }
 }
 
 impl Remark {
     /// Words beside notes that have so many bytes.
-    fn new(about: About, kind: Kind, text: String, others: usize) -> Self {
+    fn new(purpose: Purpose, text: String, others: usize) -> Self {
         Self {
-            about,
-            kind,
+            purpose,
             text,
             most: MAX_NOTES.saturating_sub(others),
             is_pasted: false,
