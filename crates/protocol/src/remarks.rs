@@ -108,8 +108,8 @@ impl FileRemark {
 }
 
 /// The person took back, or edited, what was written already: what became of the file, as a unified diff, unless there is no
-/// room for it; `is_its` if it is known that the agent wrote it, and `is_all` if all of the change is gone. With the person's notes on the text that was
-/// `shown`.
+/// room for it; `is_its` if it is known that the agent wrote it, and `is_all` if all of the change is gone. With the
+/// person's notes on the text that was `shown`.
 pub fn taken_back(
     file_path: &str,
     is_its: bool,

@@ -371,7 +371,8 @@ impl Shared {
         result
     }
 
-    /// The places where agents ask what is open that have this hub's variables, those of a front end, or were started for a companion.
+    /// The places where agents ask what is open that have this hub's variables, those of a front end, or were started for a
+    /// companion.
     fn context_places(&self, own: &context_sockets::Place) -> Vec<context_sockets::Place> {
         let state = self.lock();
         let views = state.views.values().map(|view| view.context_place.clone());

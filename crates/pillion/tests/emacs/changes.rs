@@ -37,6 +37,15 @@ fn wait_list(world: &World, words: &str) {
     world.emacs.wait_until(words, &there);
 }
 
+/// Puts point at the line of the list that these words are in.
+fn go_to(world: &World, words: &str) {
+    world.emacs.eval(&format!(
+        "(with-current-buffer \"*pillion changes*\" \
+           (goto-char (point-min)) (search-forward {words:?}) (beginning-of-line) \
+           (set-window-point (get-buffer-window) (point)))"
+    ));
+}
+
 fn read(world: &World) -> String {
     fs::read_to_string(&world.path).unwrap()
 }
@@ -51,8 +60,7 @@ fn the_list_leads_to_hunks_and_its_keys_decide(version: EmacsVersion) {
         "  1.1 unseen +2 -1           a.txt\n      line 2: +1 -1\n      line 5: +1 -0\n",
     );
     wait_list(&world, "  1.2 unseen +1 -0           new.txt (new)\n");
-    let list = "(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward %) (beginning-of-line) (set-window-point (get-buffer-window) (point)))";
-    let go = |words: &str| world.emacs.eval(&list.replace('%', &format!("{words:?}")));
+    let go = |words: &str| go_to(&world, words);
     go("line 5");
     world.emacs.input("<RET>");
     world.emacs.wait_until(
@@ -104,7 +112,7 @@ fn what_no_buffer_has_open_is_taken_back_in_the_file(version: EmacsVersion) {
     world.emacs.command("pillion-changes");
     wait_list(&world, "  1.1 unseen");
     world.emacs.eval("(kill-buffer \"a.txt\")");
-    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward \"1.1 unseen\") (beginning-of-line) (set-window-point (get-buffer-window) (point)))");
+    go_to(&world, "1.1 unseen");
     world.emacs.input("r");
     world.emacs.wait_said("1.1 a.txt: taken back");
     assert_eq!(read(&world), before());
@@ -208,11 +216,11 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     assert_eq!(world.home.said_of(1), [said("1.1", "use: 2")]);
     world.emacs.command("pillion-changes");
     wait_list(&world, "new.txt (new)");
-    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward \"new.txt\") (beginning-of-line) (set-window-point (get-buffer-window) (point)))");
+    go_to(&world, "new.txt");
     world.emacs.input("<C-u>k");
     world.emacs.input("a new file<RET>");
     world.emacs.wait_said("1.2 new.txt: kept");
-    world.emacs.eval("(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (set-window-point (get-buffer-window) (point)))");
+    go_to(&world, "turn 1 ");
     world.emacs.input("R");
     world.emacs.input("all of it<RET>");
     world.emacs.wait_said("1.2 new.txt: taken back");
@@ -227,7 +235,6 @@ fn a_reason_is_about_what_was_under_point_when_it_was_begun(version: EmacsVersio
     let world = world(version);
     world.emacs.command("pillion-changes");
     wait_list(&world, "line 5: +1 -0");
-    let at = "(with-current-buffer \"*pillion changes*\" (goto-char (point-min)) (search-forward %) (beginning-of-line) (set-window-point (get-buffer-window) (point)))";
     let mut top = 1;
     let mut rest = ORIGINAL.to_owned();
     for (row, key, words, taken) in [
@@ -235,7 +242,7 @@ fn a_reason_is_about_what_was_under_point_when_it_was_begun(version: EmacsVersio
         ("new.txt (new)", "<C-u>k", "two", None),
         ("a.txt", "R", "three", Some("two\n")),
     ] {
-        world.emacs.eval(&at.replace('%', &format!("{row:?}")));
+        go_to(&world, row);
         world.emacs.input(key);
         world
             .emacs

@@ -29,7 +29,8 @@ use crate::workspace;
 /// Shows changes that are written already as diffs, in the view in which proposals are shown: the text before the turn
 /// beside what the file has now. Accept to keep a change; what you take out or edit before that is changed in the file. What
 /// was overwritten is kept, and `pillion undo` brings it back. If you reject a diff, nothing happens, and the change stays
-/// unseen. If you reject it with a reason, the change is taken back, and the agent is told why. A deleted file is shown as an empty one. Files that are not text are left out: `pillion changes` lists them.
+/// unseen. If you reject it with a reason, the change is taken back, and the agent is told why. A deleted file is shown as
+/// an empty one. Files that are not text are left out: `pillion changes` lists them.
 ///
 /// Without CHANGE, the newest turn of this folder that has something unseen.
 #[derive(Debug, clap::Args)]
@@ -119,21 +120,18 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         };
         let shown = &shown[at];
         deciding.apart();
+        let words_on = |text: &str| Words {
+            notes: notes.clone(),
+            shown: Some(text.to_owned()),
+            ..Words::default()
+        };
         let result = match outcome {
             Outcome::Accepted { content, .. } => {
-                deciding.say(Words {
-                    notes: notes.clone(),
-                    shown: Some(content.clone()),
-                    ..Words::default()
-                });
+                deciding.say(words_on(content));
                 shown.accepted(&mut deciding, content)
             }
             Outcome::Rejected if written::takes_back(notes) => {
-                deciding.say(Words {
-                    notes: notes.clone(),
-                    shown: Some(shown.now.clone()),
-                    ..Words::default()
-                });
+                deciding.say(words_on(&shown.now));
                 deciding.take_back(shown.change)
             }
             Outcome::Rejected => {
