@@ -8,6 +8,7 @@
 mod audience;
 mod gathered;
 mod guests;
+mod headless;
 mod place;
 
 #[cfg(test)]
@@ -28,6 +29,7 @@ use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
 use self::guests::is_guest;
+use self::headless::Headless;
 use crate::event::{Event, Events};
 use crate::view_id::ViewId;
 
@@ -78,6 +80,10 @@ impl Views {
     /// One more is there. A review gets what waits for a decision, and so does an editor where nothing but a view that
     /// shows nothing has it.
     pub(crate) fn add(&mut self, id: ViewId, options: Options, editor: Box<dyn Editor>) {
+        let editor = match options.shows {
+            Shows::Alone => Box::new(Headless::new(editor)),
+            _ => editor,
+        };
         self.uses += 1;
         self.views.push(View {
             id,

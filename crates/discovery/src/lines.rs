@@ -10,7 +10,9 @@ use crate::private_file::Stream;
 /// reviews.
 pub const MAX_LINE: usize = 1 << 30;
 
-const PIECE: usize = 64 << 10;
+/// The bytes that are read at once: few at first, because most messages are small, and ever more of a large one.
+const FIRST_PIECE: usize = 4 << 10;
+const LARGEST_PIECE: usize = 256 << 10;
 
 /// The lines that come in.
 #[derive(Debug)]
@@ -56,9 +58,7 @@ impl Lines {
     pub fn next(&mut self, limit: usize) -> io::Result<Option<Vec<u8>>> {
         let mut searched = self.start;
         loop {
-            let found = self.buffer[searched..]
-                .iter()
-                .position(|byte| *byte == b'\n');
+            let found = memchr::memchr(b'\n', &self.buffer[searched..]);
             let length = match found {
                 Some(at) => searched + at - self.start,
                 None => self.buffer.len() - self.start,
@@ -102,7 +102,8 @@ impl Lines {
                 self.stream.set_read_timeout(Some(left))?;
             }
             let end = self.buffer.len();
-            self.buffer.resize(end + PIECE, 0);
+            let piece = end.clamp(FIRST_PIECE, LARGEST_PIECE);
+            self.buffer.resize(end + piece, 0);
             let read = self.stream.read(&mut self.buffer[end..]);
             self.buffer
                 .truncate(end + read.as_ref().copied().unwrap_or_default());
@@ -161,7 +162,7 @@ mod tests {
     fn lines_come_whole_however_they_are_cut() {
         let (mut here, there) = UnixStream::pair().unwrap();
         let mut lines = Lines::new(there, None);
-        let long = "x".repeat(3 * PIECE);
+        let long = "x".repeat(3 * LARGEST_PIECE);
         let text = format!("one\n\n{long}\ntwo\nno end");
         let writing = std::thread::spawn(move || {
             for piece in text.as_bytes().chunks(1000) {

@@ -3,7 +3,7 @@
 // In, one JSON object per line, answered by one line each:
 //   {"do":"start","targets":[{"name":N,"url":U,"close":U,"decide":U,"token":T,
 //    "focus":{"url":U,"token":T},"view":{"socket":P,"attach":TEXT},"socket":{"url":U,"token":T,"isSized":BOOLEAN}}],
-//    "file":P,"texts":{"1024":TEXT,…}}
+//    "file":P,"otherFile":P,"texts":{"1024":TEXT,…}}
 //   A target that is "silent" answers to "focus" and sends no context.
 //   A target with a "view" has a local socket where changes of the context are reported, after the line "attach".
 //   "close" is where closeDiff goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
@@ -127,7 +127,8 @@ class Socket {
   /** A proposal until it is decided, timed from the arguments to the last byte of the answer. */
   async propose(newContent, isChecked) {
     const start = performance.now();
-    const args = { old_file_path: file, new_file_path: file, new_file_contents: newContent, tab_name: `tab ${++lastId}` };
+    // Its own file: an acceptance that another agent has not written yet would be asked about.
+    const args = { old_file_path: otherFile, new_file_path: otherFile, new_file_contents: newContent, tab_name: `tab ${++lastId}` };
     const answer = await this.ask({ id: 1, method: 'tools/call', params: { name: 'openDiff', arguments: args } });
     const took = performance.now() - start;
     if (isChecked) {
@@ -171,6 +172,7 @@ async function inTime(name, executor) {
 let targets = [];
 let texts = {};
 let file = '';
+let otherFile = '';
 let lastId = 0;
 let lastLine = 1;
 
@@ -253,7 +255,7 @@ function shuffled(list) {
 
 const commands = {
   async start(command) {
-    ({ targets, texts, file } = command);
+    ({ targets, texts, file, otherFile } = command);
     for (const target of targets) {
       target.sessions = [];
       if (target.view) await attach(target.view);

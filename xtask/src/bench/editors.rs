@@ -208,9 +208,8 @@ impl Desk {
         self.agent.propose(&self.file, proposed);
         self.nvim.command("redraw");
         let took = start.elapsed();
-        self.nvim
-            .lua::<()>("require('pillion').reject()", json!([]));
-        self.agent.outcome();
+        // Only a person decides; the agent may take it away.
+        self.agent.close(&self.file).expect("it is open");
         self.nvim
             .wait_until("the view gone", "vim.fn.tabpagenr('$') == 1");
         took

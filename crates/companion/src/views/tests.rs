@@ -238,10 +238,33 @@ fn a_review_that_comes_later_shows_what_waits_and_an_editor_only_what_nobody_see
     scene.add(Shows::Always, "/w");
     scene.add(Shows::LastUsed, "/w");
     let opened = vec!["open 1.1"];
-    assert_eq!(
-        scene.words(),
-        [opened.clone(), opened.clone(), opened, vec![]]
-    );
+    assert_eq!(scene.words(), [vec![], opened.clone(), opened, vec![]]);
+}
+
+/// A view that shows nothing has no part in what becomes of a proposal.
+#[test]
+fn a_proposal_that_is_not_shown_is_kept_as_it_came() {
+    let mut scene = Scene::new(Shows::Alone, "/w");
+    for revision in [1, 2] {
+        scene.views.open(diff(1, revision));
+        let shown = scene.events.try_recv().unwrap();
+        assert!(matches!(shown, Event::Shown(_, key, Ok(())) if key.revision == revision));
+    }
+    let text = |scene: &mut Scene, revision| {
+        let (sender, told) = crossbeam_channel::unbounded();
+        let reply = Reply::new(move |text| sender.send(text).unwrap());
+        scene.views.ask_text(diff(1, revision).key(), reply);
+        told.recv().unwrap()
+    };
+    assert!(text(&mut scene, 1).is_err(), "a newer one is there");
+    assert_eq!(text(&mut scene, 2), Ok("proposed".to_owned()));
+    scene
+        .views
+        .close(diff(1, 2).key(), CloseReason::ClosedByAgent);
+    let closed = scene.events.try_recv().unwrap();
+    assert!(matches!(closed, Event::Closed(_, _, Ok(text)) if text == "proposed"));
+    assert!(text(&mut scene, 2).is_err(), "it is gone");
+    assert_eq!(scene.words(), [[""; 0]]);
 }
 
 #[test]

@@ -8,9 +8,7 @@ use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::IdeInfo;
 use pillion_text::stderr;
-use pillion_view::{
-    Compares, Diff, Editor, EditorEvent, Options, Pending, Shows, StartError, attach,
-};
+use pillion_view::{Compares, Editor, EditorEvent, Options, Shows, StartError, attach};
 use serde_json::json;
 
 use crate::args::Roots;
@@ -37,7 +35,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         shows: Shows::Alone,
     };
     let editor = Headless {
-        pending: Pending::default(),
         warned: Vec::new(),
         errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
     };
@@ -69,10 +66,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A front end that shows nothing and keeps every proposal as it came.
+/// A front end that shows nothing but warnings.
 #[derive(Debug)]
 struct Headless {
-    pending: Pending<Diff>,
     warned: Vec<String>,
     /// Standard error, which may be a pipe that nobody reads.
     errors: LineWriter,
@@ -103,25 +99,13 @@ impl Editor for Headless {
 
     fn event(&mut self, event: EditorEvent) {
         match event {
-            EditorEvent::Open(diff, shown) => {
-                self.pending.put(diff);
-                shown.done(());
-            }
-            EditorEvent::Close(id, _, closed) => match self.pending.close(id) {
-                Ok(diff) => closed.done(diff.proposed.to_string()),
-                Err(stale) => closed.failed(stale.to_string()),
-            },
-            EditorEvent::Text(key, told) => match self.pending.current(key) {
-                Ok(diff) => told.done(diff.proposed.to_string()),
-                Err(stale) => told.failed(stale.to_string()),
-            },
             EditorEvent::Lost(lost) => self.warn(lost),
             EditorEvent::Status(mut status) => {
                 status.warnings.append(&mut status.unasked);
                 self.warn_once(status.warnings);
             }
-            EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
-            EditorEvent::Shared(_) | EditorEvent::Draft(..) | EditorEvent::Stopped => {}
+            // The companion keeps the proposals of a view that shows nothing.
+            _ => {}
         }
     }
 }
