@@ -9,7 +9,6 @@ mod feedback;
 mod hook;
 mod lost;
 mod matrix;
-mod modes;
 mod rules;
 mod run;
 mod sending;

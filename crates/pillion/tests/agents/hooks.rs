@@ -21,7 +21,7 @@ use pillion_testkit::{
 use serde_json::{Value, json};
 
 use crate::companion::{self, PILLION, SOON, Serve};
-use crate::shared_encodings::{ENCODINGS, assert_bytes};
+use crate::shared_encodings::{ENCODINGS, Encoding, assert_bytes};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
 
@@ -127,6 +127,25 @@ impl Scene {
         let is_told = |request: &ModelRequest| request.is_main && request.mentions(text);
         self.model.wait_for(&what, SOON, is_told)
     }
+
+    /// Waits until the model has been told both in one conversation.
+    fn wait_told_both(&self, first: &str, second: &str) {
+        let what = format!("with {first:?} and {second:?}");
+        let is_told = |request: &ModelRequest| {
+            request.is_main && request.mentions(first) && request.mentions(second)
+        };
+        self.model.wait_for(&what, SOON, is_told);
+    }
+
+    /// Waits until the model has been told this so many times in one conversation.
+    fn wait_told_times(&self, text: &str, times: usize) {
+        let what = format!("with {text:?} {times} times");
+        let is_told = |request: &ModelRequest| {
+            let told = request.body.to_string();
+            request.is_main && told.matches(text).count() >= times
+        };
+        self.model.wait_for(&what, SOON, is_told);
+    }
 }
 
 /// The decision of a person.
@@ -205,61 +224,81 @@ fn print(scene: &Scene, kind: AgentKind, mode: &str) -> Child {
     )
 }
 
-/// An agent makes each change that is allowed, as it was accepted: an edit of a file in each encoding, accepted as it is, and
-/// after an edit. `start` starts one that ends by itself, the first or a later one.
-fn makes_accepted_changes(scene: &Scene, start: impl Fn(&Scene, usize) -> Child) {
-    for (number, (kind, encode)) in ENCODINGS.into_iter().enumerate() {
-        if kind.starts_with("utf16") {
-            continue;
-        }
-        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
-        let edit = Turn::replace(&file, "two", "zwei");
-        scene.script([Turn::read_file(&file), edit]);
-        let agent = start(scene, number);
-        scene.decide(&file, &Decision::Accept);
-        ended(agent).expect_done(kind);
-        assert_bytes(&file, &encode(&BEFORE.replace("two", "zwei")));
-
-        let edit = Turn::replace(&file, "zwei", "deux");
-        scene.script([Turn::read_file(&file), edit]);
-        let agent = start(scene, number);
-        let accepted = BEFORE.replace("two", "dos").replace("three", "tres");
-        scene.decide(&file, &Decision::Edit(&encode(&accepted)));
-        scene.wait_told("-deux");
-        ended(agent).expect_done(kind);
-        assert_bytes(&file, &encode(&accepted));
-    }
+/// The encodings of texts that hooks show, of which each start of an agent, in another mode, gets its part: a start takes longer than
+/// all that an agent does then.
+fn encodings_of(number: usize, starts: usize) -> impl Iterator<Item = Encoding> {
+    let shown = ENCODINGS.into_iter();
+    let shown = shown.filter(|(kind, _)| !kind.starts_with("utf16"));
+    shown.skip(number).step_by(starts)
 }
 
-/// The same with whole files: a new one, and one that is overwritten.
-fn writes_accepted_files(scene: &Scene, start: impl Fn(&Scene, usize) -> Child) {
+/// An agent makes each change that is allowed, as it was accepted: an edit of a file in each encoding, a new file, and one that is
+/// overwritten; each accepted as it is, and after an edit. `start` starts one that ends by itself, in one of so many modes.
+fn makes_accepted_changes(scene: &Scene, modes: usize, start: impl Fn(&Scene, usize) -> Child) {
     let texts = [
-        ("lf.txt", "one\ntwo\n"),
-        ("crlf.txt", "one\r\ntwo\r\n"),
-        ("no-final-newline.txt", "one\ntwo"),
+        ("new-lf", "one\ntwo\n"),
+        ("new-crlf", "one\r\ntwo\r\n"),
+        ("new-no-final-newline", "one\ntwo"),
     ];
-    for (number, (name, text)) in texts.into_iter().enumerate() {
-        let file = scene.home.workspace().join(name);
-        scene.script([Turn::write_file(&file, text)]);
+    for number in 0..modes {
+        let edited = encodings_of(number, modes).map(|(kind, encode)| {
+            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+            (kind, encode, file)
+        });
+        let edited: Vec<_> = edited.collect();
+        let written = texts.into_iter().skip(number).step_by(modes);
+        let written = written.map(|(name, text)| {
+            let file = scene.home.workspace().join(format!("{name}.txt"));
+            (name, text, file)
+        });
+        let written: Vec<_> = written.collect();
+        let edits = edited.iter().flat_map(|(kind, _, file)| {
+            [
+                Turn::read_file(file),
+                Turn::replace(file, "two", "zwei"),
+                Turn::read_file(file),
+                Turn::replace(file, "zwei", format!("deux {kind}")),
+            ]
+        });
+        let writes = written.iter().flat_map(|(_, text, file)| {
+            [
+                Turn::write_file(file, *text),
+                Turn::read_file(file),
+                Turn::write_file(file, text.replace("one", "eins")),
+            ]
+        });
+        scene.script(edits.chain(writes));
         let agent = start(scene, number);
-        scene.decide(&file, &Decision::Accept);
-        ended(agent).expect_done(name);
-        assert_bytes(&file, text.as_bytes());
-
-        let write = Turn::write_file(&file, text.replace("one", "eins"));
-        scene.script([Turn::read_file(&file), write]);
-        let agent = start(scene, number);
-        let accepted = text.replace("one", "uno");
-        scene.decide(&file, &Decision::Edit(accepted.as_bytes()));
-        scene.wait_told("+uno");
-        ended(agent).expect_done(name);
-        assert_bytes(&file, accepted.as_bytes());
+        for (kind, encode, file) in &edited {
+            scene.decide(file, &Decision::Accept);
+            // The agent proposes the next change once it has made this one.
+            let next = companion::wait_pending(&scene.home, file);
+            assert_bytes(file, &encode(&BEFORE.replace("two", "zwei")));
+            let accepted = BEFORE.replace("two", "dos").replace("three", "tres");
+            scene.decide_about(&next.name, &Decision::Edit(&encode(&accepted)));
+            scene.wait_told(&format!("-deux {kind}"));
+            assert_bytes(file, &encode(&accepted));
+        }
+        for (name, text, file) in &written {
+            scene.decide(file, &Decision::Accept);
+            let next = companion::wait_pending(&scene.home, file);
+            assert_bytes(file, text.as_bytes());
+            let accepted = text.replace("one", &format!("uno {name}"));
+            scene.decide_about(&next.name, &Decision::Edit(accepted.as_bytes()));
+            scene.wait_told(&format!("+uno {name}"));
+            assert_bytes(file, accepted.as_bytes());
+        }
+        ended(agent).expect_done("accepted");
     }
 }
 
 /// The model hears why an edit is rejected, and a new file; and the turn goes on.
-fn hears_why_changes_are_rejected(scene: &Scene, start: impl Fn(&Scene, usize) -> Child) {
-    for number in 0..2 {
+fn hears_why_changes_are_rejected(
+    scene: &Scene,
+    modes: usize,
+    start: impl Fn(&Scene, usize) -> Child,
+) {
+    for number in 0..modes {
         let file = scene.home.file("old.txt", BEFORE);
         let new = scene.home.workspace().join("new.txt");
         scene.script([
@@ -286,31 +325,36 @@ const NEWER: [(Option<&str>, &str); 3] = [
     (None, "one\nzwei\nthree\n"),
 ];
 
-/// Lets a model change a file with these turns, has the file changed while that is shown, and accepts the change all the same. Returns the file
-/// and what was accepted, once the agent has ended.
+/// Lets a model change a file for each of [`NEWER`], which these turns are about, has each file changed while that is shown, and accepts the
+/// change all the same. Returns the files and what was accepted, once the agent has ended.
 fn accept_over(
     scene: &Scene,
-    number: usize,
-    turns: impl Fn(&Path) -> Vec<Turn>,
-    start: impl Fn(&Scene, usize) -> Child,
-) -> (PathBuf, &'static str) {
-    let (newer, accepted) = NEWER[number];
-    let file = scene.home.file(&format!("{number}.txt"), BEFORE);
-    scene.script(turns(&file));
-    let agent = start(scene, number);
-    let pending = companion::wait_pending(&scene.home, &file);
-    match newer {
-        Some(text) => fs::write(&file, text).expect("the workspace is ours"),
-        None => fs::remove_file(&file).expect("the workspace is ours"),
+    turns: impl Fn(&Path, usize) -> Vec<Turn>,
+    start: impl FnOnce(&Scene) -> Child,
+) -> [(PathBuf, &'static str); NEWER.len()] {
+    let mut number = 0;
+    let files = NEWER.map(|(_, accepted)| {
+        number += 1;
+        (scene.home.file(&format!("{number}.txt"), BEFORE), accepted)
+    });
+    let each = files.iter().enumerate();
+    scene.script(each.flat_map(|(number, (file, _))| turns(file, number)));
+    let agent = start(scene);
+    for ((newer, accepted), (file, _)) in NEWER.iter().zip(&files) {
+        let pending = companion::wait_pending(&scene.home, file);
+        match newer {
+            Some(text) => fs::write(file, text).expect("the workspace is ours"),
+            None => fs::remove_file(file).expect("the workspace is ours"),
+        }
+        let content = scene.home.home().join("accepted");
+        fs::write(&content, accepted).expect("the home is ours");
+        let content = content.to_str().expect("its path is Unicode");
+        let options = ["--despite-change", "--content-file", content];
+        let accept = [&["accept", pending.name.as_str()], &options[..]].concat();
+        companion::run(&scene.home, accept);
     }
-    let content = scene.home.home().join("accepted");
-    fs::write(&content, accepted).expect("the home is ours");
-    let content = content.to_str().expect("its path is Unicode");
-    let options = ["--despite-change", "--content-file", content];
-    let accept = [&["accept", pending.name.as_str()], &options[..]].concat();
-    companion::run(&scene.home, accept);
     ended(agent).expect_done("newer");
-    (file, accepted)
+    files
 }
 
 fn edit(file: &Path) -> Turn {
@@ -325,16 +369,12 @@ fn whole(file: &Path) -> Turn {
 fn writes_over_a_newer_text(
     scene: &Scene,
     turn: impl Fn(&Path) -> Turn,
-    start: impl Fn(&Scene, usize) -> Child,
+    start: impl FnOnce(&Scene) -> Child,
 ) {
-    for number in 0..NEWER.len() {
-        let (file, accepted) = accept_over(
-            scene,
-            number,
-            |file| vec![Turn::read_file(file), turn(file)],
-            &start,
-        );
-        scene.wait_told("has changed since you proposed this");
+    let turns = |file: &Path, _| vec![Turn::read_file(file), turn(file)];
+    let files = accept_over(scene, turns, start);
+    scene.wait_told_times("has changed since you proposed this", files.len());
+    for (file, accepted) in files {
         assert_bytes(&file, accepted.as_bytes());
     }
 }
@@ -344,20 +384,15 @@ fn writes_over_a_newer_text(
 fn writes_over_no_newer_text(
     scene: &Scene,
     turn: impl Fn(&Path) -> Turn,
-    start: impl Fn(&Scene, usize) -> Child,
+    start: impl FnOnce(&Scene) -> Child,
     told: &str,
 ) {
-    for (number, (newer, _)) in NEWER.iter().enumerate() {
-        let (file, accepted) = accept_over(
-            scene,
-            number,
-            |file| vec![Turn::read_file(file), turn(file)],
-            &start,
-        );
-        if newer.is_some() {
-            scene.wait_told(told);
-        }
-        assert_bytes(&file, newer.unwrap_or(accepted).as_bytes());
+    let turns = |file: &Path, _| vec![Turn::read_file(file), turn(file)];
+    let files = accept_over(scene, turns, start);
+    let changed = NEWER.iter().filter(|(newer, _)| newer.is_some());
+    scene.wait_told_times(told, changed.count());
+    for ((file, accepted), (newer, _)) in files.iter().zip(NEWER) {
+        assert_bytes(file, newer.unwrap_or(accepted).as_bytes());
     }
 }
 
@@ -391,26 +426,41 @@ fn cell(tool: &'static str, file: &Path, source: &str) -> Turn {
     Turn::CallTool { name: tool, input }
 }
 
-/// The source of a cell is shown. An accepted one is written, and why it is rejected is told.
-fn changes_cells(scene: &Scene, tool: &'static str, start: impl Fn(&Scene, usize) -> Child) {
-    for (number, decision) in [Decision::Accept, Decision::Reject("in English, please")]
-        .into_iter()
-        .enumerate()
-    {
-        let file = scene.home.file("book.ipynb", notebook("1"));
-        scene.script([Turn::read_file(&file), cell(tool, &file, "2")]);
-        let agent = start(scene, number);
-        let pending = companion::wait_pending(&scene.home, &file);
+/// The source of a cell is shown. An accepted one is written, and why it is rejected is told; and the edited one, after which the model
+/// does this.
+fn changes_cells(
+    scene: &Scene,
+    tool: &'static str,
+    after_edit: impl Fn(&Path) -> Option<Turn>,
+    start: impl FnOnce(&Scene) -> Child,
+) {
+    let decisions = [
+        (Decision::Accept, "2", None),
+        (
+            Decision::Reject("in English, please"),
+            "1",
+            Some("in English, please"),
+        ),
+        (Decision::Edit(b"3"), "3", Some("+3")),
+    ];
+    let files = ["accepted", "rejected", "edited"]
+        .map(|name| scene.home.file(&format!("{name}.ipynb"), notebook("1")));
+    let turns = files
+        .iter()
+        .flat_map(|file| [Turn::read_file(file), cell(tool, file, "2")]);
+    scene.script(turns.chain(after_edit(&files[2])));
+    let agent = start(scene);
+    for (file, (decision, _, told)) in files.iter().zip(&decisions) {
+        let pending = companion::wait_pending(&scene.home, file);
         assert_eq!(companion::proposed(&scene.home, &pending.name), "2");
-        scene.decide_about(&pending.name, &decision);
-        ended(agent).expect_done("decided");
-        match decision {
-            Decision::Reject(why) => {
-                scene.wait_told(why);
-                assert_eq!(source(&file), "1");
-            }
-            _ => assert_eq!(source(&file), "2"),
+        scene.decide_about(&pending.name, decision);
+        if let Some(told) = told {
+            scene.wait_told(told);
         }
+    }
+    ended(agent).expect_done("decided");
+    for (file, (_, expected, _)) in files.iter().zip(&decisions) {
+        assert_eq!(source(file), *expected, "{}", file.display());
     }
 }
 

@@ -22,38 +22,21 @@ fn claude_on_node_writes_edited_files_in_their_own_encoding() {
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_writes_whole_files_as_accepted() {
-    writes_whole_files_as_accepted(ClaudeRelease::Native);
+fn claude_writes_what_is_accepted_byte_for_byte_or_as_a_note_says() {
+    writes_what_is_accepted(ClaudeRelease::Native);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_writes_whole_files_as_accepted() {
-    writes_whole_files_as_accepted(ClaudeRelease::Node);
+fn claude_on_node_writes_what_is_accepted_byte_for_byte_or_as_a_note_says() {
+    writes_what_is_accepted(ClaudeRelease::Node);
 }
 
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_overwrites_files_as_was_shown_or_noted() {
-    overwrites_files_as_was_shown_or_noted(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_overwrites_files_as_was_shown_or_noted() {
-    overwrites_files_as_was_shown_or_noted(ClaudeRelease::Node);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
-    writes_mixed_line_endings_as_shown(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_writes_a_file_with_mixed_line_endings_as_it_was_shown() {
-    writes_mixed_line_endings_as_shown(ClaudeRelease::Node);
+fn writes_what_is_accepted(release: ClaudeRelease) {
+    let scene = Scene::new(release);
+    writes_whole_files_as_accepted(&scene);
+    overwrites_files_as_was_shown_or_noted(&scene, release);
+    writes_mixed_line_endings_as_shown(&scene);
 }
 
 /// An `Edit` changes two places: one is taken out, the other edited. Then one is accepted as it is.
@@ -93,13 +76,12 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
 }
 
 /// `Write` writes what it is given, also over a file with other line endings.
-fn writes_whole_files_as_accepted(release: ClaudeRelease) {
-    let scene = Scene::new(release);
+fn writes_whole_files_as_accepted(scene: &Scene) {
     for (file, text) in [
-        ("lf.txt", "one\ntwo\n"),
-        ("crlf.txt", "one\r\ntwo\r\n"),
-        ("no-final-newline.txt", "one\ntwo"),
-        ("two-final-newlines.txt", "one\ntwo\n\n"),
+        ("lf-new.txt", "one\ntwo\n"),
+        ("crlf-new.txt", "one\r\ntwo\r\n"),
+        ("no-final-newline-new.txt", "one\ntwo"),
+        ("two-final-newlines-new.txt", "one\ntwo\n\n"),
     ] {
         let path = scene.propose_new(file, text);
         scene.review.accept(file);
@@ -111,12 +93,11 @@ fn writes_whole_files_as_accepted(release: ClaudeRelease) {
 
 /// `Write` over a file, with LF as models write it. That it is no `Edit` shows where the file has a BOM;
 /// elsewhere a note says what it may do.
-fn overwrites_files_as_was_shown_or_noted(release: ClaudeRelease) {
+fn overwrites_files_as_was_shown_or_noted(scene: &Scene, release: ClaudeRelease) {
     const CRLF: &str =
         "has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
     const LOSS: &str = "A Write by this release of the agent loses the last newline.";
     let does_lose = release == ClaudeRelease::Node;
-    let scene = Scene::new(release);
     let (before, after) = ("one\ntwo\n", "one\nzwei\n");
     for (kind, encode) in ENCODINGS {
         let file = &format!("{kind}.txt");
@@ -145,8 +126,7 @@ fn overwrites_files_as_was_shown_or_noted(release: ClaudeRelease) {
 }
 
 /// With the line ending that the note names: of lines that are shown as unchanged, too.
-fn writes_mixed_line_endings_as_shown(release: ClaudeRelease) {
-    let scene = Scene::new(release);
+fn writes_mixed_line_endings_as_shown(scene: &Scene) {
     let long = "x".repeat(5000);
     for (file, before, note, after) in [
         (

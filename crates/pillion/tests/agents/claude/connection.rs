@@ -10,9 +10,6 @@ use super::{NAME, Scene, ide, wait_connected};
 use crate::companion::{PILLION, SOON, run, wait_until};
 use crate::review::Review;
 
-/// The variable that names one companion of several.
-const PORT_VARIABLE: &str = "CLAUDE_CODE_SSE_PORT";
-
 /// `--ide` is enough, in a folder below the workspace, too.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
@@ -25,19 +22,6 @@ fn claude_finds_its_companion_from_a_folder_below() {
     let release = ClaudeRelease::Native;
     let _claude = Claude::start(release, &tmux, &home, &model, &below);
     wait_connected(&review);
-}
-
-/// Two companions of one folder are too many for `--ide`, but the variable names one of them.
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_takes_the_companion_that_its_variable_names() {
-    takes_the_companion_that_its_variable_names(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_takes_the_companion_that_its_variable_names() {
-    takes_the_companion_that_its_variable_names(ClaudeRelease::Node);
 }
 
 #[test]
@@ -116,26 +100,6 @@ fn two_claudes_at_one_companion_get_an_outcome_each() {
     scene.review.accept("first.txt");
     scene.claude.wait_for("first.txt is done");
     assert!(first_path.exists() && !second_path.exists());
-}
-
-fn takes_the_companion_that_its_variable_names(release: ClaudeRelease) {
-    let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
-    set_up_claude(&home, &home.workspace());
-    let meant = Review::start_with(&tmux, &home, "review", &alone());
-    let [port] = wait_ports(&home, 1)[..] else {
-        unreachable!("one was waited for")
-    };
-    let other = Review::start_with(&tmux, &home, "other", &alone());
-    wait_ports(&home, 2);
-    let how = ClaudeStart {
-        env: Env::default().with(PORT_VARIABLE, port.to_string()),
-        ..ClaudeStart::default()
-    };
-    let folder = home.workspace();
-    let _claude = Claude::start_with(release, &tmux, &home, &model, &folder, &how);
-    wait_connected(&meant);
-    let screen = other.pane().screen();
-    assert!(!screen.contains(&format!("● {NAME}")), "{screen}");
 }
 
 fn is_run_with_the_companion_that_was_used_last(release: ClaudeRelease) {

@@ -11,42 +11,28 @@ const TEXT: &str = "one\ntwo\nthree";
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_writes_what_is_accepted() {
-    writes_what_is_accepted(ClaudeRelease::Native);
+fn claude_does_what_is_decided() {
+    let scene = does_what_is_decided(ClaudeRelease::Native);
+    shows_the_edits_of_one_turn_one_after_the_other(&scene);
+    edits_on_what_was_accepted(&scene);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_writes_what_is_accepted() {
-    writes_what_is_accepted(ClaudeRelease::Node);
+fn claude_on_node_does_what_is_decided() {
+    does_what_is_decided(ClaudeRelease::Node);
 }
 
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_writes_nothing_that_is_rejected() {
-    writes_nothing_that_is_rejected(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_writes_nothing_that_is_rejected() {
-    writes_nothing_that_is_rejected(ClaudeRelease::Node);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_closes_the_view_when_answered_in_its_own_window() {
-    closes_the_view_when_answered_in_its_own_window(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_closes_the_view_when_answered_in_its_own_window() {
-    closes_the_view_when_answered_in_its_own_window(ClaudeRelease::Node);
-}
-
-fn writes_what_is_accepted(release: ClaudeRelease) {
+/// All in one run: it takes longer to start than to do any of this.
+fn does_what_is_decided(release: ClaudeRelease) -> Scene {
     let scene = Scene::new(release);
+    writes_what_is_accepted(&scene);
+    writes_nothing_that_is_rejected(&scene);
+    closes_the_view_when_answered_in_its_own_window(&scene);
+    scene
+}
+
+fn writes_what_is_accepted(scene: &Scene) {
     let path = scene.propose_new(FILE, TEXT);
     scene.review.accept(FILE);
     scene.claude.wait_for("new.txt is done");
@@ -60,10 +46,9 @@ fn writes_what_is_accepted(release: ClaudeRelease) {
 }
 
 /// The turn ends there, and the model gets it with the next prompt.
-fn writes_nothing_that_is_rejected(release: ClaudeRelease) {
-    let scene = Scene::new(release);
-    let path = scene.propose_new(FILE, TEXT);
-    scene.review.reject(FILE);
+fn writes_nothing_that_is_rejected(scene: &Scene) {
+    let path = scene.propose_new("rejected.txt", TEXT);
+    scene.review.reject("rejected.txt");
     scene.claude.wait_answered();
     scene.claude.wait_ready();
     scene.review.wait_idle();
@@ -125,8 +110,7 @@ fn reads_why_it_was_rejected(release: ClaudeRelease) {
     }
 }
 
-fn closes_the_view_when_answered_in_its_own_window(release: ClaudeRelease) {
-    let scene = Scene::new(release);
+fn closes_the_view_when_answered_in_its_own_window(scene: &Scene) {
     let path = scene.propose_new("allowed.txt", TEXT);
     scene.claude.allow();
     scene.wait_closed("allowed.txt");
@@ -147,10 +131,7 @@ fn closes_the_view_when_answered_in_its_own_window(release: ClaudeRelease) {
 }
 
 /// One after the other: what is rejected takes the later ones with it, before they are shown.
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_shows_the_edits_of_one_turn_one_after_the_other() {
-    let scene = Scene::new(ClaudeRelease::Native);
+fn shows_the_edits_of_one_turn_one_after_the_other(scene: &Scene) {
     let files = ["first.txt", "second.txt", "third.txt", "fourth.txt"];
     let paths = files.map(|name| scene.home.workspace().join(name));
     let writes = paths.iter().map(|path| Turn::write_file(path, TEXT));
@@ -168,17 +149,15 @@ fn claude_shows_the_edits_of_one_turn_one_after_the_other() {
 }
 
 /// The second edit of a file is computed on what was accepted of the first.
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_edits_on_what_was_accepted() {
-    let scene = Scene::new(ClaudeRelease::Native);
-    let path = scene.home.file(FILE, "one\ntwo\nthree\n");
+fn edits_on_what_was_accepted(scene: &Scene) {
+    scene.model.clear();
+    let path = scene.home.file("twice.txt", "one\ntwo\nthree\n");
     let edits = [
         Turn::replace(&path, "one", "eins"),
         Turn::replace(&path, "three", "drei"),
     ];
     let turns = [Turn::read_file(&path), Turn::at_once(edits)];
-    scene.propose(turns, "both are done", FILE);
+    scene.propose(turns, "both are done", "twice.txt");
     scene.review.accept_shown("+ eins");
     scene.review.accept_shown("+ drei");
     scene.claude.wait_for("both are done");

@@ -72,6 +72,10 @@ fn is_reviewed_in(release: ClaudeRelease, mode: &str) {
     scene.wait_said("rejected.txt");
     assert_eq!(read(&path), BEFORE);
 
+    if mode == "acceptEdits" {
+        a_subagent_reads_why_its_change_is_rejected(&scene, release);
+    }
+
     let path = scene.change("cancelled.txt", PROPOSES);
     hooks::stop_while_its_hook_waits(&scene.home, &path, || {
         scene.claude.pane().send_keys(["Escape"]);
@@ -87,8 +91,9 @@ fn is_reviewed_in(release: ClaudeRelease, mode: &str) {
 }
 
 /// Of a subagent, which works in the background, each change is shown as well, and the reason is for it.
-fn a_subagent_reads_why_its_change_is_rejected(release: ClaudeRelease) {
-    let scene = scene(release, "acceptEdits", |_| Env::default());
+fn a_subagent_reads_why_its_change_is_rejected(scene: &Scene, release: ClaudeRelease) {
+    scene.claude.wait_ready();
+    scene.model.clear();
     let path = scene.home.file("old.txt", BEFORE);
     scene
         .model
@@ -117,18 +122,8 @@ fn a_subagent_reads_why_its_change_is_rejected(release: ClaudeRelease) {
     };
     scene.claude.wait_for(said);
     assert_eq!(read(&path), BEFORE.replace("two", "deux"));
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn a_subagent_of_claude_with_a_hook_reads_why_its_change_is_rejected() {
-    a_subagent_reads_why_its_change_is_rejected(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn a_subagent_of_claude_on_node_with_a_hook_reads_why_its_change_is_rejected() {
-    a_subagent_reads_why_its_change_is_rejected(ClaudeRelease::Node);
+    scene.review.wait_idle();
+    scene.claude.wait_ready();
 }
 
 #[test]

@@ -24,8 +24,8 @@ use Outcome::{Made, Refused, Shown};
 
 const BOTH: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
 
-/// The outcomes of a new file in the folder and below `src`, and of edits there.
-type Four = [Outcome; 4];
+/// The outcomes of a new file and of an edit in a folder of the workspace; its own name is empty.
+type InFolder = (&'static str, Outcome, Outcome);
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
@@ -35,47 +35,60 @@ fn claude_shows_no_diff_of_what_a_rule_allows() {
         &BOTH,
         "default",
         allow("Edit(*)"),
-        [Shown, Shown, Made, Made],
+        &[("", Shown, Made), ("src", Shown, Made)],
     );
-    expect("default", allow("Edit(./**)"), [Made, Made, Made, Made]);
-    expect("default", allow("Edit(src/**)"), [Shown, Made, Shown, Made]);
-    expect("default", allow("Write(src/**)"), [Shown; 4]);
+    expect(
+        "default",
+        allow("Edit(./**)"),
+        &[("", Made, Made), ("src", Made, Made)],
+    );
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_refuses_what_a_rule_denies() {
-    let deny = |rule: &str| json!({"permissions": {"deny": [rule]}});
     expect_in(
         &BOTH,
         "default",
-        deny("Edit"),
-        [Shown, Shown, Refused, Refused],
+        json!({"permissions": {"deny": ["Edit"]}}),
+        &[("", Shown, Refused), ("src", Shown, Refused)],
     );
+}
+
+/// Each rule counts in its folder, and one about `Write` nowhere.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_goes_by_the_rules_of_folders() {
     expect(
         "default",
-        deny("Edit(src/**)"),
-        [Shown, Refused, Shown, Refused],
+        json!({"permissions": {
+            "allow": ["Edit(src/**)", "Write(lib/**)"],
+            "deny": ["Edit(no/**)", "Write(never/**)"],
+        }}),
+        &[
+            ("", Shown, Shown),
+            ("src", Made, Made),
+            ("lib", Shown, Shown),
+            ("no", Refused, Refused),
+            ("never", Shown, Shown),
+        ],
     );
-    expect("default", deny("Write(src/**)"), [Shown; 4]);
+    expect(
+        "acceptEdits",
+        json!({"permissions": {"ask": ["Edit(src/**)", "Write(lib/**)"]}}),
+        &[("", Made, Made), ("src", Shown, Shown), ("lib", Made, Made)],
+    );
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_shows_diffs_of_what_a_rule_asks_about() {
-    let ask = |rule: &str| json!({"permissions": {"ask": [rule]}});
     expect_in(
         &BOTH,
         "acceptEdits",
-        ask("Write"),
-        [Shown, Shown, Made, Made],
+        json!({"permissions": {"ask": ["Write"]}}),
+        &[("", Shown, Made), ("src", Shown, Made)],
     );
-    expect(
-        "acceptEdits",
-        ask("Edit(src/**)"),
-        [Made, Shown, Made, Shown],
-    );
-    expect("acceptEdits", ask("Write(src/**)"), [Made; 4]);
 }
 
 #[test]
@@ -90,43 +103,52 @@ fn claude_leaves_a_change_to_a_hook_before_a_person() {
             "matcher": "Edit|Write", "hooks": [{"type": "command", "command": command}]
         }]}})
     };
-    expect_in(&BOTH, "default", hook("allow"), [Made; 4]);
-    expect("acceptEdits", hook("ask"), [Shown; 4]);
-    expect("default", hook("deny"), [Refused; 4]);
+    let all = |outcome| [("", outcome, outcome)];
+    expect_in(&BOTH, "default", hook("allow"), &all(Made));
+    expect("acceptEdits", hook("ask"), &all(Shown));
+    expect("default", hook("deny"), &all(Refused));
     let mut asked = hook("allow");
     asked["permissions"] = json!({"ask": ["Edit"]});
-    expect("default", asked, [Made, Made, Shown, Shown]);
+    expect("default", asked, &[("", Made, Shown)]);
 }
 
 /// With these settings.
 #[track_caller]
-fn expect(mode: &str, settings: Value, expected: Four) {
+fn expect(mode: &str, settings: Value, expected: &[InFolder]) {
     expect_in(&[ClaudeRelease::Native], mode, settings, expected);
 }
 
 #[track_caller]
-fn expect_in(releases: &[ClaudeRelease], mode: &str, settings: Value, expected: Four) {
+fn expect_in(releases: &[ClaudeRelease], mode: &str, settings: Value, expected: &[InFolder]) {
     for release in releases.iter().copied() {
         let home = Home::new();
         set_up_claude(&home, &home.workspace());
         let path = home.home().join(".claude/settings.json");
         fs::write(path, settings.to_string()).expect("the home is ours");
-        fs::create_dir(home.workspace().join("src")).expect("the workspace is ours");
+        for (folder, ..) in expected {
+            let folder = home.workspace().join(folder);
+            fs::create_dir_all(folder).expect("the workspace is ours");
+        }
         let how = ClaudeStart { mode, ..ide() };
         let scene = Scene::with(release, home, &Env::default(), &how);
-        let files = [
-            ("a.txt", false),
-            ("src/b.txt", false),
-            ("c.txt", true),
-            ("src/d.txt", true),
-        ];
-        let seen = files.map(|(name, is_there)| outcome(&scene, name, is_there));
+        let seen: Vec<_> = expected
+            .iter()
+            .map(|(folder, ..)| {
+                let made = outcome(&scene, folder, "made.txt", false);
+                let edited = outcome(&scene, folder, "edited.txt", true);
+                (*folder, made, edited)
+            })
+            .collect();
         assert_eq!(seen, expected, "{settings} {release:?}");
     }
 }
 
 /// Lets the model write this file, or change the one that is there.
-fn outcome(scene: &Scene, name: &str, is_there: bool) -> Outcome {
+fn outcome(scene: &Scene, folder: &str, name: &str, is_there: bool) -> Outcome {
+    let name = match folder {
+        "" => name,
+        folder => &format!("{folder}/{name}"),
+    };
     let path = scene.home.workspace().join(name);
     let mut turns = vec![Turn::write_file(&path, "new\n")];
     if is_there {

@@ -66,7 +66,7 @@ pub(super) fn run_in(mode: &str) -> Scene {
 
 /// An `Edit` and a `Write` that are accepted, and both again, rejected; and three in one answer, of which the second is rejected
 /// with a reason; and one of which a hunk is taken out.
-fn is_asked_in(mode: &str) {
+fn is_asked_in(mode: &str) -> Scene {
     let scene = run_in(mode);
     let path = scene.home.file("old.txt", "one\ntwo\n");
     let edit = Turn::replace(&path, "two", "zwei");
@@ -109,6 +109,7 @@ fn is_asked_in(mode: &str) {
     scene.review.wait_idle();
     scene.model.clear();
     takes_a_hunk_out(&scene);
+    scene
 }
 
 /// A hunk that was taken out is an edit: it is not written, and the model reads which one it was.
@@ -138,31 +139,39 @@ fn claude_that_is_run_asks_in_its_own_default_mode() {
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_auto_mode() {
-    is_asked_in("auto");
+    let scene = is_asked_in("auto");
+    asks_for_its_subagents(&scene, |claude| {
+        stay_in_auto_mode(claude);
+        allow_subagent(claude);
+    });
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_accept_edits_mode() {
-    is_asked_in("acceptEdits");
+    let scene = is_asked_in("acceptEdits");
+    asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_bypass_mode() {
-    is_asked_in("bypassPermissions");
+    let scene = is_asked_in("bypassPermissions");
+    asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_default_mode() {
-    is_asked_in("default");
+    let scene = is_asked_in("default");
+    asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_in_plan_mode() {
-    is_asked_in("plan");
+    let scene = is_asked_in("plan");
+    asks_for_its_subagents(&scene, allow_subagent);
 }
 
 /// A `Write`, an `Edit`, and one of three in one answer: the model reads the reason within the turn, and not again.
@@ -307,11 +316,6 @@ fn claude_that_is_run_reads_what_was_edited() {
     assert_eq!(read(&path), "one\nzwei\n");
 }
 
-/// They go on when the main conversation has ended its turn. If one is rejected with a reason, the subagent reads it at once.
-fn asks_for_its_subagents_in(mode: &str) {
-    asks_for_its_subagents(mode, None);
-}
-
 /// Starting one needs this, where the agent's own check does not reach its server.
 fn allow_subagent(claude: &Pane) {
     press_until_gone(claude, "Do you want to proceed?", |screen| {
@@ -339,10 +343,13 @@ fn stay_in_auto_mode(claude: &Pane) {
     press_until_gone(claude, "Enter to stay in auto mode", |_| "Enter");
 }
 
-fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
-    let scene = run_in(mode);
-    let path = scene.home.file("old.txt", "one\ntwo\n");
-    let [new, last] = ["new.txt", "last.txt"].map(|name| scene.home.workspace().join(name));
+/// Subagents go on when the main conversation has ended its turn. If one is rejected with a reason, the subagent reads it at once.
+/// `allow` is what it takes to start one.
+fn asks_for_its_subagents(scene: &Scene, allow: impl FnOnce(&Pane)) {
+    scene.claude.wait_ready();
+    scene.model.clear();
+    let path = scene.home.file("helped.txt", "one\ntwo\n");
+    let [new, last] = ["made.txt", "last.txt"].map(|name| scene.home.workspace().join(name));
     scene
         .model
         .script([Turn::subagent(), Turn::say("it is started")]);
@@ -355,32 +362,31 @@ fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
         Turn::say("the subagent is done"),
     ]);
     scene.claude.prompt("change it");
-    if let Some(keys) = allows {
-        keys(scene.claude.pane());
-    }
+    allow(scene.claude.pane());
     let pane = scene.review.pane();
-    pane.wait_for("Claude Code proposes old.txt", SOON);
-    scene.review.reject_because("old.txt", "In English.");
+    pane.wait_for("Claude Code proposes helped.txt", SOON);
+    scene.review.reject_because("helped.txt", "In English.");
     let told = |what: &str| {
         let is_told = |request: &ModelRequest| request.is_subagents() && request.mentions(what);
         scene.model.wait_for(what, SOON, is_told)
     };
     told("and says: In English.");
     assert_eq!(read(&path), "one\ntwo\n");
-    pane.wait_for("Claude Code proposes new.txt", SOON);
-    scene.review.accept("new.txt");
-    pane.wait_for("Claude Code proposes old.txt", SOON);
+    pane.wait_for("Claude Code proposes made.txt", SOON);
+    scene.review.accept("made.txt");
+    pane.wait_for("Claude Code proposes helped.txt", SOON);
     assert_eq!(read(&new), "one\n");
     let better = scene.home.file("better", "one\ndeux\n");
     let better = better.to_str().expect("it is UTF-8");
     scene.review.wait_received();
-    companion::run(&scene.home, ["accept", "3.1", "--content-file", better]);
+    let name = &companion::pending(&scene.home)[0].name;
+    companion::run(&scene.home, ["accept", name, "--content-file", better]);
     told("+deux");
     assert_eq!(read(&path), "one\ndeux\n");
     pane.wait_for("Claude Code proposes last.txt", SOON);
-    scene.model.script([Turn::say("all is done")]);
+    scene.model.script([Turn::say("all helpers are done")]);
     scene.review.reject("last.txt");
-    scene.claude.wait_for("all is done");
+    scene.claude.wait_for("all helpers are done");
     assert!(!last.exists());
     let screen = scene.review.wait_idle();
     assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
@@ -388,44 +394,8 @@ fn asks_for_its_subagents(mode: &str, allows: Option<fn(&Pane)>) {
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents_in_default_mode() {
-    asks_for_its_subagents_in("default");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents_in_accept_edits_mode() {
-    asks_for_its_subagents_in("acceptEdits");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents_in_bypass_mode() {
-    asks_for_its_subagents_in("bypassPermissions");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents_in_auto_mode() {
-    asks_for_its_subagents(
-        "auto",
-        Some(|claude| {
-            stay_in_auto_mode(claude);
-            allow_subagent(claude);
-        }),
-    );
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_that_is_run_asks_for_its_subagents_in_dont_ask_mode() {
-    asks_for_its_subagents_in("dontAsk");
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_that_is_run_asks_for_its_subagents_in_plan_mode() {
-    asks_for_its_subagents("plan", Some(allow_subagent));
+    asks_for_its_subagents(&run_in("dontAsk"), |_| ());
 }
 
 /// When one ends, the main conversation goes on: a new turn, while the other waits for a decision.

@@ -9,30 +9,23 @@ use crate::companion::SOON;
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_takes_an_empty_new_file_for_a_rejection_and_empties_one_that_is_there() {
-    takes_an_empty_new_file_for_a_rejection(ClaudeRelease::Native);
+fn claude_empties_a_file_but_makes_no_empty_one_and_writes_over_no_newer_text() {
+    leaves_alone_what_it_is_said_to(ClaudeRelease::Native);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_takes_an_empty_new_file_for_a_rejection_and_empties_one_that_is_there() {
-    takes_an_empty_new_file_for_a_rejection(ClaudeRelease::Node);
+fn claude_on_node_empties_a_file_but_makes_no_empty_one_and_writes_over_no_newer_text() {
+    leaves_alone_what_it_is_said_to(ClaudeRelease::Node);
 }
 
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_leaves_a_file_alone_that_changed_under_its_proposal() {
-    leaves_a_file_alone_that_changed(ClaudeRelease::Native);
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_leaves_a_file_alone_that_changed_under_its_proposal() {
-    leaves_a_file_alone_that_changed(ClaudeRelease::Node);
-}
-
-fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
+fn leaves_alone_what_it_is_said_to(release: ClaudeRelease) {
     let scene = Scene::new(release);
+    leaves_a_file_alone_that_changed(&scene);
+    takes_an_empty_new_file_for_a_rejection(&scene);
+}
+
+fn takes_an_empty_new_file_for_a_rejection(scene: &Scene) {
     let full = scene.home.file("full.txt", "one\ntwo\n");
     let empty = Turn::write_file(&full, "");
     let turns = [Turn::read_file(&full), empty];
@@ -54,9 +47,8 @@ fn takes_an_empty_new_file_for_a_rejection(release: ClaudeRelease) {
 }
 
 /// It compares the file with what it has read, and sends that to its model.
-fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
+fn leaves_a_file_alone_that_changed(scene: &Scene) {
     const FILE: &str = "changed.txt";
-    let scene = Scene::new(release);
     let path = scene.home.file(FILE, "one\ntwo\nthree\n");
     let turns = [
         Turn::read_file(&path),
@@ -74,4 +66,7 @@ fn leaves_a_file_alone_that_changed(release: ClaudeRelease) {
     scene.claude.wait_for("the turn is over");
     assert_eq!(read(&path), "eins\ntwo\nthree\n");
     scene.wait_asked("has changed since");
+    scene.claude.wait_ready();
+    scene.review.wait_idle();
+    scene.model.clear();
 }

@@ -50,8 +50,8 @@ fn print_after(
 fn is_run_to_print(release: ClaudeRelease) {
     let set_up = |home: &Home| set_up_claude(home, &home.workspace());
     let print = print_after(release, &[PILLION, "run"]);
-    super::hears_why_changes_are_rejected(&Scene::new(set_up), &print);
-    super::makes_accepted_changes(&Scene::new(set_up), &print);
+    super::hears_why_changes_are_rejected(&Scene::new(set_up), MODES.len(), &print);
+    super::makes_accepted_changes(&Scene::new(set_up), MODES.len(), &print);
 }
 
 #[test]
@@ -69,37 +69,29 @@ fn claude_on_node_that_is_run_without_a_terminal_makes_the_changes_that_are_acce
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_without_a_terminal_makes_the_changes_that_its_hook_allows() {
-    super::makes_accepted_changes(&Scene::new(set_up), print(ClaudeRelease::Native));
+    let print = print(ClaudeRelease::Native);
+    super::makes_accepted_changes(&Scene::new(set_up), MODES.len(), print);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_on_node_without_a_terminal_makes_the_changes_that_its_hook_allows() {
-    super::makes_accepted_changes(&Scene::new(set_up), print(ClaudeRelease::Node));
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_without_a_terminal_writes_the_files_that_its_hook_allows() {
-    super::writes_accepted_files(&Scene::new(set_up), print(ClaudeRelease::Native));
-}
-
-#[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
-fn claude_on_node_without_a_terminal_writes_the_files_that_its_hook_allows() {
-    super::writes_accepted_files(&Scene::new(set_up), print(ClaudeRelease::Node));
+    let print = print(ClaudeRelease::Node);
+    super::makes_accepted_changes(&Scene::new(set_up), MODES.len(), print);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_without_a_terminal_hears_why_its_changes_are_rejected() {
-    super::hears_why_changes_are_rejected(&Scene::new(set_up), print(ClaudeRelease::Native));
+    let print = print(ClaudeRelease::Native);
+    super::hears_why_changes_are_rejected(&Scene::new(set_up), MODES.len(), print);
 }
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
 fn claude_on_node_without_a_terminal_hears_why_its_changes_are_rejected() {
-    super::hears_why_changes_are_rejected(&Scene::new(set_up), print(ClaudeRelease::Node));
+    let print = print(ClaudeRelease::Node);
+    super::hears_why_changes_are_rejected(&Scene::new(set_up), MODES.len(), print);
 }
 
 #[test]
@@ -120,9 +112,9 @@ fn claude_on_node_without_a_terminal_is_refused_what_cannot_be_shown() {
 fn claude_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
     let scene = Scene::new(set_up);
     let print = print(ClaudeRelease::Native);
-    super::writes_over_a_newer_text(&scene, super::edit, &print);
+    super::writes_over_a_newer_text(&scene, super::edit, |scene| print(scene, 0));
     let told = "Claude Code writes over no file that has changed";
-    super::writes_over_no_newer_text(&scene, super::whole, print, told);
+    super::writes_over_no_newer_text(&scene, super::whole, |scene| print(scene, 1), told);
 }
 
 /// It refuses the edit, too.
@@ -132,24 +124,23 @@ fn claude_on_node_without_a_terminal_writes_over_no_newer_text() {
     let scene = Scene::new(set_up);
     let print = print(ClaudeRelease::Node);
     let told = "File content has changed since it was last read";
-    super::writes_over_no_newer_text(&scene, super::edit, print, told);
+    super::writes_over_no_newer_text(&scene, super::edit, |scene| print(scene, 0), told);
 }
 
 /// Files in UTF-16, by an edit and as a whole: it asks about them itself, and here has nobody to ask.
 fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
-    let scene = Scene::new(set_up);
     let utf16 = ENCODINGS.into_iter();
     let utf16 = utf16.filter(|(kind, _)| kind.starts_with("utf16"));
     for (number, (kind, encode)) in utf16.enumerate() {
-        for turn in [super::edit, super::whole] {
-            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
-            scene.script([Turn::read_file(&file), turn(&file)]);
-            ended(print(release)(&scene, number)).expect_done(kind);
-            scene.wait_told("is not in UTF-8");
-            assert_bytes(&file, &encode(BEFORE));
-        }
+        let scene = Scene::new(set_up);
+        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+        let read = || Turn::read_file(&file);
+        scene.script([read(), super::edit(&file), read(), super::whole(&file)]);
+        ended(print(release)(&scene, number)).expect_done(kind);
+        scene.wait_told_times("is not in UTF-8", 2);
+        assert_bytes(&file, &encode(BEFORE));
+        companion::wait_none_pending(&scene.home);
     }
-    companion::wait_none_pending(&scene.home);
 }
 
 #[test]
@@ -170,27 +161,28 @@ fn writes_large_files(release: ClaudeRelease) {
     let rest = "a line that is there once more\n".repeat(60_000);
     let before = format!("{BEFORE}{rest}");
     let edited = before.replace("two", "dos");
-    for (number, (decision, after)) in [
+    let decisions = [
         (Decision::Accept, before.replace("two", "zwei")),
         (Decision::Edit(edited.as_bytes()), edited.clone()),
         (Decision::Reject("too large"), before.clone()),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let file = scene.home.file("large.txt", &before);
+    ];
+    let files = ["accepted", "edited", "rejected"]
+        .map(|name| scene.home.file(&format!("{name}.txt"), &before));
+    scene.script(files.iter().flat_map(|file| {
         let head = Turn::CallTool {
             name: "Read",
             input: json!({"file_path": file, "limit": 10}),
         };
-        scene.script([head, super::edit(&file)]);
-        let claude = print(release)(&scene, number);
-        scene.decide(&file, &decision);
-        ended(claude).expect_done("large");
-        assert!(
-            fs::read_to_string(&file).is_ok_and(|text| text == after),
-            "{number}"
-        );
+        [head, super::edit(file)]
+    }));
+    let claude = print(release)(&scene, 0);
+    for (file, (decision, _)) in files.iter().zip(&decisions) {
+        scene.decide(file, decision);
+    }
+    ended(claude).expect_done("large");
+    for (file, (_, after)) in files.iter().zip(&decisions) {
+        let is_right = fs::read_to_string(file).is_ok_and(|text| text == *after);
+        assert!(is_right, "{}", file.display());
     }
 }
 
@@ -206,20 +198,8 @@ fn claude_on_node_without_a_terminal_changes_the_cells_that_its_hook_allows() {
     changes_cells(ClaudeRelease::Node);
 }
 
-/// As proposed, after an edit, and not at all.
 fn changes_cells(release: ClaudeRelease) {
     let scene = Scene::new(set_up);
-    super::changes_cells(&scene, "NotebookEdit", |scene, number| {
-        print(release)(scene, number)
-    });
-    let file = scene.home.file("book.ipynb", super::notebook("1"));
-    scene.script([
-        Turn::read_file(&file),
-        super::cell("NotebookEdit", &file, "2"),
-    ]);
-    let claude = print(release)(&scene, 0);
-    scene.decide(&file, &Decision::Edit(b"3"));
-    scene.wait_told("+3");
-    ended(claude).expect_done("edited");
-    assert_eq!(super::source(&file), "3");
+    let print = |scene: &Scene| print(release)(scene, 0);
+    super::changes_cells(&scene, "NotebookEdit", |_| None, print);
 }

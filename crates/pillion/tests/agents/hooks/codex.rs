@@ -10,10 +10,10 @@ use pillion_testkit::{
     Codex, CodexHook, CodexModel, CodexRelease, CodexStart, Tmux, Turn, all_of, pause,
 };
 
-use super::{BEFORE, Decision, Home, PILLION, SOON, Scene, Serve, ended};
+use super::{BEFORE, Decision, Home, PILLION, SOON, Scene, ended};
 use crate::companion::{self, wait_until};
 use crate::review::Review;
-use crate::shared_encodings::{ENCODINGS, assert_bytes};
+use crate::shared_encodings::assert_bytes;
 
 /// The entries of our hook, with these options.
 fn hooks(options: &str) -> Vec<CodexHook> {
@@ -69,103 +69,48 @@ fn assert_done(agent: Child) {
 
 const EDIT: &str = "*** Update File: NAME\n@@\n-two\n+zwei\n";
 
-/// Codex ends the last line of each text that it updates, and the person is shown that.
+/// Codex ends the last line of each text that it updates, and the person is shown that. It adds, moves and deletes files, too.
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_writes_what_its_hook_allows_byte_for_byte() {
-    let scene = Scene::new(|_| ());
-    let encodings = ENCODINGS.into_iter();
-    let encodings = encodings.filter(|(kind, _)| !kind.starts_with("utf16"));
-    for ((kind, encode), ways) in encodings.zip(STARTS.into_iter().cycle()) {
-        let name = format!("{kind}.txt");
-        let turn = || Turn::patch(&EDIT.replace("NAME", &name));
-        let written = |text: &str| {
-            let mut bytes = encode(text);
-            if !bytes.ends_with(b"\n") {
-                bytes.push(b'\n');
-            }
-            bytes
-        };
-        let file = scene.home.file(&name, encode(BEFORE));
-        let start = start(ways, "");
-        scene.script([turn()]);
-        let codex = exec(&scene, &start);
-        scene.decide(&file, &Decision::Accept);
-        assert_done(codex);
-        assert_bytes(&file, &written(&BEFORE.replace("two", "zwei")));
-
-        scene.home.file(&name, encode(BEFORE));
-        scene.script([turn()]);
-        let codex = exec(&scene, &start);
-        let accepted = written(&BEFORE.replace("two", "dos").replace("three", "tres"));
-        scene.decide(&file, &Decision::Edit(&accepted));
-        scene.wait_told("+dos");
-        assert_done(codex);
-        assert_bytes(&file, &accepted);
-    }
-}
-
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
-    let scene = Scene::new(|_| ());
-    let names = ["first.txt", "second.txt", "third.txt"];
-    let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
+fn codex_makes_the_changes_that_its_hook_allows_byte_for_byte() {
+    let set = "*** Add File: sub/new.txt\n+new\n*** Delete File: gone.txt\n\
+               *** Update File: from.txt\n*** Move to: to.txt\n@@\n-two\n+zwei\n";
     for (number, ways) in STARTS.into_iter().enumerate() {
-        let files = names.map(|name| scene.home.file(name, BEFORE));
-        let why = format!("not this one, {number}");
-        scene.script([Turn::patch(&patch)]);
-        let codex = exec(&scene, &start(ways, ""));
-        let decisions = [
-            (&*files[0], Decision::Accept),
-            (&*files[1], Decision::Reject(&why)),
-            (&*files[2], Decision::Accept),
-        ];
-        scene.decide_all(&decisions);
-        scene.wait_told(&format!("and says: {why}"));
-        assert_done(codex);
-        let after = BEFORE.replace("two", "zwei");
-        for (file, text) in files.iter().zip([&after, BEFORE, &after]) {
-            assert_bytes(file, text.as_bytes());
-        }
-        // All of it is rejected.
-        let why = format!("none of them, {number}");
-        let patch = names.map(|name| format!("*** Delete File: {name}\n"));
-        scene.script([Turn::patch(&patch.concat())]);
-        let codex = exec(&scene, &start(ways, ""));
-        let decisions = files
-            .each_ref()
-            .map(|file| (&**file, Decision::Reject(&why)));
-        scene.decide_all(&decisions);
-        scene.wait_told(&format!("and says: {why}"));
-        assert_done(codex);
-        assert!(files.iter().all(|file| file.exists()));
-        // A note on what is accepted as it is.
-        let note = format!("and the tests, {number}");
-        scene.script([Turn::patch(&EDIT.replace("NAME", names[1]))]);
-        let codex = exec(&scene, &start(ways, ""));
-        let pending = companion::wait_pending(&scene.home, &files[1]);
-        companion::run(&scene.home, ["accept", &pending.name, "--because", &note]);
-        scene.wait_told(&format!("and says: {note}"));
-        assert_done(codex);
-        assert_bytes(&files[1], after.as_bytes());
-    }
-}
-
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_adds_moves_and_deletes_what_its_hook_allows() {
-    let scene = Scene::new(|_| ());
-    let patch = "*** Add File: sub/new.txt\n+new\n*** Delete File: gone.txt\n\
-                 *** Update File: from.txt\n*** Move to: to.txt\n@@\n-two\n+zwei\n";
-    for ways in STARTS {
+        let scene = Scene::new(|_| ());
+        let encodings = super::encodings_of(number, STARTS.len());
+        let files = encodings.map(|(kind, encode)| {
+            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+            (kind, encode, file)
+        });
+        let files: Vec<_> = files.collect();
         let [gone, from] = ["gone.txt", "from.txt"].map(|name| scene.home.file(name, BEFORE));
         let [new, to] = ["sub/new.txt", "to.txt"].map(|name| scene.home.workspace().join(name));
-        for file in [&new, &to] {
-            let _ = std::fs::remove_file(file);
-        }
-        scene.script([Turn::patch(patch)]);
+        let edits = files.iter().flat_map(|(kind, ..)| {
+            let first = EDIT.replace("NAME", &format!("{kind}.txt"));
+            let second = first.replace("zwei", "deux").replace("two", "zwei");
+            [Turn::patch(&first), Turn::patch(&second)]
+        });
+        scene.script(edits.chain([Turn::patch(set)]));
         let codex = exec(&scene, &start(ways, ""));
+        for (kind, encode, file) in &files {
+            let written = |text: &str| {
+                let mut bytes = encode(text);
+                if !bytes.ends_with(b"\n") {
+                    bytes.push(b'\n');
+                }
+                bytes
+            };
+            scene.decide(file, &Decision::Accept);
+            // It proposes the next change once it has made this one.
+            let next = companion::wait_pending(&scene.home, file);
+            assert_bytes(file, &written(&BEFORE.replace("two", "zwei")));
+            let dos = format!("dos {kind}");
+            let accepted = BEFORE.replace("two", &dos).replace("three", "tres");
+            let accepted = written(&accepted);
+            scene.decide_about(&next.name, &Decision::Edit(&accepted));
+            scene.wait_told(&format!("+{dos}"));
+            assert_bytes(file, &accepted);
+        }
         let decisions = [
             (&*new, Decision::Edit(b"newer\n")),
             (&*gone, Decision::Accept),
@@ -182,89 +127,132 @@ fn codex_adds_moves_and_deletes_what_its_hook_allows() {
 
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_writes_over_a_newer_text_what_was_accepted() {
+fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
     let scene = Scene::new(|_| ());
-    for number in 0..super::NEWER.len() {
-        let turns = |file: &Path| {
+    let names = ["first.txt", "second.txt", "third.txt"];
+    let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
+    let deletion = names.map(|name| format!("*** Delete File: {name}\n"));
+    let second = EDIT.replace("NAME", names[1]);
+    for (number, ways) in STARTS.into_iter().enumerate() {
+        let files = names.map(|name| scene.home.file(name, BEFORE));
+        scene.script([&patch, &deletion.concat(), &second].map(|it| Turn::patch(it)));
+        let codex = exec(&scene, &start(ways, ""));
+        let why = format!("not this one, {number}");
+        let decisions = [
+            (&*files[0], Decision::Accept),
+            (&*files[1], Decision::Reject(&why)),
+            (&*files[2], Decision::Accept),
+        ];
+        scene.decide_all(&decisions);
+        scene.wait_told(&format!("and says: {why}"));
+        let after = BEFORE.replace("two", "zwei");
+        for (file, text) in files.iter().zip([&after, BEFORE, &after]) {
+            assert_bytes(file, text.as_bytes());
+        }
+        // All of it is rejected.
+        let why = format!("none of them, {number}");
+        let decisions = files
+            .each_ref()
+            .map(|file| (&**file, Decision::Reject(&why)));
+        scene.decide_all(&decisions);
+        scene.wait_told(&format!("and says: {why}"));
+        assert!(files.iter().all(|file| file.exists()));
+        // A note on what is accepted as it is.
+        let note = format!("and the tests, {number}");
+        let pending = companion::wait_pending(&scene.home, &files[1]);
+        companion::run(&scene.home, ["accept", &pending.name, "--because", &note]);
+        scene.wait_told(&format!("and says: {note}"));
+        assert_done(codex);
+        assert!(files.iter().all(|file| file.exists()));
+        assert_bytes(&files[1], after.as_bytes());
+    }
+}
+
+/// Each release, and each way to call tools.
+const EACH_ONCE: [(CodexRelease, CodexModel); 2] = [STARTS[0], STARTS[3]];
+
+#[test]
+#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+fn codex_writes_over_a_newer_text_what_was_accepted() {
+    for ways in EACH_ONCE {
+        let scene = Scene::new(|_| ());
+        let turns = |file: &Path, _| {
             let name = file.file_name().expect("it has a name").to_string_lossy();
             vec![Turn::patch(&EDIT.replace("NAME", &name))]
         };
-        let exec = |scene: &Scene, number: usize| exec(scene, &start(STARTS[number], ""));
-        let (file, accepted) = super::accept_over(&scene, number, turns, exec);
-        scene.wait_told("has changed since you proposed this");
-        assert_bytes(&file, accepted.as_bytes());
+        let exec = |scene: &Scene| exec(scene, &start(ways, ""));
+        let files = super::accept_over(&scene, turns, exec);
+        scene.wait_told_times("has changed since you proposed this", files.len());
+        for (file, accepted) in files {
+            assert_bytes(&file, accepted.as_bytes());
+        }
     }
 }
 
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown() {
-    let scene = Scene::new(|_| ());
-    for (number, ways) in STARTS.into_iter().enumerate() {
-        let file = scene.home.file("a.txt", BEFORE);
+    for ways in STARTS {
+        let scene = Scene::new(|_| ());
         let run = |command: String| Turn::CallTool {
             name: "exec_command",
             input: serde_json::json!({ "cmd": command }),
         };
-        let patch = format!(
-            "*** Begin Patch\n{}*** End Patch\n",
-            EDIT.replace("NAME", "a.txt")
-        );
-        let apply = format!("apply_patch <<'EOF'\n{patch}EOF\n");
-        scene.script([run(apply.clone())]);
+        let apply = |name: &str| {
+            let patch = EDIT.replace("NAME", name);
+            format!("apply_patch <<'EOF'\n*** Begin Patch\n{patch}*** End Patch\nEOF\n")
+        };
+        let [a, b, c] = ["a.txt", "b.txt", "c.txt"].map(|name| scene.home.file(name, BEFORE));
+        scene.script([
+            run(apply("a.txt")),
+            run(format!("true && {}", apply("b.txt"))),
+            Turn::patch(&EDIT.replace("NAME", "c.txt")),
+        ]);
         let codex = exec(&scene, &start(ways, ""));
-        let accepted = format!("one\n{number}\nthree\n");
-        scene.decide(&file, &Decision::Edit(accepted.as_bytes()));
-        assert_done(codex);
-        assert_bytes(&file, accepted.as_bytes());
-
-        scene.home.file("a.txt", BEFORE);
-        scene.script([run(format!("true && {apply}"))]);
-        assert_done(exec(&scene, &start(ways, "")));
+        scene.decide(&a, &Decision::Edit(b"one\n2\nthree\n"));
         scene.wait_told("Use the apply_patch tool");
-        assert_bytes(&file, BEFORE.as_bytes());
-
+        assert_bytes(&a, b"one\n2\nthree\n");
+        assert_bytes(&b, BEFORE.as_bytes());
         // The person wants what no patch can express.
-        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
-        let codex = exec(&scene, &start(ways, ""));
-        let wanted = format!("one\n{number}");
-        scene.decide(&file, &Decision::Edit(wanted.as_bytes()));
+        scene.decide(&c, &Decision::Edit(b"one\n2"));
         scene.wait_told("Nothing was written. The user edited");
         assert_done(codex);
-        assert_bytes(&file, BEFORE.as_bytes());
+        assert_bytes(&b, BEFORE.as_bytes());
+        assert_bytes(&c, BEFORE.as_bytes());
     }
 }
 
 #[test]
 #[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
 fn codex_writes_nothing_that_nobody_has_decided_about() {
-    let mut scene = Scene::new(|_| ());
-    for ways in STARTS {
+    for ways in EACH_ONCE {
+        let mut scene = Scene::new(|_| ());
         let file = scene.home.file("a.txt", BEFORE);
-        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        let patch = || Turn::patch(&EDIT.replace("NAME", "a.txt"));
+        scene.script([patch()]);
         let codex = exec(&scene, &start(ways, "--limit 2"));
         scene.wait_told("nobody decided in time");
         assert_done(codex);
         assert_bytes(&file, BEFORE.as_bytes());
 
-        // The companion is killed while it shows the change.
-        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        // The companion is killed while it shows the change. Without one, it goes its own way.
+        let other = scene.home.file("b.txt", BEFORE);
+        scene.script([
+            Turn::patch(&EDIT.replace("NAME", "b.txt")),
+            Turn::patch(&EDIT.replace("NAME", "b.txt")),
+        ]);
         let codex = exec(&scene, &start(ways, ""));
-        companion::wait_pending(&scene.home, &file);
+        companion::wait_pending(&scene.home, &other);
         drop(scene.serve.take());
-        scene.wait_told("The change was not made");
         assert_done(codex);
-        assert_bytes(&file, BEFORE.as_bytes());
+        scene.wait_told_both("b.txt", "The change was not made");
+        assert_bytes(&other, BEFORE.replace("two", "zwei").as_bytes());
 
-        // Without one it goes its own way, unless it is to be strict.
-        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
+        // Unless it is to be strict.
+        scene.script([patch()]);
         assert_done(exec(&scene, &start(ways, "--strict")));
         scene.wait_told("no one is available");
         assert_bytes(&file, BEFORE.as_bytes());
-        scene.script([Turn::patch(&EDIT.replace("NAME", "a.txt"))]);
-        assert_done(exec(&scene, &start(ways, "")));
-        assert_bytes(&file, BEFORE.replace("two", "zwei").as_bytes());
-        scene.serve = Some(Serve::start(&scene.home));
     }
 }
 

@@ -39,47 +39,74 @@ fn print_with_patches(scene: &Scene, options: &[&str]) -> Child {
 
 const MODES: [&[&str]; 2] = [&["--allow-all-tools"], &[]];
 
-/// An edit of a file in each encoding: accepted as it is, and after an edit.
+/// A way to start one.
+type Print = fn(&Scene, &[&str]) -> Child;
+
+/// Has a file in each encoding changed twice: accepted as it is, and after an edit. These are the texts then. Then files are written
+/// anew, and edited, where it can ask nobody.
+fn makes_accepted_changes(
+    print: Print,
+    changes: impl Fn(&Path) -> [Turn; 2],
+    texts: [&str; 2],
+    new: &[(&str, &str)],
+) {
+    for (number, mode) in MODES.into_iter().enumerate() {
+        let scene = Scene::new(set_up);
+        let files = super::encodings_of(number, MODES.len()).map(|(kind, encode)| {
+            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+            (kind, encode, file)
+        });
+        let files: Vec<_> = files.collect();
+        let new = new.iter().filter(|_| number == 1).map(|(name, text)| {
+            let file = scene.home.workspace().join(name);
+            (text, file)
+        });
+        let new: Vec<_> = new.collect();
+        let changes = files.iter().flat_map(|(.., file)| changes(file));
+        let writes = new.iter();
+        let writes = writes.map(|(text, file)| Turn::write_file(file, **text));
+        scene.script(changes.chain(writes));
+        let copilot = print(&scene, mode);
+        for (kind, encode, file) in &files {
+            scene.decide(file, &Decision::Accept);
+            // It proposes the next change once it has made this one.
+            let next = companion::wait_pending(&scene.home, file);
+            assert_bytes(file, &encode(texts[0]));
+            let accepted = encode(&texts[1].replace("tres", &format!("tres {kind}")));
+            scene.decide_about(&next.name, &Decision::Edit(&accepted));
+            scene.wait_told(&format!("+tres {kind}"));
+            assert_bytes(file, &accepted);
+        }
+        for (text, file) in &new {
+            let accepted = format!("{text}more\n");
+            scene.decide(file, &Decision::Edit(accepted.as_bytes()));
+        }
+        let printed = ended(copilot);
+        assert!(printed.has_succeeded, "{}", printed.output);
+        for (text, file) in &new {
+            assert_bytes(file, format!("{text}more\n").as_bytes());
+        }
+    }
+}
+
+/// An edit of a file in each encoding, and new files.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_without_a_terminal_writes_what_its_hook_allows_byte_for_byte() {
-    let scene = Scene::new(set_up);
-    for (mode, (kind, encode)) in MODES.into_iter().cycle().zip(ENCODINGS) {
-        if kind.starts_with("utf16") {
-            continue;
-        }
-        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
-        // The first lines, as a text with LF: it would take the mark before them, too.
-        scene.script([Turn::replace(&file, "one\ntwo", "eins\nzwei")]);
-        let copilot = print(&scene, mode);
-        scene.decide(&file, &Decision::Accept);
-        let printed = ended(copilot);
-        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
-        assert_bytes(&file, &encode("eins\nzwei\nthree\n"));
-
-        scene.script([Turn::replace(&file, "zwei", "deux")]);
-        let copilot = print(&scene, mode);
-        let accepted = encode("uno\ndos\nthree\nquattro\n");
-        scene.decide(&file, &Decision::Edit(&accepted));
-        scene.wait_told("+dos");
-        let printed = ended(copilot);
-        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
-        assert_bytes(&file, &accepted);
-    }
-    for (name, text) in [
+    let new = [
         ("new.txt", "one\ntwo\n"),
         ("new-crlf.txt", "one\r\ntwo"),
         ("new-bom.txt", "\u{feff}one\r\n"),
-    ] {
-        let file = scene.home.workspace().join(name);
-        scene.script([Turn::write_file(&file, text)]);
-        let copilot = print(&scene, &[]);
-        let accepted = format!("{text}more\n");
-        scene.decide(&file, &Decision::Edit(accepted.as_bytes()));
-        let printed = ended(copilot);
-        assert!(printed.has_succeeded, "{name}: {}", printed.output);
-        assert_bytes(&file, accepted.as_bytes());
-    }
+    ];
+    // The first lines, as a text with LF: it would take the mark before them, too.
+    let changes = |file: &Path| {
+        [
+            Turn::replace(file, "one\ntwo", "eins\nzwei"),
+            Turn::replace(file, "zwei", "deux"),
+        ]
+    };
+    let texts = ["eins\nzwei\nthree\n", "uno\ntres\nthree\nquattro\n"];
+    makes_accepted_changes(print, changes, texts, &new);
 }
 
 /// Of an edit, and of a new file; then the turn goes on.
@@ -210,19 +237,14 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
     let scene = Scene::new(set_up);
-    for (number, (newer, _)) in super::NEWER.iter().enumerate() {
-        let start = |scene: &Scene, number: usize| print(scene, MODES[number % MODES.len()]);
-        let turns = |file: &Path| vec![Turn::read_file(file), super::edit(file)];
-        let (file, accepted) = super::accept_over(&scene, number, turns, start);
+    let turns = |file: &Path, _| vec![Turn::read_file(file), super::edit(file)];
+    let files = super::accept_over(&scene, turns, |scene| print(scene, MODES[0]));
+    scene.wait_told_times("has changed since you proposed this", 2);
+    scene.wait_told("is empty or deleted by now");
+    for ((file, accepted), (newer, _)) in files.iter().zip(super::NEWER) {
         match newer {
-            Some(_) => {
-                scene.wait_told("has changed since you proposed this");
-                assert_bytes(&file, accepted.as_bytes());
-            }
-            None => {
-                scene.wait_told("is empty or deleted by now");
-                assert!(!file.exists());
-            }
+            Some(_) => assert_bytes(file, accepted.as_bytes()),
+            None => assert!(!file.exists()),
         }
     }
 }
@@ -257,36 +279,18 @@ fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
     }
 }
 
-/// A patch of a file in each encoding: accepted as it is, and after an edit.
+/// A patch of a file in each encoding.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_without_a_terminal_applies_the_patch_of_what_was_accepted() {
-    let scene = Scene::new(set_up);
-    for (mode, (kind, encode)) in MODES.into_iter().cycle().zip(ENCODINGS) {
-        if kind.starts_with("utf16") {
-            continue;
-        }
-        let name = format!("{kind}.txt");
-        let file = scene.home.file(&name, encode(BEFORE));
-        // The first line, without the mark that may be before it.
-        let patch = format!("*** Update File: {name}\n@@\n-one\n+eins\n two\n");
-        scene.script([Turn::patch(&patch)]);
-        let copilot = print_with_patches(&scene, mode);
-        scene.decide(&file, &Decision::Accept);
-        let printed = ended(copilot);
-        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
-        assert_bytes(&file, &encode("eins\ntwo\nthree\n"));
-
-        let patch = format!("*** Update File: {name}\n@@\n two\n-three\n+trois\n");
-        scene.script([Turn::patch(&patch)]);
-        let copilot = print_with_patches(&scene, mode);
-        let accepted = encode("uno\ntwo\ntres\n");
-        scene.decide(&file, &Decision::Edit(&accepted));
-        scene.wait_told("+tres");
-        let printed = ended(copilot);
-        assert!(printed.has_succeeded, "{kind}: {}", printed.output);
-        assert_bytes(&file, &accepted);
-    }
+    // The first line, without the mark that may be before it.
+    let changes = |file: &Path| {
+        let name = file.file_name().expect("it has a name").display();
+        ["-one\n+eins\n two\n", " two\n-three\n+trois\n"]
+            .map(|lines| Turn::patch(&format!("*** Update File: {name}\n@@\n{lines}")))
+    };
+    let texts = ["eins\ntwo\nthree\n", "uno\ntwo\ntres\n"];
+    makes_accepted_changes(print_with_patches, changes, texts, &[]);
 }
 
 /// Files of one patch that are changed, rejected, added, deleted and moved.
@@ -334,37 +338,38 @@ fn copilot_applies_those_files_of_a_patch_that_were_accepted() {
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
 fn copilot_applies_no_patch_that_was_rejected_or_cannot_be_expressed() {
-    let scene = Scene::new(set_up);
-    let file = scene.home.file("a.txt", BEFORE);
-    let patch = || Turn::patch("*** Update File: a.txt\n@@\n-two\n+zwei\n");
-    for (mode, decision, told) in [
-        (
-            MODES[0],
-            Decision::Reject("in English, please"),
-            "and says: in English, please",
-        ),
-        (MODES[1], Decision::Edit(b"one\ndos\nthree"), "+dos"),
-        (MODES[0], Decision::Edit(b"one\r\ntwo\nthree\n"), "a.txt"),
-    ] {
-        scene.script([patch()]);
+    for mode in MODES {
+        let scene = Scene::new(set_up);
+        let decisions = [
+            (
+                Decision::Reject("in English, please"),
+                "and says: in English, please",
+            ),
+            (Decision::Edit(b"one\ndos\nthree"), "+dos"),
+            (Decision::Edit(b"one\r\ntwo\nthree\n"), "c.txt"),
+        ];
+        let names = ["a.txt", "b.txt", "c.txt"];
+        let files = names.map(|name| scene.home.file(name, BEFORE));
+        let unclear = scene.home.file("unclear.txt", BEFORE);
+        let patches =
+            names.map(|name| Turn::patch(&format!("*** Update File: {name}\n@@\n-two\n+zwei\n")));
+        // A command that is no patch in this format is asked about by Copilot CLI, which refuses where it can ask nobody.
+        let last = Turn::patch("*** Update File: unclear.txt\n@@\n- two\n+zwei\n");
+        scene.script(patches.into_iter().chain([last]));
         let copilot = print_with_patches(&scene, mode);
-        scene.decide(&file, &decision);
-        scene.wait_told(told);
+        for (file, (decision, told)) in files.iter().zip(&decisions) {
+            scene.decide(file, decision);
+            scene.wait_told(told);
+        }
+        scene.wait_told("Pillion cannot show this patch");
         let printed = ended(copilot);
-        assert!(
-            printed.output.contains("the turn is done"),
-            "{}",
-            printed.output
-        );
-        assert_bytes(&file, BEFORE.as_bytes());
+        let output = &printed.output;
+        assert!(output.contains("the turn is done"), "{output}");
+        for file in files.iter().chain([&unclear]) {
+            assert_bytes(file, BEFORE.as_bytes());
+        }
+        companion::wait_none_pending(&scene.home);
     }
-    // A command that is no patch in this format is asked about by Copilot CLI, which refuses where it can ask nobody.
-    let unclear = Turn::patch("*** Update File: a.txt\n@@\n- two\n+zwei\n");
-    scene.script([unclear]);
-    ended(print_with_patches(&scene, MODES[0]));
-    scene.wait_told("Pillion cannot show this patch");
-    assert_bytes(&file, BEFORE.as_bytes());
-    companion::wait_none_pending(&scene.home);
 }
 
 /// In a terminal, beside a review that it is connected to.

@@ -20,18 +20,14 @@ pub(super) fn print(scene: &Scene, _: usize) -> Child {
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_makes_the_changes_that_its_hook_allows() {
-    super::makes_accepted_changes(&scene(), print);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_writes_the_files_that_its_hook_allows() {
-    super::writes_accepted_files(&scene(), print);
+    // In two runs: after thirty requests of one, it asks the model whether it repeats itself.
+    super::makes_accepted_changes(&scene(), 2, print);
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_writes_over_a_newer_text_what_was_accepted() {
+    let print = |scene: &Scene| print(scene, 0);
     super::writes_over_a_newer_text(&scene(), super::edit, print);
     super::writes_over_a_newer_text(&scene(), super::whole, print);
 }
@@ -39,7 +35,7 @@ fn gemini_writes_over_a_newer_text_what_was_accepted() {
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
 fn gemini_hears_why_its_changes_are_rejected() {
-    super::hears_why_changes_are_rejected(&scene(), print);
+    super::hears_why_changes_are_rejected(&scene(), 1, print);
 }
 
 /// In its default mode it asks itself, after the hook: the review that it is connected to shows each change once.

@@ -10,7 +10,7 @@ use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn};
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion;
 use crate::review::{Review, title};
-use crate::shared_encodings::{ENCODINGS, assert_bytes};
+use crate::shared_encodings::assert_bytes;
 
 const MODES: [&str; 2] = ["yolo", "auto-edit"];
 
@@ -26,7 +26,7 @@ pub(super) fn print(scene: &Scene, number: usize) -> Child {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_hears_why_its_changes_are_rejected() {
     let scene = scene();
-    super::hears_why_changes_are_rejected(&scene, print);
+    super::hears_why_changes_are_rejected(&scene, MODES.len(), print);
     // Nobody decides in time.
     let settings = scene.home.home().join(".qwen/settings.json");
     let own = fs::read_to_string(&settings).expect("it has settings");
@@ -46,15 +46,16 @@ fn qwen_hears_why_its_changes_are_rejected() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
     let scene = scene();
-    for (number, (newer, accepted)) in super::NEWER.into_iter().enumerate() {
-        let turns = |file: &Path| {
-            let read = newer.map(|_| Turn::read_file(file));
-            let again = Turn::write_file(file, accepted);
-            let turns = [Turn::read_file(file), super::edit(file)].into_iter();
-            turns.chain(read).chain([again]).collect()
-        };
-        let (file, accepted) = super::accept_over(&scene, number, turns, print);
-        scene.wait_told("has changed since you proposed this");
+    let turns = |file: &Path, number: usize| {
+        let (newer, accepted) = super::NEWER[number];
+        let read = newer.map(|_| Turn::read_file(file));
+        let again = Turn::write_file(file, accepted);
+        let turns = [Turn::read_file(file), super::edit(file)].into_iter();
+        turns.chain(read).chain([again]).collect()
+    };
+    let files = super::accept_over(&scene, turns, |scene| print(scene, 0));
+    scene.wait_told_times("has changed since you proposed this", files.len());
+    for (file, accepted) in files {
         assert_bytes(&file, accepted.as_bytes());
     }
 }
@@ -65,35 +66,42 @@ fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
     let scene = scene();
-    for (number, (kind, encode)) in ENCODINGS.into_iter().enumerate() {
-        if kind.starts_with("utf16") {
-            continue;
+    for number in 0..MODES.len() {
+        let files = super::encodings_of(number, MODES.len()).map(|(kind, encode)| {
+            let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
+            (format!("dos {kind}"), encode, file)
+        });
+        let files: Vec<_> = files.collect();
+        scene.script(files.iter().flat_map(|(dos, _, file)| {
+            [
+                Turn::read_file(file),
+                Turn::replace(file, "two", "zwei"),
+                Turn::read_file(file),
+                Turn::replace(file, "zwei", "deux"),
+                Turn::replace(file, "zwei", dos),
+                Turn::replace(file, dos, "deux"),
+            ]
+        }));
+        let agent = print(&scene, number);
+        for (dos, encode, file) in &files {
+            scene.decide(file, &Decision::Accept);
+            let next = companion::wait_pending(&scene.home, file);
+            let accepted = BEFORE.replace("two", "zwei");
+            assert_bytes(file, &encode(&accepted));
+            let edited = accepted.replace("zwei", dos);
+            scene.decide_about(&next.name, &Decision::Edit(&encode(&edited)));
+            scene.wait_told(&format!("+{dos}"));
+            // The wanted change passes, and the next one is shown.
+            let next = companion::wait_pending(&scene.home, file);
+            assert_bytes(file, &encode(&edited));
+            let shown = companion::proposed(&scene.home, &next.name);
+            assert_eq!(shown.as_bytes(), encode(&accepted.replace("zwei", "deux")));
+            scene.decide_about(&next.name, &Decision::Reject("as it was"));
         }
-        let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
-        let edit = Turn::replace(&file, "two", "zwei");
-        scene.script([Turn::read_file(&file), edit]);
-        let agent = print(&scene, number);
-        scene.decide(&file, &Decision::Accept);
-        ended(agent).expect_done(kind);
-        let accepted = BEFORE.replace("two", "zwei");
-        assert_bytes(&file, &encode(&accepted));
-
-        let edit = Turn::replace(&file, "zwei", "deux");
-        let wanted = Turn::replace(&file, "zwei", "dos");
-        let other = Turn::replace(&file, "dos", "deux");
-        scene.script([Turn::read_file(&file), edit, wanted, other]);
-        let agent = print(&scene, number);
-        let edited = accepted.replace("zwei", "dos");
-        scene.decide(&file, &Decision::Edit(&encode(&edited)));
-        scene.wait_told("+dos");
-        // The wanted change passes, and the next one is shown.
-        let next = companion::wait_pending(&scene.home, &file);
-        assert_bytes(&file, &encode(&edited));
-        let shown = companion::proposed(&scene.home, &next.name);
-        assert_eq!(shown.as_bytes(), encode(&accepted.replace("zwei", "deux")));
-        scene.decide(&file, &Decision::Reject("as it was"));
-        ended(agent).expect_done(kind);
-        assert_bytes(&file, &encode(&edited));
+        ended(agent).expect_done("decided");
+        for (dos, encode, file) in &files {
+            assert_bytes(file, &encode(&BEFORE.replace("two", dos)));
+        }
     }
 }
 
@@ -102,16 +110,8 @@ fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_changes_the_cells_that_its_hook_allows() {
     const TOOL: &str = "notebook_edit";
-    let scene = scene();
-    super::changes_cells(&scene, TOOL, print);
-    let file = scene.home.file("book.ipynb", super::notebook("1"));
-    let [two, three] = ["2", "3"].map(|source| super::cell(TOOL, &file, source));
-    scene.script([Turn::read_file(&file), two, three]);
-    let agent = print(&scene, 0);
-    scene.decide(&file, &Decision::Edit(b"3"));
-    scene.wait_told("+3");
-    ended(agent).expect_done("edited");
-    assert_eq!(super::source(&file), "3");
+    let again = |file: &Path| Some(super::cell(TOOL, file, "3"));
+    super::changes_cells(&scene(), TOOL, again, |scene| print(scene, 0));
 }
 
 /// In a terminal, in the modes in which it asks nobody.

@@ -47,52 +47,41 @@ impl World {
         fs::write(file, settings.to_string()).expect("the home is ours");
     }
 
-    /// The model changes this file; it has to read it first, if the agent wants that.
-    fn edit(&self, name: &str) -> PathBuf {
-        let file = self.scene.home.file(name, BEFORE);
-        let edit = Turn::replace(&file, "two", "zwei");
-        self.scene.script([Turn::read_file(&file), edit]);
-        file
-    }
-
     /// Everything, with what starts an agent that ends by itself.
     fn decides_or_does_not(mut self, start: impl Fn(&Scene) -> Child) {
-        self.hook("");
-        let files = ["a.txt", "b.txt", "c.txt"].map(|name| self.scene.home.file(name, BEFORE));
-        let reads = files.iter().map(Turn::read_file);
-        let edits = files.iter().map(|file| Turn::replace(file, "two", "zwei"));
-        self.scene
-            .script(reads.chain([Turn::at_once(edits.collect::<Vec<_>>())]));
-        let agent = start(&self.scene);
-        self.scene.decide(&files[0], &Decision::Accept);
-        let why = "not the second one";
-        self.scene.decide(&files[1], &Decision::Reject(why));
-        let edited = b"one\ndrei\nthree\n";
-        self.scene.decide(&files[2], &Decision::Edit(edited));
-        self.scene.wait_told(&format!("and says: {why}"));
-        ended(agent).expect_done("three at once");
-        let accepted = BEFORE.replace("two", "zwei");
-        let expected = [accepted.as_bytes(), BEFORE.as_bytes(), edited];
-        for (file, expected) in files.iter().zip(expected) {
-            assert_bytes(file, expected);
-        }
-
         self.hook("--limit 2");
-        let file = self.edit("late.txt");
+        let late = self.scene.home.file("late.txt", BEFORE);
+        let edit = |file: &PathBuf| Turn::replace(file, "two", "zwei");
+        self.scene.script([Turn::read_file(&late), edit(&late)]);
         let agent = start(&self.scene);
         self.scene.wait_told("nobody decided in time");
         ended(agent).expect_done("too late");
-        assert_bytes(&file, BEFORE.as_bytes());
+        assert_bytes(&late, BEFORE.as_bytes());
         companion::wait_none_pending(&self.scene.home);
 
         self.hook("");
-        let file = self.edit("lost.txt");
+        let [a, b, c, lost] =
+            ["a.txt", "b.txt", "c.txt", "lost.txt"].map(|name| self.scene.home.file(name, BEFORE));
+        let read = [&a, &b, &c].map(Turn::read_file);
+        let three = Turn::at_once([&a, &b, &c].map(edit));
+        let rest = [three, Turn::read_file(&lost), edit(&lost)];
+        self.scene.script(read.into_iter().chain(rest));
         let agent = start(&self.scene);
-        companion::wait_pending(&self.scene.home, &file);
+        self.scene.decide(&a, &Decision::Accept);
+        let why = "not the second one";
+        self.scene.decide(&b, &Decision::Reject(why));
+        let edited = b"one\ndrei\nthree\n";
+        self.scene.decide(&c, &Decision::Edit(edited));
+        self.scene.wait_told(&format!("and says: {why}"));
+        companion::wait_pending(&self.scene.home, &lost);
+        let accepted = BEFORE.replace("two", "zwei");
+        assert_bytes(&a, accepted.as_bytes());
+        assert_bytes(&b, BEFORE.as_bytes());
+        assert_bytes(&c, edited);
         drop(self.scene.serve.take());
-        self.scene.wait_told("The change was not made");
+        self.scene.wait_told_both(why, "The change was not made");
         ended(agent).expect_done("killed");
-        assert_bytes(&file, BEFORE.as_bytes());
+        assert_bytes(&lost, BEFORE.as_bytes());
     }
 }
 
