@@ -121,7 +121,10 @@ impl Editor for Headless {
                 self.warn_once(status.warnings);
             }
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
-            EditorEvent::Shared(_) | EditorEvent::Draft(..) | EditorEvent::Stopped => {}
+            EditorEvent::Shared(_)
+            | EditorEvent::Draft(..)
+            | EditorEvent::Moved(_)
+            | EditorEvent::Stopped => {}
         }
     }
 }
