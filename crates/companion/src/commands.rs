@@ -5,7 +5,7 @@ mod own;
 
 use std::io::Write;
 #[cfg(unix)]
-use std::path::Path;
+use std::path::{Path, PathBuf};
 #[cfg(unix)]
 use std::sync::Arc;
 use std::time::Duration;
@@ -82,6 +82,12 @@ impl Commands {
         });
         let _ = self.tell(event::Command::State(reply));
         state
+    }
+
+    /// Has the companion keep these of its roots from agents, which find another companion there.
+    #[cfg(unix)]
+    pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
+        let _ = self.tell(event::Command::Withhold(roots));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.

@@ -267,4 +267,7 @@ pub(crate) enum Command {
     Lost(LostOutcome),
     /// The state that the companion tells of itself.
     State(Reply<CompanionState>),
+    /// Agents are to find another companion in these roots.
+    #[cfg(unix)]
+    Withhold(Vec<PathBuf>),
 }

@@ -96,6 +96,8 @@ pub(crate) struct MainLoop {
     /// The number of acceptances that are being weighed.
     weighing: usize,
     roots: Arc<[PathBuf]>,
+    /// The roots in which agents are to find another companion.
+    withheld: Vec<PathBuf>,
     checks: FileChecks,
     sessions: Sessions,
     origins: Origins,
@@ -169,6 +171,7 @@ impl MainLoop {
             gate: Gate::default(),
             weighing: 0,
             roots: views.roots().into(),
+            withheld: Vec::new(),
             views,
             state,
             discovery,

@@ -7,7 +7,8 @@
 //!
 //! The record of a running companion is a private file in the state folder. A successor takes it
 //! away: one successor at most, and only when the companion has ended. Another workspace's port and token are
-//! never taken over: a record is for the companion's roots, all of them and no others.
+//! never taken over: a record is for a companion that has one of its roots. Not for one with all of them only: several front
+//! ends share a companion, and the first that comes back after a crash has its own.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -81,6 +82,8 @@ struct Record {
 #[derive(Debug, PartialEq, Eq)]
 enum Claim {
     Fits,
+    /// It has some of its roots: other front ends of that one may not have come back yet.
+    FitsInPart,
     /// It would fit if its companion did not run.
     Running,
     /// For another workspace.
@@ -170,8 +173,8 @@ impl Handover {
     }
 }
 
-/// Takes over from the companion of these roots that ended last, if there is one, and removes what is too
-/// old. Nobody else can take the same. Without roots there is nothing to take over.
+/// Takes over from the companion of these roots, or else of some of them, that ended last, if there is one, and removes what
+/// is too old. Nobody else can take the same. Without roots there is nothing to take over.
 pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> Takeover {
     let own = workspace(roots);
     let mut fitting = Vec::new();
@@ -179,7 +182,10 @@ pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> T
     for directory in environment.state_dirs() {
         for (name, record) in records(&directory) {
             match record.claim(&own, now_ms) {
-                Claim::Fits => fitting.push((record.last_seen_ms(), directory.clone(), name)),
+                claim @ (Claim::Fits | Claim::FitsInPart) => {
+                    let order = (claim == Claim::Fits, record.last_seen_ms());
+                    fitting.push((order, directory.clone(), name));
+                }
                 Claim::Stale => remove(&directory, &name),
                 Claim::Running => is_running = true,
                 Claim::Others => {}
@@ -187,11 +193,12 @@ pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> T
         }
     }
     // The agent may still dial the one that ended last.
-    fitting.sort_by_key(|(last_seen_ms, ..)| std::cmp::Reverse(*last_seen_ms));
+    fitting.sort_by_key(|(order, ..)| std::cmp::Reverse(*order));
     let mut taken = fitting.into_iter().filter_map(|(_, directory, name)| {
         let content = state_dir::open(&directory)?.take(&name, MAX_FILE).ok()??;
         let record = parse(&name, &content)?;
-        (record.claim(&own, now_ms) == Claim::Fits).then(|| record.into_predecessor())
+        let fits = matches!(record.claim(&own, now_ms), Claim::Fits | Claim::FitsInPart);
+        fits.then(|| record.into_predecessor())
     });
     match taken.next() {
         Some(predecessor) => Takeover::Taken(predecessor),
@@ -207,6 +214,7 @@ impl Record {
 
     fn claim(&self, own: &[PathBuf], now_ms: u64) -> Claim {
         let is_own = !own.is_empty() && self.roots == own;
+        let shares = own.iter().any(|root| self.roots.contains(root));
         let valid_for = match self.ended_at_ms {
             Some(_) => VALID_FOR,
             None if process::is_alive(self.pid) => {
@@ -223,6 +231,8 @@ impl Record {
             Claim::Stale
         } else if is_own {
             Claim::Fits
+        } else if shares {
+            Claim::FitsInPart
         } else {
             Claim::Others
         }

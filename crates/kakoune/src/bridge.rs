@@ -231,6 +231,10 @@ impl Bridge {
             EditorEvent::Draft(key, text) => self.offered(key, text),
             EditorEvent::Text(key, told) => self.ask_text(key, told),
             EditorEvent::Status(status) => self.status(&status),
+            EditorEvent::Moved(port) => {
+                self.port = port;
+                self.session.run(script::port(port));
+            }
             EditorEvent::Lost(lost) => self.show_message(&lost.to_string()),
             EditorEvent::Stopped => self.is_over = true,
         }

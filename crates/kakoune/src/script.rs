@@ -43,6 +43,11 @@ pub fn begin(folder: &Path, port: u16) -> String {
     )
 }
 
+/// Tells it that agents connect to another port now.
+pub fn port(port: u16) -> String {
+    format!("set-option global pillion_port {port}")
+}
+
 /// Has the session report which process its server is.
 pub fn ask_server() -> String {
     "pillion-say-word server %sh{ echo \"$PPID\" }".to_owned()

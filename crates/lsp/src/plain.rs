@@ -331,9 +331,10 @@ impl ClientProfile for Plain {
             }
             EditorEvent::Draft(key, text) => self.proposals.offer(key, text),
             // Dropping a request for diagnostics answers that there are none.
-            EditorEvent::Diagnostics(..) | EditorEvent::Lost(_) | EditorEvent::Stopped => {
-                Vec::new()
-            }
+            EditorEvent::Diagnostics(..)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Moved(_)
+            | EditorEvent::Stopped => Vec::new(),
         }
     }
 

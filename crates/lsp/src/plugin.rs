@@ -189,7 +189,7 @@ impl ClientProfile for Plugin {
             .collect()
     }
 
-    fn roots_changed(&mut self, published: &Published) -> Vec<Action> {
+    fn published(&mut self, published: &Published) -> Vec<Action> {
         vec![environment(published)]
     }
 
@@ -280,7 +280,10 @@ impl ClientProfile for Plugin {
                 new.or(ended.map(|it| message::show(MessageType::Info, it)))
             }
             EditorEvent::Draft(key, text) => self.diffs.offer(key, text),
-            EditorEvent::Shared(_) | EditorEvent::Lost(_) | EditorEvent::Stopped => None,
+            EditorEvent::Shared(_)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Moved(_)
+            | EditorEvent::Stopped => None,
         };
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()

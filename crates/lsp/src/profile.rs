@@ -31,8 +31,8 @@ pub trait ClientProfile {
         Vec::new()
     }
 
-    /// The workspace roots changed, or the folder in which an agent starts.
-    fn roots_changed(&mut self, _published: &Published) -> Vec<Action> {
+    /// The port, the discovery files or the workspace roots changed, or the folder in which an agent starts.
+    fn published(&mut self, _published: &Published) -> Vec<Action> {
         Vec::new()
     }
 

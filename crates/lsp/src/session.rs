@@ -234,6 +234,7 @@ impl Session {
             EditorEvent::Diagnostics(..) | EditorEvent::Text(..)
                 if !self.is_initialized || self.output.len() > MAX_UNREAD => {}
             EditorEvent::Lost(lost) => self.say(warning(&lost)),
+            EditorEvent::Moved(_) => self.publish(),
             event if self.is_initialized => {
                 self.tell(|profile| profile.event(event));
             }
@@ -253,6 +254,7 @@ impl Session {
             | EditorEvent::Draft(..)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
+            | EditorEvent::Moved(_)
             | EditorEvent::Stopped => None,
         };
         let about = diff(&event);
@@ -336,9 +338,14 @@ impl Session {
             let changed = self.service.change_roots(self.roots.clone());
             self.check(changed);
         }
+        self.publish();
+    }
+
+    /// Tells the client by what agents find the companion now.
+    fn publish(&mut self) {
         // Before that, it is sent with all the rest.
         if let Some(published) = self.published().filter(|_| self.is_initialized) {
-            self.tell(|profile| profile.roots_changed(&published));
+            self.tell(|profile| profile.published(&published));
         }
     }
 
@@ -354,7 +361,7 @@ impl Session {
         let companion = self.service.companion()?;
         Some(Published {
             port: companion.port(),
-            discovery_files: companion.files().to_vec(),
+            discovery_files: companion.files(),
             roots: self.roots.clone(),
             start: self.start.clone(),
         })

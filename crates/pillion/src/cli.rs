@@ -17,8 +17,8 @@ use crate::commands::{
 
 /// The IDE companion for terminal coding agents, in any editor
 ///
-/// Shows Claude Code, Qwen Code and Gemini CLI which files you are working on, and lets you review the changes
-/// they propose. Without a command, it opens the terminal review of the current folder.
+/// Shows Claude Code, Codex CLI, Copilot CLI, Gemini CLI, Qwen Code and opencode which files you are working on, and
+/// lets you review what they change. Without a command, it opens the terminal review of the current folder.
 #[derive(Debug, Parser)]
 #[command(
     name = "pillion",

@@ -277,7 +277,7 @@ impl Driver {
                 self.update(Event::Status(status))
             }
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
-            EditorEvent::Shared(_) => Ok(()),
+            EditorEvent::Shared(_) | EditorEvent::Moved(_) => Ok(()),
             EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),
             EditorEvent::Stopped => self.stop(),
         }

@@ -130,16 +130,16 @@ impl Attached {
         match &self.0 {
             Host::Own(companion) => companion.port(),
             #[cfg(unix)]
-            Host::Hub(client) => client.port(),
+            Host::Hub(client) => client.attached().port,
         }
     }
 
     /// The discovery files, as they were when it attached.
-    pub fn files(&self) -> &[PathBuf] {
+    pub fn files(&self) -> Vec<PathBuf> {
         match &self.0 {
-            Host::Own(companion) => companion.files(),
+            Host::Own(companion) => companion.files().to_vec(),
             #[cfg(unix)]
-            Host::Hub(client) => &client.attached().files,
+            Host::Hub(client) => client.attached().files,
         }
     }
 
@@ -153,17 +153,17 @@ impl Attached {
     }
 
     /// The version of the program that the companion is in. Another one's works as far as both understand each other.
-    pub fn version(&self) -> &str {
+    pub fn version(&self) -> String {
         match &self.0 {
-            Host::Own(_) => VERSION,
+            Host::Own(_) => VERSION.to_owned(),
             #[cfg(unix)]
-            Host::Hub(client) => &client.attached().version,
+            Host::Hub(client) => client.attached().version,
         }
     }
 
     /// Returns what the person is to be told if that is another version than this program's.
     pub fn mismatch(&self) -> Option<Mismatch> {
-        version::of_hub(self.version(), VERSION)
+        version::of_hub(&self.version(), VERSION)
     }
 
     /// Returns true if this is a guest that is in the same editor as its host.

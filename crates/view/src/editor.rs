@@ -115,6 +115,9 @@ pub enum EditorEvent {
     Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
     /// Agents came or went, or what they are shown changed.
     Status(Status),
+    /// The companion is another one, at this port: its hub was another one, or the folders of the front end overlap those of
+    /// others.
+    Moved(u16),
     /// A text that the reviewer accepted never reached its agent, and will not any more. May come after
     /// [`EditorEvent::Stopped`].
     Lost(LostOutcome),

@@ -5,12 +5,13 @@
 mod connection;
 mod guests;
 mod remote_view;
+mod together;
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{fmt, process};
 
@@ -73,6 +74,12 @@ struct State {
     companions: HashMap<WorkspaceId, Companion>,
     views: HashMap<ViewId, Attached>,
     guests: Guests,
+    /// The roots that each companion was told to keep from agents.
+    withheld: HashMap<WorkspaceId, Vec<PathBuf>>,
+    /// The front end that came last, or whose roots changed last.
+    came: Option<ViewId>,
+    /// The number of times that front ends came, left or changed their roots.
+    changes: u64,
     last_view: u64,
     connections: usize,
     /// True once a front end has come.
@@ -87,6 +94,26 @@ struct Attached {
     commands: Commands,
     /// The place where an agent asks what is open that has the variables of the front end.
     context_place: context_sockets::Place,
+    link: Weak<Link<FromHub>>,
+    /// True if it has told others its port for as long as it runs.
+    is_fixed: bool,
+}
+
+impl Attached {
+    fn new(
+        handle: Handle,
+        companion: &Companion,
+        options: &Options,
+        link: &Arc<Link<FromHub>>,
+    ) -> Self {
+        Self {
+            handle,
+            commands: companion.commands().clone(),
+            context_place: context_sockets::Place::of(&options.environment),
+            link: Arc::downgrade(link),
+            is_fixed: options.shows == Shows::Alone,
+        }
+    }
 }
 
 impl context_sockets::Companions for Shared {
@@ -149,6 +176,8 @@ impl Hub {
                 shared.wait_while(until, |state| !state.is_over && state.front_ends() == seen);
             }
         })?;
+        let shared = Arc::clone(&self.shared);
+        spawn("workspaces", move || shared.keep_together())?;
         self.shared.wait_for_end();
         tracing::info!("the hub ends");
         own_sockets.end();
@@ -293,7 +322,10 @@ impl Shared {
         }
         let editor_pid = options.editor_pid;
         let view = self.attach_host(options, link)?;
-        self.lock().guests.add_host(view, process, editor_pid);
+        let mut state = self.lock();
+        state.guests.add_host(view, process, editor_pid);
+        state.has_changed(Some(view));
+        drop(state);
         self.changed.notify_all();
         Ok(view)
     }
@@ -338,19 +370,13 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let context_place = context_sockets::Place::of(&options.environment);
-        let started = Companion::open(options, editor, false);
+        let started = Companion::open(options.clone(), editor, false);
         let mut state = self.lock();
         let result = match started {
             Ok(companion) => {
                 let files = companion.files().to_vec();
                 link.send(attached(companion.port(), files, false));
-                let (handle, commands) = (companion.handle(), companion.commands().clone());
-                let attached = Attached {
-                    handle,
-                    commands,
-                    context_place,
-                };
+                let attached = Attached::new(companion.handle(), &companion, &options, link);
                 state.views.insert(view, attached);
                 state.workspaces.started(workspace);
                 if state.is_over {
@@ -412,7 +438,10 @@ impl Shared {
 
     /// A front end has other roots.
     fn change_roots(&self, view: ViewId, roots: Vec<PathBuf>) {
-        self.lock().workspaces.change_roots(view, roots);
+        let mut state = self.lock();
+        state.workspaces.change_roots(view, roots);
+        state.has_changed(Some(view));
+        drop(state);
         self.changed.notify_all();
     }
 
@@ -432,6 +461,7 @@ impl Shared {
             None => Report::Gone,
         });
         let stops = state.workspaces.left(view);
+        state.has_changed(None);
         let companion = stops.and_then(|workspace| state.companions.remove(&workspace));
         if let Some((workspace, companion)) = stops.zip(companion) {
             self.await_end(&mut state, workspace, companion, link);
@@ -473,6 +503,12 @@ impl State {
         (self.last_view, self.views.len())
     }
 
+    /// Front ends came, left or changed their roots.
+    fn has_changed(&mut self, came: Option<ViewId>) {
+        self.changes += 1;
+        self.came = came.or(self.came);
+    }
+
     fn is_idle(&self) -> bool {
         self.connections == 0 && self.workspaces.is_empty()
     }
@@ -498,11 +534,7 @@ impl State {
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
         let handle = companion.attach(options.clone(), editor, published);
-        let attached = Attached {
-            handle,
-            commands: companion.commands().clone(),
-            context_place: context_sockets::Place::of(&options.environment),
-        };
+        let attached = Attached::new(handle, companion, options, link);
         self.views.insert(view, attached);
         true
     }

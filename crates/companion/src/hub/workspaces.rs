@@ -1,8 +1,13 @@
 //! Owns the front ends that share a companion: those whose folders overlap. A state machine, without I/O.
 //!
-//! Of folders that overlap there is one companion at a time: one that starts, or that stops, is waited for.
+//! Of folders that overlap there is one companion at a time: one that starts, or that stops, is waited for. Front ends change
+//! their folders while they are served, and one may come whose folders overlap those of two companions. Then some
+//! [move](Workspaces::movers) to the other companion. Where agents keep them from that, a folder is
+//! [withheld](Workspaces::withheld) from agents by the companion that has had it for a shorter time: Claude Code connects
+//! to neither of two companions of its folder.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A front end. Never used twice.
@@ -18,6 +23,7 @@ pub(super) struct WorkspaceId(u64);
 pub(super) struct Workspaces {
     workspaces: BTreeMap<WorkspaceId, Workspace>,
     last: u64,
+    last_root: u64,
 }
 
 #[derive(Debug)]
@@ -27,6 +33,19 @@ struct Workspace {
     views: BTreeMap<ViewId, Vec<PathBuf>>,
     /// The roots that it stops with.
     left: Vec<PathBuf>,
+    /// The roots of now, with numbers in the order in which workspaces got them.
+    since: BTreeMap<PathBuf, u64>,
+}
+
+/// The reasons for front ends to stay with their companion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stays {
+    /// There is none.
+    No,
+    /// It must not end: agents are connected.
+    Open,
+    /// Nobody leaves it: it has proposals that wait for a decision.
+    Whole,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +74,10 @@ impl Workspaces {
         let running = others.iter().position(|(_, it)| it.phase == Phase::Running);
         if let Some(at) = running {
             let (id, workspace) = others.swap_remove(at);
+            let id = *id;
             workspace.views.insert(view, roots.to_vec());
-            return Place::Joins(*id);
+            self.note_roots(id);
+            return Place::Joins(id);
         }
         if !others.is_empty() {
             return Place::Waits;
@@ -67,9 +88,26 @@ impl Workspaces {
             phase: Phase::Starting,
             views: BTreeMap::from([(view, roots.to_vec())]),
             left: Vec::new(),
+            since: BTreeMap::new(),
         };
         self.workspaces.insert(id, workspace);
+        self.note_roots(id);
         Place::Starts(id)
+    }
+
+    /// Numbers the roots that a workspace has got, and forgets those that it has no longer.
+    fn note_roots(&mut self, id: WorkspaceId) {
+        let Some(workspace) = self.workspaces.get_mut(&id) else {
+            return;
+        };
+        let roots: BTreeSet<_> = workspace.views.values().flatten().cloned().collect();
+        workspace.since.retain(|root, _| roots.contains(root));
+        for root in roots {
+            workspace.since.entry(root).or_insert_with(|| {
+                self.last_root += 1;
+                self.last_root
+            });
+        }
     }
 
     /// Returns the workspace of a front end.
@@ -100,24 +138,92 @@ impl Workspaces {
 
     /// A front end has other roots now. It stays where it is.
     pub(super) fn change_roots(&mut self, view: ViewId, roots: Vec<PathBuf>) {
-        let mut workspaces = self.workspaces.values_mut();
-        if let Some(known) = workspaces.find_map(|it| it.views.get_mut(&view)) {
+        let mut workspaces = self.workspaces.iter_mut();
+        let known = workspaces.find_map(|(id, it)| Some((*id, it.views.get_mut(&view)?)));
+        if let Some((id, known)) = known {
             *known = roots;
+            self.note_roots(id);
         }
+    }
+
+    /// Returns the front ends that have to leave their companion and to come again, so that folders that overlap have one
+    /// companion: as few as possible, and rather the one that `came` last. None if nothing overlaps, or if those `stay`
+    /// that would have to move. Those that `are_fixed` never move.
+    pub(super) fn movers(
+        &self,
+        came: Option<ViewId>,
+        stay: impl Fn(WorkspaceId) -> Stays,
+        are_fixed: impl Fn(ViewId) -> bool,
+    ) -> BTreeSet<ViewId> {
+        let mut found = Vec::new();
+        for (from, to) in self.overlapping() {
+            let views = from.1.reaching(to.1);
+            let is_free = match stay(*from.0) {
+                Stays::No => true,
+                Stays::Open => views.len() < from.1.views.len(),
+                Stays::Whole => false,
+            };
+            if is_free && !views.iter().any(|view| are_fixed(*view)) {
+                let has_come = came.is_some_and(|came| views.contains(&came));
+                found.push(((views.len(), !has_come, Reverse(*from.0)), views));
+            }
+        }
+        let best = found.into_iter().min_by_key(|(order, _)| *order);
+        best.map(|(_, views)| views).unwrap_or_default()
+    }
+
+    /// Returns true if the folders of two companions overlap.
+    pub(super) fn overlap(&self) -> bool {
+        self.overlapping().next().is_some()
+    }
+
+    /// Returns the pairs of companions whose folders overlap, each in both orders.
+    fn overlapping(&self) -> impl Iterator<Item = (Numbered<'_>, Numbered<'_>)> {
+        let pairs = self
+            .running()
+            .flat_map(|one| self.running().map(move |other| (one, other)));
+        pairs.filter(|(one, other)| {
+            let mut roots = one.1.since.keys();
+            one.0 != other.0 && roots.any(|root| other.1.overlaps(std::slice::from_ref(root)))
+        })
+    }
+
+    fn running(&self) -> impl Iterator<Item = Numbered<'_>> {
+        let mut workspaces = self.workspaces.iter();
+        std::iter::from_fn(move || workspaces.find(|(_, it)| it.phase == Phase::Running))
+    }
+
+    /// Returns the roots of a workspace in which agents are to find another companion, because that has had the same folder,
+    /// or one around it, for longer.
+    pub(super) fn withheld(&self, id: WorkspaceId) -> Vec<PathBuf> {
+        let Some(workspace) = self.workspaces.get(&id) else {
+            return Vec::new();
+        };
+        let is_others = |(root, since): &(&PathBuf, &u64)| {
+            let mut others = self.running().filter(|(other, _)| **other != id);
+            others.any(|(_, other)| {
+                let mut known = other.since.iter();
+                known.any(|(known, earlier)| root.starts_with(known) && earlier < *since)
+            })
+        };
+        let withheld = workspace.since.iter().filter(is_others);
+        withheld.map(|(root, _)| root.clone()).collect()
     }
 
     /// A front end leaves. Answers the workspace that stops with it, if it was the last.
     pub(super) fn left(&mut self, view: ViewId) -> Option<WorkspaceId> {
         let mut workspaces = self.workspaces.iter_mut();
         let (id, workspace) = workspaces.find(|(_, it)| it.views.contains_key(&view))?;
-        let roots = workspace.views.remove(&view)?;
-        if !workspace.views.is_empty() || workspace.phase != Phase::Running {
+        let (id, roots) = (*id, workspace.views.remove(&view)?);
+        let stops = workspace.views.is_empty() && workspace.phase == Phase::Running;
+        if stops {
+            workspace.phase = Phase::Stopping;
+            workspace.left = roots;
+        } else {
             workspace.left.extend(roots);
-            return None;
         }
-        workspace.phase = Phase::Stopping;
-        workspace.left = roots;
-        Some(*id)
+        self.note_roots(id);
+        stops.then_some(id)
     }
 
     /// Returns true if there is none.
@@ -126,7 +232,33 @@ impl Workspaces {
     }
 }
 
+/// A workspace with its number.
+type Numbered<'a> = (&'a WorkspaceId, &'a Workspace);
+
 impl Workspace {
+    /// Returns the front ends whose roots overlap those of the other workspace, and those whose roots overlap theirs.
+    fn reaching(&self, other: &Workspace) -> BTreeSet<ViewId> {
+        let mut found = BTreeSet::new();
+        let mut around: Vec<PathBuf> = other.since.keys().cloned().collect();
+        loop {
+            let reaches = |(view, roots): &(&ViewId, &Vec<PathBuf>)| {
+                let mut pairs = around
+                    .iter()
+                    .flat_map(|at| roots.iter().map(move |root| (at, root)));
+                !found.contains(*view) && pairs.any(|(at, root)| overlap(at, root))
+            };
+            let more: Vec<_> = self.views.iter().filter(reaches).collect();
+            if more.is_empty() {
+                return found;
+            }
+            found.extend(more.iter().map(|(view, _)| **view));
+            around.extend(
+                more.into_iter()
+                    .flat_map(|(_, roots)| roots.iter().cloned()),
+            );
+        }
+    }
+
     fn overlaps(&self, roots: &[PathBuf]) -> bool {
         let left = match self.phase {
             Phase::Stopping => self.left.as_slice(),
@@ -243,5 +375,94 @@ mod tests {
         workspaces.change_roots(ViewId(2), paths(&["/c"]));
         let other = workspaces.place(ViewId(3), &paths(&["/a"]));
         assert!(matches!(other, Place::Starts(_)), "it has left");
+    }
+
+    /// Workspaces that run, each of front ends with these roots, which are numbered from 1 on.
+    fn served(workspaces: &[&[&[&str]]]) -> (Workspaces, Vec<WorkspaceId>) {
+        let mut all = Workspaces::default();
+        let mut ids = Vec::new();
+        let mut view = 0;
+        for (number, views) in workspaces.iter().enumerate() {
+            // They come to a folder of their own, and change their roots then.
+            let own = format!("/own/{number}");
+            let first = view;
+            for _ in *views {
+                view += 1;
+                match all.place(ViewId(view), &paths(&[&own])) {
+                    Place::Starts(id) => {
+                        all.started(id);
+                        ids.push(id);
+                    }
+                    place => assert_eq!(place, Place::Joins(ids[number])),
+                }
+            }
+            for (at, roots) in (first + 1..).zip(*views) {
+                all.change_roots(ViewId(at), paths(roots));
+            }
+        }
+        (all, ids)
+    }
+
+    #[test]
+    fn front_ends_move_until_no_folders_of_companions_overlap() {
+        use Stays::{No, Open, Whole};
+        for (workspaces, came, stay, movers) in [
+            // Nothing overlaps.
+            (
+                &[&[&["/a"][..]][..], &[&["/b"]]][..],
+                2,
+                &[No, No][..],
+                &[][..],
+            ),
+            // An editor opens a file of a project that another one has open.
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[No, No], &[2]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 1, &[No, No], &[1]),
+            (&[&[&["/a"]], &[&["/b", "/a/deep"]]], 2, &[No, No], &[2]),
+            // Its companion has agents, so the other one moves; both have some.
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[No, Open], &[1]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[Open, Open], &[]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[Open, Whole], &[]),
+            // It is not alone there, and leaves the others and their agents, but not while one waits for a decision.
+            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[Open, Open], &[2]),
+            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[Open, Whole], &[]),
+            (&[&[&["/a"]], &[&["/a", "/b"], &["/b"]]], 2, &[No, No], &[1]),
+            (
+                &[&[&["/a"]], &[&["/a", "/b"], &["/b"]]],
+                2,
+                &[Open, Open],
+                &[],
+            ),
+            // A review of the folder around two.
+            (&[&[&["/a/b"], &["/a"]], &[&["/a/c"]]], 2, &[No, No], &[3]),
+        ] {
+            let (all, ids) = served(workspaces);
+            let stays = |id: WorkspaceId| stay[ids.iter().position(|it| *it == id).unwrap()];
+            let found = all.movers(Some(ViewId(came)), stays, |_| false);
+            let expected: BTreeSet<_> = movers.iter().map(|view| ViewId(*view)).collect();
+            assert_eq!(found, expected, "{workspaces:?} {stay:?}");
+            let fixed = all.movers(None, stays, |view| expected.contains(&view));
+            assert!(fixed.is_disjoint(&expected), "{workspaces:?}");
+        }
+    }
+
+    #[test]
+    fn a_folder_is_withheld_by_the_companion_that_got_it_later() {
+        let (mut all, ids) = served(&[&[&["/a", "/x"]], &[&["/b", "/a", "/x/deep"]]]);
+        assert_eq!(all.withheld(ids[0]), paths(&[]));
+        assert_eq!(all.withheld(ids[1]), paths(&["/a", "/x/deep"]));
+        assert!(all.overlap());
+        // A folder around it is not withheld: nobody else has the rest of it.
+        all.change_roots(ViewId(2), paths(&["/b", "/"]));
+        assert_eq!(all.withheld(ids[1]), paths(&[]));
+        // What the first one gives up and gets again it has for a shorter time.
+        all.change_roots(ViewId(2), paths(&["/a"]));
+        all.change_roots(ViewId(1), paths(&["/x"]));
+        assert_eq!(all.withheld(ids[1]), paths(&[]));
+        assert!(!all.overlap());
+        all.change_roots(ViewId(1), paths(&["/x", "/a"]));
+        assert_eq!(all.withheld(ids[0]), paths(&["/a"]));
+        assert_eq!(all.withheld(ids[1]), paths(&[]));
+        all.left(ViewId(2));
+        assert_eq!(all.withheld(ids[0]), paths(&[]));
     }
 }

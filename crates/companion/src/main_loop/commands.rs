@@ -101,6 +101,8 @@ impl MainLoop {
                 self.report_lost((None, lost));
             }
             Command::State(answer) => answer.done(self.state()),
+            #[cfg(unix)]
+            Command::Withhold(roots) => self.withhold(roots),
         }
     }
 

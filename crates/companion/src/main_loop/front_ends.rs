@@ -1,5 +1,7 @@
 //! The loop's work for its front ends: they come, report and leave.
 
+#[cfg(unix)]
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -267,7 +269,24 @@ impl MainLoop {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
             self.unhooked.stirred(Instant::now());
-            self.discovery.order(Order::SetRoots(roots));
+            self.publish_roots();
         }
+    }
+
+    /// Agents are to find another companion in these roots.
+    #[cfg(unix)]
+    pub(super) fn withhold(&mut self, roots: Vec<PathBuf>) {
+        tracing::info!(
+            count = roots.len(),
+            "another companion serves some of the roots"
+        );
+        self.withheld = roots;
+        self.publish_roots();
+    }
+
+    fn publish_roots(&self) {
+        let mut roots = self.roots.to_vec();
+        roots.retain(|root| !self.withheld.contains(root));
+        self.discovery.order(Order::SetRoots(roots));
     }
 }

@@ -35,7 +35,10 @@ impl Editor for Headless {
             },
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
             EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
-            EditorEvent::Lost(_) | EditorEvent::Status(_) | EditorEvent::Stopped => {
+            EditorEvent::Lost(_)
+            | EditorEvent::Status(_)
+            | EditorEvent::Moved(_)
+            | EditorEvent::Stopped => {
                 self.view.event(event);
             }
         }

@@ -58,7 +58,10 @@ fn editor(asked: &Arc<Mutex<Asked>>) -> Box<dyn Editor> {
             EditorEvent::Shared(key) => asked.words.push(format!("shared {key}")),
             EditorEvent::Draft(key, text) => asked.words.push(format!("draft {key} {text}")),
             EditorEvent::Stopped => asked.words.push("stopped".to_owned()),
-            EditorEvent::Diagnostics(..) | EditorEvent::Status(_) | EditorEvent::Lost(_) => {}
+            EditorEvent::Diagnostics(..)
+            | EditorEvent::Status(_)
+            | EditorEvent::Lost(_)
+            | EditorEvent::Moved(_) => {}
         }
     })
 }

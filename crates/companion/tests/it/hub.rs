@@ -3,6 +3,7 @@
 mod codex;
 mod guests;
 mod many;
+mod together;
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;

@@ -56,6 +56,8 @@ pub fn stand_in() -> (impl Editor, StandIn) {
         EditorEvent::Text(..) => {}
         // It shows nothing as a file.
         EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
+        // Its attachment says the same.
+        EditorEvent::Moved(_) => {}
         event => drop(asked_sender.send(event)),
     };
     (editor, StandIn { asked, status })

@@ -119,11 +119,28 @@ fn what_is_too_old_is_not_taken_and_is_removed() {
 fn other_roots_take_nothing() {
     let world = World::new();
     record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW);
-    for other in [&["/w"][..], &["/w", "/v", "/u"], &[]] {
+    for other in [&["/u"][..], &["/w/below"], &["/"], &[]] {
         assert!(take(&world, &roots(other), NOW).is_none(), "{other:?}");
     }
     // Their order says nothing, nor does one that is listed twice.
     assert!(take(&world, &roots(&["/v", "/w", "/v"]), NOW).is_some());
+}
+
+/// Of several front ends, one comes back first.
+#[test]
+fn one_of_the_roots_is_enough() {
+    let world = World::new();
+    for own in [&["/w"][..], &["/v"], &["/u", "/w"], &["/w", "/v", "/u"]] {
+        record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW);
+        let taken = take(&world, &roots(own), NOW + 1);
+        assert_eq!(taken.map(|it| it.port), Some(PORT), "{own:?}");
+    }
+    // One of all its roots is taken first, also if it ended earlier; and none of one that runs.
+    record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW + 9);
+    record(&world, &roots(&["/w"]), PORT + 1).0.end(NOW);
+    let _running = record(&world, &roots(&["/w", "/x"]), PORT + 2);
+    let mut next = || take(&world, &roots(&["/w"]), NOW + 10).map(|it| it.port);
+    assert_eq!([next(), next(), next()], [Some(PORT + 1), Some(PORT), None]);
 }
 
 #[test]

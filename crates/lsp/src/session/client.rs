@@ -47,6 +47,7 @@ fn renumbered(event: EditorEvent, id: DiffId) -> EditorEvent {
         | EditorEvent::Diagnostics(..)
         | EditorEvent::Status(_)
         | EditorEvent::Lost(_)
+        | EditorEvent::Moved(_)
         | EditorEvent::Stopped) => event,
     }
 }

@@ -15,7 +15,7 @@ use pillion_review::{Notify, ThemeChoice};
 
 /// Review the changes that agents propose (the default command)
 ///
-/// Start `gemini` or `qwen` in another terminal, in the same folder. Its changes open here as
+/// Start an agent in another terminal, in the same folder: `pillion run claude`. Its changes open here as
 /// diffs, which you accept, reject, edit, or pick apart hunk by hunk. Press `?` for the keys.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -70,10 +70,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         front.notice(mismatch.to_string());
     }
     if let Some(folder) = &demo {
-        let file = companion.files().first();
+        let file = companion.files().into_iter().next();
         let file = file.context("no agent can find this companion")?;
         let front = front.clone();
-        demo::start(folder.path(), file, move |told| front.notice(told))?;
+        demo::start(folder.path(), &file, move |told| front.notice(told))?;
     }
     // PATH may have folders whose disks are slow.
     let _ = spawn("agents", move || {

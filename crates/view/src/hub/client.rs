@@ -44,7 +44,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub(crate) struct Client {
     view: Arc<View>,
-    attached: Attached,
+    first: Attached,
 }
 
 /// The reason why a front end is not attached.
@@ -97,7 +97,7 @@ impl Client {
         }
         drop(told);
         let failed = match first.recv() {
-            Ok(First::Attached(attached)) => return Ok(Self { view, attached }),
+            Ok(First::Attached(first)) => return Ok(Self { view, first }),
             Ok(First::Refused(refused)) if refused.kind == RefusedKind::CannotStart => {
                 StartError::Refused(refused.reason)
             }
@@ -111,13 +111,9 @@ impl Client {
         Err(Unattached::Failed(failed))
     }
 
-    pub(crate) fn attached(&self) -> &Attached {
-        &self.attached
-    }
-
-    /// Of now: another hub may have another port.
-    pub(crate) fn port(&self) -> u16 {
-        self.view.port().unwrap_or(self.attached.port)
+    /// The companion of now: another hub may have another port, and a front end whose folders change another companion.
+    pub(crate) fn attached(&self) -> Attached {
+        self.view.companion().unwrap_or_else(|| self.first.clone())
     }
 
     pub(crate) fn handle(&self) -> Handle {
@@ -157,7 +153,7 @@ fn signalled(view: &Weak<View>, signal: Signal, told: &Sender<First>) -> bool {
     let Some(view) = view.upgrade() else {
         return false;
     };
-    if view.port().is_none() {
+    if view.companion().is_none() {
         let _ = told.send(First::Interrupted);
     } else if signal == Signal::Interrupt && !view.interrupted() {
         // It was for a program that the front end runs in the same terminal.
@@ -233,7 +229,7 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
         match message {
             Ok(FromHub::Attached(attached)) => {
                 tracing::info!(attached.pid, attached.port, attached.version, "attached");
-                view.attached(attached.port);
+                view.attached(attached.clone());
                 if let Some(first) = first.take() {
                     let _ = first.send(First::Attached(attached));
                 }

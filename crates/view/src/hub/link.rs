@@ -31,6 +31,8 @@ enum Item<M> {
     Message(M),
     /// The one in [`Link::latest`].
     Latest,
+    /// Nothing more is said.
+    Close,
 }
 
 /// Takes the answer to a request.
@@ -71,6 +73,11 @@ impl<M: Serialize + Send + 'static> Link<M> {
         if lock(&self.latest).replace(message).is_none() {
             let _ = self.queue.send(Item::Latest);
         }
+    }
+
+    /// Closes the connection, once everything said before is written. Never waits.
+    pub fn close(&self) {
+        let _ = self.queue.send(Item::Close);
     }
 
     /// Returns the number of messages that wait for the other end to read.
@@ -147,6 +154,7 @@ fn write<M: Serialize>(
         let message = match item {
             Item::Message(message) => Some(message),
             Item::Latest => lock(latest).take(),
+            Item::Close => break,
         };
         let Some(message) = message else {
             continue;
@@ -210,6 +218,16 @@ mod tests {
         };
         assert!(answer.request == 7 && answer.result.is_err());
         assert_eq!(next(&mut lines), None);
+    }
+
+    #[test]
+    fn it_can_be_closed_while_somebody_may_still_say_something() {
+        let (link, mut lines) = link();
+        link.send(FromView::Leave);
+        link.close();
+        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        assert_eq!(next(&mut lines), None);
+        link.send(FromView::Leave);
     }
 
     #[test]

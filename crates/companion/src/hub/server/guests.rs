@@ -10,7 +10,6 @@ use pillion_view::{Options, Reply};
 
 use super::remote_view::RemoteView;
 use super::{Attached, Shared, Unattached, attached};
-use crate::agents::context_sockets;
 use crate::hub::workspaces::ViewId;
 
 /// The guests of each view. A state machine, without I/O.
@@ -74,12 +73,8 @@ impl Shared {
             Err(reason) => to.send(FromHub::Refused(refused(reason))),
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let context_place = context_sockets::Place::of(&options.environment);
-        let attached = Attached {
-            handle: companion.attach(options, editor, published),
-            commands: companion.commands().clone(),
-            context_place,
-        };
+        let handle = companion.attach(options.clone(), editor, published);
+        let attached = Attached::new(handle, companion, &options, link);
         let guest = state.next_view();
         state.views.insert(guest, attached);
         state.guests.guests.insert(guest, view);

@@ -61,6 +61,8 @@ impl Editor for RemoteView {
             }
             EditorEvent::Lost(lost) => self.link.send(FromHub::Lost(Box::new(lost))),
             EditorEvent::Stopped => self.link.send(FromHub::Stopped),
+            // Its own end of the connection knows that.
+            EditorEvent::Moved(_) => {}
         }
     }
 

@@ -13,7 +13,7 @@ use crate::changes::{ActDone, ChangesList};
 use crate::decision::Ruling;
 use crate::editor::{Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
-use crate::hub::wire::{FromHub, FromView};
+use crate::hub::wire::{Attached, FromHub, FromView};
 use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::{DiffId, ProposalKey};
@@ -34,8 +34,8 @@ struct State {
     /// The connection with the hub, if there is one.
     link: Option<ToHub>,
     proposals: Proposals,
-    /// That of its companion, once it had one.
-    port: Option<u16>,
+    /// Its companion, once it had one.
+    attached: Option<Attached>,
     is_leaving: bool,
     /// True if it was told that it is served no longer.
     is_stopped: bool,
@@ -51,7 +51,7 @@ impl View {
                 context: None,
                 link: None,
                 proposals: Proposals::default(),
-                port: None,
+                attached: None,
                 is_leaving: false,
                 is_stopped: false,
                 has_ended: false,
@@ -69,9 +69,9 @@ impl View {
         self.state().options.is_guest()
     }
 
-    /// That of its companion; none before it had one.
-    pub(crate) fn port(&self) -> Option<u16> {
-        self.state().port
+    /// Its companion, or the last one; none before it had one.
+    pub(crate) fn companion(&self) -> Option<Attached> {
+        self.state().attached.clone()
     }
 
     /// The front end itself: it is served elsewhere.
@@ -107,8 +107,12 @@ impl View {
     }
 
     /// Agents find its companion.
-    pub(crate) fn attached(&self, port: u16) {
-        self.state().port = Some(port);
+    pub(crate) fn attached(&self, attached: Attached) {
+        let (port, files) = (attached.port, attached.files.clone());
+        let former = self.state().attached.replace(attached);
+        if former.is_some_and(|it| (it.port, it.files) != (port, files)) {
+            self.event(EditorEvent::Moved(port));
+        }
     }
 
     /// The connection is over. Proposals that were shown because of it go away, unless the front end does, as a guest.
@@ -156,7 +160,7 @@ impl View {
     /// It has left: nothing more comes.
     pub(crate) fn end(&self) {
         let state = self.state();
-        let is_untold = state.port.is_some() && !state.is_stopped;
+        let is_untold = state.attached.is_some() && !state.is_stopped;
         drop(state);
         if is_untold {
             self.event(EditorEvent::Stopped);

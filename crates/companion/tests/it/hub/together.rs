@@ -1,0 +1,180 @@
+//! Front ends whose folders come to overlap have one companion, as far as agents allow that.
+
+use std::fs;
+
+use pillion_view::Shows;
+
+use super::*;
+
+impl World {
+    /// The roots of all companions, and those that their discovery files have.
+    fn all_roots(&self) -> Vec<Vec<PathBuf>> {
+        let running = state::list(&self.environment).into_iter();
+        running.map(|it| it.roots).collect()
+    }
+
+    async fn attach_as(&self, shows: Shows, root: &str) -> Front {
+        let options = Options {
+            environment: self.environment.clone(),
+            editor_pid: std::process::id(),
+            ide: IdeInfo::new("test", "Test"),
+            roots: vec![self.root(root)],
+            shows,
+        };
+        let (editor, stand_in) = stand_in();
+        let attached =
+            spawn_blocking(move || attach_to_running(options, editor, start_own).unwrap());
+        let attached = timeout(SOON, attached).await.unwrap().unwrap();
+        Front {
+            handle: attached.handle(),
+            attached,
+            editor: stand_in,
+        }
+    }
+}
+
+async fn until(what: &str, is_so: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < SOON, "{what}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+fn is_together(fronts: &[&Front]) -> bool {
+    let ports: Vec<u16> = fronts.iter().map(|it| it.attached.port()).collect();
+    ports.iter().all(|port| *port == ports[0])
+}
+
+/// Returns true if an agent that reads the files of this front end's companion finds it in the folder.
+fn is_found(front: &Front, folder: &std::path::Path) -> bool {
+    let folder = folder.to_str().unwrap();
+    let files = front.attached.files();
+    let texts: Vec<_> = files.iter().flat_map(fs::read_to_string).collect();
+    assert!(!texts.is_empty());
+    texts
+        .iter()
+        .any(|text| text.contains(&format!("{folder}\"")))
+}
+
+#[tokio::test]
+async fn an_editor_that_opens_a_file_of_another_ones_project_joins_it() {
+    let world = World::start();
+    let mut first = world.attach(&["one"]).await;
+    let mut second = world.attach(&["two"]).await;
+    assert!(!is_together(&[&first, &second]));
+    let roots = vec![world.root("two"), world.root("one")];
+    second.handle.change_roots(roots);
+    until("they are together", || is_together(&[&first, &second])).await;
+    until("one companion", || world.all_roots().len() == 1).await;
+    let (client, mut updates) = world.connect(first.attached.port()).await;
+    let path = world.path("two/new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), second.editor.show());
+    opened.unwrap();
+    second
+        .decide(Decide::blind(diff.key(), Outcome::accepted("x")))
+        .await;
+    let outcome = next_outcome(&mut updates).await;
+    assert!(
+        matches!(outcome, Update::DiffAccepted { .. }),
+        "{outcome:?}"
+    );
+    assert!(first.editor.is_idle() && second.editor.is_idle());
+    first.leave().await;
+    second.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn a_review_of_the_folder_around_two_projects_brings_their_editors_together() {
+    let world = World::start();
+    let one = world.attach(&["all/one"]).await;
+    let two = world.attach(&["all/two"]).await;
+    let three = world.attach(&["all/three"]).await;
+    let review = world.attach_as(Shows::Always, "all").await;
+    let all = [&one, &two, &three, &review];
+    until("they are together", || is_together(&all)).await;
+    until("one companion", || world.all_roots().len() == 1).await;
+    assert_eq!(world.all_roots()[0].len(), 4);
+    for front in [one, two, three, review] {
+        front.leave().await;
+    }
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn the_editor_whose_companion_has_no_agent_joins_the_other() {
+    let world = World::start();
+    let one = world.attach(&["one"]).await;
+    let two = world.attach(&["two"]).await;
+    let port = two.attached.port();
+    let _agent = world.connect(port).await;
+    two.handle
+        .change_roots(vec![world.root("two"), world.root("one")]);
+    until("they are together", || is_together(&[&one, &two])).await;
+    assert_eq!(one.attached.port(), port, "the agent keeps its companion");
+    one.leave().await;
+    two.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_leaves() {
+    let world = World::start();
+    let one = world.attach(&["one"]).await;
+    let two = world.attach(&["two"]).await;
+    let _agent = world.connect(one.attached.port()).await;
+    let (client, updates) = world.connect(two.attached.port()).await;
+    let (shared, own) = (world.root("one"), world.root("two"));
+    two.handle.change_roots(vec![own.clone(), shared.clone()]);
+    until("it is listed", || {
+        world.all_roots().iter().any(|it| it.len() == 2)
+    })
+    .await;
+    until("it is withheld", || {
+        is_found(&two, &own) && !is_found(&two, &shared)
+    })
+    .await;
+    assert!(is_found(&one, &shared));
+    assert!(!is_together(&[&one, &two]));
+    // The editor that has both goes on there.
+    drop((client, updates));
+    until("they are together", || is_together(&[&one, &two])).await;
+    until("it is found", || {
+        is_found(&two, &own) && is_found(&two, &shared)
+    })
+    .await;
+    one.leave().await;
+    two.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn nobody_moves_while_a_proposal_waits_nor_one_that_has_told_its_port() {
+    let world = World::start();
+    let mut one = world.attach(&["one"]).await;
+    let served = world.attach_as(Shows::Alone, "two").await;
+    let (client, mut updates) = world.connect(one.attached.port()).await;
+    let ports = [one.attached.port(), served.attached.port()];
+    let path = world.path("one/new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), one.editor.show());
+    opened.unwrap();
+    one.handle
+        .change_roots(vec![world.root("one"), world.root("two")]);
+    until("it is listed", || {
+        world.all_roots().iter().any(|it| it.len() == 2)
+    })
+    .await;
+    let shared = world.root("two");
+    until("it is withheld", || !is_found(&one, &shared)).await;
+    assert_eq!([one.attached.port(), served.attached.port()], ports);
+    one.decide(Decide::blind(diff.key(), Outcome::accepted("x")))
+        .await;
+    next_outcome(&mut updates).await;
+    drop((client, updates));
+    until("they are together", || is_together(&[&one, &served])).await;
+    assert_eq!(served.attached.port(), ports[1], "scripts know it");
+    one.leave().await;
+    served.leave().await;
+    world.ends().await;
+}
