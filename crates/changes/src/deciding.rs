@@ -958,28 +958,6 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeR
     Err(DecideError::NothingTakenBack)
 }
 
-/// The turns in which a person has taken something back of this file.
-///
-/// # Errors
-/// When the store cannot be read.
-pub fn taken_back_of(store: &Store, path: &Path) -> Result<Vec<Kept>, StoreError> {
-    let mut found = Vec::new();
-    for turn in store.numbers()? {
-        // What cannot be read cannot be undone.
-        let judged = store.judged(turn);
-        let is_edit = |(_, it): (u64, &Judged)| it.judgement != Judgement::Kept;
-        if judged.is_ok_and(|it| it.all().any(is_edit))
-            && let Ok(kept) = Kept::read(store, turn)
-        {
-            let is_it = |it: &Change| it.path == path && kept.has_taken_back(it);
-            if kept.turn.changes.iter().any(is_it) {
-                found.push(kept);
-            }
-        }
-    }
-    Ok(found)
-}
-
 /// The judgement of a change of which hunks were taken back, and so many are left.
 fn judgement(left: usize, is_all: bool) -> Judgement {
     match (left, is_all) {

@@ -2,7 +2,8 @@
 //! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
-//! which everybody appends, so that writers never overwrite each other. Every other file is whole or not there.
+//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. Every other file is whole or
+//! not there.
 
 mod judgements;
 mod log;
@@ -126,7 +127,7 @@ impl StoreError {
 
 /// The form in which turns are kept. One with a higher number is not read.
 ///
-/// In the first one, each judgement had a file of its own.
+/// In the first one, each judgement had a file of its own, which is not read any more.
 const VERSION: u32 = 2;
 
 /// A turn as it is kept.
@@ -387,7 +388,7 @@ impl Store {
         self.remove_texts(now, MAX_IDLE, needed)
     }
 
-    /// Removes a turn if it is old and nothing of it is unseen. So many turns are `newer`.
+    /// Removes a turn if it is old and nothing of it is unseen, or else what does not count in its log. So many turns are `newer`.
     fn tidy_turn(&self, number: u64, newer: usize, now: SystemTime) -> Result<(), StoreError> {
         self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
         let turn = match self.turn(number) {
@@ -409,7 +410,7 @@ impl Store {
         // The newest number stays, so that none is given twice.
         match newer > 0 && is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
             true => self.forget(number),
-            false => Ok(()),
+            false => self.shorten_judged(number),
         }
     }
 

@@ -5,14 +5,14 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use pillion_changes::deciding::{last_taken_back, taken_back_of};
+use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, Typed,
-    TypedError, Words, kept, take_back,
+    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, TakenBack,
+    Typed, TypedError, Words, kept, take_back,
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::remarks::FileRemark;
@@ -55,6 +55,8 @@ pub(crate) struct Judging {
     lists: DiskThreads,
     /// One after the other: two could mean the same file.
     acts: DiskThreads,
+    /// Used on the thread of the acts.
+    taken_back: Arc<Mutex<TakenBack>>,
     events: Events,
 }
 
@@ -65,6 +67,7 @@ impl Judging {
             store: environment.and_then(|it| Store::of(it).ok()),
             lists: DiskThreads::new(MAX_LISTS),
             acts: DiskThreads::new(1),
+            taken_back: Arc::default(),
             events,
         }
     }
@@ -97,8 +100,13 @@ impl Judging {
             return;
         };
         let (threads, events) = (self.acts.clone(), self.events.clone());
+        let taken_back = Arc::clone(&self.taken_back);
         tokio::spawn(async move {
-            let acting = threads.start(move || undone_in_editor(&store, &path));
+            let acting = threads.start(move || {
+                let taken_back = taken_back.lock();
+                let mut taken_back = taken_back.unwrap_or_else(PoisonError::into_inner);
+                undone_in_editor(&store, &mut taken_back, &path)
+            });
             let Some(acting) = acting.await else {
                 return;
             };
@@ -298,9 +306,9 @@ impl Performed {
 }
 
 /// Of a file that was saved: what the person had taken back, and what is there again.
-fn undone_in_editor(store: &Store, path: &Path) -> Vec<Performed> {
+fn undone_in_editor(store: &Store, taken_back: &mut TakenBack, path: &Path) -> Vec<Performed> {
     let path = real_path(path);
-    let turns = taken_back_of(store, &path).unwrap_or_default();
+    let turns = taken_back.of(store, &path).unwrap_or_default();
     let Some(now) = kept::now(&path).filter(|_| !turns.is_empty()) else {
         return Vec::new();
     };

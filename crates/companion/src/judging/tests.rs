@@ -729,15 +729,18 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
         for saved in [AFTER, &mine] {
             let lab = lab();
             let path = lab.path();
-            assert!(undone_in_editor(&lab.store, &path).is_empty());
+            let mut taken_back = TakenBack::default();
+            let mut saved_in_editor =
+                |path: &Path| undone_in_editor(&lab.store, &mut taken_back, path);
+            assert!(saved_in_editor(&path).is_empty());
             lab.act(act(&path)).unwrap();
             // Saved without that: it stays taken back.
             fs::write(&path, format!("{BEFORE}more\n")).unwrap();
-            assert!(undone_in_editor(&lab.store, &path).is_empty(), "{number}");
+            assert!(saved_in_editor(&path).is_empty(), "{number}");
             fs::write(&path, AFTER.replace('B', "b")).unwrap();
-            assert!(undone_in_editor(&lab.store, &path).is_empty(), "{number}");
+            assert!(saved_in_editor(&path).is_empty(), "{number}");
             fs::write(&path, saved).unwrap();
-            let undone = undone_in_editor(&lab.store, &path);
+            let undone = saved_in_editor(&path);
             let [undone] = &undone[..] else {
                 panic!("{number}: {undone:?}");
             };
@@ -749,7 +752,7 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
             assert!(told.contains("\n-b\n+B\n"), "{told}");
             assert_eq!(lab.state(0), "unseen", "{number}");
             // It is told once, and can be taken back again.
-            assert!(undone_in_editor(&lab.store, &path).is_empty());
+            assert!(saved_in_editor(&path).is_empty());
             lab.act(whole(&path, Vec::new())).unwrap();
             assert_eq!(
                 fs::read_to_string(&path).unwrap(),

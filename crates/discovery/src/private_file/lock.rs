@@ -24,6 +24,24 @@ impl Folder {
         own.is_ok_and(|own| there.is_ok_and(|there| same(own, there)))
     }
 
+    /// The file `name`, to be locked, which is created 0600 if it is not there.
+    ///
+    /// # Errors
+    /// When something else has that name, or when the system refuses.
+    pub fn lock_file(&self, name: &str) -> Result<File, FileError> {
+        let path = self.path.join(name);
+        let failed = |errno: Errno| FileError::io("lock", &path, errno);
+        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = openat(&self.fd, name, flags | OFlags::NONBLOCK, PRIVATE_FILE)
+            .map(File::from)
+            .map_err(|errno| match errno {
+                Errno::LOOP => FileError::Link(path.clone()),
+                errno => failed(errno),
+            })?;
+        check_file(&fstat(&file).map_err(failed)?, &path)?;
+        Ok(file)
+    }
+
     /// Takes the lock `name`, a file that is created; none if another process holds it.
     ///
     /// # Errors
@@ -31,16 +49,9 @@ impl Folder {
     pub fn lock(&self, name: &str) -> Result<Option<Lock>, FileError> {
         let path = self.path.join(name);
         let failed = |errno: Errno| FileError::io("lock", &path, errno);
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         loop {
-            let file = openat(&self.fd, name, flags | OFlags::NONBLOCK, PRIVATE_FILE)
-                .map(File::from)
-                .map_err(|errno| match errno {
-                    Errno::LOOP => FileError::Link(path.clone()),
-                    errno => failed(errno),
-                })?;
+            let file = self.lock_file(name)?;
             let stat = fstat(&file).map_err(failed)?;
-            check_file(&stat, &path)?;
             match flock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => {}
                 Err(Errno::WOULDBLOCK) => return Ok(None),

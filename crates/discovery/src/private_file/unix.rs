@@ -189,6 +189,27 @@ impl Folder {
         start: u64,
         most: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
+        let Some(mut file) = self.open_file(name)? else {
+            return Ok(None);
+        };
+        let path = self.path.join(name);
+        let failed = |error| FileError::io("read", &path, error);
+        // Room for all of it and for the end to be seen: two system calls, and not a dozen.
+        let size = file.metadata().map_err(failed)?.len();
+        let size = size.saturating_sub(start).min(most);
+        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
+        if start > 0 {
+            file.seek(SeekFrom::Start(start)).map_err(failed)?;
+        }
+        file.take(most).read_to_end(&mut content).map_err(failed)?;
+        Ok(Some(content))
+    }
+
+    /// The file `name`, open to be read, if it is there.
+    ///
+    /// # Errors
+    /// When it is a link, another user's or no regular file, or when the system refuses.
+    pub fn open_file(&self, name: &str) -> Result<Option<File>, FileError> {
         let path = self.path.join(name);
         // A pipe would let us wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -203,17 +224,7 @@ impl Folder {
         };
         let stat = fstat(&fd).map_err(|errno| FileError::io("look at", &path, errno))?;
         check_file(&stat, &path)?;
-        // Room for all of it and for the end to be seen: two system calls, and not a dozen.
-        let size = u64::try_from(stat.st_size).unwrap_or_default();
-        let size = size.saturating_sub(start).min(most);
-        let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
-        let failed = |error| FileError::io("read", &path, error);
-        let mut file = File::from(fd);
-        if start > 0 {
-            file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        }
-        file.take(most).read_to_end(&mut content).map_err(failed)?;
-        Ok(Some(content))
+        Ok(Some(File::from(fd)))
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {

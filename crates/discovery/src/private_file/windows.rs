@@ -158,6 +158,22 @@ impl Folder {
         start: u64,
         most: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
+        let Some(mut file) = self.open_file(name)? else {
+            return Ok(None);
+        };
+        let path = self.path.join(name);
+        let mut content = Vec::new();
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.take(most).read_to_end(&mut content))
+            .map_err(|error| FileError::io("read", &path, error))?;
+        Ok(Some(content))
+    }
+
+    /// The file `name`, open to be read, if it is there.
+    ///
+    /// # Errors
+    /// When it is a link or no regular file, or when the system refuses.
+    pub fn open_file(&self, name: &str) -> Result<Option<File>, FileError> {
         let path = self.path.join(name);
         let failed = |error| FileError::io("read", &path, error);
         match fs::symlink_metadata(&path) {
@@ -165,14 +181,24 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         }
-        let mut content = Vec::new();
-        File::open(&path)
-            .and_then(|mut file| {
-                file.seek(SeekFrom::Start(start))?;
-                file.take(most).read_to_end(&mut content)
-            })
-            .map_err(failed)?;
-        Ok(Some(content))
+        File::open(&path).map(Some).map_err(failed)
+    }
+
+    /// The file `name`, to be locked, which is created if it is not there.
+    ///
+    /// # Errors
+    /// When something else has that name, or when the system refuses.
+    pub fn lock_file(&self, name: &str) -> Result<File, FileError> {
+        let path = self.path.join(name);
+        let failed = |error| FileError::io("lock", &path, error);
+        match fs::symlink_metadata(&path) {
+            Ok(metadata) => check_file(&metadata, &path)?,
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
+        }
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        options.open(&path).map_err(failed)
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {

@@ -230,8 +230,12 @@ fn ask(
             }
         };
         tell_accepted(protocol, connection, &changes, &decided);
-        let ruling = with_whole_texts(protocol, call, Ruling::of(changes, decided));
-        if protocol.answer(call, &ruling).is_inexpressible {
+        let mut ruling = Ruling::of(changes, decided);
+        let answer = protocol.answer(call, &ruling);
+        if !answer.lets_pass() {
+            add_whole_texts(&mut ruling);
+        }
+        if answer.is_inexpressible {
             told.unwritten(Loss::Inexpressible);
         }
         return Ok(ruling);
@@ -254,13 +258,10 @@ fn ask(
     }
 }
 
-/// The ruling with the places of long texts that the person has edited, if the agent's model is to write them itself: it is told only
-/// the beginning of each.
-fn with_whole_texts(protocol: &dyn HookProtocol, call: &Call, mut ruling: Ruling) -> Ruling {
-    if protocol.answer(call, &ruling).lets_pass() {
-        return ruling;
-    }
-    if let Ruling::Accepted(accepted) = &mut ruling {
+/// Adds the places of long texts that the person has edited, for a model that is to write them itself: it is told only the
+/// beginning of each.
+fn add_whole_texts(ruling: &mut Ruling) {
+    if let Ruling::Accepted(accepted) = ruling {
         let kept = accepted.told_in_part().filter_map(|(path, written)| {
             let kept = text::keep(written).ok()?;
             Some(remarks::whole_text(path, &kept.display().to_string()))
@@ -268,7 +269,6 @@ fn with_whole_texts(protocol: &dyn HookProtocol, call: &Call, mut ruling: Ruling
         let told: Vec<_> = accepted.context.iter().cloned().chain(kept).collect();
         accepted.context = Some(told.join("\n")).filter(|told| !told.is_empty());
     }
-    ruling
 }
 
 /// Tells the companion what the agent may write: it would miss a proposal for it otherwise.

@@ -4,11 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use pillion_changes::{Judged, Judgement, Store, history};
+use pillion_discovery::Environment;
+use pillion_protocol::Note;
 use pillion_testkit::killed_before;
 
 use super::{Tree, World};
@@ -275,4 +278,95 @@ fn what_a_person_made_of_a_change_they_looked_at() {
         moments += 1;
     }
     assert!(moments > 5, "it has changed files {moments} times");
+}
+
+/// The folder of the user whose store [`shorten`] tidies.
+const HOME_TO_TIDY: &str = "PILLION_TEST_HOME_TO_TIDY";
+
+#[test]
+#[ignore = "needs to be started by another test: cargo xtask test"]
+fn shorten() {
+    if let Some(home) = std::env::var_os(HOME_TO_TIDY) {
+        let store = Store::of(&Environment::from_pairs([("HOME", home)])).unwrap();
+        store.tidy(SystemTime::now(), |_| false).unwrap();
+    }
+}
+
+/// A log of judgements is shortened by the hub, which is killed meanwhile.
+#[test]
+fn a_log_that_is_shortened_is_the_former_or_the_new_one() {
+    let mut moments = 0;
+    loop {
+        let world = World::new();
+        let turn = world.turn(|folder| {
+            write(folder, "a.txt", "1\n");
+            write(folder, "b.txt", "2\n");
+        });
+        let kept = world.store.turn(turn).unwrap();
+        for at in 1..=200 {
+            let made = kept.changes.iter().map(|change| Judged {
+                judgement: Judgement::Kept,
+                after: change.after.clone(),
+                at,
+                overwritten: None,
+                written: None,
+                notes: vec![Note::on_all(format!("{at} {}", "words ".repeat(40)))],
+                former: None,
+            });
+            let made: Vec<_> = made.collect();
+            let numbers = kept.changes.iter().map(|it| it.number);
+            world
+                .store
+                .judge(turn, numbers.zip(made.iter().map(Some)))
+                .unwrap();
+        }
+        let log = world
+            .store
+            .path()
+            .join(format!("turns/{turn}/judged.jsonl"));
+        let shown = || {
+            let listed = history::read(&world.store, &[&world.root], 9).unwrap();
+            let commands = [&["changes", "1"][..], &["show", "1.2"], &["log"]];
+            let commands = commands.map(|it| world.sandbox.run(it).expect(0).stdout.clone());
+            (listed, commands)
+        };
+        let (former, before) = (fs::read(&log).unwrap(), shown());
+        let mut tidying = Command::new(std::env::current_exe().unwrap());
+        tidying
+            .args(["--exact", "changes::kills::shorten", "--include-ignored"])
+            .args(["--test-threads", "1"])
+            .env(HOME_TO_TIDY, world.sandbox.home.home());
+        quiet(&mut tidying);
+        let was_killed = killed_before(&mut tidying, moments + 1);
+        let text = fs::read(&log).unwrap();
+        assert!(text == former || text.len() < 2_000, "moment {moments}");
+        for path in files(&world.store.path()) {
+            let mode = path.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode, 0o600, "moment {moments}: {}", path.display());
+        }
+        assert_eq!(shown(), before, "moment {moments}");
+        let in_an_hour = SystemTime::now() + Duration::from_secs(3601);
+        world.store.tidy(in_an_hour, |_| false).unwrap();
+        assert!(fs::read(&log).unwrap().len() < 2_000, "moment {moments}");
+        assert_eq!(shown(), before, "moment {moments}, and done again");
+        assert_eq!(world.leftovers(), [] as [&Path; 0], "moment {moments}");
+        if !was_killed {
+            assert_ne!(text, former);
+            break;
+        }
+        moments += 1;
+    }
+    assert!(moments > 3, "it has changed files {moments} times");
+}
+
+/// The files in a folder and below it.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap();
+    let paths = entries.map(|it| it.unwrap().path());
+    paths
+        .flat_map(|path| match path.is_dir() {
+            true => files(&path),
+            false => vec![path],
+        })
+        .collect()
 }
