@@ -75,7 +75,7 @@ impl Tmux {
         // process is killed before it could drop anything. By session, since programs may ignore
         // the hangup.
         let keeper = format!(
-            "while kill -0 {test} 2>/dev/null; do sleep 1; done
+            "tail -f /dev/null --pid={test}
             for pid in $(tmux -S '{socket}' list-panes -a -F '#{{pane_pid}}'); do
                 [ $pid = $$ ] || pkill -KILL -s $pid
             done

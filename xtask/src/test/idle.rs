@@ -62,6 +62,30 @@ impl Idle {
     }
 }
 
+/// The time in which processors have nothing to do, from a moment on.
+#[derive(Debug)]
+pub struct IdleTime {
+    since: Instant,
+    ticks: Option<u64>,
+}
+
+impl IdleTime {
+    /// From now on.
+    pub fn start() -> IdleTime {
+        IdleTime {
+            since: Instant::now(),
+            ticks: idle_ticks(),
+        }
+    }
+
+    /// Its share of the time of this number of processors so far, from 0 to 1; `None` where the system does not tell.
+    pub fn share(&self, processors: usize) -> Option<f64> {
+        let ticks = idle_ticks()?.saturating_sub(self.ticks?);
+        let all = self.since.elapsed().as_secs_f64() * processors as f64;
+        Some(TICK.as_secs_f64() * ticks as f64 / all)
+    }
+}
+
 /// The ticks in which processors had nothing to do, of all processors together.
 fn idle_ticks() -> Option<u64> {
     let stat = fs::read_to_string("/proc/stat").ok()?;

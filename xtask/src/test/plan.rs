@@ -144,7 +144,7 @@ fn is_of_artifacts(binary: &Binary) -> bool {
     binary.title == format!("pillion/{DIST}")
 }
 
-fn processors() -> usize {
+pub fn processors() -> usize {
     thread::available_parallelism().map_or(2, usize::from)
 }
 

@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::durations::Durations;
-use super::plan::Skipped;
+use super::idle::IdleTime;
+use super::plan::{Skipped, processors};
 use super::pool::{self, Ended, Job, Lane};
 use super::results::Results;
 use super::summary::TestSummary;
@@ -101,7 +102,7 @@ impl<W: Write> Run<W> {
     /// when it fails. A few that failed beside others are repeated alone, and are named as flaky if they
     /// pass then: agents and editors have timeouts of their own.
     pub fn jobs(&mut self, lanes: Vec<Lane>, folder: &Path) -> Result<()> {
-        let started = Instant::now();
+        let (started, idle) = (Instant::now(), IdleTime::start());
         self.say("==> tests")?;
         let failed_before = self.failed;
         pool::run(lanes, folder, |ended| self.job(ended))?;
@@ -111,8 +112,12 @@ impl<W: Write> Run<W> {
             pool::run(vec![lane], folder, |ended| self.repeated(ended))?;
         }
         let is_good = self.failed == failed_before;
+        let idle = idle.share(processors());
+        let idle = idle.map_or(String::new(), |share| {
+            format!(", with {:.0} % of the processors' time idle", 100.0 * share)
+        });
         self.steps
-            .push(("tests".to_owned(), started.elapsed(), is_good));
+            .push((format!("tests{idle}"), started.elapsed(), is_good));
         self.say("")
     }
 

@@ -2,21 +2,7 @@
 
 use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Tmux};
 
-use crate::review::{Review, Scene};
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_reports_that_it_is_connected() {
-    let scene = Scene::new(AgentKind::Gemini);
-    scene.agent.ide_status("Connected to Pillion");
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_reports_that_it_is_connected() {
-    let scene = Scene::new(AgentKind::Qwen);
-    scene.agent.ide_status("Connected to Pillion");
-}
+use crate::review::Review;
 
 /// As in the terminal of an editor, whose companion starts when it likes. In a plain terminal
 /// neither agent takes `/ide enable` unless there was a companion when it started; Qwen Code 0.24.4

@@ -1,128 +1,109 @@
 //! One agent proposes, a person judges: in the review, or in the agent's own window (C5).
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pillion_testkit::{AgentKind, Env, Home, Turn};
 
 use crate::review::{Scene, display_name, editor};
 
 const FILE: &str = "new.txt";
-const TEXT: &str = "one\ntwo\nthree";
+const TEXT: &str = "one\nseventeen\nthree";
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_writes_what_is_accepted() {
-    writes_what_is_accepted(AgentKind::Gemini);
+fn gemini_writes_what_is_decided_in_the_review_or_in_its_own_window() {
+    writes_what_is_decided(AgentKind::Gemini);
 }
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_writes_what_is_accepted() {
-    writes_what_is_accepted(AgentKind::Qwen);
+fn qwen_writes_what_is_decided_in_the_review_or_in_its_own_window() {
+    writes_what_is_decided(AgentKind::Qwen);
 }
 
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_writes_what_was_edited() {
-    writes_what_was_edited(AgentKind::Gemini);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_writes_what_was_edited() {
-    writes_what_was_edited(AgentKind::Qwen);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_writes_nothing_that_is_rejected() {
-    writes_nothing_that_is_rejected(AgentKind::Gemini);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_writes_nothing_that_is_rejected() {
-    writes_nothing_that_is_rejected(AgentKind::Qwen);
-}
-
-/// Gemini then writes the text that `closeDiff` gave it (C5.5).
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_writes_the_edited_text_when_allowed_in_its_own_window() {
+/// All in one run of the agent: it takes longer to start than to do any of this.
+fn writes_what_is_decided(kind: AgentKind) {
     let home = Home::new();
-    let env = editor(&home, "two", "zwei");
-    let scene = Scene::with(AgentKind::Gemini, home, &env);
-    allowed_in_its_own_window(&scene, "one\nzwei\nthree");
+    let env = editor(&home, "seventeen", "siebzehn");
+    let scene = Scene::with(kind, home, &env);
+    scene.agent.ide_status("Connected to Pillion");
+    writes_what_is_accepted(&scene);
+    writes_what_was_edited(&scene);
+    writes_what_is_allowed_in_its_own_window(&scene);
+    writes_nothing_that_is_rejected(&scene);
+    closes_the_view_when_cancelled(&scene);
 }
 
-/// Qwen Code 0.24.4 asks for the text in the view, too, and then writes its own.
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_closes_the_view_when_allowed_in_its_own_window() {
-    let home = Home::new();
-    let env = editor(&home, "two", "zwei");
-    let scene = Scene::with(AgentKind::Qwen, home, &env);
-    allowed_in_its_own_window(&scene, TEXT);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_closes_the_view_when_cancelled() {
-    closes_the_view_when_cancelled(AgentKind::Gemini);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_closes_the_view_when_cancelled() {
-    closes_the_view_when_cancelled(AgentKind::Qwen);
-}
-
-fn writes_what_is_accepted(kind: AgentKind) {
-    let scene = Scene::new(kind);
-    let path = propose(&scene);
-    scene.review.accept(FILE);
-    scene.agent.wait_accepted(FILE);
-    scene.agent.wait_for("that is done");
+fn writes_what_is_accepted(scene: &Scene) {
+    let file = "accepted.txt";
+    let path = propose(scene, file);
+    scene.review.accept(file);
+    scene.agent.wait_accepted(file);
+    scene.agent.wait_for(&done(file));
     assert_eq!(read(&path), TEXT);
     scene.review.wait_idle();
 }
 
 /// One hunk is taken out, and the rest is edited.
-fn writes_what_was_edited(kind: AgentKind) {
-    let home = Home::new();
-    let env = editor(&home, "seventeen", "siebzehn");
+fn writes_what_was_edited(scene: &Scene) {
+    let file = "edited.txt";
     let before: String = (1..=30).map(|n| format!("line {n}\r\n")).collect();
-    let path = home.file(FILE, &before);
+    let path = scene.home.file(file, &before);
     let first = before.replace("line 4\r", "line four\r");
     let proposed = first.replace("line 17\r", "line seventeen\r");
     let expected = before.replace("line 17\r", "line siebzehn\r");
-
-    let scene = Scene::with(kind, home, &env);
     scene.model.script([
         // Qwen overwrites no file that it has not read.
         Turn::read_file(&path),
         Turn::write_file(&path, &proposed),
-        Turn::say("that is done"),
+        Turn::say(done(file)),
     ]);
     scene.agent.prompt("change it");
-    scene.wait_view(FILE);
+    scene.wait_view(file);
     scene.review.take_hunk_out();
     scene.review.edit();
-    scene.review.accept(FILE);
-    scene.agent.wait_accepted(FILE);
-    scene.agent.wait_for("that is done");
+    scene.review.accept(file);
+    scene.agent.wait_accepted(file);
+    scene.agent.wait_for(&done(file));
     assert_eq!(read(&path), expected);
     scene.review.wait_idle();
 }
 
-fn writes_nothing_that_is_rejected(kind: AgentKind) {
-    let scene = Scene::new(kind);
-    let path = propose(&scene);
-    scene.review.reject(FILE);
-    scene.agent.wait_rejected(FILE);
+/// Gemini then writes the text that `closeDiff` gave it (C5.5). Qwen Code 0.24.4 asks for the text in the view, too, and then
+/// writes its own.
+fn writes_what_is_allowed_in_its_own_window(scene: &Scene) {
+    let file = "allowed.txt";
+    let path = propose(scene, file);
+    scene.review.edit();
+    scene.agent.allow();
+    scene.agent.wait_accepted(file);
+    wait_closed(scene, file);
+    scene.agent.wait_for(&done(file));
+    let edited = TEXT.replace("seventeen", "siebzehn");
+    let expected = match scene.kind() {
+        AgentKind::Gemini => edited.as_str(),
+        AgentKind::Qwen => TEXT,
+    };
+    assert_eq!(read(&path), expected);
+}
+
+fn writes_nothing_that_is_rejected(scene: &Scene) {
+    let file = "rejected.txt";
+    let path = propose(scene, file);
+    scene.review.reject(file);
+    scene.agent.wait_rejected(file);
     assert!(!path.exists());
     scene.review.wait_idle();
+}
+
+fn closes_the_view_when_cancelled(scene: &Scene) {
+    let file = "cancelled.txt";
+    let path = propose(scene, file);
+    scene.agent.cancel();
+    wait_closed(scene, file);
+    scene.agent.wait_rejected(file);
+    assert!(!path.exists());
 }
 
 #[test]
@@ -172,37 +153,26 @@ fn reads_why_it_was_rejected(kind: AgentKind) {
     assert_eq!(read(&path), "before\n");
 }
 
-fn allowed_in_its_own_window(scene: &Scene, expected: &str) {
-    let path = propose(scene);
-    scene.review.edit();
-    scene.agent.allow();
-    scene.agent.wait_accepted(FILE);
-    wait_closed(scene);
-    assert_eq!(read(&path), expected);
+/// The model's words at the end of a turn, which are on the screen of no other one.
+fn done(file: &str) -> String {
+    format!("{file} is done")
 }
 
-fn closes_the_view_when_cancelled(kind: AgentKind) {
-    let scene = Scene::new(kind);
-    let path = propose(&scene);
-    scene.agent.cancel();
-    wait_closed(&scene);
-    scene.agent.wait_rejected(FILE);
-    assert!(!path.exists());
-}
-
-/// Lets the agent propose [`TEXT`] for [`FILE`], which is not there yet.
-fn propose(scene: &Scene) -> std::path::PathBuf {
-    let path = scene.home.workspace().join(FILE);
-    let turns = [Turn::write_file(&path, TEXT), Turn::say("that is done")];
+/// Lets the agent propose [`TEXT`] for this file, which is not there yet.
+fn propose(scene: &Scene, file: &str) -> PathBuf {
+    let path = scene.home.workspace().join(file);
+    // After a refusal, the last turn was not taken.
+    scene.model.clear();
+    let turns = [Turn::write_file(&path, TEXT), Turn::say(done(file))];
     scene.model.script(turns);
     scene.agent.prompt("write it");
-    scene.wait_view(FILE);
+    scene.wait_view(file);
     path
 }
 
 /// Waits until the review says that the agent closed the view, and shows it no more.
-fn wait_closed(scene: &Scene) {
-    let said = format!("{} closed its diff of {FILE}", display_name(scene.kind()));
+fn wait_closed(scene: &Scene, file: &str) {
+    let said = format!("{} closed its diff of {file}", display_name(scene.kind()));
     scene.review.pane().wait_for(&said, crate::companion::SOON);
     scene.review.wait_idle();
 }

@@ -29,30 +29,29 @@ const NAMES: [&str; 16] = [
 fn names_are_taken_as_they_are(version: NvimVersion) {
     let world = World::open(version, &[("i.tsx", "not this\n"), ("a.txt", "nor this\n")]);
     let mut gemini = world.gemini();
-    for name in NAMES {
-        for is_open in [false, true] {
-            let path = world.home.file(name, "the file\n");
-            let path = path.to_str().unwrap();
-            if is_open {
-                world
-                    .nvim
-                    .lua::<Value>("vim.fn.bufload(vim.fn.bufadd(...))", json!([path]));
-            }
-            gemini.propose(path, "proposed\n");
-            world.look();
-            let shown: Value = world.nvim.lua(
-                "vim.cmd('redraw!')
-                     local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
-                     return { vim.api.nvim_buf_get_name(0):match('^pillion://%d+/(.*)$') == vim.fn.fnamemodify(..., ':t'),
-                       vim.api.nvim_buf_get_name(left) == ...,
-                       vim.api.nvim_buf_get_lines(left, 0, -1, false)[1] }",
-                json!([path]),
-            );
-            assert_eq!(shown, json!([true, is_open, "the file"]), "{name:?}");
-            world.nvim.input(":w<CR>");
-            let expected = Update::accepted(path.to_owned(), "proposed\n");
-            assert_eq!(gemini.outcome(), expected);
+    // Every other file is open.
+    for (name, is_open) in NAMES.into_iter().zip([false, true].into_iter().cycle()) {
+        let path = world.home.file(name, "the file\n");
+        let path = path.to_str().unwrap();
+        if is_open {
+            world
+                .nvim
+                .lua::<Value>("vim.fn.bufload(vim.fn.bufadd(...))", json!([path]));
         }
+        gemini.propose(path, "proposed\n");
+        world.look();
+        let shown: Value = world.nvim.lua(
+            "vim.cmd('redraw!')
+                 local left = vim.api.nvim_win_get_buf(vim.fn.win_getid(1))
+                 return { vim.api.nvim_buf_get_name(0):match('^pillion://%d+/(.*)$') == vim.fn.fnamemodify(..., ':t'),
+                   vim.api.nvim_buf_get_name(left) == ...,
+                   vim.api.nvim_buf_get_lines(left, 0, -1, false)[1] }",
+            json!([path]),
+        );
+        assert_eq!(shown, json!([true, is_open, "the file"]), "{name:?}");
+        world.nvim.input(":w<CR>");
+        let expected = Update::accepted(path.to_owned(), "proposed\n");
+        assert_eq!(gemini.outcome(), expected);
     }
     assert!(!world.home.workspace().join("PWNED").exists());
 }

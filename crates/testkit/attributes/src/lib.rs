@@ -20,7 +20,7 @@ mod tables;
 use proc_macro::TokenStream;
 
 use self::expansion::expand;
-use self::tables::{EMACS, HELIX, KAKOUNE, KATE, NEOVIM, Table, VIM};
+use self::tables::{DEBIANS_EMACS, EMACS, HELIX, KAKOUNE, KATE, NEOVIM, Table, VIM};
 
 /// A test in each Neovim: `fn name(version: NvimVersion)`.
 #[proc_macro_attribute]
@@ -34,16 +34,16 @@ pub fn each_vim(word: TokenStream, test: TokenStream) -> TokenStream {
     attribute(&Table::of_releases("each_vim", &VIM), word, test)
 }
 
-/// A test in each Emacs: `fn name(version: EmacsVersion)`.
+/// A test in the oldest Emacs and the newest: `fn name(version: EmacsVersion)`.
 #[proc_macro_attribute]
 pub fn each_emacs(word: TokenStream, test: TokenStream) -> TokenStream {
     attribute(&Table::of_releases("each_emacs", &EMACS), word, test)
 }
 
-/// A test in each Emacs but the oldest: `fn name(version: EmacsVersion)`.
+/// A test in each Emacs that Debian has, beside what it packages for it: `fn name(version: EmacsVersion)`.
 #[proc_macro_attribute]
 pub fn each_newer_emacs(word: TokenStream, test: TokenStream) -> TokenStream {
-    let table = Table::of_releases("each_newer_emacs", &EMACS.newer());
+    let table = Table::of_releases("each_newer_emacs", &DEBIANS_EMACS);
     attribute(&table, word, test)
 }
 
@@ -71,7 +71,7 @@ pub fn each_editor(word: TokenStream, test: TokenStream) -> TokenStream {
     attribute(&Table::of_editors(), word, test)
 }
 
-/// A test with each language-server client in each Emacs but the oldest:
+/// A test with each language-server client in each Emacs that Debian has:
 /// `fn name(client: Client, version: EmacsVersion)`.
 #[proc_macro_attribute]
 pub fn each_emacs_client(word: TokenStream, test: TokenStream) -> TokenStream {

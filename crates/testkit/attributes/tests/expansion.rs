@@ -11,7 +11,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use self::expansion::expand;
-use self::tables::{EMACS, HELIX, KAKOUNE, KATE, NEOVIM, Table, VIM};
+use self::tables::{DEBIANS_EMACS, HELIX, KAKOUNE, KATE, NEOVIM, Table, VIM};
 
 /// The expansion without the function itself, which must stand at its start as it was.
 fn tests(table: &Table, word: TokenStream, function: &TokenStream) -> String {
@@ -70,7 +70,7 @@ fn each_editor_needs_itself_and_what_the_word_says() {
     );
     let rows = rows(&Table::of_editors(), quote!(claude_code), &function);
     let names: Vec<_> = rows.iter().map(|[name, ..]| name.as_str()).collect();
-    let expected = "neovim_0_10 neovim_0_12 vim_9_1 vim_9_2 emacs_29_3 emacs_30_1 emacs_30_2 \
+    let expected = "neovim_0_10 neovim_0_12 vim_9_1 vim_9_2 emacs_29_3 emacs_30_2 \
         kakoune_2024_05 kakoune_2026_05";
     assert_eq!(names.join(" "), expected);
     let [_, reason, argument] = &rows[4];
@@ -155,7 +155,7 @@ fn each_word_is_in_the_reason() {
             "helix_25_07",
         ),
         (
-            Table::of_releases("each_newer_emacs", &EMACS.newer()),
+            Table::of_releases("each_newer_emacs", &DEBIANS_EMACS),
             quote!(agents),
             quote!(EmacsVersion),
             "needstherealagentsandEmacs",

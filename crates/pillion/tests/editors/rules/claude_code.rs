@@ -19,36 +19,11 @@ const BEFORE: &str = "one\r\ntwo\r\nthree\r\n";
 /// The mode that shows diffs.
 const MODE: [&str; 2] = ["--permission-mode", "default"];
 
+/// All in one run: both take longer to start than to do any of this.
 #[each_editor(claude_code)]
-fn claude_code_is_told_what_is_selected_and_writes_what_is_accepted(kind: Kind) {
+fn claude_code_is_told_what_is_selected_and_does_what_is_decided_on_either_side(kind: Kind) {
     let scene = Scene::start(kind);
-    scene.editor.select(2, 3);
-    scene.claude.wait_for("⧉ 1 line selected");
-    scene.model.script([Turn::say("I see it")]);
-    scene.claude.prompt("look at the selection");
-    scene.claude.wait_for("I see it");
-    let asked = scene.model.wait_for("with the prompt", SOON, |request| {
-        request.is_main && request.mentions("look at the selection")
-    });
-    assert!(asked.mentions("The user selected the lines"), "{asked:?}");
-    scene.editor.go_to(1);
-
-    scene.propose("two", "TWO");
-    scene.wait_view();
-    scene.editor.append("mine");
-    scene.editor.accept();
-    scene.claude.wait_for("that is done");
-    scene.wait_no_view();
-    assert_eq!(scene.text(), "one\r\nTWO\r\nthree\r\nmine\r\n");
-    scene.wait("what the agent wrote", |editor| {
-        editor.text().replace('\r', "") == "one\nTWO\nthree\nmine\n"
-    });
-    scene.editor.assert_no_errors();
-}
-
-#[each_editor(claude_code)]
-fn what_is_decided_on_either_side_is_done_by_claude_code(kind: Kind) {
-    let scene = Scene::start(kind);
+    is_told_what_is_selected(&scene);
     scene.propose("two", "rejected");
     scene.wait_view();
     scene.editor.reject();
@@ -62,14 +37,43 @@ fn what_is_decided_on_either_side_is_done_by_claude_code(kind: Kind) {
     scene.claude.allow();
     scene.claude.wait_for("that is done");
     scene.wait_no_view();
-    let allowed = BEFORE.replace("two", "allowed");
-    assert_eq!(scene.text(), allowed);
+    assert_eq!(scene.text(), BEFORE.replace("two", "allowed"));
 
-    scene.propose("allowed", "lost");
+    let edited = writes_what_was_edited(&scene);
+    scene.propose("TWO", "lost");
     scene.claude.pane().kill();
     scene.wait_no_view();
-    assert_eq!(scene.text(), allowed);
+    assert_eq!(scene.text(), edited);
     scene.editor.assert_no_errors();
+}
+
+fn is_told_what_is_selected(scene: &Scene) {
+    scene.editor.select(2, 3);
+    scene.claude.wait_for("⧉ 1 line selected");
+    scene.model.script([Turn::say("I see it")]);
+    scene.claude.prompt("look at the selection");
+    scene.claude.wait_for("I see it");
+    let asked = scene.model.wait_for("with the prompt", SOON, |request| {
+        request.is_main && request.mentions("look at the selection")
+    });
+    assert!(asked.mentions("The user selected the lines"), "{asked:?}");
+    scene.editor.go_to(1);
+}
+
+/// Returns what is in the file then.
+fn writes_what_was_edited(scene: &Scene) -> &'static str {
+    scene.propose("allowed", "TWO");
+    scene.wait_view();
+    scene.editor.append("mine");
+    scene.editor.accept();
+    scene.wait_no_view();
+    scene.wait("what the agent wrote", |editor| {
+        editor.text().replace('\r', "") == "one\nTWO\nthree\nmine\n"
+    });
+    scene.claude.wait_ready();
+    let expected = "one\r\nTWO\r\nthree\r\nmine\r\n";
+    assert_eq!(scene.text(), expected);
+    expected
 }
 
 struct Scene {
