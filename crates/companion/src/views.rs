@@ -29,7 +29,7 @@ pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
 use self::guests::is_guest;
 use crate::event::{Event, Events};
-use crate::view_id::ViewId;
+use crate::ids::ViewId;
 
 /// The reason why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";
