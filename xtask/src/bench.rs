@@ -48,7 +48,7 @@ pub struct Args {
     json: Option<PathBuf>,
 }
 
-/// What is measured.
+/// The measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Part {
     /// The companion beside a bare server and the official SDK

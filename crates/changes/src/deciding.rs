@@ -1,7 +1,9 @@
 //! A person's decisions about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod telling;
+
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -13,16 +15,18 @@ use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
 
+pub use self::telling::Words;
+use self::telling::{Telling, remark};
+use crate::current_hunks::CurrentHunks;
 use crate::history::as_text;
 use crate::kept::{self, Kept};
+use crate::parallel::in_parallel;
 use crate::save::SaveError;
 use crate::scan::is_settled;
-use crate::side_by_side::side_by_side;
-use crate::standing_hunks::StandingHunks;
 use crate::state::FileState;
 use crate::store::{Judgements, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
-use crate::turn::{Change, ChangeRef, Judged, Judgement, Running, Standing, Turn, overlap};
+use crate::turn::{Change, ChangeRef, ChangeState, Judged, Judgement, Running, Turn, overlap};
 
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
@@ -32,12 +36,6 @@ const PART: usize = 64;
 
 /// So many steps of what was taken back of one change can be undone: what is nested much deeper is not read again.
 const MAX_STEPS: usize = 50;
-
-/// An agent is told no more than this of what became of its changes, in bytes: it reads more elsewhere.
-const MAX_TOLD: usize = 64 << 10;
-
-/// Words on several changes are kept with each of them up to this length, in bytes. The agent hears all of them.
-const MAX_SHARED: usize = 500;
 
 /// The result for a change that was taken back before.
 const ALREADY: &str = "taken back already";
@@ -111,66 +109,6 @@ impl DecideError {
     }
 }
 
-/// A person's words to the agent about what they decide.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
-    /// On the one change, or on all changes of which several are decided about at once.
-    pub notes: Vec<Note>,
-    /// Beside that, on lines of changes, by their numbers.
-    pub on_lines: BTreeMap<u64, Vec<Note>>,
-    /// True if several changes are decided about at once.
-    pub are_shared: bool,
-    /// The text whose lines are meant; none if that is the file as it is before the decision.
-    pub shown: Option<String>,
-}
-
-impl Words {
-    /// On what is named.
-    pub fn on(names: &[ChangeRef], notes: Vec<Note>) -> Self {
-        let is_turn = names.iter().any(|it| it.change.is_none());
-        let first = names.first();
-        Self {
-            notes,
-            are_shared: is_turn || names.iter().any(|it| Some(it) != first),
-            ..Self::default()
-        }
-    }
-
-    /// Returns true if this is among them.
-    pub fn has(&self, note: &Note) -> bool {
-        let on_lines = self.on_lines.values().flatten();
-        self.notes.iter().chain(on_lines).any(|it| it == note)
-    }
-
-    /// All that is said of a change, as it is kept with it.
-    fn all(&self, change: &Change) -> Vec<Note> {
-        let on_lines = self.on_lines.get(&change.number);
-        let mut notes = self.notes.clone();
-        // It is kept with each of perhaps thousands.
-        for note in notes.iter_mut().filter(|_| self.are_shared) {
-            if note.text.len() > MAX_SHARED {
-                note.text
-                    .truncate(note.text.floor_char_boundary(MAX_SHARED));
-                note.text.push('…');
-            }
-        }
-        notes.extend(on_lines.into_iter().flatten().cloned());
-        notes
-    }
-
-    /// The words that the agent hears with what became of a change: those on several are told once.
-    fn own(&self, change: &Change) -> Vec<Note> {
-        match self.are_shared {
-            true => self
-                .on_lines
-                .get(&change.number)
-                .cloned()
-                .unwrap_or_default(),
-            false => self.all(change),
-        }
-    }
-}
-
 /// The texts that were written for a change, and are not noted yet.
 enum Written {
     TakenBack(Done),
@@ -212,17 +150,8 @@ pub struct Deciding<'a> {
     now: Option<Turn>,
     /// The time at which it was written then, unless that may have been just now.
     now_at: Option<SystemTime>,
-    /// The person's words about what is decided next.
-    words: Words,
-    /// The numbers of the changes with which the agent hears them.
-    used_on: BTreeSet<u64>,
-    /// The files of the changes of which they say something at once, as they were decided about, and whether these were kept.
-    spoken_of: Vec<String>,
-    has_kept: bool,
     /// The messages that the agent is to hear.
-    told: Vec<FileRemark>,
-    /// Of how many files it does not hear by name.
-    untold: usize,
+    telling: Telling,
     /// The time of the decision, in milliseconds since 1970. Changes that are decided at once are undone at once.
     at: u64,
 }
@@ -236,12 +165,7 @@ impl<'a> Deciding<'a> {
             now: None,
             now_at: None,
             kept,
-            words: Words::default(),
-            used_on: BTreeSet::new(),
-            spoken_of: Vec::new(),
-            has_kept: false,
-            told: Vec::new(),
-            untold: 0,
+            telling: Telling::new(!kept.turn.is_without_hooks),
             at: clock::now_ms(),
         }
     }
@@ -253,28 +177,27 @@ impl<'a> Deciding<'a> {
 
     /// The person says this of what is decided next.
     pub fn say(&mut self, words: Words) {
-        self.words = words;
-        self.used_on.clear();
+        self.telling.say(words);
     }
 
     /// Returns the words that the agent does not hear, because nothing was decided about what they say something of.
     pub fn unsaid(&self) -> Vec<&Note> {
-        let on_lines = self.words.on_lines.iter();
-        let unused = on_lines.filter(|(number, _)| !self.used_on.contains(number));
-        let on_all = self.words.notes.iter().filter(|_| self.used_on.is_empty());
-        on_all.chain(unused.flat_map(|(_, notes)| notes)).collect()
+        self.telling.unsaid()
     }
 
-    /// The agent hears the words with the decision about this change.
-    fn use_words(&mut self, change: &Change) {
-        if self.words.notes.is_empty() && self.words.on_lines.is_empty() {
-            return;
+    /// The agent is to hear what the person has to say of a change about which they have not decided.
+    pub fn tell_notes(&mut self, change: &Change, notes: &[Note], shown: &str) {
+        if !notes.is_empty() {
+            let is_gone = change.after.is_absent();
+            self.telling.hear(remark(change, is_gone, notes, |path| {
+                remarks::undecided(path, notes, shown)
+            }));
         }
-        self.used_on.insert(change.number);
-        if self.words.are_shared && !self.words.notes.is_empty() {
-            let path = change.path.to_string_lossy().into_owned();
-            self.spoken_of.push(path);
-        }
+    }
+
+    /// Takes the messages that the agent is to hear so far.
+    pub fn take_told(&mut self) -> Vec<FileRemark> {
+        self.telling.take()
     }
 
     /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
@@ -353,7 +276,7 @@ impl<'a> Deciding<'a> {
             {
                 self.undone(change, Some(&done))?
             }
-            (Act::TakeBack, _) if self.standing(change) == Standing::TakenBack => {
+            (Act::TakeBack, _) if self.state(change) == ChangeState::TakenBack => {
                 return Ok(None);
             }
             // Another file of these may have been in its way.
@@ -365,8 +288,8 @@ impl<'a> Deciding<'a> {
     /// Writes the files of these changes side by side, as far as nothing is in the way.
     fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
         let (store, roots) = (self.store, &self.kept.turn.roots);
-        side_by_side(SIDE_BY_SIDE, changes, |change| {
-            let is_back = self.standing(change) == Standing::TakenBack;
+        in_parallel(SIDE_BY_SIDE, changes, |change| {
+            let is_back = self.state(change) == ChangeState::TakenBack;
             if self.call_on(change).is_some() {
                 return None;
             }
@@ -398,7 +321,7 @@ impl<'a> Deciding<'a> {
         let mut changes = kept.named(name)?;
         match act {
             Act::Keep if name.change.is_some() => {}
-            Act::Keep => changes.retain(|it| self.standing(it) == Standing::Unseen),
+            Act::Keep => changes.retain(|it| self.state(it) == ChangeState::Unseen),
             // What was done last is taken back first.
             Act::TakeBack => changes.reverse(),
             Act::Undo => {
@@ -439,20 +362,22 @@ impl<'a> Deciding<'a> {
         if edit.is_none() && self.is_written_back(change) {
             return None;
         }
-        let notes = self.words.own(change);
+        let notes = self.telling.words.own(change);
         let remark = (!notes.is_empty()).then(|| {
-            let shown = self.words.shown.clone().unwrap_or_else(|| {
+            let shown = self.telling.words.shown.clone().unwrap_or_else(|| {
                 let now = kept::now(&change.path).unwrap_or_default();
                 as_text(&now).unwrap_or_default().to_owned()
             });
-            on_decision(change, true, &notes, &shown)
+            remark(change, change.after.is_absent(), &notes, |path| {
+                remarks::decided(true, path, &notes, &shown)
+            })
         });
         let made = match edit {
             // What is left of it stays.
             Some(mut edit) => {
                 edit.judgement = Judgement::Edited;
                 // The newest first, as in what was said of hunks before.
-                edit.notes.splice(0..0, self.words.all(change));
+                edit.notes.splice(0..0, self.telling.words.all(change));
                 Made::of(edit)
             }
             None => self.made(change, Judgement::Kept, None),
@@ -470,7 +395,7 @@ impl<'a> Deciding<'a> {
     /// When it cannot be taken back.
     pub fn take_back(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
-        if self.standing(change) == Standing::TakenBack {
+        if self.state(change) == ChangeState::TakenBack {
             return Ok(ALREADY);
         }
         self.read_running();
@@ -537,7 +462,7 @@ impl<'a> Deciding<'a> {
                 (taken, Judgement::TakenBack)
             }
             Some(lines) => {
-                let found: StandingHunks = take_back::hunks_in(self.store, change, bytes)?;
+                let found: CurrentHunks = take_back::hunks_in(self.store, change, bytes)?;
                 let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
                 let judgement = judgement(without.left, without.is_all);
                 (without.text, judgement)
@@ -547,7 +472,8 @@ impl<'a> Deciding<'a> {
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
         let what = self.judge(change, judgement, None)?;
-        self.tell_diff(change, is_all, text, &unified(text, &taken), false);
+        let diff = unified(text, &taken);
+        self.telling.taken_back(change, is_all, text, &diff, false);
         Ok((taken, what))
     }
 
@@ -603,7 +529,7 @@ impl<'a> Deciding<'a> {
         let diff = sides.map_or_else(String::new, |(before, after)| unified(before, after));
         self.store
             .judge(self.kept.turn.number, [(change.number, None)])?;
-        self.hear(remark(change, false, &[], |path| {
+        self.telling.hear(remark(change, false, &[], |path| {
             remarks::put_back(path, Some(&diff))
         }));
         Ok(true)
@@ -632,9 +558,9 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// The standing of a change now.
-    fn standing(&self, change: &Change) -> Standing {
-        change.standing(self.judged.of(change.number))
+    /// The state of a change now.
+    fn state(&self, change: &Change) -> ChangeState {
+        change.state(self.judged.of(change.number))
     }
 
     /// The person's judgement of a change.
@@ -655,7 +581,7 @@ impl<'a> Deciding<'a> {
         if done.is_some()
             && let Some(remark) = remark.take()
         {
-            self.hear(remark);
+            self.telling.hear(remark);
         }
         let judged = self.judged(change)?;
         let former = judged.former.as_ref().map(|it| it.judgement);
@@ -672,54 +598,6 @@ impl<'a> Deciding<'a> {
             stays: false,
             remark,
         })
-    }
-
-    /// The agent is to hear what the person has to say of a change that stays, or about which they have not decided.
-    pub fn tell_notes(&mut self, change: &Change, is_kept: bool, notes: &[Note], shown: &str) {
-        if !notes.is_empty() {
-            self.hear(on_decision(change, is_kept, notes, shown));
-        }
-    }
-
-    /// The agent is to hear this. After many, one sentence says how many more there are, of those in which the person says
-    /// nothing.
-    fn hear(&mut self, remark: FileRemark) {
-        match remark.words.is_empty() && !self.has_room(&remark) {
-            true => self.untold += 1,
-            false => self.told.push(remark),
-        }
-    }
-
-    fn has_room(&self, remark: &FileRemark) -> bool {
-        let length: usize = self.told.iter().map(|it| it.text.len()).sum();
-        self.told.is_empty() || length + remark.text.len() <= MAX_TOLD
-    }
-
-    /// Takes the messages that the agent is to hear so far.
-    pub fn take_told(&mut self) -> Vec<FileRemark> {
-        if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
-            let untold = std::mem::take(&mut self.untold);
-            let whose = match self.kept.turn.is_without_hooks {
-                true => "files",
-                false => "of your files",
-            };
-            told.text += &format!("\n\nThe user did the same with {untold} more {whose}.");
-        }
-        let on_all = self.said_of_several();
-        let told = std::mem::take(&mut self.told);
-        on_all.into_iter().chain(told).collect()
-    }
-
-    /// The person's words on all changes about which they decided at once.
-    fn said_of_several(&mut self) -> Option<FileRemark> {
-        let paths = std::mem::take(&mut self.spoken_of);
-        let first = paths.first()?.clone();
-        let is_its = !self.kept.turn.is_without_hooks;
-        let names: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let notes = &self.words.notes;
-        let text = remarks::of_several(is_its, self.has_kept, &names, notes);
-        let is_gone = !Path::new(&first).exists();
-        Some(FileRemark::new(first, text, notes, is_gone))
     }
 
     /// Keeps what the person decided.
@@ -754,7 +632,7 @@ impl<'a> Deciding<'a> {
             at: self.at,
             overwritten,
             written,
-            notes: self.words.all(change),
+            notes: self.telling.words.all(change),
             former,
         })
     }
@@ -765,14 +643,13 @@ impl<'a> Deciding<'a> {
         Ok(self.saved_made(change, made))
     }
 
-    /// What a person made of a change is kept: only now the agent may hear of it.
+    /// A person's judgement of a change is kept: only now the agent may hear of it.
     fn saved_made(&mut self, change: &Change, made: Made) -> &'static str {
         if made.stays {
-            self.has_kept = true;
-            self.use_words(change);
+            self.telling.kept(change);
         }
         if let Some(remark) = made.remark {
-            self.hear(remark);
+            self.telling.hear(remark);
         }
         made.what
     }
@@ -788,7 +665,7 @@ impl<'a> Deciding<'a> {
     fn is_written_back(&self, change: &Change) -> bool {
         let judged = self.judged.of(change.number);
         judged.is_some_and(|it| it.written.is_some())
-            && self.standing(change) == Standing::TakenBack
+            && self.state(change) == ChangeState::TakenBack
     }
 
     fn no_hunk(&self, change: &Change) -> DecideError {
@@ -834,16 +711,14 @@ impl<'a> Deciding<'a> {
 
     /// The agent is to hear what became of the file.
     fn tell_what_became(&mut self, change: &Change, is_all: bool, done: &Done) {
-        // It does not hear of it by name: of thousands, no diff is made in vain.
-        if self.untold > 0 && self.words.own(change).is_empty() {
-            self.untold += 1;
-            self.use_words(change);
+        if self.telling.passes_over(change) {
             return;
         }
         let diff = self.what_became(done);
         let before = self.text(&done.overwritten).unwrap_or_default();
         let is_gone = done.written.is_absent();
-        self.tell_diff(change, is_all, &before, &diff, is_gone);
+        self.telling
+            .taken_back(change, is_all, &before, &diff, is_gone);
     }
 
     /// The result for a file that was written, as a diff; if it is not text, in words.
@@ -862,31 +737,6 @@ impl<'a> Deciding<'a> {
             None => state.is_absent().then(String::new),
         }
     }
-
-    fn tell_diff(
-        &mut self,
-        change: &Change,
-        is_all: bool,
-        before: &str,
-        diff: &str,
-        is_gone: bool,
-    ) {
-        let is_its = !self.kept.turn.is_without_hooks;
-        let notes = self.words.own(change);
-        let shown = self.words.shown.clone();
-        let shown = shown.as_deref().unwrap_or(before);
-        let with = |diff: Option<&str>| {
-            remark(change, is_gone, &notes, |path| {
-                remarks::taken_back(path, is_its, is_all, diff, &notes, shown)
-            })
-        };
-        let mut remark = with(Some(diff));
-        if !notes.is_empty() && !self.has_room(&remark) {
-            remark = with(None);
-        }
-        self.hear(remark);
-        self.use_words(change);
-    }
 }
 
 impl Made {
@@ -898,27 +748,6 @@ impl Made {
             remark: None,
         }
     }
-}
-
-/// The agent is to read what `text` makes of the file's path, in which the notes are.
-fn remark(
-    change: &Change,
-    is_gone: bool,
-    notes: &[Note],
-    text: impl FnOnce(&str) -> String,
-) -> FileRemark {
-    let path = change.path.to_string_lossy().into_owned();
-    let text = text(&path);
-    FileRemark::new(path, text, notes, is_gone)
-}
-
-/// The person's notes on a change that stays, or about which they have not decided.
-fn on_decision(change: &Change, is_kept: bool, notes: &[Note], shown: &str) -> FileRemark {
-    let is_gone = change.after.is_absent();
-    remark(change, is_gone, notes, |path| match is_kept {
-        true => remarks::decided(true, path, notes, shown),
-        false => remarks::undecided(path, notes, shown),
-    })
 }
 
 /// The changes that were taken back or edited last, of the turns that belong to one of these folders: those of one turn about
@@ -937,7 +766,7 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeR
         all.extend(judged.all().filter(is_edit).map(|(_, it)| (it.at, turn)));
     }
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-    let is_here = |kept: &Kept| overlap(&kept.turn.roots, folders.iter().map(|it| &**it));
+    let is_here = |kept: &Kept| overlap(&kept.turn.roots, &folders);
     let mut read = HashMap::new();
     for (at, turn) in all.into_iter().rev() {
         let kept = read

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_discovery::real_path;
-use pillion_protocol::Note;
+use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::{Text, hunks, visible};
@@ -44,9 +44,13 @@ pub struct JudgedChange {
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn read(store: &Store, folders: &[&Path], limit: usize) -> Result<Vec<Item>, StoreError> {
-    let folders: Vec<PathBuf> = folders.iter().map(|folder| real_path(folder)).collect();
-    let is_here = |roots: &[PathBuf]| overlap(roots, folders.iter().map(|it| &**it));
+pub fn read(
+    store: &Store,
+    folders: &[impl AsRef<Path>],
+    limit: usize,
+) -> Result<Vec<Item>, StoreError> {
+    let folders: Vec<PathBuf> = folders.iter().map(|it| real_path(it.as_ref())).collect();
+    let is_here = |roots: &[PathBuf]| overlap(roots, &folders);
     let entries = store.entries()?.into_iter();
     let entries = entries.filter(|it| is_here(&it.proposal.roots));
     let mut items: Vec<Item> = entries.map(|it| Item::Entry(Box::new(it))).collect();
@@ -116,6 +120,11 @@ impl Item {
         }
     }
 
+    /// The name that people use for the agent.
+    pub fn agent_name(&self) -> &str {
+        Dialect::display_name_of(self.agent())
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         match self {
@@ -160,13 +169,13 @@ impl Item {
         }
     }
 
-    /// It as a unified diff, below lines with `# ` that tell what was decided, when and why. `agent` is what people call the
-    /// agent.
-    pub fn diff(&self, store: &Store, agent: &str) -> String {
+    /// It as a unified diff, below lines with `# ` that tell what was decided, when and why.
+    pub fn diff(&self, store: &Store) -> String {
         let mut text = format!(
-            "# {} {}, {agent}, {}\n",
+            "# {} {}, {}, {}\n",
             self.id(),
             self.state(),
+            self.agent_name(),
             ago(self.at())
         );
         text += &match self {
@@ -184,7 +193,7 @@ impl Judged {
         reason(self.all_notes())
     }
 
-    /// What the person said to the agent, in lines with `# `.
+    /// The person's words to the agent, in lines with `# `.
     pub fn remarks(&self) -> String {
         self.all_notes().map(remark).collect()
     }

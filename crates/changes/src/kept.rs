@@ -11,7 +11,7 @@ use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
 use crate::store::{Judgements, MAX_TEXT, Store, StoreError};
-use crate::turn::{Author, Change, ChangeRef, Judged, Standing, Turn, overlap};
+use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
 #[derive(Debug)]
@@ -54,9 +54,7 @@ impl Kept {
         let mut turns = Vec::new();
         for number in store.numbers()? {
             let kept = match store.turn(number) {
-                Ok(turn) if overlap(&turn.roots, folders.iter().map(|it| &**it)) => {
-                    Self::of_turn(store, turn)
-                }
+                Ok(turn) if overlap(&turn.roots, &folders) => Self::of_turn(store, turn),
                 // One that is begun at this moment is none yet.
                 Ok(_) | Err(StoreError::NoTurn(_)) => continue,
                 Err(error) => Err(error),
@@ -72,7 +70,7 @@ impl Kept {
     /// Returns true if it was in one of these folders, or in a folder of theirs.
     pub fn is_of(&self, folders: &[PathBuf]) -> bool {
         let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
-        overlap(&self.turn.roots, folders.iter().map(|it| &**it))
+        overlap(&self.turn.roots, folders)
     }
 
     /// Reads what was decided about proposals in these turns.
@@ -94,7 +92,7 @@ impl Kept {
 
     /// The name that people use for the agent.
     pub fn agent(&self) -> &str {
-        agent_name(&self.turn.agent)
+        Dialect::display_name_of(&self.turn.agent)
     }
 
     /// The decisions about proposals in the turn, if they were read, but for those whose change is among its changes.
@@ -115,9 +113,9 @@ impl Kept {
         rejected.count()
     }
 
-    /// The standing of a change.
-    pub fn standing(&self, change: &Change) -> Standing {
-        change.standing(self.judged.of(change.number))
+    /// The state of a change.
+    pub fn state(&self, change: &Change) -> ChangeState {
+        change.state(self.judged.of(change.number))
     }
 
     /// The person's judgement of a change.
@@ -159,7 +157,7 @@ impl Kept {
     pub fn unseen(&self) -> usize {
         let changes = self.turn.real_changes();
         changes
-            .filter(|it| self.standing(it) == Standing::Unseen)
+            .filter(|it| self.state(it) == ChangeState::Unseen)
             .count()
     }
 
@@ -216,11 +214,6 @@ impl Kept {
         }
         place
     }
-}
-
-/// The name that people use for the agent of this short name.
-pub fn agent_name(name: &str) -> &str {
-    Dialect::from_name(name).map_or(name, |it| it.display_name())
 }
 
 /// The current content of a regular file; none if there is no such file, or nothing that the store would keep.

@@ -7,7 +7,7 @@
 //! - [`history`]: a person's decisions, as a list.
 //! - [`kept`]: a turn with what people made of it, and how it is shown.
 //! - [`deciding`]: a person's decisions about changes: keep them, take them back, undo that.
-//! - [`standing_hunks`]: the hunks of a change as they stand in a text now.
+//! - [`current_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
 //! - [`taken_back`]: the turns in which something was taken back of a file.
 //! - [`take_back`]: writes old texts back, into what stands there now.
@@ -16,6 +16,7 @@
 //!
 //! Everything here waits for the disk, and knows neither agents nor companions.
 
+pub mod current_hunks;
 pub mod deciding;
 mod folder_watch;
 mod git;
@@ -23,11 +24,10 @@ pub mod history;
 pub mod kept;
 pub mod leftovers;
 pub mod log;
+mod parallel;
 pub mod recorder;
 pub mod save;
 mod scan;
-mod side_by_side;
-pub mod standing_hunks;
 pub mod state;
 pub mod store;
 mod table;
@@ -43,5 +43,5 @@ pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};
 pub use taken_back::TakenBack;
-pub use turn::{Author, Change, ChangeRef, Judged, Judgement, Standing, Turn};
+pub use turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn};
 pub use typed::{Typed, TypedError};

@@ -2,46 +2,39 @@
 //! that ran then, if only one did.
 
 mod attended;
+mod for_person;
 mod journal;
+mod tally;
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash as _, Hasher};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::{Environment, real_path};
 use pillion_system::clock;
-use pillion_text::Text;
-use pillion_text::merge;
 
 use crate::folder_watch::FolderWatch;
 use crate::git::Settings;
-use crate::scan::is_settled;
-use crate::state::{FileState, Hash, Writing};
+use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, Change, Judgement, Running, Standing, Turn, first_words, overlap};
+use crate::turn::{Author, Change, ChangeState, Running, Turn, first_words};
 pub use attended::Glance;
 use attended::{Attended, is_an_editors_own, is_swap_or_lock};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
+pub use tally::Tally;
 
 /// More changes of one turn are not kept.
 const MAX_CHANGES: usize = 50_000;
-
-/// A save that comes so soon after an editor's word that it has read a file may have been written before that word was heard.
-const SOON: Duration = Duration::from_secs(1);
 
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
 
 /// Old turns and texts are looked for no more often.
 const TIDY: Duration = Duration::from_secs(10 * 60);
-
-/// A file is written for a person so soon after that was noted, in milliseconds.
-const WRITTEN_SOON: u64 = 2_000;
 
 /// A call that is about to run.
 #[derive(Debug, Clone)]
@@ -74,22 +67,6 @@ pub enum Coverage {
     NotKept,
     /// It is elsewhere, or leads there.
     Elsewhere,
-}
-
-/// The numbers of changes below some folders.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// The number of changes that nobody has seen.
-    pub unseen: usize,
-    /// Another number once a list of them would show something else.
-    pub list: u32,
-}
-
-impl Tally {
-    fn add(&mut self, other: Self) {
-        self.unseen += other.unseen;
-        self.list = self.list.wrapping_add(other.list);
-    }
 }
 
 /// A turn that has ended with changes that nobody has seen.
@@ -465,158 +442,9 @@ impl Recorder {
         closed
     }
 
-    /// A person's editor has read this file, or they begin to change it there: what was changed until now is not theirs.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn seen(&mut self, path: &Path) -> Result<(), StoreError> {
-        let path = self.located(path);
-        let path = path.as_path();
-        let Some(difference) = self.difference(path) else {
-            // What was found before has been read: if they save that unchanged, it does not become theirs.
-            self.read.retain(|(_, it)| it.path != path);
-            return Ok(());
-        };
-        self.may_be_saved(&difference, SOON);
-        self.found(vec![difference]);
-        self.save()
-    }
-
-    /// A person has saved this file in their editor: what has changed since it was looked at last is theirs.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn saved(&mut self, path: &Path) -> Result<(), StoreError> {
-        let path = self.located(path);
-        let path = path.as_path();
-        let now = Instant::now();
-        let just_read =
-            { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
-        let just_read = just_read.map(|at| self.read.swap_remove(at).1);
-        match (self.difference(path), just_read) {
-            (Some(difference), _) => self.saved_by_person(difference),
-            // Nobody saves what they have not changed: the look before has found what they saved.
-            (None, Some(difference)) => self.wrote_for_person(&difference, None),
-            (None, None) => return Ok(()),
-        }
-        self.save()
-    }
-
-    /// A person's editor may say within this time that it has written what differs.
-    fn may_be_saved(&mut self, difference: &Difference, within: Duration) {
-        let now = Instant::now();
-        self.read
-            .retain(|(until, it)| now < *until && it.path != difference.path);
-        self.read.push((now + within, difference.clone()));
-    }
-
     fn has_turn(&self, session: u64) -> bool {
         let session = self.sessions.get(&session);
         session.is_some_and(|it| it.turn.is_some())
-    }
-
-    /// This difference was saved by a person. A text that was written for them between the last look and that is not theirs.
-    fn saved_by_person(&mut self, mut difference: Difference) {
-        let writing = self.writing(&difference.path);
-        if let Some(writing) = writing.filter(|it| it.written != difference.before) {
-            self.found_written
-                .insert(difference.path.clone(), writing.at);
-            let written = Difference {
-                after: writing.written.clone(),
-                ..difference.clone()
-            };
-            self.wrote_for_person(&written, writing.of.as_ref());
-            if writing.written == difference.after {
-                return;
-            }
-            difference.before = writing.written;
-        }
-        self.wrote_for_person(&difference, None);
-    }
-
-    /// This difference was written for a person, and is put down so where an agent has changed the file before. That a change
-    /// was judged is not one more change: `of` is the `after` of the one for which this was written.
-    fn wrote_for_person(&mut self, difference: &Difference, of: Option<&FileState>) {
-        self.unbegun.retain(|(_, it)| it != difference);
-        for session in self.sessions.values_mut() {
-            let number = session.turn.as_ref().map(|turn| turn.number);
-            let Some(change) = session.change(&difference.path) else {
-                continue;
-            };
-            if of == Some(&change.after) {
-                continue;
-            }
-            let judged = number.and_then(|number| {
-                let judged = judgements(&mut self.judged, number, &self.store);
-                judged.of(change.number)
-            });
-            let is_its_own = judged.is_some_and(|it| {
-                let is_back = it.judgement == Judgement::TakenBack;
-                let is_written = it.written.as_ref() == Some(&difference.after);
-                it.after == change.after && (is_back || is_written)
-            });
-            if !is_its_own {
-                change.written_for_person(difference, &self.store);
-            }
-        }
-    }
-
-    /// The numbers of changes below the folders, in all turns that are kept. Waits for the disk.
-    pub fn tally(&mut self) -> Tally {
-        let numbers = self.store.numbers().unwrap_or_default();
-        self.ended.retain(|number, _| numbers.contains(number));
-        for number in &numbers {
-            if !self.ended.contains_key(number)
-                && let Ok(turn) = self.store.turn(*number)
-                && turn.ended.is_some()
-            {
-                self.ended.insert(*number, turn);
-            }
-        }
-        self.counted.retain(|number, _| numbers.contains(number));
-        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
-        let is_here = |turn: &&Turn| overlap(&turn.roots, self.tables.iter().map(Table::root));
-        let mut tally = Tally::default();
-        for turn in self.ended.values().chain(open).filter(is_here) {
-            let written = self.store.written_at(turn.number);
-            let known = self.counted.get(&turn.number);
-            let known = known.filter(|(at, _)| Some(*at) == written);
-            if let Some((_, known)) = known {
-                tally.add(*known);
-                continue;
-            }
-            let counted = self.tally_of(turn);
-            tally.add(counted);
-            // File systems count time in steps: what is written in the same one leaves no trace.
-            if let Some(at) = written.filter(|(at, _)| is_settled(*at)) {
-                self.counted.insert(turn.number, (at, counted));
-            }
-        }
-        tally
-    }
-
-    fn tally_of(&self, turn: &Turn) -> Tally {
-        let judged = self.store.judged(turn.number);
-        let mut tally = Tally::default();
-        for change in turn.real_changes() {
-            let judged = judged.as_ref().ok().and_then(|it| it.of(change.number));
-            let standing = change.standing(judged);
-            let mut hasher = DefaultHasher::new();
-            let at = judged.map(|it| it.at);
-            let shown = (
-                turn.number,
-                change.number,
-                &change.after,
-                standing.name(),
-                at,
-            );
-            shown.hash(&mut hasher);
-            tally.add(Tally {
-                unseen: usize::from(standing == Standing::Unseen),
-                list: (hasher.finish() >> 32) as u32,
-            });
-        }
-        tally
     }
 
     /// The turn that was the last to end with changes that nobody had seen.
@@ -651,34 +479,6 @@ impl Recorder {
         self.began = self.began.min(now);
         let since = self.noted_since();
         self.found_written.retain(|_, at| *at > since);
-    }
-
-    /// The time before which everything that was noted has been written and looked at.
-    fn noted_since(&self) -> u64 {
-        self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
-    }
-
-    /// What was written to this path for a person, if it has not been found yet.
-    fn writing(&self, path: &Path) -> Option<Writing> {
-        let is_new = |it: &Writing| {
-            it.at > self.noted_since() && self.found_written.get(path) != Some(&it.at)
-        };
-        self.store.writing(path).filter(is_new)
-    }
-
-    /// Puts down what was written for a person. Returns false if this was not: an agent may have made the same of the file
-    /// later.
-    fn found_for_person(&mut self, difference: &Difference) -> bool {
-        let path = &difference.path;
-        let writing = self.writing(path);
-        let Some(writing) = writing.filter(|it| it.written == difference.after) else {
-            return false;
-        };
-        self.found_written.insert(path.clone(), writing.at);
-        // If they save the file unchanged now, this does not become theirs.
-        self.read.retain(|(_, it)| it.path != *path);
-        self.wrote_for_person(difference, writing.of.as_ref());
-        true
     }
 
     /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
@@ -741,7 +541,7 @@ impl Recorder {
                     && change.after != difference.before
                     && judgements(&mut self.judged, number, &self.store)
                         .of(change.number)
-                        .is_some_and(|it| change.standing(Some(it)) == Standing::TakenBack)
+                        .is_some_and(|it| change.state(Some(it)) == ChangeState::TakenBack)
                 {
                     // What a person has written since it was taken back is theirs.
                     change.before = difference.before.clone();
@@ -842,7 +642,7 @@ impl Recorder {
     }
 }
 
-/// What people have made of the changes of this turn until now.
+/// The judgements of people on the changes of this turn until now.
 fn judgements<'a>(
     known: &'a mut HashMap<u64, Judgements>,
     turn: u64,
@@ -917,39 +717,5 @@ impl Session {
             is_mixed: false,
         });
         None
-    }
-}
-
-impl Change {
-    /// The file was changed for a person from what the agent had made of it: the text before gets the same change, so that
-    /// it is none of the agent's.
-    fn written_for_person(&mut self, saved: &Difference, store: &Store) {
-        // All of the change is what the person saved.
-        if self.before == saved.before && self.after == saved.after {
-            self.before = saved.after.clone();
-            return;
-        }
-        let was_accepted = self.accepted.as_ref() == Some(&self.after);
-        self.after = saved.after.clone();
-        let text = |state: &FileState| store.get(state.text()?).ok().map(Text::new);
-        let texts = (text(&saved.before), text(&self.before), text(&saved.after));
-        let merged = match texts {
-            (Some(former), Some(before), Some(now)) => {
-                let merged = merge::texts(&former, &now, &before);
-                (merged.conflicts == 0).then_some(merged.text)
-            }
-            _ => None,
-        };
-        let kept = merged.and_then(|text| Some((text.len() as u64, store.put(&text).ok()?)));
-        match (kept, &mut self.before) {
-            (Some((length, hash)), FileState::File { size, text, .. }) => {
-                *size = length;
-                *text = Some(hash);
-            }
-            _ => self.is_mixed = true,
-        }
-        if was_accepted {
-            self.accepted = Some(self.after.clone());
-        }
     }
 }

@@ -12,6 +12,8 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use pillion_system::lock;
+
 use crate::leftovers::is_unfinished;
 
 /// More files of one folder are not watched.
@@ -277,10 +279,7 @@ impl<T: Sync> Look<'_, T> {
         let parts = Mutex::new(Vec::new());
         let work = || {
             let part = self.work(&shared, &news, device);
-            parts
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(part);
+            lock(&parts).push(part);
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
         thread::scope(|scope| {
@@ -322,8 +321,7 @@ impl<T: Sync> Look<'_, T> {
     /// Looks at folders for as long as there are any.
     fn work(&self, shared: &Mutex<Shared>, news: &Condvar, device: Option<u64>) -> Part {
         let mut part = Part::default();
-        let lock = || shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut state = lock();
+        let mut state = lock(shared);
         loop {
             let count = state.waiting.len();
             if count == 0 && state.busy == 0 {
@@ -345,7 +343,7 @@ impl<T: Sync> Look<'_, T> {
             for folder in taken {
                 files += self.folder(folder, device, &mut inner, &mut part);
             }
-            state = lock();
+            state = lock(shared);
             state.busy -= 1;
             state.files += files;
             state.waiting.extend(inner);

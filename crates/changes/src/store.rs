@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
 use crate::state::{Hash, Writing};
-use crate::turn::{Change, ChangeRef, Standing, Turn};
+use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 
 pub use judgements::Judgements;
 pub use log::MAX_ENTRIES;
@@ -399,10 +399,10 @@ impl Store {
             turn => turn?,
         };
         let judged = self.judged(number)?;
-        let standing = |it: &Change| it.standing(judged.of(it.number));
+        let state = |it: &Change| it.state(judged.of(it.number));
         let is_seen = turn
             .real_changes()
-            .all(|it| standing(it) != Standing::Unseen);
+            .all(|it| state(it) != ChangeState::Unseen);
         let ended = Duration::from_millis(turn.ended.unwrap_or(turn.began));
         let age = now
             .duration_since(SystemTime::UNIX_EPOCH + ended)

@@ -8,10 +8,11 @@ use std::time::SystemTime;
 
 use gix_hash::ObjectId;
 use pillion_discovery::regular_file;
+use pillion_system::lock;
 
 use crate::git::{Repository, Settings};
+use crate::parallel::in_parallel;
 use crate::scan::{ByFolder, GIT, Look, MAX_FILES, Scan, Stat};
-use crate::side_by_side::side_by_side;
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -82,7 +83,7 @@ impl Copies<'_> {
             Ok(hash) => Some(hash),
             Err(error) => {
                 tracing::warn!(%error, "the text of a file is not kept");
-                let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut problem = lock(self.problem);
                 *problem = Some(error.in_full());
                 None
             }
@@ -417,7 +418,7 @@ impl Table {
 
     fn copy_all(&self, files: &[(PathBuf, Stat)]) -> Vec<Source> {
         let copies = self.copies();
-        side_by_side(COPIES, files, |(path, stat)| copies.copy(path, stat))
+        in_parallel(COPIES, files, |(path, stat)| copies.copy(path, stat))
     }
 
     /// The state of a file as it was. A text that only git has is kept from now on.

@@ -1,22 +1,23 @@
 //! Takes changes back: puts the text before into what stands on the disk now, and nothing else. Any text that is overwritten
 //! goes into the store first, so that this can be undone.
 
-use std::fs;
-use std::io::{self, Write};
+mod place;
+
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+use std::{fs, io};
 
-use pillion_discovery::{real_path, regular_file};
+use pillion_discovery::real_path;
 use pillion_system::clock;
-use pillion_text::{Text, fingerprint, merge};
+use pillion_text::{Text, merge};
 
+use self::place::{Now, file, folder_of, look, replace};
+use crate::current_hunks::CurrentHunks;
 use crate::history;
 use crate::leftovers;
-use crate::save::{Original, SaveError};
-use crate::scan::{Stat, is_absence};
-use crate::standing_hunks::StandingHunks;
+use crate::save::SaveError;
 use crate::state::{FileState, Writing};
-use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::store::{Store, StoreError};
 use crate::turn::{Change, Judged};
 
 /// The reason why something was not taken back. Nothing was changed then.
@@ -179,7 +180,7 @@ pub fn hunks(
     store: &Store,
     roots: &[PathBuf],
     change: &Change,
-) -> Result<StandingHunks, TakeBackError> {
+) -> Result<CurrentHunks, TakeBackError> {
     stays_in(roots, &change.path)?;
     let now = look(store, &change.path)?;
     if matches!(now.state, FileState::Link { .. }) {
@@ -196,7 +197,7 @@ pub fn hunks_in(
     store: &Store,
     change: &Change,
     now: Vec<u8>,
-) -> Result<StandingHunks, TakeBackError> {
+) -> Result<CurrentHunks, TakeBackError> {
     let (before, after) = history::texts(store, &change.before, &change.after)
         .map_err(|_| TakeBackError::Unknown(change.path.clone()))?;
     let texts = [before.bytes(), after.bytes(), &now];
@@ -205,7 +206,7 @@ pub fn hunks_in(
     if are_links || texts.iter().any(|it| it.contains(&0)) {
         return Err(TakeBackError::NotText(change.path.clone()));
     }
-    Ok(StandingHunks::find(before, after, Text::new(now)))
+    Ok(CurrentHunks::find(before, after, Text::new(now)))
 }
 
 /// This text of a file without the change: what becomes of a buffer that is not saved.
@@ -253,15 +254,6 @@ pub fn rewrite(
     write(store, change, &change.after, now, state, text)
 }
 
-/// The current state of a path.
-struct Now {
-    state: FileState,
-    /// Its text; empty where there is nothing.
-    bytes: Vec<u8>,
-    /// The whole of which it is part old and part new text, if a kill left it so: it had to be written in place.
-    torn: Option<Box<Now>>,
-}
-
 fn put_back(
     store: &Store,
     roots: &[PathBuf],
@@ -275,19 +267,6 @@ fn put_back(
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
     write(store, change, after, now, state, &bytes)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    path.parent().unwrap_or(Path::new("/"))
-}
-
-/// A regular file with this text, which is kept.
-fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, StoreError> {
-    Ok(FileState::File {
-        mode,
-        size: text.len() as u64,
-        text: Some(store.put(text)?),
-    })
 }
 
 /// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was
@@ -342,46 +321,6 @@ fn write(
     })
 }
 
-/// Makes what is at a path what is to be there. `in_place` is told before a file is written that cannot be replaced.
-fn replace(
-    path: &Path,
-    now: &Now,
-    state: &FileState,
-    bytes: &[u8],
-    in_place: impl FnOnce(&Path),
-) -> Result<(), TakeBackError> {
-    match (&now.state, state) {
-        (FileState::File { .. }, FileState::File { mode, .. }) if bytes == now.bytes => {
-            set_mode(path, *mode)
-        }
-        (FileState::File { .. }, FileState::File { mode, .. }) => {
-            Ok(put(path, Some(&now.bytes), *mode, bytes, in_place)?)
-        }
-        (FileState::Absent, FileState::File { mode, .. }) => {
-            Ok(put(path, None, *mode, bytes, in_place)?)
-        }
-        (FileState::Absent, FileState::Link { .. }) => {
-            fs::create_dir_all(folder_of(path)).map_err(failed("create the folder of", path))?;
-            symlink(bytes, path).map_err(failed("create", path))
-        }
-        (_, FileState::Absent) => remove(path, now),
-        (_, state) => exchange(path, now, state, bytes),
-    }
-}
-
-/// Writes a text in the place of this one, or where nothing is. The store has it, too.
-fn put(
-    path: &Path,
-    former: Option<&[u8]>,
-    mode: u32,
-    text: &[u8],
-    in_place: impl FnOnce(&Path),
-) -> Result<(), SaveError> {
-    let base = fingerprint::of(former);
-    let original = Original::look(path)?.with_mode(mode).kept();
-    original.replace(Some(&base), text, in_place)
-}
-
 /// The state that is to be there, and its text.
 fn wanted(
     store: &Store,
@@ -428,182 +367,6 @@ fn wanted(
     }
     let mode = if mode == new { *old } else { *mode };
     Ok((file(store, mode, &merged.text)?, merged.text))
-}
-
-/// Looks at a path, and keeps what is there.
-fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
-    let failed = |source| TakeBackError::Io {
-        action: "read",
-        path: path.to_owned(),
-        source,
-    };
-    let absent = Now {
-        state: FileState::Absent,
-        bytes: Vec::new(),
-        torn: None,
-    };
-    let metadata = match path.symlink_metadata() {
-        Ok(metadata) => metadata,
-        Err(error) if is_absence(error.kind()) => return Ok(absent),
-        Err(error) => return Err(failed(error)),
-    };
-    let Some(stat) = Stat::of(&metadata) else {
-        return Err(TakeBackError::Changed(path.to_owned()));
-    };
-    if stat.is_link {
-        let bytes = fs::read_link(path)
-            .map_err(failed)?
-            .into_os_string()
-            .into_encoded_bytes();
-        let text = Some(store.put(&bytes)?);
-        return Ok(Now {
-            state: FileState::Link { text },
-            bytes,
-            torn: None,
-        });
-    }
-    let bytes = regular_file::read(path, MAX_TEXT).map_err(failed)?;
-    Ok(Now {
-        state: file(store, stat.mode, &bytes)?,
-        torn: torn(store, path, &bytes),
-        bytes,
-    })
-}
-
-/// The state before, if this is a part of what was then written in place, and the rest of what was there.
-fn torn(store: &Store, path: &Path, bytes: &[u8]) -> Option<Box<Now>> {
-    let writing = store.writing(path).filter(|it| it.is_unfinished)?;
-    let state = writing.overwritten?;
-    let new = store.get(writing.written.text()?).ok()?;
-    let old = store.get(state.text()?).ok()?;
-    if bytes == new || bytes == old {
-        return None;
-    }
-    let same = bytes.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let is_torn = bytes[same..] == old[same.min(old.len())..];
-    is_torn.then(|| {
-        Box::new(Now {
-            state,
-            bytes: old,
-            torn: None,
-        })
-    })
-}
-
-/// The error with which the system refused this.
-fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TakeBackError {
-    move |source| TakeBackError::Io {
-        action,
-        path: path.to_owned(),
-        source,
-    }
-}
-
-/// Replaces a link, or a file by a link: both change places at once, and what was there is removed once it has been compared.
-fn exchange(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
-    let folder = folder_of(path);
-    let replace = || failed("replace", path);
-    let new = match state {
-        FileState::File { mode, .. } => {
-            let mut file = leftovers::unfinished(folder, None).map_err(replace())?;
-            let written = file.write_all(bytes);
-            written.map_err(replace())?;
-            set_mode(file.path(), *mode)?;
-            file.as_file().sync_all().map_err(replace())?;
-            file.into_temp_path()
-        }
-        _ => leftovers::unfinished_link(folder, |path| symlink(bytes, path)).map_err(replace())?,
-    };
-    if swap(&new, path).is_ok() {
-        if now.is_at(&new) {
-            return Ok(());
-        }
-        swap(&new, path).map_err(failed("restore", path))?;
-        return Err(TakeBackError::Changed(path.to_owned()));
-    }
-    // Not every file system has that: then whatever is written there between these two is lost.
-    if !now.is_at(path) {
-        return Err(TakeBackError::Changed(path.to_owned()));
-    }
-    fs::rename(&new, path).map_err(replace())?;
-    // It is there no more.
-    let _ = new.keep();
-    Ok(())
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn swap(one: &Path, other: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-/// Removes what is there: it is put aside, compared once more, and only then gone.
-fn remove(path: &Path, now: &Now) -> Result<(), TakeBackError> {
-    let aside = leftovers::unfinished(folder_of(path), None).map_err(failed("replace", path))?;
-    let aside = aside.into_temp_path();
-    fs::rename(path, &aside).map_err(failed("remove", path))?;
-    if now.is_at(&aside) {
-        return Ok(());
-    }
-    // Whatever has taken its place in this moment stays, and so does this.
-    let kept = match path.symlink_metadata() {
-        Ok(_) => aside.keep().map(drop).map_err(io::Error::from),
-        Err(_) => fs::rename(&aside, path),
-    };
-    kept.map_err(failed("restore", path))?;
-    Err(TakeBackError::Changed(path.to_owned()))
-}
-
-impl Now {
-    /// The state that was there before a kill left a part of it.
-    fn whole(&self) -> &Self {
-        self.torn.as_deref().unwrap_or(self)
-    }
-
-    /// Returns true if the same is at this path, which is no place of its own.
-    fn is_at(&self, path: &Path) -> bool {
-        let found = match self.state {
-            FileState::Absent => return false,
-            FileState::Link { .. } => {
-                fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes())
-            }
-            FileState::File { .. } => regular_file::read(path, MAX_TEXT),
-        };
-        found.is_ok_and(|found| found == self.bytes)
-    }
-}
-
-#[cfg(unix)]
-fn symlink(target: &[u8], path: &Path) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
-    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), path)
-}
-
-#[cfg(not(unix))]
-fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> Result<(), TakeBackError> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|source| {
-        TakeBackError::Io {
-            action: "set the permissions of",
-            path: path.to_owned(),
-            source,
-        }
-    })
-}
-
-#[cfg(not(unix))]
-fn set_mode(_path: &Path, _mode: u32) -> Result<(), TakeBackError> {
-    Ok(())
 }
 
 /// Refuses a path of which a folder became a symbolic link: it would lead out of what was watched.

@@ -48,10 +48,13 @@ pub struct Turn {
 }
 
 /// Returns true if one of these roots is one of the folders, in one of them, or around one.
-pub(crate) fn overlap<'a>(roots: &[PathBuf], folders: impl IntoIterator<Item = &'a Path>) -> bool {
+pub(crate) fn overlap(
+    roots: &[PathBuf],
+    folders: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> bool {
     let are_one = |root: &Path, folder: &Path| folder.starts_with(root) || root.starts_with(folder);
     let mut folders = folders.into_iter();
-    folders.any(|folder| roots.iter().any(|root| are_one(root, folder)))
+    folders.any(|folder| roots.iter().any(|root| are_one(root, folder.as_ref())))
 }
 
 /// A call that runs.
@@ -127,9 +130,9 @@ impl Judgement {
     /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Kept => Standing::Kept.name(),
-            Self::TakenBack => Standing::TakenBack.name(),
-            Self::Edited => Standing::Edited.name(),
+            Self::Kept => ChangeState::Kept.name(),
+            Self::TakenBack => ChangeState::TakenBack.name(),
+            Self::Edited => ChangeState::Edited.name(),
             Self::Part => "taken back in part",
         }
     }
@@ -177,10 +180,10 @@ impl Judged {
     }
 }
 
-/// The standing of a change.
+/// The state of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Standing {
+pub enum ChangeState {
     /// A person accepted it before it was written.
     Accepted,
     /// It was written without asking, and nobody has looked at it.
@@ -193,7 +196,7 @@ pub enum Standing {
     Edited,
 }
 
-impl Standing {
+impl ChangeState {
     /// Its name in words.
     pub fn name(self) -> &'static str {
         match self {
@@ -207,16 +210,16 @@ impl Standing {
 }
 
 impl Change {
-    /// Its standing, by a person's last judgement.
-    pub fn standing(&self, judged: Option<&Judged>) -> Standing {
+    /// Its state, by a person's last judgement.
+    pub fn state(&self, judged: Option<&Judged>) -> ChangeState {
         let judged = judged.filter(|judged| judged.after == self.after);
         match judged.map(|judged| judged.judgement) {
-            Some(Judgement::Kept) => Standing::Kept,
-            Some(Judgement::TakenBack) => Standing::TakenBack,
-            Some(Judgement::Edited) => Standing::Edited,
-            Some(Judgement::Part) => Standing::Unseen,
-            None if self.accepted.as_ref() == Some(&self.after) => Standing::Accepted,
-            None => Standing::Unseen,
+            Some(Judgement::Kept) => ChangeState::Kept,
+            Some(Judgement::TakenBack) => ChangeState::TakenBack,
+            Some(Judgement::Edited) => ChangeState::Edited,
+            Some(Judgement::Part) => ChangeState::Unseen,
+            None if self.accepted.as_ref() == Some(&self.after) => ChangeState::Accepted,
+            None => ChangeState::Unseen,
         }
     }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pillion_changes::take_back::take_back;
 use pillion_changes::{
-    Author, Change, FileState, Judged, Judgement, Kept, Recorder, Standing, Store, Turn,
+    Author, Change, ChangeState, FileState, Judged, Judgement, Kept, Recorder, Store, Turn,
 };
 
 use shared::{WorkTree, recorder, shell};
@@ -116,7 +116,7 @@ fn what_changes_while_it_is_connected_is_a_turn_of_which_nobody_knows_the_author
     );
     for change in turn.real_changes() {
         assert_eq!(change.by, Author::Unclear);
-        assert_eq!(change.standing(None), Standing::Unseen);
+        assert_eq!(change.state(None), ChangeState::Unseen);
         if name(&change.path) != "made" {
             let expected = format!("{}\r\n", name(&change.path));
             assert_eq!(lab.text_before(change), expected.as_bytes());
@@ -235,13 +235,13 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
     lab.write("other", "new\n");
     lab.glance();
     let turn = &lab.turns()[0];
-    let standing = |change: &Change| (name(&change.path), change.standing(None));
-    let mut all: Vec<_> = turn.real_changes().map(standing).collect();
+    let state = |change: &Change| (name(&change.path), change.state(None));
+    let mut all: Vec<_> = turn.real_changes().map(state).collect();
     all.sort_by(|(one, _), (other, _)| one.cmp(other));
     let expected = [
-        ("other".to_owned(), Standing::Unseen),
-        ("seen".to_owned(), Standing::Accepted),
-        ("unseen".to_owned(), Standing::Unseen),
+        ("other".to_owned(), ChangeState::Unseen),
+        ("seen".to_owned(), ChangeState::Accepted),
+        ("unseen".to_owned(), ChangeState::Unseen),
     ];
     assert_eq!(all, expected);
     // What it writes there next, nobody has seen.
@@ -250,7 +250,7 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
     let turn = &lab.turns()[0];
     assert!(
         turn.real_changes()
-            .all(|it| it.standing(None) == Standing::Unseen)
+            .all(|it| it.state(None) == ChangeState::Unseen)
     );
 }
 

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use pillion_changes::take_back;
 use pillion_changes::{
-    Act, Change, ChangeRef, Decided, Deciding, FileState, Kept, Recorder, Standing, Store,
+    Act, Change, ChangeRef, ChangeState, Decided, Deciding, FileState, Kept, Recorder, Store,
 };
 use pillion_system::clock;
 
@@ -137,11 +137,11 @@ impl Lab {
     }
 
     /// Where the only change of the turn stands, from what to what it leads, and what the file is.
-    fn listed(&self) -> Vec<(Standing, Option<String>, Option<String>)> {
+    fn listed(&self) -> Vec<(ChangeState, Option<String>, Option<String>)> {
         let kept = self.kept();
         let listed = |it: &Change| {
             (
-                kept.standing(it),
+                kept.state(it),
                 self.state(&it.before),
                 self.state(&it.after),
             )
@@ -149,9 +149,9 @@ impl Lab {
         kept.turn.real_changes().map(listed).collect()
     }
 
-    fn expect(&self, standing: Standing, sides: (Option<&str>, Option<&str>), why: &str) {
+    fn expect(&self, state: ChangeState, sides: (Option<&str>, Option<&str>), why: &str) {
         let sides = (sides.0.map(str::to_owned), sides.1.map(str::to_owned));
-        assert_eq!(self.listed(), [(standing, sides.0, sides.1)], "{why}");
+        assert_eq!(self.listed(), [(state, sides.0, sides.1)], "{why}");
     }
 }
 
@@ -169,16 +169,16 @@ fn what_is_taken_back_and_undone_between_looks_is_listed_as_before() {
             let why = format!("{sides:?} {} {at}", lab.has_hooks);
             lab.decide(Act::TakeBack);
             lab.look();
-            lab.expect(Standing::TakenBack, sides, &why);
+            lab.expect(ChangeState::TakenBack, sides, &why);
             lab.decide(Act::Undo);
             lab.look();
-            lab.expect(Standing::Unseen, sides, &why);
+            lab.expect(ChangeState::Unseen, sides, &why);
             assert_eq!(lab.text().as_deref(), sides.1);
             // Both between two looks.
             lab.decide(Act::TakeBack);
             lab.decide(Act::Undo);
             lab.look();
-            lab.expect(Standing::Unseen, sides, &why);
+            lab.expect(ChangeState::Unseen, sides, &why);
         }
     }
 }
@@ -189,14 +189,14 @@ fn what_was_written_and_not_kept_with_the_turn_when_it_was_found_is_listed() {
         let sides = lab.sides;
         lab.writes_back_only();
         lab.look();
-        lab.expect(Standing::Unseen, sides, "the file is written");
+        lab.expect(ChangeState::Unseen, sides, "the file is written");
         assert_eq!(lab.text().as_deref(), sides.0);
         lab.decide(Act::TakeBack);
         lab.look();
-        lab.expect(Standing::TakenBack, sides, "and it is kept");
+        lab.expect(ChangeState::TakenBack, sides, "and it is kept");
         lab.decide(Act::Undo);
         lab.look();
-        lab.expect(Standing::Unseen, sides, "and undone");
+        lab.expect(ChangeState::Unseen, sides, "and undone");
         assert_eq!(lab.text().as_deref(), sides.1);
     }
 }
@@ -217,11 +217,11 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
             }
             it.saves(&old);
             it.look();
-            assert_eq!(it.listed()[0].0, Standing::TakenBack, "{why}");
+            assert_eq!(it.listed()[0].0, ChangeState::TakenBack, "{why}");
             it.decide(Act::Undo);
             it.look();
             assert_eq!(it.text().as_deref(), Some(&*new), "{why}");
-            assert_eq!(it.listed()[0].0, Standing::Unseen, "{why}");
+            assert_eq!(it.listed()[0].0, ChangeState::Unseen, "{why}");
             it.decide(Act::TakeBack);
             assert_eq!(it.text().as_deref(), Some(&*old), "{why}");
             // After it was undone.
@@ -234,7 +234,7 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
             }
             it.saves(&new);
             it.look();
-            it.expect(Standing::Unseen, (Some(&old), Some(&new)), &why);
+            it.expect(ChangeState::Unseen, (Some(&old), Some(&new)), &why);
             // Unchanged: their editor has just read what undo has written.
             let mut it = lab();
             it.decide(Act::TakeBack);
@@ -245,7 +245,7 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
             }
             it.saves(NEW);
             it.look();
-            it.expect(Standing::Unseen, it.sides, &why);
+            it.expect(ChangeState::Unseen, it.sides, &why);
         }
     }
 }
@@ -288,7 +288,7 @@ fn a_persons_lines_are_not_the_agents_when_it_writes_a_file_again_that_was_taken
             lab.saves(saved);
             lab.agent_writes(Some(again));
             let sides = (Some(saved), Some(again));
-            lab.expect(Standing::Unseen, sides, saved);
+            lab.expect(ChangeState::Unseen, sides, saved);
             lab.decide(Act::TakeBack);
             assert_eq!(lab.text().as_deref(), Some(saved));
         }

@@ -16,7 +16,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{take_back, undo};
 use pillion_changes::{
-    Author, Change, FileState, Judged, Judgement, Recorder, Standing, Store, Turn,
+    Author, Change, ChangeState, FileState, Judged, Judgement, Recorder, Store, Turn,
 };
 use pillion_discovery::{Environment, real_path};
 use proptest::prelude::*;
@@ -291,7 +291,7 @@ proptest! {
                     prop_assert_eq!(lab.state(&change.before), old, "{:?} before", path);
                     prop_assert_eq!(lab.state(&change.after), new, "{:?} after", path);
                     prop_assert_eq!(&change.by, &Author::Tool("Bash".to_owned()));
-                    prop_assert_eq!(change.standing(None), Standing::Unseen);
+                    prop_assert_eq!(change.state(None), ChangeState::Unseen);
                 }
             }
         }
@@ -758,7 +758,7 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     let turn = lab.store.turn(number).unwrap();
     let change = &turn.changes[0];
     let judged = lab.store.judged(number).unwrap().of(1).unwrap().clone();
-    assert_eq!(change.standing(Some(&judged)), Standing::TakenBack);
+    assert_eq!(change.state(Some(&judged)), ChangeState::TakenBack);
     undo(&lab.store, &turn.roots, change, &judged).unwrap();
     assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
 }
@@ -803,10 +803,10 @@ fn what_an_agent_writes_as_a_person_has_before_it_is_its_change() {
 fn what_an_agent_makes_again_in_its_turn_is_not_taken_back_any_more() {
     let lab = Lab::new(false);
     let (old, new) = (b"1\n2\n3\n".as_slice(), b"one\n2\n3\n".as_slice());
-    for (again, standing) in [
-        (new, Standing::Unseen),
-        (b"other\n".as_slice(), Standing::Unseen),
-        (old, Standing::TakenBack),
+    for (again, state) in [
+        (new, ChangeState::Unseen),
+        (b"other\n".as_slice(), ChangeState::Unseen),
+        (old, ChangeState::TakenBack),
     ] {
         lab.write("a.txt", old);
         let mut recorder = lab.recorder();
@@ -823,7 +823,7 @@ fn what_an_agent_makes_again_in_its_turn_is_not_taken_back_any_more() {
         recorder.end(SESSION).unwrap();
         let turn = lab.store.turn(number).unwrap();
         let judged = lab.store.judged(number).unwrap();
-        assert_eq!(turn.changes[0].standing(judged.of(1)), standing);
+        assert_eq!(turn.changes[0].state(judged.of(1)), state);
     }
 }
 

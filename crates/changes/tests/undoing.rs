@@ -14,7 +14,7 @@ use pillion_changes::history;
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Deciding, Judgement, Kept, Recorder, Standing, Store,
+    Act, Change, ChangeRef, ChangeState, DecideError, Deciding, Judgement, Kept, Recorder, Store,
 };
 use pillion_system::clock;
 
@@ -123,10 +123,10 @@ impl Lab {
         self.act(Act::Undo, &self.last()?)
     }
 
-    fn standing(&self, turn: u64) -> Vec<Standing> {
+    fn state(&self, turn: u64) -> Vec<ChangeState> {
         let kept = self.kept(turn);
         let changes = kept.turn.changes.iter();
-        changes.map(|it| kept.standing(it)).collect()
+        changes.map(|it| kept.state(it)).collect()
     }
 }
 
@@ -257,7 +257,7 @@ fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
         let said = done(&mut stale, Act::TakeBack, &names).unwrap();
         assert_eq!(said, ["1.1: taken back"]);
         assert_eq!(lab.text("a").as_deref(), Some(OLD));
-        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+        assert_eq!(lab.state(1), [ChangeState::TakenBack]);
         lab.act(Act::Undo, &names).unwrap();
         // Taken back elsewhere.
         let kept = lab.kept(1);
@@ -266,7 +266,7 @@ fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
         let said = done(&mut stale, Act::TakeBack, &names).unwrap();
         assert_eq!(said, ["1.1: taken back already"]);
         assert_eq!(lab.text("a").as_deref(), Some(OLD));
-        assert_eq!(lab.standing(1), [Standing::TakenBack]);
+        assert_eq!(lab.state(1), [ChangeState::TakenBack]);
     }
 }
 
@@ -283,9 +283,9 @@ fn no_decision_is_lost_after_hundreds_of_edits() {
         let seen = take_back::present(&lab.store, &kept.turn.roots, change).unwrap();
         deciding.rewrite(change, &seen, &text(at)).unwrap();
     }
-    assert_eq!(lab.standing(1), [Standing::Edited]);
+    assert_eq!(lab.state(1), [ChangeState::Edited]);
     deciding.take_back(change).unwrap();
-    assert_eq!(lab.standing(1), [Standing::TakenBack]);
+    assert_eq!(lab.state(1), [ChangeState::TakenBack]);
     // Another view reads them from the disk.
     let mut deciding = Deciding::new(&lab.store, &kept);
     let mut undone = 0;
@@ -295,7 +295,7 @@ fn no_decision_is_lost_after_hundreds_of_edits() {
         undone += 1;
     }
     assert_eq!(undone, 50);
-    assert_eq!(lab.standing(1), [Standing::Unseen]);
+    assert_eq!(lab.state(1), [ChangeState::Unseen]);
 }
 
 /// What was made of the middle one of three turns cannot be read, in three ways.
@@ -420,11 +420,11 @@ fn whose_the_files_are_of_which_only_the_number_is_told() {
 #[test]
 fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
     type Make = fn(&Lab);
-    let makes: [(&str, Make, Standing, &str); 3] = [
+    let makes: [(&str, Make, ChangeState, &str); 3] = [
         (
             "all",
             |lab| drop(lab.act(Act::TakeBack, &[name("1.1")]).unwrap()),
-            Standing::TakenBack,
+            ChangeState::TakenBack,
             "taken back already",
         ),
         (
@@ -435,7 +435,7 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
                 let change = &kept.turn.changes[0];
                 deciding.take_lines_back(change, 0..9).unwrap();
             },
-            Standing::TakenBack,
+            ChangeState::TakenBack,
             "taken back already",
         ),
         (
@@ -447,11 +447,11 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
                 let mut deciding = Deciding::new(&lab.store, &kept);
                 deciding.rewrite(change, &seen, "mine\n").unwrap();
             },
-            Standing::Edited,
+            ChangeState::Edited,
             "edited",
         ),
     ];
-    for (what, make, standing, said) in makes {
+    for (what, make, state, said) in makes {
         let lab = Lab::edited();
         make(&lab);
         let kept = lab.act(Act::Keep, &[name("1.1")]).unwrap();
@@ -460,7 +460,7 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         let change = &kept.turn.changes[0];
         let in_view = Deciding::new(&lab.store, &kept).keep(change);
         assert_eq!(in_view.unwrap(), said, "{what}");
-        assert_eq!(lab.standing(1), [standing], "{what}");
+        assert_eq!(lab.state(1), [state], "{what}");
         lab.undo_last().unwrap();
         assert_eq!(lab.text("a").as_deref(), Some(NEW), "{what}");
     }

@@ -214,7 +214,7 @@ fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
     let all: Vec<_> = item.judged.all_notes().map(|it| it.text.as_str()).collect();
     assert_eq!(all, ["the rest", "second", "first"]);
     assert_eq!(reasons(&tree), [some("the rest")]);
-    let diff = items[0].diff(&tree.store, "Claude Code");
+    let diff = items[0].diff(&tree.store);
     assert!(
         diff.contains("\n# the rest\n# second\n# first\n--- a/"),
         "{diff}"

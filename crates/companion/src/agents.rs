@@ -18,8 +18,8 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::diffs::Answer;
+use crate::ids::RequestId;
 use crate::outbox::{Delivery, Mention};
-use crate::request_id::RequestId;
 use crate::stand_in::StandIn;
 use crate::target::Target;
 
@@ -55,7 +55,7 @@ pub(crate) enum ToolCall {
 }
 
 /// A change that an agent wants to show.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Open {
     pub(crate) path: String,
     pub(crate) content: String,

@@ -16,12 +16,11 @@ use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Caller, Event, Events};
-use crate::request_id::RequestId;
+use crate::ids::{RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
 use crate::turns::AcceptedText;
-use crate::view_id::ViewId;
 use crate::written::{Accepted, Found};
 
 /// The most checks of one agent that may be in progress.

@@ -20,6 +20,7 @@ use crate::context_keeper::Keeper;
 use crate::discovery::{DiscoveryThread, Order, PublishError};
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
+use crate::ids::ViewId;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
@@ -27,7 +28,6 @@ use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
 use crate::succession::{self, Inheritance};
-use crate::view_id::ViewId;
 use crate::views::Views;
 
 /// The time limit for connections to end when the companion stops: an agent may read slowly.

@@ -4,7 +4,6 @@
 mod body;
 mod guard;
 mod listener;
-mod refusal;
 mod response;
 mod server;
 mod socket;
@@ -15,19 +14,19 @@ mod websocket;
 
 use std::io;
 use std::net::Ipv4Addr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::MCP_PATH;
+use pillion_system::lock;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 pub(crate) use self::guard::Guard;
 pub(crate) use self::listener::Listener;
-use self::refusal::Refusal;
-use self::response::Response;
+use self::response::{Refusal, Response};
 use self::websocket::Upgrade;
 use crate::mcp::Mcp;
 use crate::wire::Wire;
@@ -80,7 +79,7 @@ async fn handle(
         let upgraded = websocket::upgrade(&shared, request, wire);
         return upgraded
             .map(|(response, connection)| {
-                *upgrade.lock().unwrap_or_else(PoisonError::into_inner) = Some(connection);
+                *lock(&upgrade) = Some(connection);
                 response
             })
             .unwrap_or_else(Refusal::into_response);

@@ -23,11 +23,10 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
-use crate::request_id::RequestId;
+use crate::ids::{RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
-use crate::view_id::ViewId;
 use crate::written::Found;
 
 /// The way into the loop, for everything that runs beside it.
@@ -98,7 +97,7 @@ pub(crate) enum Event {
     /// The texts that a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.
-    Acted(Box<Acted>),
+    Acted(Box<Acted>, Reply<ActDone>),
     /// The changes that agents had written have been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.
@@ -166,7 +165,6 @@ pub(crate) struct Acted {
     pub(crate) judged: Judged,
     /// The result that the person is told.
     pub(crate) done: ActDone,
-    pub(crate) reply: Reply<ActDone>,
 }
 
 /// A front end that comes.

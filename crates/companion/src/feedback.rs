@@ -38,7 +38,7 @@ pub(crate) struct Remark {
     is_accepted: bool,
     /// True if the file exists, or soon does.
     is_there: bool,
-    /// What the person is told, if this is about a change that is written already.
+    /// The sentence for the person, if this is about a change that is written already.
     of_written: Option<&'static str>,
 }
 

@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::request_id::RequestId;
+use crate::ids::RequestId;
 use crate::sessions::SessionId;
 
 /// The number of calls of a session that are remembered: the process of a call may come after the answer.
@@ -45,7 +45,7 @@ struct Calls<W, P> {
 
 #[derive(Debug)]
 struct Known {
-    /// What the agent calls it.
+    /// The agent's name for it.
     call: String,
     is_answered: bool,
 }

@@ -11,8 +11,8 @@ use std::time::Duration;
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
 use pillion_changes::{
-    Act, Change, ChangeRef, DecideError, Decided, Deciding, Hash, Kept, Standing, Store, TakenBack,
-    Typed, TypedError, Words, kept, take_back,
+    Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, Hash, Kept, Store,
+    TakenBack, Typed, TypedError, Words, kept, take_back,
 };
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::remarks::FileRemark;
@@ -79,18 +79,14 @@ impl Judging {
 
     /// Answers with what there is below these folders.
     pub(crate) fn list(&self, roots: Arc<[PathBuf]>, reply: Reply<ChangesList>) {
-        let problem = |problem: &str| ChangesList {
-            problem: Some(problem.to_owned()),
-            ..ChangesList::default()
-        };
         let Some(store) = self.store.clone() else {
-            return reply.done(problem(OFF));
+            return reply.done(ChangesList::failed(OFF));
         };
         let threads = self.lists.clone();
         tokio::spawn(async move {
             let listing = threads.run(move || list(&store, &roots));
             let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
-            reply.done(list.unwrap_or_else(|| problem(SILENT)));
+            reply.done(list.unwrap_or_else(|| ChangesList::failed(SILENT)));
         });
     }
 
@@ -110,8 +106,8 @@ impl Judging {
             let Some(acting) = acting.await else {
                 return;
             };
-            for performed in acting.await.unwrap_or_default() {
-                let _ = events.send(performed.into_event(Reply::new(drop)));
+            for acted in acting.await.unwrap_or_default() {
+                let _ = events.send(Event::Acted(Box::new(acted), Reply::new(drop)));
             }
         });
     }
@@ -125,14 +121,14 @@ impl Judging {
         tokio::spawn(async move {
             let acting = threads.start(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
-                Err(error) => Performed::refused(error.in_full()),
+                Err(error) => Acted::refused(error.in_full()),
             });
-            let refused = |why: &str| Performed::refused(why.to_owned());
-            let performed = match acting.await {
+            let refused = |why: &str| Acted::refused(why.to_owned());
+            let acted = match acting.await {
                 Some(acting) => acting.await.unwrap_or_else(|_| refused(SILENT)),
                 None => refused(BUSY),
             };
-            let _ = events.send(performed.into_event(reply));
+            let _ = events.send(Event::Acted(Box::new(acted), reply));
         });
     }
 }
@@ -140,12 +136,7 @@ impl Judging {
 fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
     let kept = match Kept::of_folders(store, roots, drop) {
         Ok(kept) => kept,
-        Err(error) => {
-            return ChangesList {
-                problem: Some(error.in_full()),
-                ..ChangesList::default()
-            };
-        }
+        Err(error) => return ChangesList::failed(error.in_full()),
     };
     let mut list = ChangesList::default();
     let mut room = MAX_CHANGES;
@@ -180,10 +171,10 @@ fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
 
 fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let now = kept::now(&change.path);
-    let standing = kept.standing(change);
+    let state = kept.state(change);
     let lines = history::count(store, &change.before, &change.after);
     let revision = kept::revision(change, now.as_deref());
-    let shows_hunks = lines.is_some() && standing != Standing::TakenBack;
+    let shows_hunks = lines.is_some() && state != ChangeState::TakenBack;
     let found = now.filter(|_| shows_hunks);
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
     let hunks = found.iter().flat_map(|it| it.hunks());
@@ -192,8 +183,8 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
         revision,
         path: change.path.clone(),
         shown: kept.place(change),
-        state: standing.name().to_owned(),
-        is_unseen: standing == Standing::Unseen,
+        state: state.name().to_owned(),
+        is_unseen: state == ChangeState::Unseen,
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),
         hunks: hunks
@@ -251,20 +242,7 @@ impl ActError {
     }
 }
 
-/// The outcome of something that a view asked for.
-#[derive(Debug)]
-struct Performed {
-    /// The result that the person is told.
-    done: ActDone,
-    /// The name by which people know the agent.
-    agent: String,
-    /// True if it runs no hooks of ours.
-    is_without_hooks: bool,
-    /// The judgement that it is to hear.
-    judged: Judged,
-}
-
-impl Performed {
+impl Acted {
     fn refused(why: String) -> Self {
         Self {
             done: ActDone::refused(why),
@@ -274,7 +252,7 @@ impl Performed {
         }
     }
 
-    /// What was decided about changes of this turn.
+    /// The outcome of a decision about changes of this turn.
     fn new(kept: &Kept, told: Vec<FileRemark>, done: ActDone) -> Self {
         Self {
             done,
@@ -287,26 +265,10 @@ impl Performed {
             },
         }
     }
-
-    fn into_event(self, reply: Reply<ActDone>) -> Event {
-        let Self {
-            done,
-            agent,
-            is_without_hooks,
-            judged,
-        } = self;
-        Event::Acted(Box::new(Acted {
-            agent,
-            is_without_hooks,
-            judged,
-            done,
-            reply,
-        }))
-    }
 }
 
 /// Of a file that was saved: what the person had taken back, and what is there again.
-fn undone_in_editor(store: &Store, taken_back: &mut TakenBack, path: &Path) -> Vec<Performed> {
+fn undone_in_editor(store: &Store, taken_back: &mut TakenBack, path: &Path) -> Vec<Acted> {
     let path = real_path(path);
     let turns = taken_back.of(store, &path).unwrap_or_default();
     let Some(now) = kept::now(&path).filter(|_| !turns.is_empty()) else {
@@ -322,7 +284,7 @@ fn undone_in_editor(store: &Store, taken_back: &mut TakenBack, path: &Path) -> V
         }
         let told = deciding.take_told();
         if !told.is_empty() {
-            undone.push(Performed::new(&kept, told, ActDone::default()));
+            undone.push(Acted::new(&kept, told, ActDone::default()));
         }
     }
     undone
@@ -352,7 +314,7 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
 }
 
 /// Does it.
-fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Performed, ActError> {
+fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acted, ActError> {
     read_typed(&mut act)?;
     let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
     let mut notes = act.notes().to_vec();
@@ -411,7 +373,7 @@ fn perform(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Perf
             message: message.join(" · "),
             edits,
         };
-        last = Ok(Performed::new(&kept, told, done));
+        last = Ok(Acted::new(&kept, told, done));
         if !is_elsewhere {
             break;
         }
@@ -434,10 +396,10 @@ fn find(
             for kept in Kept::of_folders(store, roots, drop)?.iter().rev() {
                 let changes = kept.turn.real_changes().filter(|it| it.path == real);
                 names.extend(changes.filter_map(|change| {
-                    let standing = kept.standing(change);
-                    let is_open = standing == Standing::Unseen
-                        || (has_lines && standing != Standing::TakenBack);
-                    is_open.then(|| (standing != Standing::Unseen, kept.name(change)))
+                    let state = kept.state(change);
+                    let is_open = state == ChangeState::Unseen
+                        || (has_lines && state != ChangeState::TakenBack);
+                    is_open.then(|| (state != ChangeState::Unseen, kept.name(change)))
                 }));
             }
             // Stable: the newest first, of those that nobody has seen and then of the others.

@@ -1,7 +1,7 @@
 //! Handles what an agent does not see of a file. Claude Code reads a text with LF only, decodes UTF-16, and
 //! restores both when it writes. So the person compares like with like, and sees what will be written.
 
-use pillion_text::line_ending::LineEnding;
+use pillion_text::endings::LineEnding;
 
 /// The BOM in UTF-8.
 const BOM: &[u8] = "\u{feff}".as_bytes();

@@ -18,9 +18,9 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
+use crate::ids::ViewId;
 use crate::outbox::Delivery;
 use crate::target::check;
-use crate::view_id::ViewId;
 
 /// The most files that may be checked, and texts that may be kept, at once.
 const MAX_CHECKS: usize = 16;

@@ -6,6 +6,7 @@ mod calls;
 mod commands;
 mod decisions;
 mod front_ends;
+mod hooks;
 mod sending;
 mod unhooked;
 mod work;
@@ -21,7 +22,7 @@ use pillion_system::{Signal, Signals, duration, memory};
 use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
 use tokio::sync::{mpsc, oneshot};
 
-use self::calls::HeldHook;
+use self::hooks::HeldHook;
 use self::sending::Sending;
 use crate::agents::ToolCall;
 use crate::asking::Asking;
@@ -34,6 +35,7 @@ use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::guards::Guards;
 use crate::hooked::Hooked;
+use crate::ids::ViewId;
 use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
@@ -44,7 +46,6 @@ use crate::speaker::Origins;
 use crate::target;
 use crate::turns::Turns;
 use crate::unhooked::Unhooked;
-use crate::view_id::ViewId;
 use crate::views::Views;
 use crate::wake::Wakers;
 use crate::written::Written;
@@ -335,7 +336,7 @@ impl MainLoop {
                     self.views.offer(ProposalKey { id, revision }, &offer.text);
                 }
             }
-            Event::Acted(acted) => self.acted(*acted),
+            Event::Acted(acted, reply) => self.acted(*acted, reply),
             Event::LookEnded(problem) => {
                 self.look_problem = problem;
                 self.recording.count();

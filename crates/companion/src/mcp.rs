@@ -29,8 +29,8 @@ use self::calls::Calls;
 pub(crate) use self::message::{Message, Request};
 use crate::agents::{self, AgentProtocol, Reply};
 use crate::event::{Event, Events};
+use crate::ids::RequestId;
 use crate::outbox;
-use crate::request_id::RequestId;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
 use crate::wire::Wire;
 

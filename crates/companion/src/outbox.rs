@@ -8,14 +8,15 @@
 //! that they open anew withdraws it first.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, IdeContext, Note, Outcome};
+use pillion_system::lock;
 use tokio::sync::watch;
 
-use crate::request_id::RequestId;
+use crate::ids::RequestId;
 use crate::stand_in::StandIn;
 use crate::subagents::Question;
 use crate::wire::{Arrival, Mark, Wire};
@@ -353,8 +354,7 @@ impl Outbox {
     }
 
     fn lock(&self) -> MutexGuard<'_, Queue> {
-        // A queue is consistent after every single operation on it.
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.queue)
     }
 }
 

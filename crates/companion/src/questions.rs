@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use crate::request_id::RequestId;
+use crate::ids::RequestId;
 use crate::sessions::SessionId;
 
 /// The most that wait in a session: each holds one of the answers that may be on their way.

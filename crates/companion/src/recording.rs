@@ -11,16 +11,17 @@ use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::{Dialect, Outcome};
-use pillion_system::worker::Worker;
+use pillion_system::Worker;
+use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::diffs::Judgement;
 use crate::event::{Event, Events, Kept};
+use crate::ids::ViewId;
 use crate::sessions::SessionId;
 use crate::turns::AcceptedText;
-use crate::view_id::ViewId;
 
 /// The variable that turns it off, and how.
 const VARIABLE: &str = "PILLION_CHANGES";
@@ -63,14 +64,6 @@ pub(crate) struct Recording {
     is_used: bool,
     /// unless a person has done something with what was written before.
     is_counted: bool,
-}
-
-/// So many files, in words.
-pub(crate) fn files(count: usize) -> String {
-    match count {
-        1 => "1 file".to_owned(),
-        count => format!("{count} files"),
-    }
 }
 
 impl Recording {
@@ -129,9 +122,8 @@ impl Recording {
     /// The turn that was the last to end with changes that nobody had seen, for people.
     pub(crate) fn ended(&self) -> Option<EndedTurn> {
         let ended = self.kept.ended.as_ref()?;
-        let agent = Dialect::from_name(&ended.agent);
-        let agent = agent.map_or(&*ended.agent, |it| it.display_name());
-        let files = files(ended.unseen);
+        let agent = Dialect::display_name_of(&ended.agent);
+        let files = counted(ended.unseen, "file");
         let text = match ended.is_without_hooks {
             true => format!("{files} to look at, changed while {agent} was connected"),
             false => format!("{agent} has ended its turn: {files} to look at"),

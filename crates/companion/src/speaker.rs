@@ -6,11 +6,11 @@
 //! the variables that agents set for their commands are left. An agent that is above all views of this companion, or
 //! whose variable is in the environment of all of them, has started everything here, and proves nothing.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pillion_protocol::Dialect;
 use pillion_system::peer::{self, Connection};
-use pillion_system::process;
+use pillion_system::{lock, process};
 use pillion_view::Options;
 use pillion_view::commands::{Command, Request};
 
@@ -77,14 +77,11 @@ impl Origins {
             commanding: view.environment.commanding_agents(),
         };
         let origins = views.map(origin).collect();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = origins;
+        *lock(&self.0) = origins;
     }
 
     fn get(&self) -> Vec<Origin> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.0).clone()
     }
 }
 

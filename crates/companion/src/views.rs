@@ -31,7 +31,7 @@ use self::gathered::Gathered;
 use self::guests::is_guest;
 use self::headless::Headless;
 use crate::event::{Event, Events};
-use crate::view_id::ViewId;
+use crate::ids::ViewId;
 
 /// The reason why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";

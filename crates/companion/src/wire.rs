@@ -2,9 +2,10 @@
 //! other end may have closed before it came, or before it read it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
+use pillion_system::lock;
 use pillion_system::peer::Connection;
 
 /// The state of one connection. Shared by its socket, which reports what happens to it, and by
@@ -93,19 +94,19 @@ impl Wire {
     pub(crate) fn mark(self: &Arc<Self>, on_sent: impl FnOnce() + Send + 'static) -> Mark {
         let sent = Arc::new(OnceLock::new());
         let unsent = (Arc::clone(&sent), Box::new(on_sent) as Watcher);
-        self.lock().unsent.push(unsent);
+        lock(&self.state).unsent.push(unsent);
         let wire = Arc::clone(self);
         Mark { wire, sent }
     }
 
     /// The system took so many bytes.
     pub(crate) fn sent(&self, bytes: usize) {
-        self.lock().sent += bytes as u64;
+        lock(&self.state).sent += bytes as u64;
     }
 
     /// The system took all that there was.
     pub(crate) fn flushed(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.unsent.is_empty() {
             return;
         }
@@ -121,7 +122,7 @@ impl Wire {
     /// The connection is over. `unacknowledged` of the bytes that were sent never reached the other
     /// system, as far as it said.
     pub(crate) fn end(&self, unacknowledged: u64, is_reset: bool) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.end = Some(End {
             received: state.sent.saturating_sub(unacknowledged),
             is_reset,
@@ -135,18 +136,13 @@ impl Wire {
 
     /// Calls `watcher` when the connection is over.
     pub(crate) fn on_end(&self, watcher: impl FnOnce() + Send + 'static) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.end.is_none() {
             state.watchers.push(Box::new(watcher));
         } else {
             drop(state);
             watcher();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Consistent after every single operation on it.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -158,7 +154,7 @@ impl Mark {
 
     /// Returns its arrival, once the connection is over.
     pub(crate) fn arrival(&self) -> Option<Arrival> {
-        let end = self.wire.lock().end?;
+        let end = lock(&self.wire.state).end?;
         let sent = self.sent.get();
         let has_come = sent.is_some_and(|sent| sent.position <= end.received);
         Some(match (has_come, end.is_reset) {

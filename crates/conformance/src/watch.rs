@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use pillion_discovery::regular_file;
+use pillion_system::lock;
 use serde_json::Value;
 
 use crate::facts;
@@ -58,7 +59,7 @@ impl Watch {
         thread::spawn(move || {
             while let Some(seen) = watched.upgrade() {
                 for file in &mut files {
-                    file.look(&mut seen.lock().unwrap_or_else(PoisonError::into_inner));
+                    file.look(&mut lock(&seen));
                 }
                 drop(seen);
                 thread::sleep(EVERY);
@@ -69,8 +70,7 @@ impl Watch {
 
     /// The changes of the discovery files so far.
     pub(super) fn changes(&self) -> Changes {
-        let seen = self.0.lock();
-        seen.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }
 

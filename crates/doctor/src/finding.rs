@@ -93,9 +93,9 @@ ids! {
     SettingsBroken = "settings-broken" in Settings,
     /// It does not look for a companion at all.
     IdeModeOff = "ide-mode-off" in Settings,
-    /// What the folder's own settings say does not count.
+    /// The folder's own settings do not count.
     ProjectIgnored = "project-settings-ignored" in Settings,
-    /// What the administrator's settings say does not count.
+    /// The administrator's settings do not count.
     SystemIgnored = "system-settings-ignored" in Settings,
     /// It makes changes without asking.
     NoDiffs = "changes-without-asking" in Settings,

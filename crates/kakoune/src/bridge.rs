@@ -8,7 +8,6 @@ mod drafts;
 mod front;
 mod gone;
 mod taking;
-mod told;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -40,7 +39,7 @@ use crate::offer::Offer;
 use crate::script::Settled;
 use crate::session::Session;
 use crate::view::View;
-use crate::{Options, roots, script, status};
+use crate::{Options, roots, script};
 
 /// The interval between checks of the things that nothing reports: that Kakoune works in another folder, and, where the
 /// system does not tell, that it was killed.
@@ -424,7 +423,7 @@ impl Bridge {
     }
 
     fn put_status(&self, status: &Status) {
-        let text = status::text(self.port, status, self.views.len(), &self.roots);
+        let text = status_text(self.port, status, self.views.len(), &self.roots);
         self.worker.order(Job::Status(text));
     }
 
@@ -441,4 +440,18 @@ impl Bridge {
         }
         self.session.run(script::message(clients.into_iter(), text));
     }
+}
+
+/// The text of `:pillion-status`.
+fn status_text(port: u16, status: &Status, waiting: usize, roots: &[PathBuf]) -> String {
+    let agents: Vec<_> = status.agents.iter().map(|it| it.display_name()).collect();
+    let agents = match agents.as_slice() {
+        [] => "no agent is connected".to_owned(),
+        agents => agents.join(", "),
+    };
+    let roots: Vec<_> = roots.iter().map(|it| it.display().to_string()).collect();
+    let roots = roots.join(", ");
+    let asking = status.asking.iter().map(|note| format!("{note}\n"));
+    let asking: String = asking.collect();
+    format!("port {port}\n{agents}\n{waiting} proposals wait\nworkspace: {roots}\n{asking}")
 }

@@ -15,8 +15,8 @@ use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use crate::files::Files;
 use crate::form::Form;
+use crate::inbox::Taking;
 use crate::removed::Removed;
-use crate::taking::Taking;
 
 /// The time limit for a check of a file. After that, it is no longer waited for.
 pub const CHECK_TIMEOUT: Duration = Duration::from_secs(2);

@@ -13,7 +13,8 @@ const NAME: &str = "kakoune";
 
 const INBOX: &str = "in";
 
-/// How many texts out of which something was taken are there at a time: Kakoune reads one a little later than it is written.
+/// The number of texts out of which something was taken that are there at a time: Kakoune reads one a little later than it
+/// is written.
 const MAX_TAKEN: u64 = 16;
 
 /// The folder. Dropping it removes it.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -16,8 +17,7 @@ use crate::context::{Report, read_selection};
 use crate::form::Form;
 use crate::notes::Said;
 use crate::quote;
-use crate::sight::Window;
-use crate::taking::Taking;
+use crate::seen::Window;
 
 /// The interval at which the folder is read where the system reports no changes, and in any case.
 const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
@@ -116,6 +116,27 @@ pub enum What {
     Server(u32),
     /// Kakoune ends.
     End,
+}
+
+/// A person's request to take back changes that an agent has written, in the buffer of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Taking {
+    /// Counts them, within the session.
+    pub number: u64,
+    /// The client in which they asked for it.
+    pub client: String,
+    /// The file.
+    pub path: PathBuf,
+    /// True if the buffer has changes that are not saved.
+    pub is_modified: bool,
+    /// The state of the buffer.
+    pub timestamp: u64,
+    /// The text that saving would write.
+    pub content: String,
+    /// The selected lines, from 0; none if the whole file is meant.
+    pub lines: Option<Range<usize>>,
+    /// The words that they typed after the command: a change, words to the agent, or both.
+    pub typed: String,
 }
 
 /// Reads what appears in `folder` until nothing listens.

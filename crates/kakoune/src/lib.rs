@@ -19,10 +19,8 @@ mod reload;
 mod removed;
 mod roots;
 mod script;
+mod seen;
 mod session;
-mod sight;
-mod status;
-mod taking;
 mod tmux;
 mod view;
 

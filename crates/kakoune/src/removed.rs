@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::sight::Sight;
+use crate::seen::SeenLines;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, endings, visible};
 
@@ -25,7 +25,7 @@ pub struct Removed {
     /// The line of the first change.
     pub first: usize,
     /// The changed lines that are to be seen.
-    pub sight: Sight,
+    pub seen_lines: SeenLines,
 }
 
 impl Removed {
@@ -39,7 +39,7 @@ impl Removed {
         let Some(original) = original else {
             // All of it is new: no mark says more.
             let nothing = Text::new("");
-            all.sight = Sight::of(&hunks::between(&nothing, &after), &nothing, held);
+            all.seen_lines = SeenLines::of(&hunks::between(&nothing, &after), &nothing, held);
             return all;
         };
         let before = endings::comparable(Text::new(original), held);
@@ -47,7 +47,7 @@ impl Removed {
         for hunk in found.iter().take(MAX_HUNKS) {
             all.add(hunk, &before, after.len());
         }
-        all.sight = Sight::of(&found, &before, held);
+        all.seen_lines = SeenLines::of(&found, &before, held);
         if let Some(hunk) = found.first() {
             all.first = (hunk.after.start + 1).min(after.len().max(1));
         }
@@ -107,7 +107,10 @@ mod tests {
         assert!(removed.texts.is_empty());
         let removed = Removed::between(None, "a\nb\n");
         assert!(removed.marks.is_empty(), "all of it is new");
-        assert_eq!(removed.sight.specs().collect::<Vec<_>>(), ["1|0", "2|1"]);
+        assert_eq!(
+            removed.seen_lines.specs().collect::<Vec<_>>(),
+            ["1|0", "2|1"]
+        );
     }
 
     #[test]

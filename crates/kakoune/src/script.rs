@@ -7,10 +7,10 @@ use std::time::{Duration, SystemTime};
 use pillion_protocol::{Dialect, ReviewChoice};
 use pillion_view::{DiffId, ProposalKey, Proposed, SetPlace};
 
+use crate::inbox::Taking;
 use crate::quote::word;
 use crate::removed::Removed;
-use crate::sight::Target;
-use crate::taking::Taking;
+use crate::seen::Target;
 use crate::view::View;
 
 /// The settler of a proposal, on which it depends whether its buffer may go right after a key.
@@ -59,7 +59,7 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let fill = fill(&view.held, file);
     let first = removed.first;
     let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
-    let places: Vec<String> = removed.sight.specs().map(|spec| word(&spec)).collect();
+    let places: Vec<String> = removed.seen_lines.specs().map(|spec| word(&spec)).collect();
     let (agent, path) = (
         view.diff.shown_agent().display_name(),
         view.diff.path.display(),

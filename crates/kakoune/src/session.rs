@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use pillion_system::Worker;
+use pillion_system::{Worker, lock};
 
 use crate::disk::Done;
 
@@ -84,10 +84,6 @@ impl Session {
     fn order(&self, text: String, then: Option<Done>, or: Option<Done>) {
         self.scripts.order(Script { text, then, or });
     }
-}
-
-fn lock(name: &Mutex<String>) -> std::sync::MutexGuard<'_, String> {
-    name.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits as long as the session takes it: a script that was given up might run all the same, and those after it rely

@@ -13,7 +13,7 @@ use pillion_view::{Against, Diff, LOOK, ProposalKey, Proposed, Reply, Seen, SetP
 use crate::form::Form;
 use crate::notes::Notes;
 use crate::offer::PAUSE;
-use crate::sight::{Sight, Target, Window};
+use crate::seen::{SeenLines, Target, Window};
 
 /// More characters of a name say no more.
 const MAX_NAME: usize = 60;
@@ -38,7 +38,7 @@ pub struct View {
     pub is_deferred: bool,
     /// The former proposal, which stands in its buffer until then.
     pub former: Option<Box<View>>,
-    pub sight: Sight,
+    pub seen_lines: SeenLines,
     pub notes: Notes,
     /// True if the person has changed it, as far as its buffer was told.
     pub is_edited: bool,
@@ -81,7 +81,7 @@ impl View {
             is_displayed: false,
             is_deferred: false,
             former: None,
-            sight: Sight::default(),
+            seen_lines: SeenLines::default(),
             notes: Notes::default(),
             is_edited: false,
             kept: None,
@@ -159,7 +159,7 @@ impl View {
 
     /// A window shows this of it, and the person pauses.
     pub fn see(&mut self, window: Window, at: SystemTime) {
-        self.sight.see(&self.held, &window);
+        self.seen_lines.see(&self.held, &window);
         self.window = Some(window);
         self.idle = Some(at);
         self.is_unlock_due = true;
@@ -167,11 +167,13 @@ impl View {
 
     /// A place that was not on the screen.
     pub fn next(&self) -> Option<Target> {
-        self.sight.next(&self.held, self.window.as_ref()?)
+        self.seen_lines.next(&self.held, self.window.as_ref()?)
     }
 
     pub fn has_unseen(&self) -> bool {
-        self.sight.unseen().is_some_and(|unseen| unseen.hunks > 0)
+        self.seen_lines
+            .unseen()
+            .is_some_and(|unseen| unseen.hunks > 0)
     }
 
     /// Sets whether the person can edit it.
@@ -236,7 +238,7 @@ impl View {
             is_typed: true,
             // Each refusal has the person look anew, so that a held key that was refused once is refused again.
             pauses: Vec::new(),
-            unseen_hunks: self.sight.unseen(),
+            unseen_hunks: self.seen_lines.unseen(),
             against: Against::default(),
         }
     }

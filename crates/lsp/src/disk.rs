@@ -10,14 +10,14 @@ pub mod proposal_dir;
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::{Message, RequestId};
 use pillion_discovery::process_dir::ProcessDir;
-use pillion_system::Worker;
+use pillion_system::{Worker, lock};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
@@ -200,10 +200,6 @@ impl RootChanges {
             self.worker.order(());
         }
     }
-}
-
-fn lock(changes: &Mutex<VecDeque<Change>>) -> std::sync::MutexGuard<'_, VecDeque<Change>> {
-    changes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -170,7 +170,7 @@ impl InitializeParams {
         }
     }
 
-    /// What a plugin says of its workspace, if it leaves it to us to work the roots out.
+    /// The facts that a plugin tells about its workspace, if it leaves it to us to work the roots out.
     ///
     /// # Errors
     /// A sentence that names the field.

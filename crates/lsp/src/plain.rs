@@ -119,7 +119,7 @@ impl Plain {
     /// A place that the editor asks about is where the cursor is. The answer is empty.
     fn at(&mut self, id: RequestId, params: Value) -> Result<Vec<Action>, String> {
         let params: At = message::params(params)?;
-        let answer = Action::Send(message::answer(id, Ok(Value::Null)));
+        let answer = Action::answer(id, Ok(Value::Null));
         let actions = self.focus(&params.text_document, |files, path| {
             files.visit(path, params.position, now_ms());
         });
@@ -144,7 +144,7 @@ impl Plain {
                 };
                 self.proposals.ask_commands(&path, id, others)
             }
-            None => Some(Action::Send(message::answer(id, Ok(json!([]))))),
+            None => Some(Action::answer(id, Ok(json!([])))),
         };
         Ok(answer.into_iter().chain(actions).collect())
     }
@@ -201,7 +201,7 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
             choice,
             answer: chosen,
         },
-        Err(why) => Action::Send(message::answer(request, Err(message::invalid(why)))),
+        Err(why) => Action::invalid(request, why),
     }
 }
 
@@ -273,10 +273,7 @@ impl ClientProfile for Plain {
                 if written::COMMANDS.contains(&&*command) {
                     let text = |path: &Path| self.files.text(path);
                     let act = self.written.execute(id.clone(), &command, &arguments, text);
-                    return vec![act.unwrap_or_else(|why| {
-                        let invalid = Err(message::invalid(why));
-                        Action::Send(message::answer(id.clone(), invalid))
-                    })];
+                    return vec![act.unwrap_or_else(|why| Action::invalid(id.clone(), why))];
                 }
                 self.proposals
                     .execute(id.clone(), &command, &arguments, now)
@@ -287,13 +284,10 @@ impl ClientProfile for Plain {
             "textDocument/codeAction" => self.code_action(id.clone(), params),
             _ => {
                 let unknown = Err(message::unknown_method(&method));
-                return vec![Action::Send(message::answer(id, unknown))];
+                return vec![Action::answer(id, unknown)];
             }
         };
-        handled.unwrap_or_else(|why| {
-            let invalid = Err(message::invalid(why));
-            vec![Action::Send(message::answer(id, invalid))]
-        })
+        handled.unwrap_or_else(|why| vec![Action::invalid(id, why)])
     }
 
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action> {
@@ -324,9 +318,8 @@ impl ClientProfile for Plain {
                 actions.extend(self.written.status(status.changes));
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
                 let news = self.unasked.iter().filter(|it| !known.contains(it));
-                actions
-                    .extend(news.map(|it| Action::Send(message::show(MessageType::Warning, it))));
-                actions.extend(ended.map(|it| Action::Send(message::show(MessageType::Info, it))));
+                actions.extend(news.map(|it| Action::show(MessageType::Warning, it)));
+                actions.extend(ended.map(|it| Action::show(MessageType::Info, it)));
                 actions
             }
             EditorEvent::Draft(key, text) => self.proposals.offer(key, text),

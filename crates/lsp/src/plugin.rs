@@ -85,7 +85,7 @@ impl Plugin {
                 Ok(decide) => Action::Decide(decide),
                 Err(answer) => Action::Send(answer),
             },
-            Err(why) => invalid(request, why),
+            Err(why) => Action::invalid(request, why),
         }
     }
 
@@ -93,13 +93,13 @@ impl Plugin {
     fn mention(request: RequestId, params: Value) -> Action {
         let Mention { uri, lines } = match message::params(params) {
             Ok(params) => params,
-            Err(why) => return invalid(request, why),
+            Err(why) => return Action::invalid(request, why),
         };
         let Some(path) = uri::to_path(&uri) else {
-            return invalid(request, "uri: not a file".to_owned());
+            return Action::invalid(request, "uri: not a file".to_owned());
         };
         if lines.is_some_and(|lines| lines.last < lines.first) {
-            return invalid(request, "lines: the last comes before the first".to_owned());
+            return Action::invalid(request, "lines: the last comes before the first".to_owned());
         }
         Action::Mention {
             request,
@@ -116,7 +116,7 @@ impl Plugin {
     fn review(request: RequestId, params: Value) -> Action {
         let Choose { choice } = match message::params(params) {
             Ok(params) => params,
-            Err(why) => return invalid(request, why),
+            Err(why) => return Action::invalid(request, why),
         };
         let answer = chosen;
         match choice.as_deref().map(ReviewChoice::named).transpose() {
@@ -126,7 +126,7 @@ impl Plugin {
                 answer,
             },
             // The person typed it.
-            Err(why) => Action::Send(message::answer(request, answer(ViewChosen::refused(why)))),
+            Err(why) => Action::answer(request, answer(ViewChosen::refused(why))),
         }
     }
 
@@ -203,13 +203,13 @@ impl ClientProfile for Plugin {
             SEND_NOTES => Self::send_notes(id),
             WORKSPACE => match message::params(params) {
                 Ok(workspace) => change_workspace(Some(id), workspace),
-                Err(why) => invalid(id, why),
+                Err(why) => Action::invalid(id, why),
             },
             CHANGES => Action::Changes { request: Some(id) },
             KEEP => changes::keep(id, params),
             TAKE_BACK => changes::take_back(id, params),
             UNDO => changes::undo(id, params),
-            _ => Action::Send(message::answer(id, Err(message::unknown_method(&method)))),
+            _ => Action::answer(id, Err(message::unknown_method(&method))),
         }]
     }
 
@@ -288,10 +288,6 @@ impl ClientProfile for Plugin {
         let message = message.map(Action::Send);
         message.into_iter().chain(self.status()).collect()
     }
-}
-
-fn invalid(id: RequestId, why: String) -> Action {
-    Action::Send(message::answer(id, Err(message::invalid(why))))
 }
 
 fn change_workspace(request: Option<RequestId>, said: DidChangeWorkspace) -> Action {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gen_lsp_types::ServerCapabilities;
+use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::context::MAX_FILES;
@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
+use crate::message;
 use crate::proposal_path::Owner;
 
 /// The number of files that are reported, the newest: more than are sent to agents, because only the companion
@@ -167,6 +168,23 @@ pub enum Action {
     Decide(Decide),
     /// Answer the client's request with what this takes its time to work out.
     WorkOut { request: RequestId, answer: Work },
+}
+
+impl Action {
+    /// Answers the client's request.
+    pub fn answer(request: RequestId, result: Result<Value, ResponseError>) -> Self {
+        Self::Send(message::answer(request, result))
+    }
+
+    /// Refuses the client's request, whose parameters are wrong.
+    pub fn invalid(request: RequestId, why: String) -> Self {
+        Self::answer(request, Err(message::invalid(why)))
+    }
+
+    /// Shows the person a message.
+    pub fn show(kind: MessageType, text: impl AsRef<str>) -> Self {
+        Self::Send(message::show(kind, text))
+    }
 }
 
 /// The data by which agents find the companion.

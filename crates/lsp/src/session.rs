@@ -72,7 +72,7 @@ pub struct Start {
     pub profile_kind: ProfileKind,
     /// When the client wants to show diffs.
     pub shows: Shows,
-    /// What a plugin says of its workspace, if it leaves it to us to work the roots out.
+    /// The facts that a plugin tells about its workspace, if it leaves it to us to work the roots out.
     pub workspace: Option<Workspace>,
     pub options: Options,
     pub output: Sender<Message>,
@@ -487,10 +487,7 @@ impl Session {
                 Action::Changes { request } => {
                     let done = self.done.clone();
                     let reply = Reply::new(move |list: Result<ChangesList, String>| {
-                        let list = list.unwrap_or_else(|problem| ChangesList {
-                            problem: Some(problem),
-                            ..ChangesList::default()
-                        });
+                        let list = list.unwrap_or_else(ChangesList::failed);
                         let _ = done.send(Done::Listed { request, list });
                     });
                     if let Some(companion) = self.service.handle() {

@@ -31,7 +31,7 @@ pub struct Transport {
 /// # Errors
 /// When the system has no thread for it.
 pub fn stdio() -> anyhow::Result<Transport> {
-    pillion_system::input::widen();
+    pillion_system::stdio::widen_input();
     // A bound, so that an editor that sends faster than it is read fills its own pipe.
     let (input_sender, input) = bounded(16);
     let (output, messages) = unbounded();

@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use pillion_changes::save::SaveError;
 use pillion_system::Signal;
-use pillion_system::output::is_reader_gone;
+use pillion_system::stdio::is_reader_gone;
 use pillion_text::stderr;
 
 use crate::progress;

@@ -18,7 +18,6 @@ mod package;
 mod plan;
 mod program;
 mod settings;
-mod step;
 mod vim;
 mod vscode;
 mod whole;

@@ -3,9 +3,10 @@
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use anyhow::Context;
+use pillion_system::lock;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -33,7 +34,7 @@ pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
     let file = options
         .open(path)
         .with_context(|| format!("cannot open the log {}", path.display()))?;
-    *lock() = Some(LineWriter::start(file).context("cannot start a thread")?);
+    *lock(&LOG) = Some(LineWriter::start(file).context("cannot start a thread")?);
     let layer = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_writer(|| Line);
@@ -48,7 +49,7 @@ pub fn start(file: Option<&Path>) -> anyhow::Result<()> {
 
 /// Waits until what was logged is written, but not long.
 pub fn finish() {
-    let log = lock().take();
+    let log = lock(&LOG).take();
     drop(log);
 }
 
@@ -57,7 +58,7 @@ struct Line;
 
 impl Write for Line {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        if let Some(log) = &*lock() {
+        if let Some(log) = &*lock(&LOG) {
             log.write(line.to_vec());
         }
         Ok(line.len())
@@ -66,8 +67,4 @@ impl Write for Line {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-fn lock() -> MutexGuard<'static, Option<LineWriter>> {
-    LOG.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,6 +1,5 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
-mod absolute;
 mod agent_connection;
 mod args;
 mod choice;
@@ -11,11 +10,11 @@ mod failure;
 mod install;
 mod line_writer;
 mod logging;
+mod paths;
 mod person;
 mod progress;
 mod second_session;
 mod silent_disk;
-mod tilde;
 mod wiring;
 mod workspace;
 

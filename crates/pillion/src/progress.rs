@@ -1,10 +1,10 @@
 //! Says what the command is doing while that takes more than a second: in a line of the terminal, which goes again.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use pillion_system::spawn;
+use pillion_system::{lock, spawn};
 use pillion_text::visible;
 
 /// The time for which a terminal may stay quiet.
@@ -53,12 +53,8 @@ pub fn pause() {
 }
 
 impl Progress {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn change(&'static self, doing: Option<String>) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.hide();
         state.doing = doing;
         state.number += 1;
@@ -70,7 +66,7 @@ impl Progress {
     }
 
     fn show(&self) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         loop {
             let number = state.number;
             let is_same = |state: &mut State| state.number == number;

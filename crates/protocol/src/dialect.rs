@@ -133,6 +133,11 @@ impl Dialect {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
+    /// The name that people use for the agent of this short name. One that is not known here keeps its short name.
+    pub fn display_name_of(name: &str) -> &str {
+        Self::from_name(name).map_or(name, |it| it.display_name())
+    }
+
     /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.
     pub fn name(self) -> &'static str {
         self.row().name

@@ -6,6 +6,7 @@ mod history;
 mod journal;
 
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,7 @@ use crate::screen::{self, Rest, Theme};
 use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
 use crate::view::Job;
-use crate::{Input, Options, Unfinished, appearance, comparer, watch};
+use crate::{Input, Options, Unfinished, appearance, watch};
 
 /// The interval at which the files of pending diffs are checked.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
@@ -75,7 +76,7 @@ pub fn run(
         drafts: Drafts::default(),
         journal: Journal::default(),
         unfinished,
-        compare: comparer::start(sender.clone())?,
+        compare: start_comparer(sender.clone())?,
         highlighting: Highlighting::start(sender.clone())?,
         sender,
         unanswered: Vec::new(),
@@ -337,14 +338,11 @@ impl Driver {
             Effect::SendNotes => self.companion.send_notes(self.chosen()),
             Effect::Changes => {
                 let sender = self.sender.clone();
-                self.companion
-                    .changes(Reply::new(move |list: Result<_, String>| {
-                        let list = list.unwrap_or_else(|problem| ChangesList {
-                            problem: Some(problem),
-                            ..ChangesList::default()
-                        });
-                        let _ = sender.send(Input::Event(Event::Listed(list)));
-                    }));
+                let reply = Reply::new(move |list: Result<_, String>| {
+                    let list = list.unwrap_or_else(ChangesList::failed);
+                    let _ = sender.send(Input::Event(Event::Listed(list)));
+                });
+                self.companion.changes(reply);
             }
             Effect::Act(act, words) => {
                 let sender = self.sender.clone();
@@ -448,4 +446,14 @@ impl Driver {
         self.sources.retain(|id| views.find(id).is_some());
         self.sources.look()
     }
+}
+
+/// Compares texts on a thread of its own: a long one must keep neither keys nor agents waiting.
+fn start_comparer(done: Sender<Input>) -> io::Result<Worker<Job>> {
+    Worker::start("compare", Duration::ZERO, move |job: Job| {
+        // A panic has given the terminal back and was reported: there is nothing to go on with.
+        let compared = panic::catch_unwind(AssertUnwindSafe(|| job.run()));
+        let compared = compared.map(|compared| Input::Event(Event::Compared(compared)));
+        let _ = done.send(compared.unwrap_or(Input::Stop));
+    })
 }

@@ -7,7 +7,6 @@
 mod app;
 mod appearance;
 mod background;
-mod comparer;
 mod driver;
 mod edit;
 mod geometry;

@@ -3,13 +3,14 @@
 
 use std::io::{self, Read};
 use std::process::{self, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 
 use crate::process::descendants;
+use crate::thread::lock;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
@@ -154,7 +155,7 @@ fn listen(pipe: Option<impl Read + Send + 'static>) -> Listener {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Ok(0) | Err(_) => return,
                 Ok(count) => {
-                    let mut kept = ours.lock().unwrap_or_else(PoisonError::into_inner);
+                    let mut kept = lock(&ours);
                     kept.extend_from_slice(&chunk[..count]);
                     let over = kept.len().saturating_sub(MAX_OUTPUT);
                     kept.drain(..over);
@@ -169,7 +170,7 @@ impl Listener {
     fn bytes(&self) -> Vec<u8> {
         // Closed at the end, or not in time: what has come has come.
         let _ = self.end.recv_timeout(OUTPUT_GRACE);
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         std::mem::take(&mut kept)
     }
 }

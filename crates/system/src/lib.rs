@@ -4,38 +4,33 @@
 //! - [`child`]: programs that are run for no longer than a while.
 //! - `descriptors`: the descriptors that a program inherits.
 //! - [`duration`]: durations as people write them.
-//! - [`input`]: the room in a pipe.
 //! - [`memory`]: the amount that the allocator keeps.
 //! - [`namespaces`]: the part of the machine that a process sees.
-//! - [`output`]: tells if output is read.
 //! - [`peer`]: the processes at the other end of a connection.
 //! - [`process`]: the parents of a process, and whether it lives.
 //! - [`search_path`]: the places of programs.
 //! - [`signals`]: requests to exit.
-//! - [`thread`]: work on a thread of its own.
+//! - [`stdio`]: the standard streams.
+//! - [`thread`]: work on a thread of its own, and work that is done in its order.
 //! - [`time_limit`]: work that may take for ever.
-//! - [`worker`]: work that is done in its order, by a thread.
 
 pub mod child;
 pub mod clock;
 #[cfg(unix)]
 pub mod descriptors;
 pub mod duration;
-pub mod input;
 pub mod memory;
 pub mod namespaces;
-pub mod output;
 pub mod peer;
 pub mod process;
 pub mod search_path;
 pub mod signals;
+pub mod stdio;
 pub mod thread;
 pub mod time_limit;
-pub mod worker;
 
 pub use child::{Child, Ended, Group};
 pub use clock::now_ms;
 pub use search_path::{SearchPath, is_program};
 pub use signals::{Signal, Signals};
-pub use thread::spawn;
-pub use worker::Worker;
+pub use thread::{Worker, lock, spawn};

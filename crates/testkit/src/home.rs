@@ -93,7 +93,7 @@ impl Home {
     pub fn states_of(&self, turn: u64) -> Vec<&'static str> {
         let kept = pillion_changes::Kept::read(&self.changes_store(), turn).expect("it is kept");
         let changes = kept.turn.real_changes();
-        changes.map(|it| kept.standing(it).name()).collect()
+        changes.map(|it| kept.state(it).name()).collect()
     }
 
     /// Waits until the first change of a turn has this state.

@@ -7,7 +7,6 @@ pub mod damage;
 pub mod endings;
 pub mod fingerprint;
 pub mod hunks;
-pub mod line_ending;
 pub mod merge;
 pub mod patch;
 pub mod readable;
@@ -154,6 +153,14 @@ fn range(starts: &[usize], lines: Range<usize>) -> Range<usize> {
 impl Default for Text {
     fn default() -> Self {
         Self::new("")
+    }
+}
+
+/// So many things, in words: `1 line`, `2 lines`.
+pub fn counted(count: usize, one: &str) -> String {
+    match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {one}s"),
     }
 }
 

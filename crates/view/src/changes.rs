@@ -20,6 +20,16 @@ pub struct ChangesList {
     pub problem: Option<String>,
 }
 
+impl ChangesList {
+    /// No list, and why there is none.
+    pub fn failed(problem: impl Into<String>) -> Self {
+        Self {
+            problem: Some(problem.into()),
+            ..Self::default()
+        }
+    }
+}
+
 /// A turn of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -197,7 +207,7 @@ impl ActDone {
 pub enum Hearing {
     /// Nothing: the agent is not connected any more, or takes nothing.
     Nothing,
-    /// What was decided, and the beginning of the person's words: there is no room for more.
+    /// The decision, and the beginning of the person's words: there is no room for more.
     Beginning,
     /// All of it.
     All,

@@ -1,6 +1,6 @@
 vim9script
 
-# What people call from their own settings. |pillion-functions|
+# The functions for people\'s own settings. |pillion-functions|
 
 import autoload './pillion/client.vim'
 import autoload './pillion/diff.vim'
@@ -32,12 +32,12 @@ export def Reject(id = 0, reason = '')
   diff.Reject(id, reason)
 enddef
 
-# What Pillion is doing: `running`, `version`, `port`, `pid`, `agents`, `pendingDiffs`, `warnings`.
+# The state of Pillion: `running`, `version`, `port`, `pid`, `agents`, `pendingDiffs`, `warnings`.
 export def Status(): dict<any>
   return extendnew(client.state, {running: client.IsRunning()})
 enddef
 
-# What was said lately, a line each.
+# The latest messages, a line each.
 export def Messages(): list<string>
   return notify.Kept()
 enddef

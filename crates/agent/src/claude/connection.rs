@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::future::pending;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use pillion_system::lock;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -167,9 +168,4 @@ async fn read(mut stream: Stream, inbox: Inbox, reply: mpsc::Sender<Value>, call
             }
         }
     }
-}
-
-fn lock(calls: &Mutex<Calls>) -> MutexGuard<'_, Calls> {
-    // Nothing in there can be half done.
-    calls.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,11 @@
 //! Notifications of a companion: what is selected, and what the person mentions.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pillion_protocol::claude::notifications::{AT_MENTIONED, SELECTION_CHANGED};
 use pillion_protocol::context::Range;
+use pillion_system::lock;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -89,7 +90,7 @@ impl Updates {
         loop {
             let changed = self.0.changed.notified();
             {
-                let mut waiting = self.0.lock();
+                let mut waiting = lock(&self.0.waiting);
                 if let Some(update) = waiting.updates.pop_front() {
                     return Some(update);
                 }
@@ -104,24 +105,19 @@ impl Updates {
 
 impl Inbox {
     pub(super) fn put(&self, update: Update) {
-        self.0.lock().put(update);
+        lock(&self.0.waiting).put(update);
         self.0.changed.notify_one();
     }
 }
 
 impl Drop for Inbox {
     fn drop(&mut self) {
-        self.0.lock().is_ended = true;
+        lock(&self.0.waiting).is_ended = true;
         self.0.changed.notify_one();
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nothing in there can be half done.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+impl Shared {}
 
 impl Waiting {
     fn put(&mut self, update: Update) {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
@@ -16,7 +16,7 @@ use pillion_discovery::{Environment, Socket, real_path};
 use pillion_protocol::IdeContext;
 use pillion_protocol::codex::{self, Question};
 use pillion_protocol::dialect::Base;
-use pillion_system::{process, time_limit};
+use pillion_system::{lock, process, time_limit};
 
 use crate::acceptor::{Acceptor, Serve};
 
@@ -88,7 +88,7 @@ impl Started {
     }
 
     fn living(&self) -> MutexGuard<'_, Vec<(u32, Place)>> {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.0);
         known.retain(|(process, _)| process::is_alive(*process));
         known
     }
@@ -106,7 +106,7 @@ impl Sockets {
         let places = places.iter();
         let places = places.flat_map(|it| Address::for_codex(&it.home, &it.tmpdir));
         let places: Vec<_> = places.collect();
-        let mut serving = self.lock();
+        let mut serving = lock(&self.0);
         if is_over() {
             return false;
         }
@@ -124,12 +124,7 @@ impl Sockets {
     /// Ends all of them, but waits for no disk that hangs.
     pub(crate) fn end(self: Arc<Self>) {
         // That they are gone has to be told to a folder, and their own thread may be waiting for one.
-        let _ = time_limit::run(END_WITHIN, move || self.lock().clear());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Address, Acceptor>> {
-        // Consistent after every single operation on it.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let _ = time_limit::run(END_WITHIN, move || lock(&self.0).clear());
     }
 }
 

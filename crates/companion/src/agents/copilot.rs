@@ -54,10 +54,7 @@ impl AgentProtocol for Copilot {
                     path: open.path,
                     content: open.contents,
                     tab: Some(open.tab_name),
-                    set: None,
-                    deletes: false,
-                    on_behalf_of: None,
-                    stand_in: None,
+                    ..Open::default()
                 })
             }
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),

@@ -12,9 +12,9 @@ use super::{
     Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
 };
 use crate::disk::CHECK_TIMEOUT;
+use crate::ids::RequestId;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::on_disk::{FileState, OnDisk};
-use crate::request_id::RequestId;
 use crate::sessions::SessionId;
 use crate::target::Target;
 

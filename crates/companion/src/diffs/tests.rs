@@ -18,8 +18,8 @@ use serde_json::json;
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
+use crate::ids::RequestId;
 use crate::outbox::{Delivery, Tab};
-use crate::request_id::RequestId;
 use crate::stand_in::StandIn;
 use crate::target::Target;
 

@@ -2,11 +2,12 @@
 //! counts, so that nothing piles up while a disk hangs.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Seat;
 use pillion_protocol::{IdeInfo, ProcessChoice};
+use pillion_system::lock;
 
 use pillion_view::Reply;
 
@@ -77,7 +78,7 @@ impl Orders {
     /// Waits for the next order, but not longer than `limit`.
     pub(super) fn next(&self, limit: Duration) -> Order {
         let until = Instant::now() + limit;
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         loop {
             if waiting.remove {
                 return Order::Remove;
@@ -110,19 +111,14 @@ impl Orders {
     pub(super) fn wait_done(&self, limit: Duration) -> bool {
         let waited = self
             .changed
-            .wait_timeout_while(self.lock(), limit, |waiting| !waiting.is_done);
+            .wait_timeout_while(lock(&self.waiting), limit, |waiting| !waiting.is_done);
         let (waiting, _) = waited.unwrap_or_else(PoisonError::into_inner);
         waiting.is_done
     }
 
     fn change(&self, change: impl FnOnce(&mut Waiting)) {
-        change(&mut self.lock());
+        change(&mut lock(&self.waiting));
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Consistent after every single operation on it.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

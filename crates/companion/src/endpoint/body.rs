@@ -9,7 +9,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use pillion_protocol::diff::MAX_CONTENT;
 
-use super::refusal::Refusal;
+use super::response::Refusal;
 use super::unfinished::{Begun, Budget, TOO_MANY};
 
 /// The largest body, in bytes: the longest content may double its size as a JSON string.

@@ -8,7 +8,7 @@ use pillion_discovery::Tokens;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Address, Dialect, claude, copilot};
 
-use super::refusal::Refusal;
+use super::response::Refusal;
 
 /// The names under which loopback is dialled. An agent in a container dials the last one.
 const HOSTS: [&str; 4] = ["127.0.0.1", "localhost", "[::1]", "host.docker.internal"];

@@ -4,12 +4,13 @@
 use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use pillion_system::lock;
 use tokio::sync::watch;
 
 use super::Shared;
@@ -115,10 +116,7 @@ async fn serve_one<S: Stream>(
             }
         }
     }
-    let upgrade = upgrade
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take();
+    let upgrade = lock(&upgrade).take();
     if let Some(upgrade) = upgrade {
         Upgrade::serve(upgrade).await;
     }

@@ -13,11 +13,10 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use hyper::body::Incoming;
 use pillion_protocol::Dialect;
 
-use super::refusal::Refusal;
-use super::response::{self, Response};
+use super::response::{self, Refusal, Response};
 use super::{Shared, body};
+use crate::ids::RequestId;
 use crate::mcp::{Answer, Message, OpenError, check_revision};
-use crate::request_id::RequestId;
 use crate::sessions::{MAX_SESSIONS, SessionId};
 use crate::wire::Wire;
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use pillion_system::lock;
 use tokio::task::AbortHandle;
 
 /// The most that there may be, if that leaves enough descriptors for the others.
@@ -44,7 +45,7 @@ impl Unauthenticated {
 
     /// The task that serves an unauthenticated connection. If there are too many now, the oldest has to go.
     pub(super) fn add(&self, number: u64, task: AbortHandle) {
-        let mut connections = self.lock();
+        let mut connections = lock(&self.connections);
         connections.insert(number, task);
         if connections.len() > self.limit {
             evict_oldest(&mut connections);
@@ -53,14 +54,7 @@ impl Unauthenticated {
 
     /// Ends the connection that has been silent for longest.
     pub(super) fn evict_oldest(&self) {
-        evict_oldest(&mut self.lock());
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<u64, AbortHandle>> {
-        // Every operation on the map is a single one.
-        self.connections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        evict_oldest(&mut lock(&self.connections));
     }
 }
 
@@ -84,13 +78,13 @@ impl Admission {
     /// It presented a token: it may stay for as long as it likes.
     pub(super) fn admit(&self) {
         self.is_admitted.store(true, Ordering::Relaxed);
-        self.unauthenticated.lock().remove(&self.number);
+        lock(&self.unauthenticated.connections).remove(&self.number);
     }
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.unauthenticated.lock().remove(&self.number);
+        lock(&self.unauthenticated.connections).remove(&self.number);
     }
 }
 

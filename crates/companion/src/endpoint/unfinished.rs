@@ -4,10 +4,11 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
+use pillion_system::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The longest message that is read.
@@ -61,31 +62,26 @@ impl Begun {
 
     /// A message is complete.
     pub(super) fn complete(&self) {
-        self.lock().forget(usize::MAX);
+        lock(&self.state).forget(usize::MAX);
     }
 
     /// A control frame came, which may be in the middle of a message: only its own bytes count no longer.
     pub(super) fn complete_control(&self, payload: usize) {
-        self.lock().forget(payload + CONTROL_HEAD);
+        lock(&self.state).forget(payload + CONTROL_HEAD);
     }
 
     /// Since when a message is being received.
     pub(super) fn since(&self) -> Option<Instant> {
-        self.lock().since
+        lock(&self.state).since
     }
 
     /// Returns true if there is room for what was read.
     pub(super) fn read(&self, bytes: usize) -> bool {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         state.bytes += bytes;
         state.since.get_or_insert_with(Instant::now);
         let before = state.budget.used.fetch_add(bytes, Ordering::Relaxed);
         before + bytes <= MAX_UNFINISHED
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        let state = self.state.lock();
-        state.unwrap_or_else(PoisonError::into_inner)
     }
 }
 

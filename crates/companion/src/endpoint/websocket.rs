@@ -18,8 +18,7 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 pub(super) use self::connection::Upgrade;
 use super::Shared;
-use super::refusal::Refusal;
-use super::response::{self, Response};
+use super::response::{self, Refusal, Response};
 use crate::wire::Wire;
 
 /// The only version that there is (RFC 6455).

@@ -19,7 +19,7 @@ use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
-use pillion_system::{spawn, time_limit};
+use pillion_system::{lock, spawn, time_limit};
 use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
 use self::guests::Guests;
@@ -198,11 +198,6 @@ fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Shared) {
             _ => return,
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Consistent after every single operation on it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Stopper {

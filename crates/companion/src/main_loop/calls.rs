@@ -1,27 +1,22 @@
-//! The loop's work for agents that call a tool, in either protocol.
+//! The loop's work for agents that call a tool, in either protocol. What their hooks ask before a call is in `hooks`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_protocol::held::HeldCall;
-use pillion_protocol::runs_code::Runner;
-use pillion_protocol::{Dialect, FileDiagnostics, ReviewMode};
+use pillion_protocol::{Dialect, FileDiagnostics};
 use pillion_view::Reply;
-use pillion_view::commands::{Guard, Guarded};
 use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
-use crate::event::{Caller, Event, GuardWay};
+use crate::event::{Caller, Event};
+use crate::ids::RequestId;
 use crate::outbox::{Mention, Tab};
-use crate::request_id::RequestId;
 use crate::sessions::SessionId;
-use crate::stand_in::StandIn;
-use crate::subagents::Question;
 use crate::target;
 
 impl MainLoop {
@@ -37,7 +32,7 @@ impl MainLoop {
         agents::of(agent).parse(agent, tool, arguments, is_models)
     }
 
-    fn proposal(
+    pub(super) fn proposal(
         &self,
         session: &SessionId,
         request: RequestId,
@@ -66,30 +61,6 @@ impl MainLoop {
         })
     }
 
-    /// Returns what a hook holds with this call until the person has decided.
-    fn held(
-        &self,
-        session: &SessionId,
-        request: RequestId,
-        held: HeldCall,
-    ) -> Result<Proposal, String> {
-        let name = format!("{} {request:?}", held.path());
-        let open = Open {
-            path: held.path().to_owned(),
-            content: held.proposed().to_owned(),
-            tab: Some(name),
-            set: None,
-            deletes: false,
-            on_behalf_of: None,
-            stand_in: Some(StandIn::Held(held)),
-        };
-        let mut proposal = self.proposal(session, request, open)?;
-        if let Some(tab) = &mut proposal.tab {
-            tab.drops_last_line_feed = false;
-        }
-        Ok(proposal)
-    }
-
     pub(super) fn called(
         &mut self,
         session: &SessionId,
@@ -104,10 +75,7 @@ impl MainLoop {
                     self.serve(session, request, call, caller, now);
                 }
             }
-            Err(reason) => {
-                let answer = Err(reason);
-                self.perform(vec![Action::Answer { caller, answer }]);
-            }
+            Err(reason) => answer(caller, Err(reason)),
         }
     }
 
@@ -174,10 +142,7 @@ impl MainLoop {
                     }
                     self.open(session, proposal, caller, now)
                 }
-                Err(reason) => {
-                    let answer = Err(reason);
-                    vec![Action::Answer { caller, answer }]
-                }
+                Err(reason) => return answer(caller, Err(reason)),
             },
             ToolCall::Close(name) => self.close(session, &name, caller, now),
             ToolCall::CloseAll => return self.close_all(session, caller, now),
@@ -206,200 +171,29 @@ impl MainLoop {
                 return;
             }
             ToolCall::Selection => {
-                let answer = Ok(Answer::Text(self.selection(session)));
-                vec![Action::Answer { caller, answer }]
+                let selection = self.selection(session);
+                return answer(caller, Ok(Answer::Text(selection)));
             }
-            ToolCall::Told => {
-                let answer = Ok(Answer::Text(String::new()));
-                vec![Action::Answer { caller, answer }]
-            }
+            ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
             ToolCall::AfterWrite(_) => {
                 let notes = self.feedback.take(session);
-                let answer = Ok(told(hooks::POST_TOOL_USE, notes));
-                vec![Action::Answer { caller, answer }]
+                return answer(caller, Ok(told(hooks::POST_TOOL_USE, notes)));
             }
             ToolCall::BeforeTurn(call) => {
                 self.note_hook(session, &call);
                 self.turns.begins_and_ends_are_told(session, now);
                 let notes = self.feedback.take_notes(session).map(|notes| notes.text());
-                let answer = Ok(told(hooks::USER_PROMPT_SUBMIT, notes));
-                vec![Action::Answer { caller, answer }]
+                return answer(caller, Ok(told(hooks::USER_PROMPT_SUBMIT, notes)));
             }
             ToolCall::AfterTurn(call) => {
                 self.turns.ends(session, call.is_subagent(), now);
-                let answer = Ok(Answer::Text(NO_DECISION.to_owned()));
-                vec![Action::Answer { caller, answer }]
+                return answer(caller, Ok(Answer::Text(NO_DECISION.to_owned())));
             }
         };
         self.perform(actions);
     }
 
-    /// Serves the hook before a call, of which the text before is known so.
-    pub(super) fn before_write(
-        &mut self,
-        session: &SessionId,
-        request: RequestId,
-        call: hooks::Call,
-        caller: Caller,
-        coverage: Coverage,
-        now: Instant,
-    ) {
-        self.note_hook(session, &call);
-        self.turns.works(session, call.is_subagent(), now);
-        if let Some(path) = &call.path {
-            drop(self.questions.end(session, path));
-        }
-        let path = call.path.as_deref().map(Path::new);
-        let runs_code = path.and_then(Runner::of).is_some();
-        let before = match self.asking.mode(session) {
-            _ if call.is_command => match self.asking.shows_commands(session) {
-                true => Before::Show,
-                false => Before::Leave,
-            },
-            Some(ReviewMode::Always) => Before::Show,
-            Some(ReviewMode::After) => match coverage {
-                Coverage::Elsewhere => Before::Leave,
-                _ if runs_code => Before::Leave,
-                Coverage::Kept => Before::Let,
-                // What cannot be taken back is shown first.
-                Coverage::NotKept => Before::Show,
-            },
-            Some(ReviewMode::Asked) | None => Before::Leave,
-        };
-        let answer = match (before, call.held) {
-            (Before::Show, Some(held)) => {
-                let hook = HeldHook {
-                    call: call.id,
-                    request,
-                    held,
-                    caller,
-                };
-                let hook = match call.is_guarded {
-                    true => {
-                        let id = hook.call.clone();
-                        self.guards.guarded(session, &id, hook, now)
-                    }
-                    false => Some(hook),
-                };
-                if let Some(hook) = hook {
-                    self.hold(session, hook, now);
-                }
-                return;
-            }
-            (Before::Show, None) => Ok(Answer::Text(hooks::ask().to_string())),
-            (Before::Let, _) => Ok(Answer::Text(hooks::let_write().to_string())),
-            (Before::Leave, _) => Ok(Answer::Text(NO_DECISION.to_owned())),
-        };
-        self.answer_hook(session, &call.id, caller, answer);
-    }
-
-    fn answer_hook(
-        &mut self,
-        session: &SessionId,
-        call: &str,
-        caller: Caller,
-        answer: Result<Answer, String>,
-    ) {
-        self.perform(vec![Action::Answer { caller, answer }]);
-        for way in self.guards.answered(session, call) {
-            let _ = way.send(Guarded::Answered);
-        }
-    }
-
-    /// Shows a call whose hook waits for the person.
-    pub(super) fn hold(&mut self, session: &SessionId, hook: HeldHook, now: Instant) {
-        let HeldHook {
-            call,
-            request,
-            held,
-            caller,
-        } = hook;
-        // An agent that does not wait any more has cancelled it.
-        if caller.is_closed() {
-            return self.guards.unanswered(session, &call);
-        }
-        match self.held(session, request.clone(), held) {
-            Ok(proposal) => {
-                let name = proposal.name().to_owned();
-                self.guards.held(session, call, request, name);
-                let actions = self.open(session, proposal, caller, now);
-                self.perform(actions);
-            }
-            Err(reason) => self.answer_hook(session, &call, caller, Err(reason)),
-        }
-    }
-
-    /// A subagent asks whether it may make a change, which is shown as its proposal. Without a question it proposes itself.
-    pub(super) fn subagent_asks(
-        &mut self,
-        session: &SessionId,
-        request: RequestId,
-        question: Option<Question>,
-        caller: Caller,
-        now: Instant,
-    ) {
-        // An agent that does not wait any more has cancelled it.
-        let Some(question) = question.filter(|_| !caller.is_closed()) else {
-            return;
-        };
-        let open = Open {
-            path: question.path().to_owned(),
-            content: question.proposed(),
-            tab: Some(format!("{} {request:?}", question.path())),
-            set: None,
-            deletes: false,
-            on_behalf_of: None,
-            stand_in: None,
-        };
-        // With an error it is left to the agent.
-        let Ok(mut proposal) = self.proposal(session, request, open) else {
-            return;
-        };
-        if let Some(tab) = &mut proposal.tab {
-            tab.drops_last_line_feed = false;
-            tab.question = Some(Arc::new(question));
-        }
-        let actions = self.open(session, proposal, caller, now);
-        self.perform(actions);
-    }
-
-    /// A process of ours stands beside the hook of this call.
-    pub(super) fn guard(&mut self, guard: Guard, way: GuardWay, now: Instant) {
-        let Guard { processes, call } = guard;
-        let Some((session, _)) = self.sessions.of_process(&processes) else {
-            let _ = way.send(Guarded::Elsewhere);
-            return;
-        };
-        if let Some(way) = self.guards.wait(&session, call.clone(), way, now) {
-            self.release(&session, way);
-        }
-        for hook in self.guards.take(&session, &call) {
-            self.hold(&session, hook, now);
-        }
-    }
-
-    /// Lets the calls go on that were decided, once their hooks have the answers.
-    pub(super) fn release_guards(&mut self) {
-        let diffs = &self.diffs;
-        let decided = self
-            .guards
-            .decided(|session, proposal| diffs.has(session, proposal));
-        for (session, way) in decided {
-            self.release(&session, way);
-        }
-    }
-
-    fn release(&self, session: &SessionId, way: GuardWay) {
-        let Some(outbox) = self.sessions.outbox(session) else {
-            return;
-        };
-        tokio::spawn(async move {
-            outbox.delivered().await;
-            let _ = way.send(Guarded::Answered);
-        });
-    }
-
-    fn open(
+    pub(super) fn open(
         &mut self,
         session: &SessionId,
         proposal: Proposal,
@@ -482,8 +276,7 @@ impl MainLoop {
             let actions = self.close(session, name, ignored, now);
             self.perform(actions);
         }
-        let answer = Ok(Answer::ClosedAll(names.len()));
-        self.perform(vec![Action::Answer { caller, answer }]);
+        answer(caller, Ok(Answer::ClosedAll(names.len())));
         if self.feedback.turn_begins(session) {
             self.push_context(session, self.context.current());
         } else {
@@ -496,14 +289,6 @@ impl MainLoop {
         let current = self.context.current();
         if current.active_file().is_some() {
             self.push_context(session, current);
-        }
-    }
-
-    fn note_hook(&mut self, session: &SessionId, call: &hooks::Call) {
-        // The recorder hears of the turn from the hook.
-        self.unhooked.is_hooked(session);
-        if self.asking.hooked(session, call) {
-            self.report_status();
         }
     }
 
@@ -542,24 +327,9 @@ impl MainLoop {
     }
 }
 
-/// A call whose hook is to wait for the person.
-#[derive(Debug)]
-pub(super) struct HeldHook {
-    /// The agent's name for it.
-    call: String,
-    request: RequestId,
-    held: HeldCall,
-    caller: Caller,
-}
-
-/// The decision about a call before it runs.
-enum Before {
-    /// The person sees it first.
-    Show,
-    /// It runs without a question.
-    Let,
-    /// It is as the agent itself has it.
-    Leave,
+/// Answers a call. An agent that does not wait any more needs no answer.
+pub(super) fn answer(caller: Caller, answer: Result<Answer, String>) {
+    let _ = caller.send(answer);
 }
 
 /// The event with which a call goes on.

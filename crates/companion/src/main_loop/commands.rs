@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::dialect::Base;
-use pillion_view::changes::{Hearing, judged_said};
+use pillion_view::changes::{ActDone, Hearing, judged_said};
 use pillion_view::commands::{AgentOfHook, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
@@ -117,13 +117,12 @@ impl MainLoop {
     }
 
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
-    pub(super) fn acted(&mut self, acted: Acted) {
+    pub(super) fn acted(&mut self, acted: Acted, reply: Reply<ActDone>) {
         let Acted {
             agent,
             is_without_hooks,
             judged,
             mut done,
-            reply,
         } = acted;
         let has_news = !judged.told.is_empty();
         let hearing = self.judged(judged);

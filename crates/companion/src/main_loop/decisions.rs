@@ -13,9 +13,9 @@ use crate::diffs::{Action, Answer};
 use crate::event::Caller;
 use crate::feedback::{self, Remark};
 use crate::gate;
+use crate::ids::ViewId;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
-use crate::view_id::ViewId;
 use crate::written::Accepted;
 
 impl MainLoop {

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_text::counted;
 use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
 
 use super::{Ending, MainLoop};
 use crate::discovery::Order;
 use crate::event::NewView;
+use crate::ids::ViewId;
 use crate::looking::{self, Wanted};
 use crate::lost::Lost;
-use crate::recording;
-use crate::view_id::ViewId;
 use crate::views::{Closed, Leftover, ShownResult};
 
 impl MainLoop {
@@ -180,7 +180,7 @@ impl MainLoop {
         }
         let message = match (&id, unseen) {
             (Some(id), _) => format!("{id} is opened"),
-            (None, Some(unseen)) => format!("{} to look at", recording::files(unseen)),
+            (None, Some(unseen)) => format!("{} to look at", counted(unseen, "file")),
             (None, None) => "what nobody has seen is looked for".to_owned(),
         };
         self.look_problem = None;
@@ -228,7 +228,7 @@ impl MainLoop {
                         Some(ReviewMode::After) => ": ",
                         _ => ", ",
                     };
-                    review.label += &format!("{before}{} to look at", recording::files(unseen));
+                    review.label += &format!("{before}{} to look at", counted(unseen, "file"));
                 }
                 review
             }),

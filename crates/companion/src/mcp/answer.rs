@@ -15,8 +15,8 @@ use super::json::{BLOCK, append, append_plain, escaped_bytes};
 use super::message::Malformed;
 use crate::agents::{self, Message, ToolResult};
 use crate::diffs;
+use crate::ids::RequestId;
 use crate::outbox::Push;
-use crate::request_id::RequestId;
 
 /// JSON-RPC's code for a request that is none here.
 const INVALID_REQUEST: i32 = -32600;

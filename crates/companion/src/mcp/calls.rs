@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::broadcast::{Receiver, Sender};
 
-use crate::request_id::RequestId;
+use crate::ids::RequestId;
 use crate::sessions::SessionId;
 
 /// The most calls that may be taken back at once. Of more, some are answered all the same, as if they had been

@@ -7,7 +7,7 @@ use serde_json::error::Category;
 use serde_json::{Map, Value};
 
 use super::json;
-use crate::request_id::RequestId;
+use crate::ids::RequestId;
 
 /// JSON-RPC's code for a text that is no JSON.
 const PARSE_ERROR: i32 = -32700;

@@ -1,9 +1,10 @@
 //! One answer of several views: the problems that they show.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pillion_protocol::FileDiagnostics;
+use pillion_system::lock;
 use pillion_view::Reply;
 
 /// The answers of views to one question.
@@ -28,9 +29,8 @@ impl Gathered {
     pub(super) fn of(&self, used: u64) -> Reply<Vec<FileDiagnostics>> {
         let all = Arc::clone(&self.0);
         Reply::new(move |answer: Result<Vec<FileDiagnostics>, String>| {
-            // Consistent after every single operation on it.
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-            all.answers.push((used, answer.unwrap_or_default()));
+            let answer = (used, answer.unwrap_or_default());
+            lock(&all).answers.push(answer);
         })
     }
 }

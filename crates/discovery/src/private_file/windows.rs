@@ -148,7 +148,7 @@ impl Folder {
         }
     }
 
-    /// What the file `name` has from this byte on, but no more than `most` bytes, if it is there.
+    /// The content of the file `name` from this byte on, but no more than `most` bytes, if it is there.
     ///
     /// # Errors
     /// When it is a link or no regular file, or when the system refuses.

@@ -220,7 +220,7 @@ fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
 
 /// A text with the line endings that most lines of the file have.
 fn with_endings_of(file: &str, text: &str) -> String {
-    let (lf, crlf) = pillion_text::line_ending::LineEnding::count(file.as_bytes());
+    let (lf, crlf) = pillion_text::endings::LineEnding::count(file.as_bytes());
     let text = text.replace("\r\n", "\n");
     match crlf > lf {
         true => text.replace('\n', "\r\n"),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use pillion_protocol::held::HeldCall;
-use pillion_text::line_ending::LineEnding;
+use pillion_text::endings::LineEnding;
 use serde_json::Value;
 
 use crate::call::{Call, Scope};

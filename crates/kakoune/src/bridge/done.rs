@@ -167,7 +167,7 @@ impl Bridge {
         match result {
             Ok((file, removed)) => {
                 let load = script::load(view, &file, &removed);
-                view.sight = removed.sight;
+                view.seen_lines = removed.seen_lines;
                 self.session.run(load);
             }
             Err(error) => {

@@ -1,7 +1,7 @@
-//! The person's draft of a proposal before they decide: it is kept, whatever ends Kakoune, the hub or the agent, and comes
+//! The person's text in a proposal before they decide. Whoever asks is told it. As a draft it is kept, whatever ends Kakoune, the hub or the agent, and comes
 //! back into the buffer of a later proposal of the file if they want it. It decides nothing.
 
-use pillion_view::ProposalKey;
+use pillion_view::{ProposalKey, Reply};
 
 use super::Bridge;
 use crate::disk::Job;
@@ -9,6 +9,32 @@ use crate::form::Form;
 use crate::script;
 
 impl Bridge {
+    /// Somebody asks for the text of a view: Kakoune tells it, and the view stays.
+    pub(super) fn ask_text(&mut self, key: ProposalKey, told: Reply<String>) {
+        match self.views.current(key) {
+            Err(stale) => told.failed(stale.to_string()),
+            Ok(view) if !view.is_loaded => told.done(view.diff.proposed.to_string()),
+            Ok(view) => {
+                self.session.run(script::ask_text(view));
+                self.asked.push((key, told));
+            }
+        }
+    }
+
+    pub(super) fn told(&mut self, key: ProposalKey, held: Vec<u8>) {
+        let view = self.views.current(key).ok();
+        let text = String::from_utf8(held).ok();
+        let text = view.zip(text).map(|(view, held)| view.form.text(&held));
+        // Whoever asked about what is gone is answered with that.
+        for (asked, told) in std::mem::take(&mut self.asked) {
+            match &text {
+                Some(text) if asked == key => told.done(text.clone()),
+                _ if self.views.current(asked).is_err() || asked == key => drop(told),
+                _ => self.asked.push((asked, told)),
+            }
+        }
+    }
+
     /// This stands in the buffer of a proposal.
     pub(super) fn drafted(&mut self, key: ProposalKey, held: &[u8]) {
         let Ok(view) = self.views.current_mut(key) else {

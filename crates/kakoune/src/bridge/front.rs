@@ -117,7 +117,7 @@ impl Bridge {
         if let Some(place) = view.next() {
             return self.session.run(script::go(client, key.id, place));
         }
-        let is_followed = view.sight.unseen().is_some();
+        let is_followed = view.seen_lines.unseen().is_some();
         let mut others = self.views.iter();
         let other = others.find(|it| it.key() != key && it.is_loaded && it.has_unseen());
         let Some(other) = other else {

@@ -8,8 +8,8 @@ use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
 use super::Bridge;
 use crate::disk::{Done, Job};
 use crate::form::Form;
+use crate::inbox::Taking;
 use crate::script;
-use crate::taking::Taking;
 
 impl Bridge {
     /// First, Kakoune is not to ask about the file, if nothing is lost.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gen_lsp_types::{Diagnostic, DiagnosticSeverity, Message, Position};
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::visible;
-use pillion_text::{Text, endings};
+use pillion_text::{Text, counted, endings};
 
 use crate::position::Encoding;
 
@@ -68,8 +68,7 @@ pub fn notes(notes: &[String], shown: &str, encoding: Encoding) -> Vec<Diagnosti
 fn message(hunk: &Hunk, before: &Text) -> String {
     let removed = hunk.before.len();
     if removed == 0 {
-        let added = hunk.after.len();
-        return format!("{added} new {}.", if added == 1 { "line" } else { "lines" });
+        return format!("{}.", counted(hunk.after.len(), "new line"));
     }
     let shown = hunk.before.clone().take(MAX_LINES).map(|line| {
         let line = before.shown(line);
@@ -85,10 +84,7 @@ fn message(hunk: &Hunk, before: &Text) -> String {
     let text = lines.join("\n");
     if text.trim().is_empty() {
         // Editors show nothing for an empty message.
-        return format!(
-            "{removed} empty {}.",
-            if removed == 1 { "line" } else { "lines" }
-        );
+        return format!("{}.", counted(removed, "empty line"));
     }
     text
 }

@@ -253,7 +253,7 @@ impl Proposals {
             let result = response.response_result.as_ref();
             let is_applied = result.is_ok_and(|it| it["applied"] == true);
             let said = "The editor did not take the edit: nothing was brought back.";
-            let warning = Action::Send(message::show(MessageType::Warning, said));
+            let warning = Action::show(MessageType::Warning, said);
             return if is_applied {
                 Vec::new()
             } else {
@@ -359,7 +359,7 @@ impl Proposals {
         for pending in self.pending.iter_mut() {
             if pending.hint.take_if(|due| *due <= now).is_some() {
                 let hint = pending.hint(self.setup.quirks.attaches_late);
-                actions.push(Action::Send(message::show(MessageType::Info, hint)));
+                actions.push(Action::show(MessageType::Info, hint));
             }
         }
         actions
@@ -398,7 +398,7 @@ impl Proposals {
         if let Some(shown) = shown {
             shown.failed(reason.clone());
         }
-        actions.push(Action::Send(message::show(MessageType::Error, reason)));
+        actions.push(Action::show(MessageType::Error, reason));
         actions
     }
 
@@ -477,7 +477,7 @@ fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
         ),
         _ => return None,
     };
-    Some(Action::Send(message::show(kind, text)))
+    Some(Action::show(kind, text))
 }
 
 fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {

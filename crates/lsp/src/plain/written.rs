@@ -11,7 +11,7 @@ use gen_lsp_types::{
 };
 use lsp_server::{ErrorCode, RequestId, Response};
 use pillion_protocol::{Dialect, Note};
-use pillion_text::visible;
+use pillion_text::{counted, visible};
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
     TakeBack,
@@ -84,12 +84,11 @@ impl Written {
         }
         let mut unseen = BTreeMap::new();
         for turn in list.turns {
-            let agent = Dialect::from_name(&turn.agent);
-            let agent = agent.map_or(turn.agent, |it| it.display_name().to_owned());
+            let agent = Dialect::display_name_of(&turn.agent);
             for change in turn.changes.into_iter().filter(|it| it.is_unseen) {
                 // The newest turn comes first.
                 let path = change.path.clone();
-                unseen.entry(path).or_insert((agent.clone(), change));
+                unseen.entry(path).or_insert((agent.to_owned(), change));
             }
         }
         let former = std::mem::replace(&mut self.unseen, unseen);
@@ -248,7 +247,7 @@ impl Written {
             true => Ok(Value::Null),
             false => Err(message::error(ErrorCode::RequestFailed, done.message)),
         };
-        actions.push(Action::Send(message::answer(request, answer)));
+        actions.push(Action::answer(request, answer));
         actions
     }
 
@@ -298,7 +297,7 @@ fn act_on(request: RequestId, act: ChangesAct) -> Action {
 }
 
 fn show(kind: MessageType, text: &str) -> Action {
-    Action::Send(message::show(kind, format!("Pillion: {text}")))
+    Action::show(kind, format!("Pillion: {text}"))
 }
 
 fn publish(path: &Path, diagnostics: Vec<Diagnostic>) -> Action {
@@ -308,9 +307,9 @@ fn publish(path: &Path, diagnostics: Vec<Diagnostic>) -> Action {
 fn diagnostics(agent: &str, change: &ListedChange) -> Vec<Diagnostic> {
     let hunks = change.hunks.iter().take(MAX_HUNKS).map(|hunk| {
         let what = match (hunk.lines.len(), hunk.removed) {
-            (0, removed) => format!("removed {}", lines(removed)),
-            (added, 0) => format!("added {}", lines(added)),
-            (added, removed) => format!("put {} in place of {removed}", lines(added)),
+            (0, removed) => format!("removed {}", counted(removed, "line")),
+            (added, 0) => format!("added {}", counted(added, "line")),
+            (added, removed) => format!("put {} in place of {removed}", counted(added, "line")),
         };
         let place = |line: usize| Position {
             line: u32::try_from(line).unwrap_or(u32::MAX),
@@ -330,11 +329,4 @@ fn diagnostics(agent: &str, change: &ListedChange) -> Vec<Diagnostic> {
         }
     });
     hunks.collect()
-}
-
-fn lines(count: usize) -> String {
-    match count {
-        1 => "1 line".to_owned(),
-        count => format!("{count} lines"),
-    }
 }

@@ -11,10 +11,8 @@ use pillion_view::changes::{
 use serde::Serialize;
 use serde_json::Value;
 
-use super::invalid;
 use super::messages::{
-    Acted, Buffer, ChangedFile, ChangedLines, ChangedTurn, Changes, Edit, Keep, Span, TakeBack,
-    Undo,
+    Acted, Buffer, ChangedFile, ChangedLines, ChangedTurn, Changes, Edit, Keep, TakeBack, Undo,
 };
 use crate::profile::Action;
 use crate::{message, uri};
@@ -61,7 +59,7 @@ fn act_on(request: RequestId, act: Result<ChangesAct, String>) -> Action {
             request: Some(request),
             act,
         },
-        Err(why) => invalid(request, why),
+        Err(why) => Action::invalid(request, why),
     }
 }
 
@@ -125,7 +123,7 @@ pub fn acted(request: Option<RequestId>, done: ActDone) -> Option<Action> {
 
 fn answered(request: RequestId, answer: &impl Serialize) -> Action {
     let answer = serde_json::to_value(answer).unwrap_or_default();
-    Action::Send(message::answer(request, Ok(answer)))
+    Action::answer(request, Ok(answer))
 }
 
 impl From<ListedTurn> for ChangedTurn {
@@ -146,10 +144,7 @@ impl From<ListedTurn> for ChangedTurn {
 impl From<ListedChange> for ChangedFile {
     fn from(change: ListedChange) -> Self {
         let hunks = change.hunks.iter().map(|hunk| ChangedLines {
-            lines: Span {
-                start: hunk.lines.start,
-                end: hunk.lines.end,
-            },
+            lines: hunk.lines.clone(),
             removed: hunk.removed,
         });
         Self {

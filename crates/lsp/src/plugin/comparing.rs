@@ -6,7 +6,6 @@ use pillion_text::{Text, hunks, merge};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::invalid;
 use super::messages::{FindHunks, Found, MergeTexts, MergedTexts};
 use crate::message;
 use crate::profile::{Action, Work};
@@ -20,7 +19,7 @@ pub fn find_hunks(request: RequestId, params: Value) -> Action {
             let hunks = hunks.iter().map(Into::into).collect();
             Found { hunks }
         }),
-        Err(why) => invalid(request, why),
+        Err(why) => Action::invalid(request, why),
     }
 }
 
@@ -38,7 +37,7 @@ pub fn merge(request: RequestId, params: Value) -> Action {
             let proposed = Text::new(proposed);
             MergedTexts::from(merge::texts(&original, &proposed, &content))
         }),
-        Err(why) => invalid(request, why),
+        Err(why) => Action::invalid(request, why),
     }
 }
 

@@ -152,18 +152,11 @@ pub struct MergedTexts {
     pub conflicts: usize,
 }
 
-/// These lines before become those lines after.
+/// These lines before become those lines after: each from the first to the one behind the last, from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HunkLines {
-    pub before: Span,
-    pub after: Span,
-}
-
-/// Lines from the first to the one before the last, from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Span {
-    pub start: usize,
-    pub end: usize,
+    pub before: ops::Range<usize>,
+    pub after: ops::Range<usize>,
 }
 
 /// The person points an agent to a file.
@@ -234,7 +227,7 @@ pub struct ChangedFile {
 /// A hunk as it stands in the file now.
 #[derive(Debug, Serialize)]
 pub struct ChangedLines {
-    pub lines: Span,
+    pub lines: ops::Range<usize>,
     pub removed: usize,
 }
 
@@ -503,13 +496,9 @@ impl From<Merged> for MergedTexts {
 
 impl From<&Hunk> for HunkLines {
     fn from(hunk: &Hunk) -> Self {
-        let span = |lines: &ops::Range<usize>| Span {
-            start: lines.start,
-            end: lines.end,
-        };
         Self {
-            before: span(&hunk.before),
-            after: span(&hunk.after),
+            before: hunk.before.clone(),
+            after: hunk.after.clone(),
         }
     }
 }

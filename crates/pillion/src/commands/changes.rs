@@ -16,7 +16,7 @@ use std::str::FromStr;
 use pillion_changes::history::{self, as_text};
 use pillion_changes::kept::{self, Kept};
 use pillion_changes::{
-    Author, Change, ChangeRef, DecideError, Entry, EntryRef, Standing, Store, take_back,
+    Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, take_back,
 };
 use pillion_discovery::Environment;
 use pillion_text::visible;
@@ -145,7 +145,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Kept::read_decisions(&mut turns, &store).map_err(failure)?;
     }
     let is_meant =
-        |kept: &Kept, change: &Change| shows_all || kept.standing(change) == Standing::Unseen;
+        |kept: &Kept, change: &Change| shows_all || kept.state(change) == ChangeState::Unseen;
     let mut out = io::stdout().lock();
     if args.json {
         let mut printed = Vec::new();
@@ -285,7 +285,7 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         id: kept.name(change).to_string(),
         turn: kept.turn.number,
         path: change.path.to_string_lossy(),
-        state: kept.standing(change).name(),
+        state: kept.state(change).name(),
         by: match &change.by {
             Author::Tool(tool) => Some(tool),
             Author::Unclear => None,

@@ -8,15 +8,15 @@ use pillion_agent::Backoff;
 use pillion_discovery::Environment;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::{File, IdeContext};
-use pillion_system::{Signals, output};
+use pillion_system::{Signals, stdio};
 use pillion_text::stderr;
 use pillion_text::visible;
 
 use crate::agent_connection::{AgentConnection, Session};
 use crate::args::Target;
 use crate::failure::Failure;
+use crate::paths;
 use crate::second_session::Consent;
-use crate::tilde;
 
 /// The time limit for a companion to say something for the first time.
 const FIRST: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
                 signal = Some(caught.into());
                 Ok(())
             }
-            () = output::closed(), if args.follow => Ok(()),
+            () = stdio::closed(), if args.follow => Ok(()),
         };
         session.end().await;
         match signal {
@@ -190,7 +190,7 @@ fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
 /// A file and what is selected in it, line by line.
 fn described(file: &File, home: Option<&Path>) -> Vec<String> {
     let mark = if file.is_focused() { '*' } else { ' ' };
-    let path = tilde::shown(Path::new(&file.path), home);
+    let path = paths::shown(Path::new(&file.path), home);
     let cursor = file
         .cursor
         .map(|it| format!(":{}:{}", it.line, it.character));

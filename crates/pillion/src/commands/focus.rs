@@ -8,9 +8,9 @@ use pillion_view::OpenFile;
 
 use super::control_client;
 use super::position::{self, Place};
-use crate::absolute::unicode;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
+use crate::paths::unicode;
 use pillion_system::now_ms;
 
 /// Tell the companion which file has the focus

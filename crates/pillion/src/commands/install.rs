@@ -46,7 +46,7 @@ pub struct Args {
     shared: Shared,
 }
 
-/// What installing and its opposite have in common.
+/// The options that installing and uninstalling have in common.
 #[derive(Debug, clap::Args)]
 pub struct Shared {
     /// Show what would be done, but change nothing

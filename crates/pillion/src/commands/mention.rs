@@ -40,10 +40,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mentioned = control_client::ask(&target, |it| it.mention(mentioned))?;
     match mentioned.agent {
         Some(name) => {
-            let agent = Dialect::ALL
-                .into_iter()
-                .find(|agent| agent.name() == name.as_str());
-            let agent = agent.map_or(name, |agent| agent.display_name().to_owned());
+            let agent = Dialect::display_name_of(&name);
             stderr::print(format!("mentioned in the prompt of {agent}"));
             Ok(())
         }

@@ -11,9 +11,9 @@ use pillion_view::decision::Refusal;
 
 use super::control_client;
 use super::position::{self, Lines};
-use crate::absolute::absolute;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
+use crate::paths::absolute;
 
 #[derive(Debug, Default, clap::Args)]
 pub struct Notes {

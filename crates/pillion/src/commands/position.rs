@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use pillion_protocol::{Cursor, Position, Range};
 
-use crate::absolute::absolute;
 use crate::failure::{Failure, Kind};
+use crate::paths::absolute;
 
 /// The lines of a larger file are not counted.
 const MAX_FILE: u64 = 64 << 20;

@@ -9,7 +9,7 @@ use std::{fs, io};
 use anyhow::{Context, anyhow};
 
 use super::machine::Machine;
-use super::step::Step;
+use super::plan::{Plan, Step};
 use super::whole;
 use crate::failure::{Failure, Kind};
 
@@ -88,6 +88,18 @@ impl Step for Edit {
 }
 
 impl Edit {
+    /// The plan that changes the file, unless all of it is there already.
+    pub fn into_plan(self) -> Plan {
+        let mut plan = Plan::default();
+        if self.before == self.after {
+            let note = format!("{} is already set up", self.path.display());
+            plan.notes.push(note);
+        } else {
+            plan.steps.push(Box::new(self));
+        }
+        plan
+    }
+
     fn describe(&self, add: &str, remove: &str) -> String {
         let shown = self.path.display();
         match &self.added {

@@ -2,8 +2,16 @@
 //!
 //! `Plan::next` is all that is needed for an editor in whose settings the user adds the lines.
 
-use super::edit::Edit;
-use super::step::Step;
+use std::fmt;
+
+/// One change to the machine: described first, by `Display`, and then done.
+pub trait Step: fmt::Debug + fmt::Display {
+    /// Does it. Returns what was done, for people.
+    ///
+    /// # Errors
+    /// Why not.
+    fn carry_out(&self) -> anyhow::Result<String>;
+}
 
 /// The steps, and what else to report.
 #[derive(Debug, Default)]
@@ -17,18 +25,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Changes a settings file, unless all of it is there already.
-    pub fn of_edit(edit: Edit) -> Self {
-        let mut plan = Self::default();
-        if edit.before == edit.after {
-            let note = format!("{} is already set up", edit.path.display());
-            plan.notes.push(note);
-        } else {
-            plan.steps.push(Box::new(edit));
-        }
-        plan
-    }
-
     /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
     #[must_use]
     pub fn between(mut self, before: Vec<String>, then: &'static str) -> Self {

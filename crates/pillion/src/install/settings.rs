@@ -67,13 +67,13 @@ impl Installer for Settings {
             let note = format!("{editor} looks for `pillion` on PATH, where it is missing: add it");
             added.notes.insert(0, note);
         }
-        let plan = Plan::of_edit(Edit {
+        let edit = Edit {
             path,
             before,
             after: Some(added.text),
             added: Some(added.what),
-        });
-        Ok(plan.between(added.notes, self.next))
+        };
+        Ok(edit.into_plan().between(added.notes, self.next))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
@@ -88,11 +88,12 @@ impl Installer for Settings {
                 ..Plan::default()
             });
         };
-        Ok(Plan::of_edit(Edit {
+        let edit = Edit {
             after: (self.remove)(text).map_err(|why| why.at(&path))?,
             added: None,
             path,
             before,
-        }))
+        };
+        Ok(edit.into_plan())
     }
 }

@@ -18,8 +18,7 @@ use self::change::Change;
 use self::editors::{Code, FAMILY};
 use self::product::Product;
 use super::machine::{Machine, Platform};
-use super::plan::Plan;
-use super::step::Step;
+use super::plan::{Plan, Step};
 use super::{Found, Installer, Options};
 use crate::failure::{Failure, Kind};
 

@@ -19,9 +19,8 @@ pub(super) fn take(arguments: &mut Map<String, Value>) -> Result<Option<Dialect>
         return Ok(None);
     }
     let name = take_string(arguments, OPEN_DIFF, ON_BEHALF_OF)?;
-    let mut agents = Dialect::ALL.into_iter();
     // The command may be newer, and know more agents.
-    Ok(agents.find(|agent| *agent != Dialect::Script && agent.name() == name))
+    Ok(Dialect::from_name(&name).filter(|agent| *agent != Dialect::Script))
 }
 
 /// The agent whose name people are shown for a proposal of `proposer`.

@@ -1,5 +1,6 @@
 //! The meaning of the marks of hunks, in words.
 
+use pillion_text::counted;
 use pillion_text::hunks::{Hunk, Mark};
 use pillion_view::Against;
 
@@ -47,8 +48,7 @@ pub fn note(hunks: &[Hunk]) -> Option<String> {
         let count = marked.count();
         let subject = match (count, parts.is_empty()) {
             (0, _) => continue,
-            (1, true) => "1 hunk".to_owned(),
-            (count, true) => format!("{count} hunks"),
+            (count, true) => counted(count, "hunk"),
             (count, false) => count.to_string(),
         };
         let phrase = if count == 1 { one } else { several };

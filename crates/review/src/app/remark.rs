@@ -165,7 +165,7 @@ impl App {
         })
     }
 
-    /// What Enter does while words are typed, and what Esc does.
+    /// The effects of Enter and of Esc while words are typed.
     pub fn enter_and_esc_do(&self) -> Option<(&'static str, &'static str)> {
         let purpose = &self.remark.as_ref()?.purpose;
         let is_written = |key: &ProposalKey| {

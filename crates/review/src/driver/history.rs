@@ -1,12 +1,11 @@
 //! Reads what was decided before from the store, on a thread: its disk may take long.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crossbeam_channel::Sender;
 use pillion_changes::Store;
 use pillion_changes::history::{self, Item, ago};
 use pillion_discovery::Environment;
-use pillion_protocol::Dialect;
 use pillion_system::spawn;
 
 use crate::Input;
@@ -28,8 +27,7 @@ pub fn read(roots: Vec<PathBuf>, sender: Sender<Input>) -> std::io::Result<()> {
 
 fn list(roots: &[PathBuf]) -> Result<Vec<Past>, pillion_changes::StoreError> {
     let store = Store::of(&Environment::current())?;
-    let folders: Vec<&Path> = roots.iter().map(PathBuf::as_path).collect();
-    let items = history::read(&store, &folders, MOST)?.into_iter();
+    let items = history::read(&store, roots, MOST)?.into_iter();
     Ok(items.map(|item| past(&store, item)).collect())
 }
 
@@ -37,13 +35,8 @@ fn past(store: &Store, item: Item) -> Past {
     let (before, after) = item.sides();
     let counted = history::count(store, before, after);
     let lines = counted.map(|(added, removed)| format!("+{added} -{removed}"));
-    let agent = Dialect::from_name(item.agent());
-    let agent = agent.map_or_else(
-        || item.agent().to_owned(),
-        |it| it.display_name().to_owned(),
-    );
     Past {
-        agent,
+        agent: item.agent_name().to_owned(),
         ago: ago(item.at()),
         lines: lines.unwrap_or_default(),
         item,
@@ -59,7 +52,7 @@ pub fn open(past: Past, sender: Sender<Input>) -> std::io::Result<()> {
         let Ok(store) = Store::of(&Environment::current()) else {
             return;
         };
-        let diff = past.item.diff(&store, &past.agent);
+        let diff = past.item.diff(&store);
         let opened = Opened {
             title: format!("{} {}", past.item.id(), past.item.state()),
             lines: diff.lines().map(str::to_owned).collect(),

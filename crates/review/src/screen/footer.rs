@@ -1,5 +1,6 @@
 //! Draws what is below the diff: the last message, where the view stands, and the keys.
 
+use pillion_text::counted;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -95,8 +96,7 @@ fn position(app: &App) -> String {
     }
     match view.hunk_notes.len() {
         0 => {}
-        1 => parts.push("1 note".to_owned()),
-        notes => parts.push(format!("{notes} notes")),
+        notes => parts.push(counted(notes, "note")),
     }
     let seen = view.seen_hunks();
     if seen.seen < seen.of {

@@ -1,7 +1,7 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
-use pillion_text::damage;
 use pillion_text::visible::{self, width};
+use pillion_text::{counted, damage};
 use pillion_view::SetPlace;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -156,9 +156,8 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     }
     let hunks = match (count.hunks, count.out) {
         (0, _) => "no changes".to_owned(),
-        (1, 0) => "1 hunk".to_owned(),
+        (hunks, 0) => counted(hunks, "hunk"),
         (1, _) => "1 hunk, taken out".to_owned(),
-        (hunks, 0) => format!("{hunks} hunks"),
         (hunks, out) => format!("{hunks} hunks, {out} taken out"),
     };
     let is_white = |at: usize| view.white.get(at) == Some(&true);

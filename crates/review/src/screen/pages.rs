@@ -1,8 +1,8 @@
 //! Draws what stands instead of a diff or over it: welcome, help, the question before leaving.
 
 use pillion_protocol::Dialect;
-use pillion_text::visible;
 use pillion_text::visible::wrap;
+use pillion_text::{counted, visible};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -54,10 +54,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         ]
     };
     if app.status.unseen > 0 {
-        let files = match app.status.unseen {
-            1 => "1 changed file".to_owned(),
-            count => format!("{count} changed files"),
-        };
+        let files = counted(app.status.unseen, "changed file");
         lines.push(Line::raw(""));
         lines.push(Line::styled(
             format!("{files} that you have not seen: v shows what changed, S lists it."),

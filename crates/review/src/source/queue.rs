@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
-use pillion_system::spawn;
+use pillion_system::{lock, spawn};
 
 /// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;
@@ -21,7 +21,7 @@ pub struct Queue {
 impl Queue {
     /// Does these jobs, one after the other, on as many threads as hang and one more.
     pub fn run(&self, jobs: impl IntoIterator<Item = Job>) -> io::Result<()> {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         waiting.extend(jobs);
         let threads = Arc::strong_count(&self.waiting) - 1;
         if waiting.is_empty() || threads >= MAX_THREADS {
@@ -29,15 +29,11 @@ impl Queue {
         }
         drop(waiting);
         let queue = self.clone();
-        let next = move || queue.lock().pop_front();
+        let next = move || lock(&queue.waiting).pop_front();
         spawn("files", move || {
             while let Some(job) = next() {
                 job();
             }
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Job>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

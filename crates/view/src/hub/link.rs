@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use pillion_system::spawn;
+use pillion_system::{lock, spawn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -175,11 +175,6 @@ fn write<M: Serialize>(
     }
     // Whoever reads from it gets to know, too.
     let _ = stream.shutdown(Shutdown::Both);
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Consistent after every single operation on it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 local M = {}
 
---- What the program said last, by name. It stays when the program ends.
+--- The agents as the program named them last, by name. It stays when the program ends.
 local known = {}
 
 --- Takes over the agents of `pillion/environment`.
@@ -13,7 +13,7 @@ function M.set(agents)
   end
 end
 
---- What the program says of an agent: an empty table of one that it does not know.
+--- The program's facts about an agent: an empty table of one that it does not know.
 function M.about(name)
   return known[name] or {}
 end

@@ -22,7 +22,7 @@ local function all_buffers()
   return vim.list_extend(bufs, listed, 1, math.min(#listed, LOOKED_AT))
 end
 
---- Whether the buffer in focus is a file or may become one (`may_be_new`), or any other is (`everywhere`).
+--- True if the buffer in focus is a file or may become one (`may_be_new`), or any other is (`everywhere`).
 local function finds_file(may_be_new, everywhere)
   local path = file.path(vim.api.nvim_get_current_buf())
   if path and (file.is_on_disk(path) or may_be_new and not file.exists(path)) then

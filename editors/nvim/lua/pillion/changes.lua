@@ -1,5 +1,5 @@
---- What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion
---- decides what that means; here is only what stands under the cursor, and what is put into buffers.
+--- The changes that agents have written already: their list is a quickfix list, and the person keeps them or takes them
+--- back. Pillion decides what that means; here is only what stands under the cursor, and what is put into buffers.
 
 local buffers = require("pillion.buffers")
 local notify = require("pillion.notify")
@@ -106,7 +106,7 @@ function M.open(has_all)
   end)
 end
 
---- Whether the person types a command, which may be about the line under the cursor.
+--- True if the person types a command, which may be about the line under the cursor.
 local function is_typing()
   return vim.api.nvim_get_mode().mode:find("^c") or vim.fn.getcmdwintype() ~= ""
 end
@@ -217,7 +217,7 @@ local function edit(buf, content)
   vim.api.nvim_buf_set_lines(buf, first, #old.lines - last, false, lines)
 end
 
---- Whether the edit could be made: the buffer still has the text that Pillion was told.
+--- True if the edit could be made: the buffer still has the text that Pillion was told.
 local function apply(change, sent)
   local buf = buffers.find(change.path)
   for _, told in ipairs(sent) do

@@ -7,7 +7,7 @@ local transport = require("pillion.client.transport")
 
 local M = {}
 
---- How long Pillion may take to start, and to end when it is asked to.
+--- The time that Pillion may take to start, and to end when it is asked to.
 local START_MS, END_MS = 10000, 2000
 
 --- `stopped`, `starting`, `running` or `stopping`.
@@ -15,7 +15,7 @@ local phase = "stopped"
 local connection
 local restart_wanted = false
 
---- How the last one ended, for `:checkhealth`.
+--- The end of the last one, for `:checkhealth`.
 M.last_end = nil
 
 local function fresh_state()
@@ -32,7 +32,7 @@ local function fresh_state()
   }
 end
 
---- What is known about the running companion; for the status line, `:checkhealth` and the like.
+--- The facts about the running companion; for the status line, `:checkhealth` and the like.
 M.state = fresh_state()
 
 function M.phase()
@@ -130,7 +130,7 @@ local requests = {
     return require("pillion.diff").close(params)
   end,
   ["pillion/diffText"] = function(params)
-    return require("pillion.diff.standing").answer(params)
+    return require("pillion.diff").text(params)
   end,
   ["pillion/diagnostics"] = function(params)
     return require("pillion.diagnostics").answer(params)

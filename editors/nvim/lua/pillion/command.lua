@@ -177,16 +177,16 @@ M.subcommands = {
   ["send-notes"] = {
     help = "send your notes to the agent now",
     run = function()
-      require("pillion.review").send_notes()
+      require("pillion.request").send_notes()
     end,
   },
   review = {
     help = "choose when agents ask before they change files",
     complete = function(lead, is_first)
-      return is_first and starting_with(lead, require("pillion.review").choices()) or {}
+      return is_first and starting_with(lead, require("pillion.request").review_choices()) or {}
     end,
     run = function(arguments)
-      require("pillion.review").choose(arguments[1])
+      require("pillion.request").choose_review(arguments[1])
     end,
   },
   run = {

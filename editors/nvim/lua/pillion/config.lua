@@ -179,7 +179,7 @@ function M.set(given)
   return problems
 end
 
---- What was given to `set` last, and what was wrong with it.
+--- The options that were given to `set` last, and the problems with them.
 function M.given()
   return last_given, last_problems
 end

@@ -1,10 +1,10 @@
---- What agents are shown: open files, cursor and selection, sent when they change.
+--- The context that agents are shown: open files, cursor and selection, sent when they change.
 ---
 --- Events only note what may have changed. What is so is read once, when Neovim is back in its event
 --- loop: a macro that moves a thousand times costs one message. Quiet is waited for by Pillion.
 
 local cursor = require("pillion.context.cursor")
-local focus = require("pillion.context.focus")
+local file = require("pillion.context.file")
 local kept = require("pillion.context.kept")
 local recent = require("pillion.context.recent")
 local selection = require("pillion.context.selection")
@@ -18,7 +18,7 @@ local scheduled = false
 --- What may have changed since the last look, apart from cursor and selection.
 local files_changed, roots_changed = true, true
 
---- Whether folders may have become repositories since then.
+--- True if folders may have become repositories since then.
 local repositories_changed = false
 
 --- Buffers that were entered since the last look, with their windows.
@@ -31,15 +31,15 @@ local seen = {}
 --- The files behind the active one, as JSON: a cursor that moves changes nothing of them.
 local others = ""
 
---- What was sent last.
+--- The message that was sent last.
 local sent = {}
 
 local function note_entered()
   local new = entered
   entered = {}
   for _, one in ipairs(new) do
-    local in_view = vim.api.nvim_win_is_valid(one.win) and not focus.is_for_files(one.win)
-    if not in_view and require("pillion.context.file").path(one.buf) then
+    local in_view = vim.api.nvim_win_is_valid(one.win) and not file.is_window_for_files(one.win)
+    if not in_view and file.path(one.buf) then
       recent.touch(one.buf)
     end
   end
@@ -47,7 +47,7 @@ end
 
 local function look_at_files(win, buf)
   note_entered()
-  seen = { win = win, buf = buf, file = focus.file() }
+  seen = { win = win, buf = buf, file = file.in_focus() }
   shown = recent.shown()
   if seen.file and not (shown[1] and shown[1].buf == seen.file) then
     recent.touch(seen.file)
@@ -135,7 +135,7 @@ local function look_at_roots()
   roots_changed, repositories_changed = false, false
 end
 
---- Whether only the roots are looked at: the focus is about to leave the file, and what was selected there is kept only
+--- True if only the roots are looked at: the focus is about to leave the file, and what was selected there is kept only
 --- if nobody looks before.
 local is_flushing = false
 
@@ -254,7 +254,7 @@ end
 --- The file in focus, or the one before something else got the focus: `{ buf, path, line, is_in_focus }`
 --- and what is selected in it as agents are shown it, `text`, `first`, `last`. Nil if there is none.
 function M.current()
-  local buf = focus.file()
+  local buf = file.in_focus()
   local entry = not buf and recent.shown()[1] or nil
   if not buf and not entry then
     return nil

@@ -16,7 +16,6 @@ local proposal = require("pillion.diff.proposal")
 local quit = require("pillion.diff.quit")
 local seen = require("pillion.diff.seen")
 local session = require("pillion.diff.session")
-local standing = require("pillion.diff.standing")
 local text = require("pillion.diff.text")
 local typed = require("pillion.diff.typed")
 local unseen = require("pillion.diff.unseen")
@@ -81,6 +80,18 @@ local function check_later(diff, was_closed)
   vim.schedule(function()
     check(diff, was_closed, is_wanted)
   end)
+end
+
+--- The text in the view of a diff: { content }, or nil and why there is none.
+local function text_in_view(diff, params)
+  if not diff or not vim.api.nvim_buf_is_loaded(diff.right) then
+    return nil, ("diff %s has no view"):format(params.id)
+  end
+  local content = buffers.text(diff.right)
+  if utf8.first_invalid(content) then
+    return nil, "the text in the view is not valid UTF-8"
+  end
+  return { content = content }
 end
 
 local function attach()
@@ -200,10 +211,16 @@ function M.open(params)
   return true
 end
 
---- Takes a view away for the agent (`pillion/closeDiff`), and answers what stood in it.
+--- Answers with the text in the view of a revision (`pillion/diffText`).
+function M.text(params)
+  local diff = pending.get(params.id)
+  return text_in_view(diff and diff.revision == params.revision and diff or nil, params)
+end
+
+--- Takes a view away for the agent (`pillion/closeDiff`), and answers with the text that was in it.
 function M.close(params)
   local diff = pending.get(params.id)
-  local content, why = standing.of(diff, params)
+  local content, why = text_in_view(diff, params)
   if diff and vim.api.nvim_buf_is_loaded(diff.right) then
     diff.is_orphan = params.reason == "agentGone"
     pending.settle(diff, "closed")
@@ -292,7 +309,7 @@ function M.note(call, words)
   label.show(diff)
 end
 
---- What is pending: a list of { id, agent, path, added, removed }, the oldest first.
+--- The pending diffs: a list of { id, agent, path, added, removed }, the oldest first.
 function M.list()
   return vim.tbl_map(list.item, pending.sorted())
 end

@@ -3,7 +3,7 @@
 
 local M = {}
 
---- What Pillion set, by name: `value`, and what was there `before` it (nil: nothing).
+--- The variables that Pillion set, by name: `value`, and what was there `before` it (nil: nothing).
 local ours = {}
 
 local function restore(name)

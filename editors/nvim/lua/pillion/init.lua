@@ -1,4 +1,4 @@
---- What people's configuration calls.
+--- The functions for people's configuration.
 
 local M = {}
 

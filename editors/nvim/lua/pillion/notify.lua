@@ -1,4 +1,4 @@
---- What the plugin says to people: the one place that does.
+--- Messages to people: the one place that shows them.
 ---
 --- Nothing of it asks for Enter, which would take the next key from who is typing: what the command line has no room
 --- for is shown in a window of its own, and |:messages| lists all of it.
@@ -20,10 +20,10 @@ local HIGHLIGHTS = {
 
 local said = {}
 
---- What was said since Neovim last looked for keys: two messages in a row would ask for Enter.
+--- The messages since Neovim last looked for keys: two messages in a row would ask for Enter.
 local in_a_row = {}
 
---- What the message on the screen is about.
+--- The subject of the message on the screen.
 local subject
 
 --- Makes control characters visible: an escape becomes `^[`. Line breaks stay.
@@ -56,7 +56,7 @@ local function is_shown_by_another(message)
   return done and not is_echoed
 end
 
---- What `remember` puts into the log.
+--- The entries that `remember` puts into the log.
 local piece = ""
 
 function M.piece()
@@ -101,7 +101,7 @@ local function remember(message)
   end)
 end
 
---- Whether Neovim shows all of a message by itself, without asking: its own replacement of the command line does.
+--- True if Neovim shows all of a message by itself, without asking: its own replacement of the command line does.
 local function is_shown_whole()
   local ui2 = package.loaded["vim._core.ui2"]
   return ui2 ~= nil and ui2.cfg.enable

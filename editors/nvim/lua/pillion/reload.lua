@@ -10,11 +10,11 @@ local watch = require("pillion.reload.watch")
 
 local M = {}
 
---- How often to look, in milliseconds: at first after something changed or is expected, more and more seldom
+--- The time between two looks, in milliseconds: at first after something changed or is expected, more and more seldom
 --- until `REST`; and where the system does not tell of changes.
 local SOON, REST, BLIND = 20, 1000, 10000
 
---- How long a file that an agent is about to write is watched.
+--- The time for which a file is watched that an agent is about to write.
 local EXPECTED_FOR = 10000
 
 local group
@@ -25,10 +25,10 @@ local is_looking = false
 --- Until when each path is watched.
 local expected = {}
 
---- Whether the system tells of changes to all files that matter, and whether it told of one that was not looked at.
+--- True if the system tells of changes to all files that matter; true if it told of one that was not looked at.
 local is_told, has_news = true, false
 
---- Whether an agent may write at all.
+--- True if an agent may write at all.
 local function is_agent_here()
   return #require("pillion.client").state.agents > 0 or require("pillion.terminal").is_any_running()
 end

@@ -1,4 +1,5 @@
---- Requests of the person's to Pillion, which answers each with a sentence for them.
+--- Requests of the person's to Pillion, which answers each with a sentence for them: when agents ask before they change
+--- files, for example, or that notes are sent to them at once.
 
 local M = {}
 
@@ -22,6 +23,21 @@ function M.ask(method, params, done)
   if not is_sent then
     error({ message = "Pillion is not running. Hint: :Pillion start" })
   end
+end
+
+--- The choices of when agents ask before they change files, as Pillion lists them.
+function M.review_choices()
+  return require("pillion.client").state.review.choices or {}
+end
+
+--- Chooses one of them; without `choice`, shows what is chosen.
+function M.choose_review(choice)
+  M.ask("pillion/review", { choice = choice or vim.NIL })
+end
+
+--- Sends agents the notes that wait for the next prompt.
+function M.send_notes()
+  M.ask("pillion/sendNotes", vim.empty_dict())
 end
 
 return M

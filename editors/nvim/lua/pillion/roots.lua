@@ -8,7 +8,7 @@ local M = {}
 --- For how long an agent that is to start waits for the roots.
 local AWAIT_MS = 2000
 
---- What was sent last, as JSON.
+--- The roots that were sent last, as JSON.
 local sent
 
 --- Starting was asked for, and what the roots are is not known yet.

@@ -1,4 +1,4 @@
---- What Pillion is doing, in words.
+--- The state of Pillion, in words.
 
 local notify = require("pillion.notify")
 

@@ -9,7 +9,7 @@ local window = require("pillion.terminal.window")
 
 local M = {}
 
---- How long an agent waits for Pillion's variables, in milliseconds.
+--- The time that an agent waits for Pillion's variables, in milliseconds.
 local TIMEOUT_MS = 3000
 
 local sessions = {}
@@ -302,7 +302,7 @@ function M.run(arguments)
   M.toggle(arguments[1], vim.list_slice(arguments, number and 3 or 2), tonumber(number or 1))
 end
 
---- Whether an agent runs in a terminal that was opened here.
+--- True if an agent runs in a terminal that was opened here.
 function M.is_any_running()
   for _, session in ipairs(sessions) do
     if not session.status then

@@ -1,4 +1,4 @@
---- What is valid UTF-8: anything else cannot be sent in JSON. Pure functions.
+--- Valid UTF-8: anything else cannot be sent in JSON. Pure functions.
 
 local M = {}
 

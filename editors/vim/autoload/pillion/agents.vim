@@ -4,7 +4,7 @@ vim9script
 
 import autoload './config.vim'
 
-# What the program said last, by name. It stays when the program ends.
+# The agents as the program named them last, by name. It stays when the program ends.
 var known: dict<dict<any>> = {}
 
 # Takes over the agents of `pillion/environment`.
@@ -15,7 +15,7 @@ export def Set(agents: list<any>)
   endfor
 enddef
 
-# What the program says of an agent: empty of one that it does not know.
+# The program's facts about an agent: empty of one that it does not know.
 export def About(name: string): dict<any>
   return get(known, name, {})
 enddef

@@ -12,7 +12,7 @@ const LOOKED_AT = 64
 
 var is_done = false
 
-# Whether the buffer in focus is a file, or may become one; or, `everywhere`, any other is that a window shows or that
+# True if the buffer in focus is a file, or may become one; or, `everywhere`, any other is that a window shows or that
 # is listed: after a session was loaded, the focus may be in a terminal, or in a help page beside the files.
 def FindsFile(may_be_new: bool, everywhere: bool): bool
   const path = files.PathOf(bufnr())

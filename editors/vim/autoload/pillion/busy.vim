@@ -1,6 +1,6 @@
 vim9script
 
-# What the person is in the middle of: the one place that knows, for all that would disturb them. While
+# The activity that the person is in the middle of: the one place that knows it, for all that would disturb them. While
 # it is anything, no window opens at all: in Vim, that would end Visual mode and completion.
 
 # A menu, a dialog, or anything else that gets the next key; a message only looks at it.

@@ -1,7 +1,7 @@
 vim9script
 
-# What agents have written already: its list is a quickfix list, and the person keeps it or takes it back. Pillion decides
-# what that means; here is only what stands under the cursor, and what is put into buffers.
+# The changes that agents have written already: their list is a quickfix list, and the person keeps them or takes them
+# back. Pillion decides what that means; here is only what stands under the cursor, and what is put into buffers.
 
 import autoload './files.vim'
 import autoload './notify.vim'

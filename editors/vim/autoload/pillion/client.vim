@@ -17,11 +17,11 @@ import autoload './roots.vim'
 import autoload './status.vim'
 import autoload './version.vim'
 
-# How long Pillion may take to start, and to end when it is asked to. Milliseconds.
+# The time that Pillion may take to start, and to end when it is asked to. Milliseconds.
 const START_TIMEOUT = 10000
 const END_TIMEOUT = 2000
 
-# How long the person waits for an answer, and how often it is looked for. Milliseconds.
+# The time that the person waits for an answer, and the time between two looks for it. Milliseconds.
 const ANSWER_TIMEOUT = 2000
 const POLL_INTERVAL = 1
 
@@ -50,10 +50,10 @@ def FreshState(): dict<any>
   return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, version: '?', port: '?', pid: 0}
 enddef
 
-# What is known about the running companion.
+# The facts about the running companion.
 export var state: dict<any> = FreshState()
 
-# How the last one ended, for `:Pillion doctor`.
+# The end of the last one, for `:Pillion doctor`.
 export var last_end = ''
 
 export def Phase(): string

@@ -8,7 +8,7 @@ import autoload './client.vim'
 import autoload './diff.vim'
 import autoload './doctor.vim'
 import autoload './notify.vim'
-import autoload './review.vim'
+import autoload './request.vim'
 import autoload './send.vim'
 import autoload './status.vim'
 import autoload './terminal.vim'
@@ -45,11 +45,11 @@ const SUBCOMMANDS: dict<func> = {
   'previous-hunk': (_, _) => diff.PreviousHunk(),
   note: (_, about) => diff.Note(about.words, about),
   reject: (_, about) => RejectBy(trim(about.words)),
-  review: (arguments, _) => review.Choose(get(arguments, 0, '')),
+  review: (arguments, _) => request.ChooseReview(get(arguments, 0, '')),
   restart: (_, _) => client.Restart(),
   run: (arguments, _) => terminal.Run(arguments),
   send: (arguments, about) => send.Send(arguments, about),
-  'send-notes': (_, _) => review.SendNotes(),
+  'send-notes': (_, _) => request.SendNotes(),
   start: (_, _) => client.Start(),
   status: (_, _) => notify.Info(status.Describe()),
   stop: (_, _) => client.Stop(),
@@ -80,14 +80,14 @@ def StartingWith(lead: string, words: list<string>): list<string>
   return copy(words)->filter((_, word) => strpart(word, 0, strlen(lead)) ==# lead)->sort()
 enddef
 
-# What may follow a subcommand. A backslash makes a blank part of a word.
+# The completions after a subcommand. A backslash makes a blank part of a word.
 def Arguments(name: string, lead: string, is_first: bool): list<string>
   const paths = getcompletion(substitute(lead, '\\\(.\)', '\1', 'g'), 'file')
     ->map((_, path) => escape(path, " \t\\|\""))
   if name == 'run' || name == 'focus'
     return is_first ? StartingWith(lead, agents.Names()) : []
   elseif name == 'review'
-    return is_first ? StartingWith(lead, review.Choices()) : []
+    return is_first ? StartingWith(lead, request.ReviewChoices()) : []
   elseif name == 'send'
     return (is_first ? StartingWith(lead, agents.Names()) : []) + paths
   elseif name == 'add'

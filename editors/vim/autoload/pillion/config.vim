@@ -33,7 +33,7 @@ def IsCommand(value: any): bool
     && empty(copy(value)->filter((_, word) => type(word) != v:t_string || word == ''))
 enddef
 
-# What an option must be, if it is not.
+# The requirement of an option that it does not meet.
 def Problem(name: string, value: any): string
   if name == 'command'
     return IsCommand(value) ? '' : "a list of words, such as ['pillion']"
@@ -81,7 +81,7 @@ export def Get(name: string): any
   return value
 enddef
 
-# What is wrong with the options that are set, a sentence each; also names that mean nothing.
+# The problems with the options that are set, a sentence each; also names that mean nothing.
 export def Problems(): list<string>
   const internal = ['start_folder', 'event']
   var found: list<string> = []

@@ -1,6 +1,6 @@
 vim9script
 
-# What agents are shown: open files, cursor and selection, sent when they change.
+# The context that agents are shown: open files, cursor and selection, sent when they change.
 #
 # Events only note that something may have changed. What is so is read once, when Vim is back in its loop: a macro
 # that moves a thousand times costs one message. Quiet is waited for by Pillion.
@@ -27,7 +27,7 @@ var window = 0
 
 var sent = ''
 
-# Whether a window is one for files: not of a diff of ours, and none that floats.
+# True if a window is one for files: not of a diff of ours, and none that floats.
 def IsForFiles(win: number): bool
   return type(getwinvar(win, 'pillion_diff', v:none)) == v:t_none && win_gettype(win) == ''
 enddef

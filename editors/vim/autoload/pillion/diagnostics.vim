@@ -77,7 +77,7 @@ def Collect(): dict<list<dict<any>>>
   return found
 enddef
 
-# What an agent asks for (`pillion/diagnostics`).
+# The problems for an agent (`pillion/diagnostics`).
 export def Answer(params: dict<any>): dict<any>
   const wanted = get(params, 'uri', v:null)
   var answer: list<dict<any>> = []

@@ -235,7 +235,7 @@ def Shape(diff: dict<any>): dict<any>
   return is_as_it_came ? diff.pristine : text.OfBuffer(diff.right)
 enddef
 
-# What stands in a view (`pillion/diffText`), see `text.Encode`.
+# The text in a view (`pillion/diffText`), see `text.Encode`.
 export def Text(params: dict<any>): dict<any>
   const diff = pending.Get(get(params, 'id', 0))
   if empty(diff) || diff.revision != get(params, 'revision', 0) || !bufloaded(diff.right)
@@ -327,7 +327,7 @@ export def Reject(id: number, reason = '')
   WithDiff(id, 'Reject which diff?', (diff, drawn) => decide.Reject(diff, drawn, reason))
 enddef
 
-# Whether a number that stands before a reason is that of a diff: the reason may be about the proposal in focus.
+# True if a number that stands before a reason is that of a diff: the reason may be about the proposal in focus.
 export def IsOther(id: number): bool
   return !empty(pending.Get(id)) && empty(pending.Focused())
 enddef

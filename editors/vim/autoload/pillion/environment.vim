@@ -3,7 +3,7 @@ vim9script
 # Pillion's variables in Vim's own environment, so that agents in every terminal and job that is started here
 # pick this companion.
 
-# What Pillion set, by name: `value`, and what was there `before` it (v:null: nothing).
+# The variables that Pillion set, by name: `value`, and what was there `before` it (v:null: nothing).
 var ours: dict<dict<any>> = {}
 
 def Restore(name: string)

@@ -1,24 +1,24 @@
 vim9script
 
-# What the plugin says to people, never a question. Texts may hold what came from outside; Vim shows control
+# Messages to people, never a question. Texts may hold what came from outside; Vim shows control
 # characters as ^X.
 
 import autoload './busy.vim'
 
 const PREFIX = 'Pillion: '
 
-# How many messages are kept for `:Pillion messages`.
+# The number of messages that are kept for `:Pillion messages`.
 const KEPT = 50
 
 # When it is tried again to write into the log, in milliseconds.
 const AGAIN = 100
 
-# How long one stays, whatever is typed, if it came while the person did something else. Milliseconds.
+# The time for which one stays, whatever is typed, if it came while the person did something else. Milliseconds.
 const READ = 4000
 
 const HIGHLIGHTS = {error: 'ErrorMsg', warn: 'WarningMsg', info: 'None'}
 
-# What is no key of the person's.
+# The keys that are none of the person's.
 const NO_KEYS = ["\<Ignore>", "\<CursorHold>", "\<MouseMove>", "\<FocusGained>", "\<FocusLost>"]
 
 # Those that the command line has no room for, above it: {id, stays_until, about}.

@@ -9,8 +9,8 @@ import autoload './files.vim'
 import autoload './notify.vim'
 import autoload './utf8.vim'
 
-# How often to look, in milliseconds: soon after something happened, ever more seldom until `REST`. Vim cannot be told
-# by the system that a file was written. While a file is expected, no less often than `EXPECTING`.
+# The time between two looks, in milliseconds: short after something happened, ever longer until `REST`. The system
+# cannot tell Vim that a file was written. While a file is expected, no less often than `EXPECTING`.
 const SOON = 50
 const EXPECTING = 1000
 const REST = 10000
@@ -36,7 +36,7 @@ enddef
 # In a longer file the encoding is not looked at. Bytes.
 const MAX_LOOKED_AT = 8 * 1024 * 1024
 
-# Whether the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1. A plain reload
+# True if the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1. A plain reload
 # keeps what the buffer has.
 def HasOtherEncoding(buf: number): bool
   const path = files.PathOf(buf)
@@ -55,14 +55,14 @@ def HasOtherEncoding(buf: number): bool
   return is_utf8 && match(lines, '[^\x01-\x7f]') >= 0
 enddef
 
-# Whether all that the person has not saved is part of what the agent wrote.
+# True if all that the person has not saved is part of what the agent wrote.
 def IsInFile(buf: number, path: string): bool
   const merged = get(merges, path, {})
   return !empty(merged) && getbufline(buf, 1, '$') == merged.mine
     && readfile(path)->map((_, line) => substitute(line, '\r$', '', '')) == merged.lines
 enddef
 
-# Whether Pillion itself has written files, and they are looked at for that.
+# True if Pillion itself has written files, and they are looked at for that.
 var is_own = false
 
 # Answers Vim's question about a file that changed.

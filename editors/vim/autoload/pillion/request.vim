@@ -1,6 +1,7 @@
 vim9script
 
-# Requests of the person's to Pillion, which answers each with a sentence for them.
+# Requests of the person's to Pillion, which answers each with a sentence for them: when agents ask before they change
+# files, for example, or that notes are sent to them at once.
 
 import autoload './client.vim'
 import autoload './notify.vim'
@@ -23,4 +24,19 @@ export def Ask(method: string, params: dict<any>, Done: func = null_function)
   if !client.Ask(method, params, OnAnswer)
     throw 'Pillion: not running. Hint: :Pillion start'
   endif
+enddef
+
+# The choices of when agents ask before they change files, as Pillion lists them.
+export def ReviewChoices(): list<string>
+  return get(client.state.review, 'choices', [])
+enddef
+
+# Chooses one of them; without `choice`, shows what is chosen.
+export def ChooseReview(choice: string)
+  Ask('pillion/review', choice == '' ? {} : {choice: choice})
+enddef
+
+# Sends agents the notes that wait for the next prompt.
+export def SendNotes()
+  Ask('pillion/sendNotes', {})
 enddef

@@ -9,7 +9,7 @@ import autoload './context/recent.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
 
-# What was sent last.
+# The message that was sent last.
 var sent: dict<any> = {}
 
 # With 'autochdir' a working folder says no more than which file has the focus; then it is the folder that Vim

@@ -66,7 +66,8 @@ def NameOf(agent: string): string
   return fnamemodify(agents.Commands()[agent][0], ':t')
 enddef
 
-# Whether to mention: Pillion chooses the session, so it has to be the one in the terminal, if there is one.
+# True if an agent is to be mentioned: Pillion chooses the session, so it has to be the one in the terminal, if there is
+# one.
 def IsMention(agent: string, session: dict<any>): bool
   const names = Mentioned()
   if empty(names) || !empty(session) && len(names) != 1

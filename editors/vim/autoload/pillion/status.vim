@@ -1,6 +1,6 @@
 vim9script
 
-# What Pillion is doing, in words.
+# The state of Pillion, in words.
 
 import autoload './client.vim'
 import autoload './events.vim'

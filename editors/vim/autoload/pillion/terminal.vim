@@ -10,7 +10,7 @@ import autoload './environment.vim'
 import autoload './notify.vim'
 import autoload './roots.vim'
 
-# How long an agent waits for Pillion's variables, in milliseconds, and how often it is looked.
+# The time that an agent waits for Pillion's variables, and the time between two looks, in milliseconds.
 const START_TIMEOUT = 3000
 const POLL_INTERVAL = 10
 

@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::state;
-use pillion_protocol::File;
+use pillion_protocol::{Dialect, File};
 use pillion_system::{clock, peer};
 use pillion_view::changes::ActDone;
 use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
-use pillion_view::{Chosen, Decide, Refusal, Reply, Report, Ruling};
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
+use pillion_view::{Chosen, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
 use crate::commands::{NO_SUCH, write};
 use crate::hub::workspaces::ViewId;
 use crate::speaker::Speaker;
-use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 
 /// The time limit for a connection to say what it is for.
 const SAID_WITHIN: Duration = Duration::from_secs(10);
@@ -186,36 +186,38 @@ impl Inbox<'_> {
                 .handle
                 .mention(path, lines, link.reply(request)),
             FromView::Review { request, choice } => {
-                let handle = &self.attached.handle;
                 let reply = link.reply(request);
                 match choice {
-                    Some(_) => self.for_person(reply, |reply| handle.review(choice, reply)),
-                    None => handle.review(None, reply),
+                    Some(_) => self.for_person(reply, Chosen::by_agent, |reply| {
+                        self.attached.handle.review(choice, reply);
+                    }),
+                    None => self.attached.handle.review(None, reply),
                 }
             }
             FromView::SendNotes { request } => {
-                let handle = &self.attached.handle;
-                self.for_person(link.reply(request), |reply| handle.send_notes(reply));
+                self.for_person(link.reply(request), Chosen::by_agent, |reply| {
+                    self.attached.handle.send_notes(reply);
+                });
             }
             FromView::Changes { request } => {
                 self.attached.handle.changes(link.reply(request));
             }
             FromView::Act { request, act } => {
-                let (handle, reply) = (&self.attached.handle, link.reply::<ActDone>(request));
-                match self.attached.commands.agent_behind(&self.speaker) {
-                    Some(agent) => {
-                        tracing::info!(%agent, "an act in an agent's view is refused");
-                        reply.done(ActDone::refused(Chosen::by_agent(agent).message));
-                    }
-                    None => handle.act(*act, reply),
-                }
+                let refused = |agent| ActDone::refused(Chosen::by_agent(agent).message);
+                self.for_person(link.reply(request), refused, |reply| {
+                    self.attached.handle.act(*act, reply);
+                });
             }
             FromView::Decide {
                 request,
                 decide,
                 at,
             } => {
-                self.decided(decide, clock::own(at), link.reply(request));
+                let refused = |agent| Ruling::Refused(Refusal::by_agent(agent));
+                self.for_person(link.reply(request), refused, |reply| {
+                    let decide = Report::Decide(decide, clock::own(at), reply);
+                    self.attached.handle.report(decide);
+                });
             }
             FromView::Draft { key, text } => {
                 // What an agent's view says is none of the person's words.
@@ -233,28 +235,20 @@ impl Inbox<'_> {
         }
     }
 
-    /// Does what only a person may do, unless an agent has started the view.
-    fn for_person(&self, reply: Reply<Chosen>, act: impl FnOnce(Reply<Chosen>)) {
+    /// Does what only a person may do: a view that an agent has started does not speak for the person, and gets `refused`. It is
+    /// judged anew each time, because agents come and go.
+    fn for_person<T>(
+        &self,
+        reply: Reply<T>,
+        refused: impl FnOnce(Dialect) -> T,
+        act: impl FnOnce(Reply<T>),
+    ) {
         match self.attached.commands.agent_behind(&self.speaker) {
             Some(agent) => {
-                tracing::info!(%agent, "a choice in an agent's view is refused");
-                reply.done(Chosen::by_agent(agent));
+                tracing::info!(%agent, "an act or a decision in an agent's view is refused");
+                reply.done(refused(agent));
             }
             None => act(reply),
-        }
-    }
-
-    /// A view that an agent has started does not speak for the person. It is judged anew each time: agents come and go.
-    fn decided(&self, decide: Box<Decide>, at: Instant, ruling: Reply<Ruling>) {
-        match self.attached.commands.agent_behind(&self.speaker) {
-            Some(agent) => {
-                tracing::info!(%agent, "a decision in an agent's view is refused");
-                ruling.done(Ruling::Refused(Refusal::by_agent(agent)));
-            }
-            None => self
-                .attached
-                .handle
-                .report(Report::Decide(decide, at, ruling)),
         }
     }
 }

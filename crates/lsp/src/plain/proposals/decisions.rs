@@ -31,11 +31,11 @@ impl Proposals {
     ) -> Vec<Action> {
         if ![ACCEPT, REJECT, BRING_BACK].contains(&command) {
             let error = message::invalid(format!("unknown command {command:?}"));
-            return vec![answer(request, Err(error))];
+            return vec![Action::answer(request, Err(error))];
         }
         let pending = match self.meant(arguments) {
             Ok(meant) => meant,
-            Err(error) => return vec![answer(request, Err(error))],
+            Err(error) => return vec![Action::answer(request, Err(error))],
         };
         let key = pending.key();
         if command == REJECT {
@@ -75,7 +75,7 @@ impl Proposals {
             "edit": {"changes": {&pending.showing.uri: edits}},
         });
         let ask = self.edits.ask("workspace/applyEdit", params, ());
-        vec![Action::Send(ask), answer(request, Ok(Value::Null))]
+        vec![Action::Send(ask), Action::answer(request, Ok(Value::Null))]
     }
 
     fn decide(&mut self, request: RequestId, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
@@ -104,7 +104,7 @@ impl Proposals {
                 let mut actions = self.forget(key.id);
                 actions.extend(told.map(|told| Action::Send(say(told))));
                 // Last: lsp-mode loses what it reads together with the answer it waits for.
-                actions.push(answer(request, Ok(Value::Null)));
+                actions.push(Action::answer(request, Ok(Value::Null)));
                 actions
             }
             Ruling::Refused(refusal) => vec![refuse(request, refusal.message)],
@@ -209,10 +209,6 @@ fn as_shown(pending: &Proposal, text: String) -> Result<String, String> {
     ))
 }
 
-fn answer(request: RequestId, result: Result<Value, ResponseError>) -> Action {
-    Action::Send(message::answer(request, result))
-}
-
 /// The error for what cannot be done as things stand.
 fn failed(why: impl Into<String>) -> ResponseError {
     message::error(ErrorCode::RequestFailed, why)
@@ -220,7 +216,7 @@ fn failed(why: impl Into<String>) -> ResponseError {
 
 /// Answers why it cannot be done.
 pub(super) fn refuse(request: RequestId, why: impl Into<String>) -> Action {
-    answer(request, Err(failed(why)))
+    Action::answer(request, Err(failed(why)))
 }
 
 fn accepted(text: String) -> Verdict {

@@ -8,7 +8,6 @@ use pillion_protocol::Verdict;
 use pillion_view::{Decide, ProposalKey, Proposed};
 
 use super::Proposals;
-use crate::message;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
@@ -163,5 +162,5 @@ impl Proposals {
 
 fn tell_kept(pending: &mut Proposal) -> Option<Action> {
     let told = pending.tell_kept()?;
-    Some(Action::Send(message::show(MessageType::Info, told)))
+    Some(Action::show(MessageType::Info, told))
 }

@@ -14,7 +14,6 @@ use pillion_view::{Diff, DiffId, Reply};
 use serde_json::json;
 
 use super::Proposals;
-use crate::message;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::profile::Action;
@@ -86,7 +85,7 @@ impl Guest {
             return Vec::new();
         };
         let text = format!("{} cannot be decided here: {why}", self.name());
-        let warning = Action::Send(message::show(MessageType::Warning, text));
+        let warning = Action::show(MessageType::Warning, text);
         [warning].into_iter().chain(nothing(requests)).collect()
     }
 }
@@ -168,7 +167,7 @@ impl Proposals {
         let commands = json!(proposal.commands());
         self.pending.put(proposal);
         let answers = requests.into_iter();
-        let answers = answers.map(|id| Action::Send(message::answer(id, Ok(commands.clone()))));
+        let answers = answers.map(|id| Action::answer(id, Ok(commands.clone())));
         answers.chain(self.compare(id)).collect()
     }
 
@@ -186,7 +185,7 @@ impl Proposals {
             return None;
         }
         let commands = json!([self.commands(path), others].concat());
-        Some(Action::Send(message::answer(request, Ok(commands))))
+        Some(Action::answer(request, Ok(commands)))
     }
 
     /// A proposal is not to be shown, perhaps before it was.
@@ -205,7 +204,7 @@ impl Proposals {
         if matches!(guest.state, State::Pending) {
             let text = format!("{} can no longer be decided: {GONE}", guest.name());
             actions.extend(self.forget(id));
-            actions.push(Action::Send(message::show(MessageType::Warning, text)));
+            actions.push(Action::show(MessageType::Warning, text));
         }
         // It has nothing to wait for.
         actions.push(Action::Part(id));
@@ -271,5 +270,5 @@ impl Proposals {
 /// Answers that nothing can be done.
 fn nothing(requests: Vec<RequestId>) -> impl Iterator<Item = Action> {
     let requests = requests.into_iter();
-    requests.map(|id| Action::Send(message::answer(id, Ok(json!([])))))
+    requests.map(|id| Action::answer(id, Ok(json!([]))))
 }

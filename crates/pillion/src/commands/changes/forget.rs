@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::{ChangeRef, EntryRef, Store};
+use pillion_text::counted;
 use pillion_view::commands::Judged;
 
 use super::{Named, failure, store};
@@ -76,18 +77,14 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             .remove_texts(SystemTime::now(), Duration::ZERO, |_| false)
             .map_err(failure)?;
     }
-    let count = |count: usize, one: &str| match count {
-        1 => format!("1 {one}"),
-        count => format!("{count} {one}s"),
-    };
     let (turns, decisions) = (numbers.len(), entries.len());
     let what = match (turns, decisions) {
-        (turns, 0) => count(turns, "turn"),
-        (0, decisions) => count(decisions, "decision"),
+        (turns, 0) => counted(turns, "turn"),
+        (0, decisions) => counted(decisions, "decision"),
         (turns, decisions) => format!(
             "{} and {}",
-            count(turns, "turn"),
-            count(decisions, "decision")
+            counted(turns, "turn"),
+            counted(decisions, "decision")
         ),
     };
     let is = match turns + decisions {

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use pillion_changes::history::{self, Item, ago};
-use pillion_changes::kept::agent_name;
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -49,7 +48,6 @@ struct Printed<'a> {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
     let here = here()?;
-    let here: Vec<_> = here.iter().map(|it| &**it).collect();
     let items = history::read(&store, &here, args.count).map_err(failure)?;
     let count = |item: &Item| {
         let (before, after) = item.sides();
@@ -63,10 +61,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     if items.is_empty() {
         writeln!(out, "nothing has been decided here")?;
     }
-    let agents = items.iter().map(|item| agent_name(item.agent()).len());
+    let agents = items.iter().map(|item| item.agent_name().len());
     let width = agents.max().unwrap_or_default();
     for item in &items {
-        let agent = agent_name(item.agent());
+        let agent = item.agent_name();
         let shown = visible::one_line(&item.shown().to_string_lossy());
         let reason = match item.reason() {
             reason if reason.is_empty() => reason,

@@ -8,7 +8,7 @@ use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::history::as_text;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
-    Author, Change, ChangeRef, DecideError, Deciding, Kept, Standing, Store, Words,
+    Author, Change, ChangeRef, ChangeState, DecideError, Deciding, Kept, Store, Words,
 };
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::diff::written::{self, Written};
@@ -62,7 +62,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => newest(&store, args.target.workspace.as_slice())?,
     };
     let kept = Kept::read(&store, name.turn).map_err(failed)?;
-    let is_meant = |it: &&Change| name.change.is_some() || kept.standing(it) == Standing::Unseen;
+    let is_meant = |it: &&Change| name.change.is_some() || kept.state(it) == ChangeState::Unseen;
     let named = kept.named(name).map_err(failed)?;
     let (open, changes): (Vec<_>, Vec<_>) = { named.into_iter().filter(is_meant) }
         .partition(|it| args.without.contains(&kept.name(it)));
@@ -135,7 +135,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 deciding.take_back(shown.change)
             }
             Outcome::Rejected => {
-                deciding.tell_notes(shown.change, false, notes, &shown.now);
+                deciding.tell_notes(shown.change, notes, &shown.now);
                 Ok("")
             }
         };

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use pillion_changes::history::{self, Item};
-use pillion_changes::kept::{Kept, agent_name};
+use pillion_changes::kept::Kept;
 use pillion_changes::{Change, FileState, Judged, Store};
 
 use super::{Named, failure, store};
@@ -36,7 +36,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let item = Item::Entry(Box::new(store.entry(name).map_err(failure)?));
             return match args.text {
                 true => print_text(&store, item.sides().1),
-                false => Ok(print(&item.diff(&store, agent_name(item.agent())))?),
+                false => Ok(print(&item.diff(&store))?),
             };
         }
     };
@@ -60,7 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     for entry in kept.decisions() {
         let item = Item::Entry(Box::new(entry.clone()));
-        print(&item.diff(&store, agent_name(item.agent())))?;
+        print(&item.diff(&store))?;
     }
     Ok(())
 }
@@ -72,7 +72,7 @@ fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
 }
 
 fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
-    let (name, standing) = (kept.name(change), kept.standing(change).name());
+    let (name, state) = (kept.name(change), kept.state(change).name());
     let diff = history::diff(
         store,
         kept.turn.shown(&change.path),
@@ -81,5 +81,5 @@ fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
     );
     let judged = kept.judged(change).filter(|it| it.after == change.after);
     let remarks = judged.map_or_else(String::new, Judged::remarks);
-    format!("# {name} {standing}\n{remarks}{diff}")
+    format!("# {name} {state}\n{remarks}{diff}")
 }

@@ -1,8 +1,10 @@
 //! `pillion turns`.
 
-use pillion_changes::Kept;
-use serde::Serialize;
 use std::io::{self, Write};
+
+use pillion_changes::Kept;
+use pillion_text::counted;
+use serde::Serialize;
 
 use super::{failure, here, store, turns_of};
 use crate::commands::output::print_json;
@@ -58,10 +60,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         writeln!(out, "no turn of an agent is known here")?;
     }
     for kept in &turns {
-        let count = match files(kept) {
-            1 => "1 file".to_owned(),
-            count => format!("{count} files"),
-        };
+        let count = counted(files(kept), "file");
         let unseen = match kept.unseen() {
             0 => String::new(),
             count => format!(", {count} unseen"),

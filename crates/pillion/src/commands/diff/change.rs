@@ -12,9 +12,9 @@ use pillion_protocol::{Note, Outcome};
 use pillion_text::stderr;
 
 use super::text;
-use crate::absolute::{absolute, unicode};
 use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
+use crate::paths::{absolute, unicode};
 
 /// A file that is to change.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use pillion_discovery::survey::Liveness;
 use pillion_text::visible;
 
 use super::facts::Facts;
-use crate::tilde;
+use crate::paths;
 
 /// Between two columns.
 const GAP: usize = 2;
@@ -87,7 +87,7 @@ fn row(facts: &Facts, with_state: bool, home: Option<&Path>) -> Vec<String> {
         }
     });
     let roots = facts.workspace.iter().map(Path::new);
-    let roots: Vec<_> = roots.map(|root| tilde::shown(root, home)).collect();
+    let roots: Vec<_> = roots.map(|root| paths::shown(root, home)).collect();
     let mut cells = vec![
         if facts.current { "*" } else { " " }.to_owned(),
         facts.port.to_string(),

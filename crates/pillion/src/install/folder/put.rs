@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 
 use super::{File, Marker, State, make_folders};
 use crate::failure::{Failure, Kind};
-use crate::install::step::Step;
+use crate::install::plan::Step;
 use crate::install::whole;
 
 /// The folder to put in place.

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use super::{Ours, State, remove_empty};
 use crate::failure::{Failure, Kind};
-use crate::install::step::Step;
+use crate::install::plan::Step;
 
 /// The folder to take away.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use super::Extension;
+use crate::install::plan::Step;
 use crate::install::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
-use crate::install::step::Step;
 
 /// The task for the editor's program.
 #[derive(Debug)]

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
 use pillion_protocol::File;
-use pillion_system::clock;
+use pillion_system::{clock, lock};
+use serde::de::DeserializeOwned;
 
 use super::proposals::Proposals;
-use crate::changes::{ActDone, ChangesList};
 use crate::decision::Ruling;
-use crate::editor::{Chosen, CloseReason, Compares, Editor, EditorEvent, Reply, Report};
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{Attached, FromHub, FromView};
 use crate::options::Options;
@@ -260,47 +260,20 @@ impl View {
                 send(FromView::Editor(pid));
             }
             Report::Mention { path, lines, reply } => {
-                drop(state);
-                match link {
-                    Some(link) => link.ask(reply, |request| FromView::Mention {
-                        request,
-                        path,
-                        lines,
-                    }),
-                    None => reply.done(None),
-                }
+                ask(state, reply, |request| FromView::Mention {
+                    request,
+                    path,
+                    lines,
+                })
             }
             Report::Review(choice, reply) => {
-                drop(state);
-                match link {
-                    Some(link) => link.ask(reply, |request| FromView::Review { request, choice }),
-                    None => reply.done(hub_is_gone()),
-                }
+                ask(state, reply, |request| FromView::Review { request, choice });
             }
             Report::SendNotes(reply) => {
-                drop(state);
-                match link {
-                    Some(link) => link.ask(reply, |request| FromView::SendNotes { request }),
-                    None => reply.done(hub_is_gone()),
-                }
+                ask(state, reply, |request| FromView::SendNotes { request });
             }
-            Report::Changes(reply) => {
-                drop(state);
-                match link {
-                    Some(link) => link.ask(reply, |request| FromView::Changes { request }),
-                    None => reply.done(ChangesList {
-                        problem: Some(HUB_IS_GONE.to_owned()),
-                        ..ChangesList::default()
-                    }),
-                }
-            }
-            Report::Act(act, reply) => {
-                drop(state);
-                match link {
-                    Some(link) => link.ask(reply, |request| FromView::Act { request, act }),
-                    None => reply.done(ActDone::refused(HUB_IS_GONE)),
-                }
-            }
+            Report::Changes(reply) => ask(state, reply, |request| FromView::Changes { request }),
+            Report::Act(act, reply) => ask(state, reply, |request| FromView::Act { request, act }),
             Report::Decide(mut decide, at, ruling) => {
                 let id = state.proposals.hub(decide.key.id);
                 drop(state);
@@ -395,13 +368,17 @@ fn context(files: Vec<File>, is_trusted: Option<bool>) -> FromView {
     FromView::Context { files, is_trusted }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Consistent after every single operation on it.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-const HUB_IS_GONE: &str = "the hub is gone: try again in a moment";
-
-fn hub_is_gone() -> Chosen {
-    Chosen::refused(HUB_IS_GONE)
+/// Asks the hub, if there is one.
+fn ask<T: DeserializeOwned + 'static>(
+    state: MutexGuard<'_, State>,
+    reply: Reply<T>,
+    message: impl FnOnce(u64) -> FromView,
+) {
+    let link = state.link.clone();
+    // The reply may do anything.
+    drop(state);
+    match link {
+        Some(link) => link.ask(reply, message),
+        None => reply.failed("the hub is gone: try again in a moment"),
+    }
 }

@@ -10,16 +10,16 @@ local uv = vim.uv
 
 local M = {}
 
---- How much of standard error is kept, in bytes.
+--- The amount of standard error that is kept, in bytes.
 local KEPT = 4096
 
---- How long after the end of the process its last words may take, in milliseconds. They come at
+--- The time after the end of the process that its last words may take, in milliseconds. They come at
 --- once, unless a child of its own holds the pipes.
 local LAST_WORDS_MS = 200
 
 local INTERNAL_ERROR = -32603
 
---- How long Neovim may wait for a key, and do nothing else, before a proposal is answered without it: it is
+--- The time that Neovim may wait for a key, and do nothing else, before a proposal is answered without it: it is
 --- taken, and shown afterwards. An agent would be told that it cannot be shown. Milliseconds.
 local ANSWER_MS = 2000
 
@@ -113,7 +113,7 @@ function Connection:terminate()
   end
 end
 
---- What it said on standard error last.
+--- The last lines of its standard error.
 function Connection:said()
   return self.errors
 end

@@ -1,4 +1,7 @@
---- Which buffers are files that agents should know of.
+--- The buffers that are files which agents should know of, and the one of them that has the focus.
+---
+--- A terminal, a view of a diff, a list, a floating window or the command-line window leaves the
+--- file active that was so before.
 
 local M = {}
 
@@ -18,15 +21,38 @@ function M.path(buf)
   return name
 end
 
---- Whether there is anything at `path`.
+--- True if there is anything at `path`.
 function M.exists(path)
   return vim.uv.fs_stat(path) ~= nil
 end
 
---- Whether the file at `path` is on disk, and a regular one.
+--- True if the file at `path` is on disk, and a regular one.
 function M.is_on_disk(path)
   local found = vim.uv.fs_stat(path)
   return found ~= nil and found.type == "file"
+end
+
+local function is_part_of_diff(win)
+  return (pcall(vim.api.nvim_win_get_var, win, "pillion_diff"))
+end
+
+local function is_floating(win)
+  return vim.api.nvim_win_get_config(win).relative ~= ""
+end
+
+--- True if entering a buffer in this window gives it the focus.
+function M.is_window_for_files(win)
+  return not (is_floating(win) or is_part_of_diff(win))
+end
+
+--- The buffer in focus if it is a file on disk.
+function M.in_focus()
+  if vim.fn.getcmdwintype() ~= "" or not M.is_window_for_files(vim.api.nvim_get_current_win()) then
+    return nil
+  end
+  local buf = vim.api.nvim_get_current_buf()
+  local path = M.path(buf)
+  return path and M.is_on_disk(path) and buf or nil
 end
 
 return M

@@ -18,7 +18,7 @@ local kept
 --- Where selecting began: an operator that changes the text leaves nothing that was selected.
 local started = {}
 
---- Whether the block goes to the end of its lines. Known only while it is selected.
+--- True if the block goes to the end of its lines. Known only while it is selected.
 local is_to_the_end = false
 
 --- Called when a buffer changes that has a kept selection.
@@ -55,7 +55,7 @@ function M.begin()
   started = { buf = buf, tick = vim.api.nvim_buf_get_changedtick(buf) }
 end
 
---- What is selected now: not every way out of it has an event. Text and range of it.
+--- The selection now: not every way out of it has an event. Text and range of it.
 function M.note(text, place)
   keep(text, place, kept ~= nil and kept.is_held)
   return text, kept and kept.range

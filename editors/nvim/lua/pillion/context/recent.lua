@@ -10,7 +10,7 @@ local M = {}
 --- As many files as agents are shown.
 local SHOWN = 10
 
---- How many files are looked for on disk at most, in search of those to be shown.
+--- The largest number of files that are looked for on disk, in search of those to be shown.
 local LOOKED_AT = 64
 
 --- Of how many folders the repositories are looked for at most, and among how many files.

@@ -125,17 +125,17 @@ local function read_between(mode, from, to, is_to_the_end)
   return M.text_at(0, place), place
 end
 
---- Whether this is a mode in which something is selected.
+--- True if this is a mode in which something is selected.
 function M.is_mode(mode)
   return CHARWISE[mode] or LINEWISE[mode] or BLOCKWISE[mode] or false
 end
 
---- Whether a block goes to the end of every line: `$` was pressed.
+--- True if a block goes to the end of every line: `$` was pressed.
 function M.is_to_the_end()
   return vim.fn.winsaveview().curswant == block.TO_THE_END
 end
 
---- What is selected, and its place `{ from, to, is_block }`, `to.col` being the byte after it; nil if
+--- The selected text, and its place `{ from, to, is_block }`, `to.col` being the byte after it; nil if
 --- nothing is.
 function M.read(mode)
   if M.is_mode(mode) then

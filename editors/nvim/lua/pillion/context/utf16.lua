@@ -25,7 +25,7 @@ function M.valid(text)
   return table.concat(parts, REPLACEMENT)
 end
 
---- How many units the text has; a byte that is no UTF-8 is one, as U+FFFD is.
+--- The number of units of the text; a byte that is no UTF-8 is one, as U+FFFD is.
 function M.length(text)
   local units = #text
   local at = utf8.beyond_ascii(text, 1)

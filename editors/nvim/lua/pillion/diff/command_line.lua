@@ -53,10 +53,10 @@ local MODIFIERS = {
   { "noa", "noautocmd" },
 }
 
---- What a range is made of.
+--- The characters of a range.
 local RANGE = { "^[%s%d:.,;%%$*+-]+", "^'.", "^/[^/]*/", "^%?[^?]*%?" }
 
---- How many user commands may stand for one another.
+--- The number of user commands that may stand for one another.
 local MAX_DEPTH = 3
 --- A modifier and the name: what a user command that stands for another consists of.
 local MAX_WORDS = 2
@@ -80,7 +80,7 @@ local function without_range(line)
   return line
 end
 
---- What a user command does: `:W` is taken for what people who type it mean.
+--- The effect of a user command: `:W` is taken for what people who type it mean.
 local function of_user_command(name, argument, has_bang, depth)
   local entry = find(COMMANDS, name:lower())
   local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
@@ -119,7 +119,7 @@ local function without_modifiers(line)
   return line, name, has_range, is_unheard
 end
 
---- Whether the first command of a line carries out another one many times, whatever is on the screen then.
+--- True if the first command of a line carries out another one many times, whatever is on the screen then.
 function M.is_repeating(line)
   local _, name = without_modifiers(line)
   return name ~= nil and find(REPEATING, name) ~= nil
@@ -127,7 +127,7 @@ end
 
 local IS_WRITE = { write = true, update = true, exit = true }
 
---- What the first command of a line does: "write", "update", "exit" (write and quit), "write_all",
+--- The effect of the first command of a line: "write", "update", "exit" (write and quit), "write_all",
 --- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
 --- everything else. The argument of the command, whether it may have a `!`, and whether it is one of Neovim's own
 --- with neither a range nor an argument.
@@ -155,7 +155,7 @@ function M.kind(line, depth)
   return kind, argument, has_bang, argument == "" and not has_range
 end
 
---- What a write names instead of the file of its buffer: "" for none, also for `++enc=…` and for what
+--- The name in a write instead of the file of its buffer: "" for none, also for `++enc=…` and for what
 --- comes after `|`.
 local function file_of(argument)
   local before
@@ -167,7 +167,7 @@ local function file_of(argument)
   return vim.trim(argument)
 end
 
---- Whether a write with this argument goes to the file of the buffer: not to another one, not to a
+--- True if a write with this argument goes to the file of the buffer: not to another one, not to a
 --- command, and not to the end of a file.
 function M.writes_buffer(argument, buf)
   local file = file_of(argument)

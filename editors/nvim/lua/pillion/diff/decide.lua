@@ -10,7 +10,7 @@ local view = require("pillion.diff.view")
 
 local M = {}
 
---- What `accept` and `reject` become once they count.
+--- The outcomes of `accept` and `reject` once they count.
 local OUTCOMES = { accept = "accepted", reject = "rejected" }
 
 --- Says later why nothing was decided: `:silent w` is a decision, too.

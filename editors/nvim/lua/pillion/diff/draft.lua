@@ -13,7 +13,7 @@ local utf8 = require("pillion.utf8")
 
 local M = {}
 
---- How long nothing changes before Pillion hears of it.
+--- The time for which nothing changes before Pillion hears of it.
 local PAUSE_MS = 300
 
 --- What stands in a proposal that the person has changed; nil if they have not, or if it cannot be told.

@@ -22,7 +22,7 @@ local function views_of_tab(tab)
   return views
 end
 
---- What |winrestcmd()| gives, without windows that float: those come and go.
+--- The result of |winrestcmd()|, without windows that float: those come and go.
 local function sizes_of(tab)
   local sizes = {}
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
@@ -46,7 +46,7 @@ local function resize(sizes)
   end
 end
 
---- Whether the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
+--- True if the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
 --- A macro would go on elsewhere, too, or be recorded there; so would a script that waits for a key or for a
 --- program. Autocommands are that, too: `in_event` is for those that tell of the mode.
 function M.activity(in_event)
@@ -63,7 +63,7 @@ function M.activity(in_event)
   return mode.mode == "t" and "terminal" or "busy"
 end
 
---- What `restore` needs.
+--- The facts that `restore` needs.
 function M.capture()
   local mode = vim.api.nvim_get_mode()
   local tab = vim.api.nvim_get_current_tabpage()
@@ -110,10 +110,10 @@ function M.go_back(focus)
   return true
 end
 
---- How far Neovim scrolls a window by itself when it gets a line less and more again, for the tab line.
+--- The lines by which Neovim scrolls a window by itself when it gets a line less and more again, for the tab line.
 local SHIFT = 3
 
---- Whether a window still stands where it stood, but for what Neovim did by itself.
+--- True if a window still stands where it stood, but for what Neovim did by itself.
 local function is_unmoved(win, view, was_split)
   if not valid_win(win) or vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "terminal" then
     return false

@@ -63,7 +63,7 @@ function M.told(hunks)
   end, hunks)
 end
 
---- How many lines are added and removed.
+--- The numbers of lines that are added and removed.
 function M.counts(list)
   local added, removed = 0, 0
   for _, hunk in ipairs(list) do

@@ -1,4 +1,4 @@
---- What a view says about itself: the lines above its windows and short messages.
+--- The description of a view in itself: the lines above its windows and short messages.
 
 local hunks = require("pillion.diff.hunks")
 local notes = require("pillion.diff.notes")
@@ -27,7 +27,7 @@ function M.name(diff)
   return M.path(diff) .. diff.place
 end
 
---- What no line shows: notes of the program, line endings, BOM, an unreadable original.
+--- The facts that no line shows: notes of the program, line endings, BOM, an unreadable original.
 local function remarks_of(diff)
   local remarks = vim.tbl_map(function(note)
     return (notify.visible(note):gsub("%s+", " "))
@@ -71,7 +71,7 @@ local function is_in_terminal()
   return vim.api.nvim_get_mode().mode == "t"
 end
 
---- How to decide from where the person is: in full, and ever shorter for narrow windows.
+--- The keys and commands that decide where the person is: in full, and ever shorter for narrow windows.
 local function keys(diff)
   if is_in_terminal() then
     local accept, reject = mapped_key("t", "accept"), mapped_key("t", "reject")

@@ -71,7 +71,7 @@ function M.ordinary_window()
   return best
 end
 
---- Whether a window of the current tab page takes part in a diff: ours would join it.
+--- True if a window of the current tab page takes part in a diff: ours would join it.
 function M.has_diff()
   for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     if vim.wo[win].diff then

@@ -5,7 +5,7 @@ local label = require("pillion.diff.label")
 
 local M = {}
 
---- What is known of a diff: { id, agent, path, added, removed }, as its agent proposed it.
+--- The facts about a diff: { id, agent, path, added, removed }, as its agent proposed it.
 function M.item(diff)
   local added, removed = hunks.counts(hunks.told(diff.hunks))
   return { id = diff.id, agent = diff.agent, path = diff.path, added = added, removed = removed }

@@ -6,7 +6,7 @@ local layout = require("pillion.diff.layout")
 
 local M = {}
 
---- How often to look for the file, and how long an agent may take.
+--- The time between two looks for the file, and the time that an agent may take.
 local POLL_INTERVAL_MS, TIMEOUT_MS = 100, 10000
 
 --- The window for it, and whether the person may be taken there: not from a terminal.

@@ -49,7 +49,7 @@ function M.keep(diff)
   diff.last_notes = M.list(diff)
 end
 
---- How many there are.
+--- The number of notes.
 function M.count(diff)
   return vim.tbl_count(diff.note_texts or {})
 end

@@ -2,7 +2,7 @@
 
 local M = {}
 
---- Whether a byte of a row is on the screen, counted from 1.
+--- True if a byte of a row is on the screen, counted from 1.
 function M.is_there(win, row, byte)
   return byte > 0 and vim.fn.screenpos(win, row + 1, byte).row > 0
 end

@@ -18,10 +18,10 @@ local pending = {}
 --- By id: the settled ones whose view is about to go.
 local leaving = {}
 
---- How often to look whether a person in a view that shall go is done with typing.
+--- The time between two looks whether a person in a view that shall go is done with typing.
 local LOOK_MS = 50
 
---- How long Neovim waits for an answer before it quits.
+--- The time that Neovim waits for an answer before it quits.
 local FINISH_MS = 2000
 
 function M.is_empty()
@@ -55,7 +55,7 @@ function M.of_buffer(buf)
   end
 end
 
---- Whether a window of its view has the focus.
+--- True if a window of its view has the focus.
 function M.is_inside(diff)
   return view.has_window(diff, vim.api.nvim_get_current_win())
 end
@@ -125,7 +125,7 @@ local function take_away(diff)
   M.emit("PillionDiffClosed", diff, diff.outcome)
 end
 
---- Whether the person is in the middle of typing in a view that the other side closes: the rest of
+--- True if the person is in the middle of typing in a view that the other side closes: the rest of
 --- the keys would go to a buffer of theirs.
 local function is_in_the_middle(diff)
   return diff.outcome == "closed" and M.is_inside(diff) and focus.activity() == "busy"

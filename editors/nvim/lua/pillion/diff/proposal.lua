@@ -18,7 +18,7 @@ function M.set_name(buf, name)
   end)
 end
 
---- What the name of a buffer says of a path: tab pages have room for no more, and the label has all of it.
+--- The part of a path in the name of a buffer: tab pages have room for no more, and the label has all of it.
 function M.tail(diff)
   return vim.fn.fnamemodify(diff.path, ":t")
 end
@@ -60,7 +60,7 @@ function M.fill(buf, shape)
   options.modified = false
 end
 
---- What autocommands for a filetype must not change in a buffer of a view.
+--- The options that autocommands for a filetype must not change in a buffer of a view.
 local KEPT = { "buftype", "bufhidden", "swapfile", "undofile", "readonly" }
 
 --- Runs `set`, which gives a buffer with the text `shape` its filetype, and takes back what autocommands

@@ -6,12 +6,12 @@ local notify = require("pillion.notify")
 
 local M = {}
 
---- Whether a proposal is not as it came or was sent.
+--- True if a proposal is not as it came or was sent.
 local function is_modified(diff)
   return vim.bo[diff.right].modified and not diff.is_marked
 end
 
---- Whether the person edited a proposal.
+--- True if the person edited a proposal.
 function M.is_edited(diff)
   return is_modified(diff) or (diff.deciding or {}).was_modified == true
 end
@@ -108,7 +108,7 @@ local function refuse(diff)
   end)
 end
 
---- Whether only one window is left, so that `:q` in it ends Neovim as `:qa` does.
+--- True if only one window is left, so that `:q` in it ends Neovim as `:qa` does.
 local function is_last_window()
   local wins = vim.tbl_filter(function(win)
     return vim.api.nvim_win_get_config(win).relative == ""

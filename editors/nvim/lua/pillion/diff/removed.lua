@@ -5,7 +5,7 @@ local layout = require("pillion.diff.layout")
 
 local M = {}
 
---- What binds the windows of two texts.
+--- The options that bind the windows of two texts.
 local BOUND = { "scrollbind", "cursorbind" }
 
 local function is_valid(win)

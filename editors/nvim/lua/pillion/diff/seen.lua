@@ -1,4 +1,4 @@
---- What a person has seen: which revision of a proposal was drawn, since when it stands there, and which of its
+--- The parts of a proposal that a person has seen: the revision that was drawn, since when it stands there, and its
 --- hunks. Pillion rules what that means for a decision (`diff/decide.lua`).
 
 local unseen = require("pillion.diff.unseen")

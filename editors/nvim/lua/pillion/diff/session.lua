@@ -76,7 +76,7 @@ function M.end_views(sorted)
   end)
 end
 
---- Whether a buffer is what a session made of a view.
+--- True if a buffer is what a session made of a view.
 local function is_left_over(buf)
   local is_ours = vim.api.nvim_buf_get_name(buf):find("^pillion[%a-]*://") ~= nil
   return is_ours and vim.b[buf].pillion_diff == nil and not vim.bo[buf].modified

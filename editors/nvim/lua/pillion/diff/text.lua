@@ -92,7 +92,7 @@ function M.set_options(buf, shape)
   options.bomb = shape.bomb
 end
 
---- What changes between two shapes that no line shows, as phrases for people.
+--- The changes between two shapes that no line shows, as phrases for people.
 function M.unseen_changes(from, to)
   local phrases = {}
   if #from.lines > 0 and #to.lines > 0 then

@@ -1,4 +1,4 @@
---- What the person typed: only that decides. A write of an autocommand, a timer, an option or a command
+--- The person's typing: only that decides. A write of an autocommand, a timer, an option or a command
 --- for many buffers looks the same to the buffer that is written.
 ---
 --- `CmdlineLeave` comes with everything that passes through the command line. For what |feedkeys()| and
@@ -15,7 +15,8 @@ local WRITES = { write = true, update = true, exit = true }
 
 local QUITS = { quit_all = true, exit_all = true }
 
---- What is carried out: { buf, kind, argument, is_typed, sights } with what was on the screen when it was begun.
+--- The command that is carried out: { buf, kind, argument, is_typed, sights }, with what was on the screen when it
+--- began.
 local running
 --- The same of the command line in which the person is.
 local entered
@@ -38,7 +39,7 @@ end
 
 local namespace = vim.api.nvim_create_namespace("pillion_typed")
 
---- Whether the last key came from the person, perhaps by a map.
+--- True if the last key came from the person, perhaps by a map.
 local is_key_typed = true
 
 --- A map may begin a command line that the person completes.
@@ -91,19 +92,19 @@ function M.detach()
   vim.on_key(nil, namespace)
 end
 
---- Whether what is carried out was typed to write this buffer.
+--- True if what is carried out was typed to write this buffer.
 function M.writes(buf)
   local is_write = running ~= nil and running.is_typed and running.buf == buf and WRITES[running.kind]
   -- `:w other` admits no write of the buffer that an autocommand adds.
   return is_write == true and command_line.writes_buffer(running.argument, buf)
 end
 
---- Whether what is carried out is a command for many buffers, lines or keys.
+--- True if what is carried out is a command for many buffers, lines or keys.
 function M.is_repeating()
   return running ~= nil and running.is_repeating
 end
 
---- Whether what is carried out quits Neovim.
+--- True if what is carried out quits Neovim.
 function M.quits()
   return running ~= nil and QUITS[running.kind] == true
 end
@@ -113,7 +114,7 @@ function M.sight(diff)
   return (running and running.sights or snapshot())[diff.id]
 end
 
---- Whether a function or an autocommand is being carried out, in Vimscript.
+--- True if a function or an autocommand is being carried out, in Vimscript.
 local function is_in_script()
   local stack = vim.fn.expand("<stack>")
   return stack:find("function ", 1, true) ~= nil or stack:find("Autocommands for", 1, true) ~= nil
@@ -147,7 +148,7 @@ local BEFORE_COLON = { ["<Esc>"] = true, ["<CR>"] = true, ["<C-C>"] = true, ["<C
 
 local NOTATION = { ["<Bar>"] = "|", ["<Space>"] = " ", ["<lt>"] = "<" }
 
---- What a map types into the command line, as a command; nil if it types more than text there.
+--- The text that a map types into the command line, as a command; nil if it types more than text there.
 local function command_of(keys)
   keys = keys:gsub("^<[Cc]%-[Uu]>", "")
   local line = keys:gsub("<[%w-]+>", NOTATION)

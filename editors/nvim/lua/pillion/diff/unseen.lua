@@ -71,7 +71,7 @@ local function needed(diff, hunk, offset, line)
   return words.needed(offset < before.count and diff.original.lines[before.first + offset + 1] or nil, line)
 end
 
---- Whether all that matters of a row of a hunk has been on the screen, now that it is drawn once more.
+--- True if all that matters of a row of a hunk has been on the screen, now that it is drawn once more.
 local function sees_row(diff, hunk, row, win, lines)
   local offset = row - hunk.first
   local line, from, to = part.on_screen(win, row, lines)
@@ -118,7 +118,7 @@ function M.drawn(diff, win, lines)
   end)
 end
 
---- How a window is scrolled.
+--- The scroll position of a window.
 function M.view(win)
   local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
   return { topline = view.topline, leftcol = view.leftcol, skipcol = view.skipcol }

@@ -23,7 +23,7 @@ local function is_valid(win)
   return win ~= nil and vim.api.nvim_win_is_valid(win)
 end
 
---- Whether a window belongs to the view of `diff`.
+--- True if a window belongs to the view of `diff`.
 function M.has_window(diff, win)
   local windows = diff.windows or {}
   return win == windows.left
@@ -33,7 +33,7 @@ function M.has_window(diff, win)
     or vim.api.nvim_win_get_buf(win) == diff.right
 end
 
---- Whether the proposal is in some window.
+--- True if the proposal is in some window.
 function M.is_shown(diff)
   return #vim.fn.win_findbuf(diff.right) > 0
 end

@@ -44,7 +44,7 @@ local function compare(before, after)
   return diff(joined(before), joined(after), { result_type = "indices" })
 end
 
---- How many bytes two lines have in common, at their beginning and at their end.
+--- The numbers of bytes that two lines have in common, at their beginning and at their end.
 local function common(old, new)
   local shorter, first, last = math.min(#old, #new), 0, 0
   while first < shorter and old:byte(first + 1) == new:byte(first + 1) do
@@ -82,7 +82,7 @@ function M.needed(old, new)
   return alike == 0 and { { 0, #new } } or needed
 end
 
---- What differs in an old and a new line, as two lists of { from, to } in bytes from 0; both empty if
+--- The differences between an old and a new line, as two lists of { from, to } in bytes from 0; both empty if
 --- nothing is alike, or the lines are long.
 function M.changed(old, new)
   if #old > MAX_BYTES or #new > MAX_BYTES or old == "" or new == "" then

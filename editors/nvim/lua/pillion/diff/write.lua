@@ -1,4 +1,4 @@
---- What writing and reading mean in the buffer of a proposal.
+--- Writing and reading in the buffer of a proposal.
 ---
 --- The autocommands go by the name, so that `:w other` writes a copy as everywhere in Vim.
 

@@ -5,13 +5,13 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("pillion_notify")
 
---- How long a message stays, whatever is typed, if it came while the person did something else. Milliseconds.
+--- The time for which a message stays, whatever is typed, if it came while the person did something else. Milliseconds.
 local READ_MS = 4000
 
 --- The window, what it shows, and since when.
 local shown
 
---- What is no key of the person's.
+--- The keys that are none of the person's.
 local NO_KEYS = { ["<MouseMove>"] = true, ["<FocusGained>"] = true, ["<FocusLost>"] = true }
 
 local function close_window()

@@ -1,4 +1,4 @@
---- What stands for what in a prompt: `{file}`, `{line}`, `{selection}`, `{this}`, `{diagnostics}`.
+--- The placeholders in a prompt: `{file}`, `{line}`, `{selection}`, `{this}`, `{diagnostics}`.
 
 local send = require("pillion.send.text")
 
@@ -6,7 +6,7 @@ local M = {}
 
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
---- What the prompt is about: `{ buf, path, line, first, last, text }`, the last three if something is
+--- The subject of the prompt: `{ buf, path, line, first, last, text }`, the last three if something is
 --- selected. The file is the one in focus, or that before a terminal or the like had the focus.
 function M.subject(call)
   local region = require("pillion.send.region").of(call)

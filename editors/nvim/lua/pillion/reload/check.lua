@@ -15,7 +15,7 @@ local MISSING_FOR = 300
 --- In a longer file line endings are not looked at. Bytes.
 local MAX_LOOKED_AT = 8 * 1024 * 1024
 
---- What was seen of a buffer's file: `path`, `stamp` (nil: no file), `is_new` (there never was one),
+--- The state of a buffer's file as it was seen: `path`, `stamp` (nil: no file), `is_new` (there never was one),
 --- `missing_since`, `is_told` (the person knows that text and file went different ways).
 local seen = {}
 
@@ -80,7 +80,7 @@ local function has_text_of_file(buf, path)
   return stat ~= nil and stat.size == #text and content_of(path) == text
 end
 
---- Whether the file has everything that the person changed in the buffer: nothing is lost when it is read.
+--- True if the file has everything that the person changed in the buffer: nothing is lost when it is read.
 local function is_carried(buf, path)
   local text = carried[buf]
   return text ~= nil and vim.api.nvim_buf_get_changedtick(buf) == text.tick and content_of(path) == text.content
@@ -98,7 +98,7 @@ local function format_of_file(path)
   return lines > 0 and ((crlf == lines and "dos") or (crlf == 0 and "unix")) or nil
 end
 
---- Whether each line ends in a carriage return that is shown: CRLF that is read so on purpose.
+--- True if each line ends in a carriage return that is shown: CRLF that is read so on purpose.
 local function shows_returns(buf)
   for _, line in ipairs(vim.api.nvim_buf_get_lines(buf, 0, -1, false)) do
     if line:sub(-1) ~= "\r" then
@@ -108,7 +108,7 @@ local function shows_returns(buf)
   return true
 end
 
---- Whether an agent changed all line endings of a file to others.
+--- True if an agent changed all line endings of a file to others.
 local function has_other_format(buf, path)
   local before, now = vim.bo[buf].fileformat, format_of_file(path)
   if not now or now == before or before == "mac" then
@@ -117,7 +117,7 @@ local function has_other_format(buf, path)
   return vim.tbl_contains(vim.opt.fileformats:get(), now) and (before == "dos" or not shows_returns(buf))
 end
 
---- Whether the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1.
+--- True if the file is in another encoding now: an agent that writes UTF-8 changes what was Latin-1.
 local function has_other_encoding(buf, path)
   local encoding, stat = vim.bo[buf].fileencoding, vim.uv.fs_stat(path)
   local content = stat and stat.size <= MAX_LOOKED_AT and content_of(path)
@@ -133,7 +133,7 @@ local function has_other_encoding(buf, path)
   return is_utf8 and content:find("[\128-\255]") ~= nil
 end
 
---- Whether Neovim has to find out anew how the file is to be read: a plain reload keeps what the buffer has.
+--- True if Neovim has to find out anew how the file is to be read: a plain reload keeps what the buffer has.
 local function is_read_otherwise(buf, path)
   return has_other_format(buf, path) or has_other_encoding(buf, path)
 end
@@ -146,7 +146,7 @@ local function warn_about_conflict(buf)
   end
 end
 
---- What is done about a change, by Neovim's reason for asking.
+--- The reaction to a change, by Neovim's reason for asking.
 local function answer(buf, path, reason)
   if reason == "changed" or reason == "time" then
     return is_read_otherwise(buf, path) and "edit" or "reload"
@@ -163,7 +163,7 @@ local function answer(buf, path, reason)
   return ""
 end
 
---- Whether an autocommand runs for the buffer of this path.
+--- True if an autocommand runs for the buffer of this path.
 local function is_for(command, buf, path)
   if command.buflocal then
     return command.buffer == buf

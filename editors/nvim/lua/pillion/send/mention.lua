@@ -5,7 +5,7 @@ local uri = require("pillion.uri")
 
 local M = {}
 
---- How long Pillion may take to say which agent it was. Then the text is pasted.
+--- The time that Pillion may take to say which agent it was. Then the text is pasted.
 local ANSWER_MS = 1000
 
 local function basename(word)
@@ -23,14 +23,14 @@ local function connected()
   end, names)
 end
 
---- What Pillion calls an agent of the options: its own name, or that of its program.
+--- Pillion's name for an agent of the options: its own name, or that of its program.
 local function name_of(agent)
   local command = require("pillion.agents").commands()[agent]
   return command and basename(command[1]) or agent
 end
 
---- Whether to mention: Pillion chooses the session, so it has to be the one in the terminal `to`. Without
---- one, any of the `agent` that was named will do, or any at all.
+--- True if an agent is to be mentioned: Pillion chooses the session, so it has to be the one in the terminal `to`.
+--- Without one, any of the `agent` that was named will do, or any at all.
 function M.is_for(agent, to)
   local names = connected()
   if to and (to.is_chosen or #names ~= 1) then

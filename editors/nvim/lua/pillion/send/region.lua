@@ -1,4 +1,4 @@
---- What a command is about in the current buffer: the selection, a range, or neither.
+--- The subject of a command in the current buffer: the selection, a range, or neither.
 
 local M = {}
 
@@ -11,7 +11,7 @@ local function end_selecting()
   return was_selecting
 end
 
---- Whether the range is that of the selection.
+--- True if the range is that of the selection.
 local function is_selected(call)
   local first, last = vim.fn.getpos("'<"), vim.fn.getpos("'>")
   return call.line1 == first[2] and call.line2 == last[2]

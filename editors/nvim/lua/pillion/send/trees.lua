@@ -17,7 +17,7 @@ local adapters = {
   snacks_picker_list = "pillion.send.trees.snacks",
 }
 
---- Whether the current buffer is a file tree.
+--- True if the current buffer is a file tree.
 function M.is_tree()
   return adapters[vim.bo.filetype] ~= nil
 end

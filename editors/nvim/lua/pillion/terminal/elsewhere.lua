@@ -4,7 +4,7 @@ local processes = require("pillion.terminal.processes")
 
 local M = {}
 
---- How many steps below the terminal's shell an agent is looked for.
+--- The number of steps below the terminal's shell at which an agent is still looked for.
 local DEPTH = 4
 
 local function working_folder(pid, buf)

@@ -5,7 +5,7 @@ local processes = require("pillion.terminal.processes")
 
 local M = {}
 
---- How many steps below a pane's shell an agent is looked for.
+--- The number of steps below a pane's shell at which an agent is still looked for.
 local DEPTH = 4
 
 --- Names the paste buffer, which is gone after it was used.

@@ -33,7 +33,7 @@ export def Begin()
   started = [bufnr(), Tick(bufnr())]
 enddef
 
-# What is selected now.
+# The selection now.
 export def Note(): dict<any>
   to_end = selection.IsToTheEnd()
   Keep(selection.Read())
@@ -110,7 +110,7 @@ export def Away(buf: number, cursor: list<number>): dict<any>
   return kept
 enddef
 
-# What is selected in a buffer, or was: {text, first, last}; empty if nothing.
+# The selection in a buffer, or the last one: {text, first, last}; empty if nothing.
 export def Of(buf: number): dict<any>
   return !empty(kept) && kept.buf == buf && kept.tick == Tick(buf)
     ? {text: kept.text, nul: kept.nul, first: kept.place.from[0], last: kept.place.to[0]} : {}

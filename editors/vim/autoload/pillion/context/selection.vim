@@ -15,7 +15,7 @@ const MAX_BYTES = 3 * 16384 + 4
 
 const ENDINGS = {dos: "\r\n", mac: "\r", unix: "\n"}
 
-# Whether something is selected in this mode.
+# True if something is selected in this mode.
 export def IsMode(which: string): bool
   return which =~ "^[vVsS\<C-v>\<C-s>]"
 enddef
@@ -136,17 +136,17 @@ def ReadBetween(which: string, one: list<number>, other: list<number>, to_end: b
   return extend({place: place}, TextAt(buf, place))
 enddef
 
-# Whether a block goes to the end of every line: `$` was pressed. Known only while it is selected.
+# True if a block goes to the end of every line: `$` was pressed. Known only while it is selected.
 export def IsToTheEnd(): bool
   return winsaveview().curswant == v:maxcol
 enddef
 
-# What is selected: {text, nul, place}; empty if nothing is.
+# The selection: {text, nul, place}; empty if nothing is.
 export def Read(): dict<any>
   return IsMode(mode()) ? ReadBetween(mode(), getpos('v'), getpos('.'), IsToTheEnd()) : {}
 enddef
 
-# What was selected last in the current buffer, in this mode.
+# The last selection in the current buffer, in this mode.
 export def ReadLast(which: string, to_end: bool): dict<any>
   const from = getpos("'<")
   return IsMode(which) && from[1] > 0 ? ReadBetween(which, from, getpos("'>"), to_end) : {}

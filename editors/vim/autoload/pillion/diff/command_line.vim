@@ -58,14 +58,14 @@ def WithoutModifiers(typed: string): list<string>
   return [line, name]
 enddef
 
-# Whether the first command of a line carries out another one many times, whatever is on the screen then.
+# True if the first command of a line carries out another one many times, whatever is on the screen then.
 export def IsRepeating(typed: string): bool
   const name = WithoutModifiers(typed)[1]
   return name != '' && !empty(Find(REPEATING, name))
 enddef
 
-# What the first command of a line does: `write`, `update`, `exit` (write and quit), `quit`, `write_all`, `exit_all` or
-# `quit_all`; empty for everything else. Its argument, and `!` if it has that.
+# The effect of the first command of a line: `write`, `update`, `exit` (write and quit), `quit`, `write_all`, `exit_all`
+# or `quit_all`; empty for everything else. Its argument, and `!` if it has that.
 export def Kind(typed: string): list<string>
   const [line, name] = WithoutModifiers(typed)
   if name == ''
@@ -78,7 +78,7 @@ export def Kind(typed: string): list<string>
   return [empty(entry) ? '' : entry[2], argument, force]
 enddef
 
-# Whether a write with this argument goes to the file of the buffer: not to another one, not to a command, and not
+# True if a write with this argument goes to the file of the buffer: not to another one, not to a command, and not
 # to the end of a file.
 export def WritesBuffer(argument: string, buf: number): bool
   var file = argument

@@ -13,7 +13,7 @@ import autoload './settle.vim'
 import autoload './text.vim'
 import autoload './view.vim'
 
-# How long Vim waits for an answer before it quits, and how often it looks. Milliseconds.
+# The time that Vim waits for an answer before it quits, and the time between two looks. Milliseconds.
 const ANSWER_TIMEOUT = 2000
 const POLL_INTERVAL = 5
 

@@ -12,7 +12,7 @@ import autoload './quit.vim'
 import autoload './text.vim'
 import autoload './view.vim'
 
-# How long nothing changes before Pillion hears of it, in milliseconds.
+# The time for which nothing changes before Pillion hears of it, in milliseconds.
 const PAUSE = 300
 
 def Tell(diff: dict<any>)

@@ -35,14 +35,14 @@ export def Between(old: list<string>, new: list<string>): list<dict<number>>
   return OfAnswer(client.AskNow(method, params, nul))
 enddef
 
-# Whether what is shown is what came with the proposal.
+# True if what is shown is what came with the proposal.
 def IsAsItCame(diff: dict<any>): bool
   const original: dict<any> = proposal.OriginalShape(diff)
   return diff.tick == getbufvar(diff.right, 'changedtick') && original.lines == diff.original.lines
     && diff.original.fileformat == diff.pristine.fileformat
 enddef
 
-# What the view of a diff shows.
+# The hunks that the view of a diff shows.
 export def Shown(diff: dict<any>): list<dict<number>>
   return IsAsItCame(diff) ? diff.hunks : Between(proposal.OriginalShape(diff).lines, text.Lines(diff.right))
 enddef

@@ -1,6 +1,6 @@
 vim9script
 
-# What a view says about itself: the status lines of its windows.
+# The description of a view in itself: the status lines of its windows.
 
 import autoload './pending.vim'
 import autoload './proposal.vim'
@@ -25,7 +25,7 @@ export def Name(diff: dict<any>): string
   return Path(diff) .. (diff.set_label == '' ? '' : $' ({diff.set_label})')
 enddef
 
-# How many lines it adds and removes.
+# The numbers of lines that it adds and removes.
 export def Counts(diff: dict<any>): string
   var [added, removed] = [0, 0]
   for hunk in diff.hunks
@@ -35,7 +35,7 @@ export def Counts(diff: dict<any>): string
   return $'+{added} −{removed}'
 enddef
 
-# What no line shows: notes of the program, line endings, BOM, an unreadable original.
+# The facts that no line shows: notes of the program, line endings, BOM, an unreadable original.
 export def Note(diff: dict<any>)
   diff.remarks = copy(diff.notes)
   const notes = len(diff.notes_on)
@@ -83,7 +83,7 @@ def StartOf(line: string, room: number): string
   return strcharpart(line, 0, count) .. '…'
 enddef
 
-# How to decide from where the person is: in full, and ever shorter for narrow windows.
+# The keys and commands that decide where the person is: in full, and ever shorter for narrow windows.
 def Keys(buftype: string): list<string>
   if buftype == 'terminal'
     return ['CTRL-W :PillionAccept or :PillionReject', ':PillionAccept/:PillionReject', ':PillionAccept']
@@ -168,7 +168,7 @@ def WhenShown(): list<string>
   return mode() == 't' ? ['CTRL-W N shows it', 'CTRL-W N'] : ['opens when you are done', 'opens later']
 enddef
 
-# What the agent has done, once that is over.
+# The agent's action, once that is over.
 def Past(diff: dict<any>): string
   return substitute(diff.does, '^proposes', 'proposed', '')
 enddef

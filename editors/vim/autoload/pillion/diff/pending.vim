@@ -51,7 +51,7 @@ export def OfBuffer(buf: number): dict<any>
   return {}
 enddef
 
-# Whether a window of its view has the focus.
+# True if a window of its view has the focus.
 export def IsInside(diff: dict<any>): bool
   return bufnr() == diff.right || getwinvar(win_getid(), 'pillion_diff', 0) == diff.id
 enddef

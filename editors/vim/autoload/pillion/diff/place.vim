@@ -11,7 +11,7 @@ def View(win: number): dict<any>
   return json_decode(trim(text))
 enddef
 
-# What `GoBack` and `Restore` need.
+# The facts that `GoBack` and `Restore` need.
 export def Capture(): dict<any>
   var views: dict<dict<any>> = {}
   for win in WindowsOfTab()

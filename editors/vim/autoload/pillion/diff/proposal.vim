@@ -6,13 +6,13 @@ import autoload '../files.vim'
 import autoload './quiet.vim'
 import autoload './text.vim'
 
-# What autocommands for a filetype must not change in a buffer of a view.
+# The options that autocommands for a filetype must not change in a buffer of a view.
 const KEPT = ['buftype', 'bufhidden', 'swapfile', 'undofile', 'readonly', 'buflisted']
 
 # Stands for "as the global option".
 const NO_LOCAL_UNDOLEVELS = -123456
 
-# What the name of a buffer says of a path: tab pages have room for no more, and the label has all of it.
+# The part of a path in the name of a buffer: tab pages have room for no more, and the label has all of it.
 def Tail(diff: dict<any>): string
   return fnamemodify(diff.path, ':t')
 enddef

@@ -15,7 +15,7 @@ var is_saying = false
 # Where the person was when Vim asked for Enter.
 var came_from = {win: 0, buf: 0}
 
-# Whether the person edited a proposal.
+# True if the person edited a proposal.
 export def IsEdited(diff: dict<any>): bool
   return !!getbufvar(diff.right, '&modified') && !diff.is_marked
 enddef
@@ -35,7 +35,7 @@ def Mark(diff: dict<any>)
   })
 enddef
 
-# Whether Vim ends with the window in focus.
+# True if Vim ends with the window in focus.
 def IsLastWindow(): bool
   return tabpagenr('$') == 1 && winnr('$') == 1
 enddef

@@ -1,7 +1,7 @@
 vim9script
 
-# What a person has seen: which revision of a proposal was drawn, since when it stands there, and which of its hunks
-# have been on the screen. What its windows show counts as drawn when Vim waits for a key (|SafeState|).
+# The parts of a proposal that a person has seen: the revision that was drawn, since when it stands there, and the hunks
+# that have been on the screen. What its windows show counts as drawn when Vim waits for a key (|SafeState|).
 
 import autoload './pending.vim'
 import autoload './unseen.vim'

@@ -1,6 +1,6 @@
 vim9script
 
-# How a settled diff goes: its view once the command that decided is done, and what the person wrote is kept.
+# The end of a settled diff: its view goes once the command that decided is done, and what the person wrote is kept.
 
 import autoload '../diff.vim' as diffs
 import autoload '../busy.vim'
@@ -13,7 +13,7 @@ import autoload './quit.vim'
 import autoload './view.vim'
 import autoload './waiting.vim'
 
-# How often to look whether a person in a view that shall go is done with typing. Milliseconds.
+# The time between two looks whether a person in a view that shall go is done with typing. Milliseconds.
 const POLL_INTERVAL = 50
 
 # Those whose view is about to go.
@@ -40,7 +40,7 @@ def Rescue(diff: dict<any>)
   endif
 enddef
 
-# Whether the person is in the middle of typing in a view that the other side closes: the rest of the keys would
+# True if the person is in the middle of typing in a view that the other side closes: the rest of the keys would
 # go to a buffer of theirs. From the command-line window no window can be closed.
 def IsInTheMiddle(diff: dict<any>): bool
   return getcmdwintype() != ''

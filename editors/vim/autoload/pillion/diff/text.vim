@@ -127,7 +127,7 @@ export def InvalidLine(lines: list<string>): number
   return utf8.IsValid(join(lines, "\n")) ? 0 : indexof(lines, (_, line) => !utf8.IsValid(line)) + 1
 enddef
 
-# What changes between two shapes that no line shows, as phrases for people.
+# The changes between two shapes that no line shows, as phrases for people.
 export def UnseenChanges(from: dict<any>, to: dict<any>): list<string>
   var phrases: list<string> = []
   if !empty(from.lines) && !empty(to.lines)

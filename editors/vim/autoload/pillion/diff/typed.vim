@@ -1,6 +1,6 @@
 vim9script
 
-# What the person typed: only that decides. A write of an autocommand, a timer, an option or a command for many
+# The person's typing: only that decides. A write of an autocommand, a timer, an option or a command for many
 # buffers looks the same to the buffer that is written.
 #
 # Commands that are typed pass through the command line, and so do those of maps such as `:w<CR>`. What |:normal|
@@ -12,15 +12,15 @@ import autoload '../notify.vim'
 import autoload './command_line.vim'
 import autoload './seen.vim'
 
-# What is carried out: {buf, kind, argument, force, is_typed, drawn}, with what was on the screen when it was begun, see
-# `seen.Snapshot`; empty for nothing.
+# The command that is carried out: {buf, kind, argument, force, is_typed, drawn}, with what was on the screen when it
+# began, see `seen.Snapshot`; empty for nothing.
 var running: dict<any> = {}
 # The same of the command line in which the person is.
 var entered: dict<any> = {}
 # Called with what is about to be carried out. What it returns, if it is a text, is carried out instead.
 var OnCommand: func = (_, _, _) => v:none
 
-# Whether code plays what happens: it stands on the stack before `event`.
+# True if code plays what happens: it stands on the stack before `event`.
 export def IsPlayed(event: string): bool
   const before = matchstr(expand('<stack>'), $'^.\{{-}}\ze{event}')
   return reg_executing() != '' || before =~ 'function \|script \|Autocommands'
@@ -84,14 +84,14 @@ export def Detach()
   augroup END
 enddef
 
-# Whether a write comes from an autocommand, a timer or a function that no command of the person's called: they typed
+# True if a write comes from an autocommand, a timer or a function that no command of the person's called: they typed
 # `:w` and thought better of it, and a change that was typed ahead saves.
 def IsWrittenByCode(): bool
   const before = matchstr(expand('<stack>'), '^.\{-}\zeBufWriteCmd Autocommands')
   return before =~ 'Autocommands' || before =~ 'function \%(pillion#diff#typed#Run\)\@!' && !running.is_users
 enddef
 
-# Whether what is carried out was typed to write this buffer; once for each command.
+# True if what is carried out was typed to write this buffer; once for each command.
 export def Writes(buf: number): bool
   if empty(running) || !running.is_typed || running.buf != buf
       || index(['write', 'update', 'exit'], running.kind) < 0
@@ -103,12 +103,12 @@ export def Writes(buf: number): bool
   return true
 enddef
 
-# Whether what is carried out is a command for many buffers, lines or keys.
+# True if what is carried out is a command for many buffers, lines or keys.
 export def IsRepeating(): bool
   return get(running, 'is_repeating', false)
 enddef
 
-# Whether what is carried out quits Vim; with `!`, if `is_forced`.
+# True if what is carried out quits Vim; with `!`, if `is_forced`.
 export def Quits(is_forced = false): bool
   return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0 && (!is_forced || running.force != '')
 enddef
@@ -132,7 +132,7 @@ export def Run(line: string)
   endtry
 enddef
 
-# What a map does that does nothing but write, as a command; '' for all others.
+# The effect of a map that does nothing but write, as a command; '' for all others.
 def CommandOf(map: dict<any>): string
   if map.expr || map.lhs =~ '^<Plug>\||'
     return ''

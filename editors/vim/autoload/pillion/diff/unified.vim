@@ -9,7 +9,7 @@ import autoload './text.vim'
 const GROUP = 'pillion'
 const PROPERTY = 'PillionDelete'
 
-# How long after a change the lines are compared again, so that typing stays quick. Milliseconds.
+# The time after a change until the lines are compared again, so that typing stays quick. Milliseconds.
 const REFRESH_DELAY = 100
 
 var timer = 0

@@ -74,7 +74,8 @@ def TakeOut(diff: dict<any>, line: number, from: number, to: number)
   endfor
 enddef
 
-# How many bytes two texts have in common before they differ. `From(text, count)`: so many of them from that end.
+# The number of bytes that two texts have in common before they differ. `From(text, count)`: so many of them from that
+# end.
 def Common(one: string, other: string, most: number, From: func(string, number): string): number
   var [low, high] = [0, most]
   while low < high
@@ -88,7 +89,7 @@ def Common(one: string, other: string, most: number, From: func(string, number):
   return low
 enddef
 
-# What is different in two lines: {head, old, new}, after so many bytes.
+# The differences between two lines: {head, old, new}, after so many bytes.
 def Difference(old: string, new: string): dict<any>
   const most = min([strlen(old), strlen(new)])
   # Of no character only a part.

@@ -22,7 +22,7 @@ import autoload './unified.vim'
 const MIN_COLUMNS = 40
 const MIN_LINES = 8
 
-# Whether the proposal is in some window.
+# True if the proposal is in some window.
 export def IsShown(diff: dict<any>): bool
   return !empty(win_findbuf(diff.right))
 enddef
@@ -107,7 +107,7 @@ def Kept(): dict<any>
   return empty(side) ? {} : {buf: bufnr(), side: side}
 enddef
 
-# Whether a proposal can be shown now without disturbing the person.
+# True if a proposal can be shown now without disturbing the person.
 export def CanShow(): bool
   const what = busy.With()
   if what == 'terminal'

@@ -10,7 +10,7 @@ import autoload './label.vim'
 import autoload './pending.vim'
 import autoload './view.vim'
 
-# How long a command may take that is not a reason to keep a proposal out of sight. Milliseconds.
+# The time that a command may take which is not a reason to keep a proposal out of sight. Milliseconds.
 const MOMENT = 50
 
 # So long after the last key: the next one would go to the proposal.

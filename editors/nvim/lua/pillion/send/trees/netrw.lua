@@ -5,7 +5,7 @@ local M = {}
 
 local LONG, WIDE, TREE = 1, 2, 3
 
---- What stands before a name for each level of a tree.
+--- The marks before a name for each level of a tree.
 local LEVEL = "| "
 
 local function style()

@@ -15,7 +15,7 @@ const MARGIN: usize = 8;
 
 /// The lines that changed, and what was seen of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct SeenLines {
     places: Vec<Place>,
     hunks: usize,
 }
@@ -98,7 +98,7 @@ impl Window {
     }
 }
 
-impl Sight {
+impl SeenLines {
     /// Nothing was seen yet of what these hunks change, from `before` to the text of the buffer.
     pub fn of(hunks: &[Hunk], before: &Text, held: &str) -> Self {
         let mut starts = vec![0];
@@ -286,36 +286,36 @@ mod tests {
         Window::read(words).expect("it is whole")
     }
 
-    fn sight(before: &str, held: &str) -> Sight {
+    fn seen(before: &str, held: &str) -> SeenLines {
         let (old, new) = (Text::new(before.as_bytes()), Text::new(held));
-        Sight::of(&hunks::between(&old, &new), &old, held)
+        SeenLines::of(&hunks::between(&old, &new), &old, held)
     }
 
-    fn unseen(sight: &Sight) -> usize {
-        sight.unseen().expect("it is followed").hunks
+    fn unseen(seen: &SeenLines) -> usize {
+        seen.unseen().expect("it is followed").hunks
     }
 
     #[test]
     fn lines_are_seen_as_the_window_passes_over_them() {
         let held = "a\nB\nc\nd\ne\nf\ng\nH\n";
-        let mut sight = sight("a\nb\nc\nd\ne\nf\ng\nh\n", held);
-        assert_eq!(sight.specs().collect::<Vec<_>>(), ["2|0", "8|1"]);
-        sight.see(held, &window(0, 0, 1, &["2|0", "8|1"]));
-        assert_eq!(unseen(&sight), 1);
+        let mut seen = seen("a\nb\nc\nd\ne\nf\ng\nh\n", held);
+        assert_eq!(seen.specs().collect::<Vec<_>>(), ["2|0", "8|1"]);
+        seen.see(held, &window(0, 0, 1, &["2|0", "8|1"]));
+        assert_eq!(unseen(&seen), 1);
         // The person has written two lines above it.
-        sight.see(held, &window(7, 0, 9, &["2|0", "11|1"]));
-        assert_eq!(unseen(&sight), 1);
-        sight.see(held, &window(8, 0, 9, &["2|0", "11|1"]));
-        assert_eq!(unseen(&sight), 0);
+        seen.see(held, &window(7, 0, 9, &["2|0", "11|1"]));
+        assert_eq!(unseen(&seen), 1);
+        seen.see(held, &window(8, 0, 9, &["2|0", "11|1"]));
+        assert_eq!(unseen(&seen), 0);
     }
 
     #[test]
     fn of_a_line_that_is_wider_than_the_window_the_changed_columns_are_seen() {
         let (before, held) = ("0123456789\tabc old def\n", "0123456789\tabc new def\n");
-        let mut sight = sight(before, held);
+        let mut seen = seen(before, held);
         for (left, left_over) in [(0, 1), (9, 1), (16, 0)] {
-            sight.see(held, &window(0, left, 1, &["1|0"]));
-            assert_eq!(unseen(&sight), left_over, "{left}");
+            seen.see(held, &window(0, left, 1, &["1|0"]));
+            assert_eq!(unseen(&seen), left_over, "{left}");
         }
     }
 
@@ -348,7 +348,7 @@ mod tests {
         };
         // Six lines that are new, of which the window shows three; then one is removed.
         let held = "a\n1\n2\n3\n4\n5\n6\nb\n";
-        let mut long = sight("a\nb\nx\n", held);
+        let mut long = seen("a\nb\nx\n", held);
         let places: Vec<String> = long.specs().collect();
         let places: Vec<&str> = places.iter().map(String::as_str).collect();
         for (first, cursor, next) in [
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(long.next(held, &window), next, "{first}");
         }
         let held = "a\nB\nc\nd\ne\nf\ng\nH\n";
-        let two = sight("a\nb\nc\nd\ne\nf\ng\nh\n", held);
+        let two = seen("a\nb\nc\nd\ne\nf\ng\nh\n", held);
         let below = window(8, 0, 9, &["2|0", "8|1"]);
         assert_eq!(
             two.next(held, &below),
@@ -378,7 +378,7 @@ mod tests {
             format!("ä\t{long}\n"),
             format!("ä\t{}\n", long.replace('5', "x")),
         );
-        let mut sight = sight(&before, &held);
+        let mut seen = seen(&before, &held);
         let wide = |left: usize| {
             let numbers = [0, left, 3, 40, 44, 3, 20, 1, 1, 8, 7].map(|it| it.to_string());
             let words = numbers.into_iter().chain(["1|0".to_owned()]);
@@ -386,8 +386,8 @@ mod tests {
         };
         let (mut left, mut steps) = (0, 0);
         loop {
-            sight.see(&held, &wide(left));
-            let Some(target) = sight.next(&held, &wide(left)) else {
+            seen.see(&held, &wide(left));
+            let Some(target) = seen.next(&held, &wide(left)) else {
                 break;
             };
             // As Kakoune follows the cursor, with three columns beside it.
@@ -399,17 +399,17 @@ mod tests {
             steps += 1;
             assert!(steps < 10, "{left}");
         }
-        assert_eq!(unseen(&sight), 0);
+        assert_eq!(unseen(&seen), 0);
         assert!((3..=5).contains(&steps), "{steps}");
     }
 
     #[test]
     fn what_was_removed_is_seen_in_its_box_and_what_the_person_took_out_is_known() {
         let held = "a\nb\nc\nnew\n";
-        let mut sight = sight("a\nx\nb\nc\n", held);
-        sight.see(held, &window(0, 0, 1, &["2|0", "4|1"]));
-        assert_eq!(unseen(&sight), 2);
-        sight.see(held, &window(0, 0, 2, &["2|0"]));
-        assert_eq!(unseen(&sight), 0);
+        let mut seen = seen("a\nx\nb\nc\n", held);
+        seen.see(held, &window(0, 0, 1, &["2|0", "4|1"]));
+        assert_eq!(unseen(&seen), 2);
+        seen.see(held, &window(0, 0, 2, &["2|0"]));
+        assert_eq!(unseen(&seen), 0);
     }
 }

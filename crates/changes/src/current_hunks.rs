@@ -8,7 +8,7 @@ use pillion_text::{Text, merge};
 
 /// A change beside a text that has come from it.
 #[derive(Debug)]
-pub struct StandingHunks {
+pub struct CurrentHunks {
     before: Text,
     after: Text,
     now: Text,
@@ -16,7 +16,7 @@ pub struct StandingHunks {
     hunks: Vec<Hunk>,
 }
 
-impl StandingHunks {
+impl CurrentHunks {
     /// Finds the hunks from `before` to `after` in `now`.
     pub fn find(before: Text, after: Text, now: Text) -> Self {
         let changed = hunks::between(&before, &after);
@@ -132,17 +132,17 @@ mod tests {
 
     use super::*;
 
-    fn find(before: &str, after: &str, now: &str) -> StandingHunks {
+    fn find(before: &str, after: &str, now: &str) -> CurrentHunks {
         let text = |text: &str| Text::new(text.as_bytes());
-        StandingHunks::find(text(before), text(after), text(now))
+        CurrentHunks::find(text(before), text(after), text(now))
     }
 
-    fn places(found: &StandingHunks) -> Vec<(usize, usize)> {
+    fn places(found: &CurrentHunks) -> Vec<(usize, usize)> {
         let hunks = found.hunks().iter();
         hunks.map(|it| (it.after.start, it.after.end)).collect()
     }
 
-    fn without(found: &StandingHunks, lines: Range<usize>) -> Option<(String, usize, bool)> {
+    fn without(found: &CurrentHunks, lines: Range<usize>) -> Option<(String, usize, bool)> {
         let it = found.without(lines)?;
         Some((String::from_utf8(it.text).unwrap(), it.left, it.is_all))
     }

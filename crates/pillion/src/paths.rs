@@ -1,9 +1,11 @@
-//! A path that a person typed, as companions, editors and agents can use it.
+//! Paths between people and programs: one that a person typed, as companions, editors and agents can use it, and one that a
+//! person is shown.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use pillion_discovery::real_path;
+use pillion_text::visible;
 
 use crate::failure::{Failure, Kind};
 
@@ -32,6 +34,17 @@ pub fn unicode(path: PathBuf) -> Result<String, Failure> {
     })
 }
 
+/// `path` safe for a terminal, with `~` for `home`.
+pub fn shown(path: &Path, home: Option<&Path>) -> String {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    let text = match below {
+        Some(below) if below.as_os_str().is_empty() => "~".to_owned(),
+        Some(below) => Path::new("~").join(below).display().to_string(),
+        None => path.display().to_string(),
+    };
+    visible::one_line(&text)
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
@@ -47,5 +60,15 @@ mod tests {
         assert_eq!(read("a/../c.txt"), root.join("c.txt"));
         assert_eq!(read("link/c.txt"), root.join("link/c.txt"));
         assert!(absolute(Path::new("")).is_err());
+    }
+
+    #[test]
+    fn only_what_is_in_the_home_folder_is_shortened() {
+        let home = Some(Path::new("/home/a"));
+        let shown = |path: &str| shown(Path::new(path), home);
+        assert_eq!(shown("/home/a"), "~");
+        assert_eq!(shown("/home/a/b c"), "~/b c");
+        assert_eq!(shown("/home/ab"), "/home/ab");
+        assert_eq!(shown("/tmp/\u{1b}[2J"), "/tmp/␛[2J");
     }
 }

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use pillion_system::lock;
 /// Does something with each of many, of so many at the same time. Returns what came of each, in their order.
-pub fn side_by_side<I: Sync, T: Send>(
+pub fn in_parallel<I: Sync, T: Send>(
     threads: usize,
     items: &[I],
     work: impl Fn(&I) -> T + Sync,
@@ -20,7 +21,7 @@ pub fn side_by_side<I: Sync, T: Send>(
             && let Some(item) = items.get(at)
         {
             let result = work(item);
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut results = lock(&results);
             results.push((at, result));
         }
     };

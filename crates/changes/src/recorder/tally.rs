@@ -1,0 +1,78 @@
+//! The numbers of changes below the watched folders: how many nobody has seen, and one that tells lists apart.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher};
+
+use super::Recorder;
+use crate::scan::is_settled;
+use crate::table::Table;
+use crate::turn::{ChangeState, Turn, overlap};
+
+/// The numbers of changes below some folders.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// The number of changes that nobody has seen.
+    pub unseen: usize,
+    /// Another number once a list of them would show something else.
+    pub list: u32,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.unseen += other.unseen;
+        self.list = self.list.wrapping_add(other.list);
+    }
+}
+
+impl Recorder {
+    /// The numbers of changes below the folders, in all turns that are kept. Waits for the disk.
+    pub fn tally(&mut self) -> Tally {
+        let numbers = self.store.numbers().unwrap_or_default();
+        self.ended.retain(|number, _| numbers.contains(number));
+        for number in &numbers {
+            if !self.ended.contains_key(number)
+                && let Ok(turn) = self.store.turn(*number)
+                && turn.ended.is_some()
+            {
+                self.ended.insert(*number, turn);
+            }
+        }
+        self.counted.retain(|number, _| numbers.contains(number));
+        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
+        let is_here = |turn: &&Turn| overlap(&turn.roots, self.tables.iter().map(Table::root));
+        let mut tally = Tally::default();
+        for turn in self.ended.values().chain(open).filter(is_here) {
+            let written = self.store.written_at(turn.number);
+            let known = self.counted.get(&turn.number);
+            let known = known.filter(|(at, _)| Some(*at) == written);
+            if let Some((_, known)) = known {
+                tally.add(*known);
+                continue;
+            }
+            let counted = self.tally_of(turn);
+            tally.add(counted);
+            // File systems count time in steps: what is written in the same one leaves no trace.
+            if let Some(at) = written.filter(|(at, _)| is_settled(*at)) {
+                self.counted.insert(turn.number, (at, counted));
+            }
+        }
+        tally
+    }
+
+    pub(super) fn tally_of(&self, turn: &Turn) -> Tally {
+        let judged = self.store.judged(turn.number);
+        let mut tally = Tally::default();
+        for change in turn.real_changes() {
+            let judged = judged.as_ref().ok().and_then(|it| it.of(change.number));
+            let state = change.state(judged);
+            let mut hasher = DefaultHasher::new();
+            let at = judged.map(|it| it.at);
+            let shown = (turn.number, change.number, &change.after, state.name(), at);
+            shown.hash(&mut hasher);
+            tally.add(Tally {
+                unseen: usize::from(state == ChangeState::Unseen),
+                list: (hasher.finish() >> 32) as u32,
+            });
+        }
+        tally
+    }
+}
