@@ -184,7 +184,7 @@ impl ChangesPage {
         words
     }
 
-    /// Those words, as the agent gets them with what is decided about this line.
+    /// Those words, as the agent gets them with what is decided about this line: the reason first, as in a diff.
     fn notes_of(row: ChangesRow<'_>, words: &SentWords) -> Vec<Note> {
         let notes = words.iter().flat_map(|(id, words)| {
             let of_file = match row {
@@ -197,7 +197,7 @@ impl ChangesPage {
                 }
                 _ => words.note.clone(),
             };
-            [note, words.reason.clone()]
+            [words.reason.clone(), note]
         });
         let notes = notes.filter(|text| !text.trim().is_empty());
         notes.map(Note::on_all).collect()

@@ -113,7 +113,8 @@ fn position(app: &App) -> String {
 
 fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let all = wanted(app);
-    let mut room = usize::from(area.width).saturating_sub(1);
+    // Nothing needs to follow the last one.
+    let mut room = usize::from(area.width) + 1;
     let mut kept = vec![false; all.len()];
     let mut order: Vec<_> = (0..all.len()).collect();
     order.sort_by_key(|at| all[*at].2);
@@ -135,7 +136,7 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     put(buffer, area, &Line::from(spans));
 }
 
-/// Keys, what they do, and how soon they give way when there is no room.
+/// Keys, what they do in a word or two, and how soon they give way when there is no room: the help has all of them.
 fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     if let Some((enter, esc)) = app.enter_and_esc_do() {
         return vec![("Enter", enter, 0), ("Esc", esc, 0)];
@@ -145,19 +146,20 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
             ("Enter", "look", 0),
             ("a", "keep", 0),
             ("r", "take back", 0),
-            ("R", "with a reason", 3),
-            ("C", "note", 3),
+            ("R", "with reason", 2),
+            ("C", "note", 4),
             ("z", "undo", 1),
-            ("n", "next unseen", 2),
+            ("n", "next", 3),
             (
                 "S",
                 if app.views.is_empty() {
                     "close"
                 } else {
-                    "pending diffs"
+                    "diffs"
                 },
                 0,
             ),
+            ("?", "help", 1),
         ];
     }
     let Some(view) = app.view() else {
@@ -181,7 +183,7 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
         ("z", "undo", 5),
     ];
     if is_written {
-        keys.insert(2, ("R", "take back, with a reason", 4));
+        keys.insert(2, ("R", "take back", 3));
     }
     if app.views.len() > 1 {
         keys.push(("Tab", "next diff", 3));

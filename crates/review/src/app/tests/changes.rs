@@ -249,7 +249,7 @@ fn a_proposal_is_announced_in_front_of_the_list() {
         person.open_now(name, None, "1\n");
         let said = format!("Gemini CLI proposes {name} · S shows it");
         assert_eq!(person.message(), said);
-        assert!(see(&mut person).contains("S pending diffs"));
+        assert!(see(&mut person).contains("S diffs"));
         assert_eq!(person.shown(), DiffId(1));
     }
     person.press("S");
@@ -357,7 +357,7 @@ fn a_note_waits_for_the_decision_about_its_line() {
     person.press("Rno");
     see(&mut person);
     let taken = ChangesAct::TakeBack(TakeBack {
-        meant: with_notes(meant("8", "t8"), &["all of it", "no"]),
+        meant: with_notes(meant("8", "t8"), &["no", "all of it"]),
         ..TakeBack::default()
     });
     assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
@@ -470,6 +470,30 @@ fn a_note_of_the_list_goes_with_the_decision_in_the_diff() {
     }
 }
 
+/// As in a diff: what is told first is shown as the reason.
+#[test]
+fn the_reason_goes_before_all_notes() {
+    for (note_on, row, expected) in [
+        ("", ("8.2", "r8.2"), &["why", "note"][..]),
+        ("gg", ("8", "t8"), &["why", "note"]),
+        ("j", ("8", "t8"), &["why", "src/8.3.rs: note"]),
+    ] {
+        let mut person = with_list();
+        person.press(note_on);
+        person.press("Cnote");
+        person.key(KeyCode::Enter);
+        person.press(if row.0 == "8" { "gg" } else { "" });
+        see(&mut person);
+        person.press("Rwhy");
+        see(&mut person);
+        let taken = ChangesAct::TakeBack(TakeBack {
+            meant: with_notes(meant(row.0, row.1), expected),
+            ..TakeBack::default()
+        });
+        assert_eq!(acts(person.key(KeyCode::Enter)), [taken]);
+    }
+}
+
 #[test]
 fn a_note_and_a_reason_have_room_together() {
     let mut person = with_list();
@@ -485,7 +509,7 @@ fn a_note_and_a_reason_have_room_together() {
         panic!("it is taken back");
     };
     let bytes: Vec<_> = taken.meant.notes.iter().map(|it| it.text.len()).collect();
-    assert_eq!(bytes, [4_000, 6_000]);
+    assert_eq!(bytes, [6_000, 4_000]);
 }
 
 #[test]

@@ -72,6 +72,37 @@ fn wide_terminals_have_the_list_beside_the_diff() {
     insta::assert_snapshot!("pane_that_was_asked_for", see(&mut person));
 }
 
+/// What has no room is in the help, which has its key there at any width.
+#[test]
+fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
+    for (width, of_list, of_diff) in [
+        (
+            120,
+            "Enter look  a keep  r take back  R with reason  C note  z undo  n next  S diffs  ? help",
+            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  z undo  u unified  w wrap  ? help  q quit",
+        ),
+        (
+            80,
+            "Enter look  a keep  r take back  R with reason  z undo  n next  S diffs  ? help",
+            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  ? help",
+        ),
+        (
+            60,
+            "Enter look  a keep  r take back  z undo  S diffs  ? help",
+            "a accept  r leave  space hunk out  n/p hunk  e edit  ? help",
+        ),
+    ] {
+        let mut person = beside(width, 24, list());
+        let last_row = |person: &mut Person| {
+            let screen = see(person);
+            screen.lines().next_back().unwrap().trim().to_owned()
+        };
+        assert_eq!(last_row(&mut person), of_diff, "{width}");
+        person.press("S");
+        assert_eq!(last_row(&mut person), of_list, "{width}");
+    }
+}
+
 #[test]
 fn the_list_has_the_keys_when_the_person_goes_there() {
     let mut person = beside(160, 16, list());
