@@ -27,13 +27,15 @@ const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 pub const REVIEW_CLIENT: &str = "pillion";
 
 /// Tells the session what it is to know first: where to write, which port agents connect to, and which agents there are.
-/// Buffers that an earlier companion left are the person's now.
+/// Buffers that an earlier companion left are the person's now. One that has started beside this one ends: `pillion-enable`
+/// was given twice.
 pub fn begin(folder: &Path, port: u16) -> String {
     let folder = word(&folder.to_string_lossy());
     let agents = Dialect::PROGRAMS.map(Dialect::name).join(" ");
     let choices = ReviewChoice::ALL.map(ReviewChoice::name).join(" ");
     format!(
-        "set-option global pillion_dir {folder}
+        "pillion-say end
+         set-option global pillion_dir {folder}
          set-option global pillion_port {port}
          set-option global pillion_agents {agents}
          set-option global pillion_choices {choices}

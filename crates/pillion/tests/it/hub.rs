@@ -157,6 +157,32 @@ fn where_the_hub_is_killed_another_goes_on_at_the_same_port() {
     assert_eq!(first.ended(), Some(0));
 }
 
+/// Those of all front ends together are the workspace's, and one comes back first.
+#[test]
+fn the_port_outlives_a_hub_of_front_ends_with_different_roots() {
+    let sandbox = Sandbox::new();
+    let roots = [
+        sandbox.home.workspace(),
+        sandbox.home.other_workspace("two"),
+    ];
+    let roots = roots.map(|root| root.to_str().unwrap().to_owned());
+    let [one, two] = roots.each_ref().map(String::as_str);
+    let first = sandbox.serve_in_hub(["--workspace", one]);
+    let _second = sandbox.serve_in_hub(["--workspace", one, "--workspace", two]);
+    for signal in ["KILL", "TERM", "KILL", "KILL"] {
+        wait_until("both are there", || {
+            running(&sandbox).iter().any(|it| it.views.len() == 2)
+        });
+        let hub = hub_of(&sandbox);
+        kill(hub, signal);
+        wait_until("another hub", || {
+            running(&sandbox).iter().any(|it| it.pid != hub)
+        });
+        let ports: Vec<_> = running(&sandbox).iter().map(|it| it.port).collect();
+        assert_eq!(ports, [first.port()], "{signal}");
+    }
+}
+
 /// For an agent that connects again, which the stand-in's process does.
 #[test]
 fn what_a_person_chose_for_an_agent_outlives_a_hub_that_is_killed() {

@@ -4,6 +4,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use pillion_testkit::{
     Home, KakouneSetup, KakouneVersion, Pane, SOON, TestClaude, Tmux, each_kakoune,
 };
 
-use crate::world::World;
+use crate::world::{PILLION, World};
 
 /// The first line is the port, the second the folder; then one argument a line. Newlines in them are two characters.
 const SCRIPT: &str = r#"#!/bin/sh
@@ -175,6 +176,36 @@ fn without_a_companion_they_say_so(version: KakouneVersion) {
     world.wait_running();
     world.kakoune.input(":pillion-run gemini<ret>");
     assert_eq!(started(&world)[0], world.kakoune.get("%opt{pillion_port}"));
+}
+
+/// In a `kakrc`, beside the automatic start, or by hand at once after it.
+#[each_kakoune]
+fn enabled_twice_it_is_one_view(version: KakouneVersion) {
+    let files = [("a.txt", "a\n")];
+    let world = World::with(version, Home::new(), &files, |setup| {
+        setup.kakrc("pillion-enable\npillion-enable")
+    });
+    let views = || {
+        let mut list = Command::new(PILLION);
+        list.args(["list", "--json"]).current_dir(world.home.workspace());
+        list.env_clear().envs(world.home.env().iter());
+        let output = list.output().unwrap().stdout;
+        let list: serde_json::Value = serde_json::from_slice(&output).unwrap();
+        list[0]["views"].as_array().map(Vec::len)
+    };
+    world.wait_running();
+    let started = Instant::now();
+    let bridges = || pillion_testkit::all_of(&world.home).into_iter().filter(|pid| {
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        command.windows(9).any(|part| part == b"\0kakoune\0")
+    });
+    while views() != Some(1) || bridges().count() != 1 {
+        assert!(started.elapsed() < SOON, "{:?}", views());
+        sleep(Duration::from_millis(50));
+    }
+    let port = world.kakoune.get("%opt{pillion_port}");
+    let folder = world.kakoune.get("%opt{pillion_dir}");
+    assert!(port != "0" && Path::new(&folder).is_dir(), "{port} {folder}");
 }
 
 #[each_kakoune]

@@ -4,7 +4,7 @@ use pillion_protocol::Dialect;
 use pillion_testkit::{Home, NvimSetup, NvimVersion, each_neovim};
 use serde_json::json;
 
-use crate::world::{PILLION, World};
+use crate::world::{PILLION, World, setup};
 
 /// The roots that agents find, as the discovery file names them.
 fn published(world: &World) -> Vec<String> {
@@ -86,6 +86,31 @@ fn the_repositories_of_open_files_are_roots_while_a_file_of_theirs_is_open(versi
     world.nvim.command("doautocmd <nomodeline> FocusGained");
     wait_published(&world, &[&inner, &inner.join("deep")]);
     world.nvim.assert_no_errors();
+}
+
+/// Agents would connect to neither of two.
+#[each_neovim]
+fn a_neovim_that_opens_a_file_of_another_ones_project_shares_its_companion(version: NvimVersion) {
+    let home = Home::new();
+    let project = home.workspace();
+    let other = home.other_workspace("other");
+    std::fs::create_dir(project.join(".git")).unwrap();
+    std::fs::write(other.join("b.txt"), "b\n").unwrap();
+    let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
+    let setup = setup(version, &world.home).cwd(&other);
+    let second = setup.arg(other.join("b.txt")).headless();
+    let port = "require('pillion.client').state.port";
+    second.wait_until("Pillion running", &format!("{port} ~= nil"));
+    let first: u16 = world.nvim.lua(&format!("return {port}"), json!([]));
+    second.command(&format!("edit {}/a.txt", project.display()));
+    // So does an agent in a terminal of the second one from now on.
+    second.wait_until("one companion", &format!("{port} == {first}"));
+    let variable = format!("vim.env.CLAUDE_CODE_SSE_PORT == '{first}'");
+    second.wait_until("its variables", &variable);
+    assert_eq!(pillion_testkit::lock_files(&world.home).len(), 1);
+    wait_published(&world, &[&project, &other]);
+    world.nvim.assert_no_errors();
+    second.assert_no_errors();
 }
 
 #[each_neovim]

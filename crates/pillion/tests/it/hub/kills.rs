@@ -72,7 +72,7 @@ struct Figures {
     kept: usize,
     /// Of these, the person at the editor that was used last got to know where.
     told: usize,
-    /// Accepted texts that went with a killed hub, which alone had them.
+    /// Accepted texts that a killed hub had not given to their agent, nor put into a file. `pillion log` has them.
     gone_with_hub: usize,
     cut: usize,
     /// The number of times that a hub was killed while it started, and that the port or the token of Claude Code went with it.
@@ -405,8 +405,12 @@ impl World {
         match round.blow {
             Blow::KillHub | Blow::KillHubs => {
                 let is_gone = |owed: &Owed| !kept(&self.sandbox, &owed.file).contains(&owed.text);
-                let gone = self.owed.drain(..).filter(is_gone).count();
-                self.figures.gone_with_hub += gone;
+                let gone: Vec<_> = self.owed.drain(..).filter(is_gone).collect();
+                self.figures.gone_with_hub += gone.len();
+                for owed in gone {
+                    let text = &owed.text;
+                    assert!(logged(&self.sandbox).contains(text), "{text} is nowhere");
+                }
             }
             Blow::EndHub => self.expect_kept(),
             _ => {}
@@ -462,6 +466,16 @@ fn lock(sandbox: &Sandbox) -> (PathBuf, String) {
 
 fn find_agent(sandbox: &Sandbox) -> TestAgent {
     TestAgent::find(&sandbox.home, Dialect::GeminiCli)
+}
+
+/// The texts of everything that was decided.
+fn logged(sandbox: &Sandbox) -> Vec<String> {
+    let texts = sandbox.home.home().join(".local/state/pillion/changes/texts");
+    let folders = fs::read_dir(texts).unwrap().flatten();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
+    files
+        .filter_map(|file| fs::read_to_string(file.path()).ok())
+        .collect()
 }
 
 /// The texts that are kept for this file.
