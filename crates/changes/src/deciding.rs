@@ -5,7 +5,7 @@ mod telling;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use pillion_discovery::real_path;
