@@ -50,6 +50,7 @@ mod unhooked;
 mod view_id;
 mod views;
 mod wake;
+mod weighing;
 mod wire;
 mod written;
 
