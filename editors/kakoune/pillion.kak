@@ -386,7 +386,12 @@ define-command -hidden pillion-decide -params 2 %{
 }
 define-command -hidden pillion-decide- -params 1 %{ pillion-untyped }
 define-command -hidden pillion-decide-typed -params 1 %{ set-option window pillion_decision %arg{1} }
-define-command -hidden pillion-finish -params 1 %{ evaluate-commands "pillion-finish-%opt{pillion_decision}" %arg{1} }
+define-command -hidden pillion-finish -params 1 %{
+    evaluate-commands "pillion-finish-%opt{pillion_decision}" %arg{1}
+    try %{ evaluate-commands "pillion-unasked-in-%opt{pillion_mode}" }
+}
+# The prompt is over: what a program writes before the next key was not typed into it.
+define-command -hidden pillion-unasked-in-normal %{ set-option window pillion_asked '' }
 define-command -hidden pillion-finish- -params 1 nop
 define-command -hidden pillion-finish-accept -params 1 %{ pillion-finish-as %arg{1} accept }
 define-command -hidden pillion-finish-reject -params 1 %{ pillion-finish-as %arg{1} reject }

@@ -129,7 +129,13 @@ impl FileChecks {
 
     /// Looks at the file of an acceptance and weighs it, for an [`Event::Weighed`]. If the disk does not answer in time,
     /// that is what is doubted.
-    pub(crate) fn weigh(&self, view: ViewId, acceptance: Acceptance, reply: Reply<Ruling>) {
+    pub(crate) fn weigh(
+        &self,
+        number: u64,
+        view: ViewId,
+        acceptance: Acceptance,
+        reply: Reply<Ruling>,
+    ) {
         let (threads, events) = (self.decisions.clone(), self.events.clone());
         tokio::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
@@ -138,6 +144,7 @@ impl FileChecks {
             let found = timeout(CHECK_TIMEOUT, weighing).await.ok().flatten();
             let finding = found.unwrap_or_else(|| kept.weigh_blind());
             let _ = events.send(Event::Weighed {
+                number,
                 view,
                 decide,
                 finding,

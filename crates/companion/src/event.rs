@@ -41,6 +41,9 @@ pub(crate) type Waiter = oneshot::Sender<String>;
 /// The way to a process that stands beside a hook: what became of the hook; dropping it says that there is no answer.
 pub(crate) type GuardWay = oneshot::Sender<Guarded>;
 
+/// The way for a list of the diffs that are pending.
+pub(crate) type Listing = oneshot::Sender<Vec<PendingDiff>>;
+
 /// One thing that happened. The loop handles them one by one, in order.
 #[derive(Debug)]
 pub(crate) enum Event {
@@ -119,8 +122,9 @@ pub(crate) enum Event {
     Shown(ViewId, ProposalKey, Result<(), String>),
     /// A front end closed a view that it was asked to close, and this stood in it.
     Closed(ViewId, ProposalKey, Result<String, String>),
-    /// An acceptance was weighed.
+    /// The acceptance of this number was weighed.
     Weighed {
+        number: u64,
         view: ViewId,
         decide: Arc<Decide>,
         finding: Finding,
@@ -187,8 +191,8 @@ impl fmt::Debug for NewView {
 /// A command, as the loop gets it.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// The diffs that are pending.
-    Diffs(oneshot::Sender<Vec<PendingDiff>>),
+    /// The diffs that are pending, once every acceptance that has begun is decided or refused.
+    Diffs(Listing),
     /// One that is pending, in the revision that is named.
     Diff {
         diff: DiffRef,

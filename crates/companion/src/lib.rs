@@ -49,6 +49,7 @@ mod turns;
 mod unhooked;
 mod views;
 mod wake;
+mod weighing;
 mod wire;
 mod written;
 

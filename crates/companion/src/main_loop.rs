@@ -30,7 +30,7 @@ use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events, GuardWay, Waiter};
+use crate::event::{Caller, Event, Events, GuardWay, Listing, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::guards::Guards;
@@ -48,6 +48,7 @@ use crate::turns::Turns;
 use crate::unhooked::Unhooked;
 use crate::views::Views;
 use crate::wake::Wakers;
+use crate::weighing::Weighing;
 use crate::written::Written;
 
 /// The interval at which what agents have read by now is forgotten, while there is such.
@@ -94,8 +95,8 @@ pub(crate) struct MainLoop {
     focusing: Vec<oneshot::Sender<()>>,
     diffs: Diffs<Caller>,
     gate: Gate,
-    /// The number of acceptances that are being weighed.
-    weighing: usize,
+    /// The acceptances that are being weighed, and the lists of diffs that wait for them.
+    weighing: Weighing<Listing>,
     roots: Arc<[PathBuf]>,
     /// The roots in which agents are to find another companion.
     withheld: Vec<PathBuf>,
@@ -170,7 +171,7 @@ impl MainLoop {
         Self {
             checks: FileChecks::new(check, compares, events.clone()),
             gate: Gate::default(),
-            weighing: 0,
+            weighing: Weighing::default(),
             roots: views.roots().into(),
             withheld: Vec::new(),
             views,
@@ -378,11 +379,17 @@ impl MainLoop {
                 self.tell_closed(key, closed);
             }
             Event::Weighed {
+                number,
                 view,
                 decide,
                 finding,
                 reply,
-            } => self.weighed(view, decide, finding, reply, now),
+            } => {
+                self.weighed(view, decide, finding, reply, now);
+                for listing in self.weighing.end(number) {
+                    self.list_pending(listing);
+                }
+            }
             Event::SavedByPerson(file) => self.context.focus(file, now),
             Event::SavedInEditor(path) => self.judging.saved(path),
             Event::Attached(new) => self.attached(new, now),
@@ -619,7 +626,7 @@ impl MainLoop {
         while let Ok(event) = inbox.try_recv() {
             self.handle(event);
         }
-        while self.weighing > 0
+        while !self.weighing.is_empty()
             && let Some(event) = inbox.recv().await
         {
             self.handle(event);

@@ -6,6 +6,7 @@
 //! started dies with the value that stands for it.
 
 mod agent;
+mod barrier;
 mod claude;
 mod claude_npm;
 mod codex;
@@ -47,6 +48,7 @@ pub use pillion_testkit_attributes::{
 };
 
 pub use agent::{Agent, AgentKind};
+pub use barrier::pending_diffs;
 pub use claude::{Claude, ClaudeStart, set_up_claude, set_up_claude_in};
 pub use claude_npm::{ClaudeNpm, ClaudeRelease};
 pub use codex::{Codex, CodexHook, CodexModel, CodexStart};

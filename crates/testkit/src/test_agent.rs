@@ -1,5 +1,6 @@
 //! An agent without a screen or a Node: the project's own client. For speed, beside the real ones.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use pillion_protocol::dialect::FileName;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeContext, SetArgument, Token};
 use tokio::runtime::Runtime;
 
+use crate::barrier::{check_pending, reject};
 use crate::{Home, SOON, pause};
 
 /// A connected agent.
@@ -22,6 +24,8 @@ pub struct TestAgent {
     runtime: Runtime,
     client: Arc<Client>,
     updates: Updates,
+    /// The file of the last proposal.
+    proposed: RefCell<PathBuf>,
 }
 
 /// A call of an agent that is under way, while the test answers as the editor.
@@ -59,6 +63,7 @@ impl TestAgent {
             runtime,
             client: Arc::new(client),
             updates,
+            proposed: RefCell::default(),
         }
     }
 
@@ -106,6 +111,7 @@ impl TestAgent {
             place: place.parse().expect("a number"),
             of: of.parse().expect("a number"),
         };
+        self.proposed.replace(path.into());
         let client = Arc::clone(&self.client);
         let (path, content) = (path.to_owned(), content.to_owned());
         Call::start(move || async move { client.open_in_set(&path, &content, &set).await })
@@ -119,6 +125,7 @@ impl TestAgent {
 
     /// The same, if it may fail.
     pub fn try_propose(&self, path: impl AsRef<Path>, content: &str) -> Result<(), ClientError> {
+        self.proposed.replace(path.as_ref().to_owned());
         let path = path.as_ref().to_str().expect("agents send UTF-8 only");
         self.runtime.block_on(self.client.open_diff(path, content))
     }
@@ -132,6 +139,7 @@ impl TestAgent {
 
     /// Begins to propose a text for a file.
     pub fn proposing(&self, path: &str, content: &str) -> Call<()> {
+        self.proposed.replace(path.into());
         let client = Arc::clone(&self.client);
         let (path, content) = (path.to_owned(), content.to_owned());
         Call::start(move || async move { client.open_diff(&path, &content).await })
@@ -194,18 +202,39 @@ impl TestAgent {
         }
     }
 
-    /// Returns true if nothing but contexts comes for so long.
-    pub fn receives_no_outcome(&mut self, during: Duration) -> bool {
-        let outcome = async {
-            loop {
-                let update = self.updates.next().await.expect("the stream is open");
-                if !matches!(update, Update::Context(_)) {
-                    return;
-                }
-            }
-        };
-        let outcome = async { tokio::time::timeout(during, outcome).await };
-        self.runtime.block_on(outcome).is_err()
+    /// Checks that nothing was decided about the last proposal, now that everything which the person did before has been
+    /// handled: it is pending, and nothing but contexts has come.
+    ///
+    /// # Errors
+    /// What is pending, or what has come.
+    #[track_caller]
+    pub fn check_pending(&mut self, home: &Home) -> Result<(), String> {
+        check_pending(home, &*self.proposed.borrow())?;
+        match self.hear(Duration::ZERO) {
+            Heard::Nothing => Ok(()),
+            heard => Err(format!("this has come: {heard:?}")),
+        }
+    }
+
+    /// Checks that no outcome is on its way which it has not taken: it proposes a text for another file, a command of this
+    /// `pillion` rejects that, and the next outcome is this rejection.
+    ///
+    /// # Errors
+    /// What came before.
+    #[track_caller]
+    pub fn check_heard_all(
+        &mut self,
+        home: &Home,
+        pillion: impl AsRef<Path>,
+    ) -> Result<(), String> {
+        let other = home.workspace().join("proposed after everything else.txt");
+        self.propose(&other, "after everything else\n");
+        reject(home, pillion.as_ref(), &other);
+        let path = other.display().to_string();
+        match self.outcome() {
+            Update::DiffRejected { path: rejected } if rejected == path => Ok(()),
+            earlier => Err(format!("this came before: {earlier:?}")),
+        }
     }
 
     /// Ends the session.
@@ -231,16 +260,30 @@ impl<T: Send + 'static> Call<T> {
         }))
     }
 
-    /// Returns true if there is no answer for so long.
-    pub fn is_pending(&self, during: Duration) -> bool {
+    /// Waits for the answer, but no longer than this, and returns true if it has come.
+    pub fn is_answered_within(&self, time: Duration) -> bool {
         let started = Instant::now();
-        while started.elapsed() < during {
+        while started.elapsed() < time {
             if self.0.is_finished() {
-                return false;
+                return true;
             }
             pause(started);
         }
-        true
+        false
+    }
+
+    /// Checks that nothing was decided about this call, which proposes a text for the file, now that everything which the
+    /// person did before has been handled.
+    ///
+    /// # Errors
+    /// What is pending instead, or that it has an answer.
+    #[track_caller]
+    pub fn check_pending(&self, home: &Home, path: &Path) -> Result<(), String> {
+        check_pending(home, path)?;
+        match self.0.is_finished() {
+            true => Err("the call has an answer".to_owned()),
+            false => Ok(()),
+        }
     }
 
     /// Waits for the answer.
@@ -252,7 +295,7 @@ impl<T: Send + 'static> Call<T> {
     /// If there is none in time.
     #[track_caller]
     pub fn end(self) -> Result<T, String> {
-        assert!(!self.is_pending(SOON), "the call has no answer");
+        assert!(self.is_answered_within(SOON), "the call has no answer");
         let answer = self.0.join().expect("the call does not panic");
         answer.map_err(|error| error.to_string())
     }

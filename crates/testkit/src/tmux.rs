@@ -9,6 +9,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -214,6 +216,33 @@ impl Pane {
         self.server.run(["set-buffer", "-b", "pasted", "--", text]);
         self.server
             .run(["paste-buffer", "-p", "-d", "-b", "pasted", "-t", &target]);
+    }
+
+    /// Waits until the program has read everything that was typed.
+    ///
+    /// # Panics
+    /// With the whole screen, if it does not.
+    pub fn wait_read(&self) {
+        // tmux has written it by the time it answers another command.
+        let terminal = self.format("#{pane_tty}");
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::NONBLOCK;
+        // It is gone with the program.
+        let Ok(terminal) = open(terminal, flags, Mode::empty()) else {
+            return;
+        };
+        let started = Instant::now();
+        let is_unread = || {
+            let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
+            poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+        };
+        while is_unread() && self.is_running() {
+            assert!(
+                started.elapsed() < SOON,
+                "expected the program to read what was typed; {}",
+                self.described(&self.screen())
+            );
+            pause(started);
+        }
     }
 
     /// The visible screen as text, one line per row, without trailing blanks.

@@ -60,7 +60,8 @@ impl Command {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Request {
-    /// The diffs that wait for the reviewer, oldest first: an array of [`DiffSummary`].
+    /// The diffs that wait for the reviewer, oldest first: an array of [`DiffSummary`]. Answered when no acceptance that has
+    /// begun is being weighed any more.
     Diffs,
     /// One of them, with its text: a [`DiffText`].
     Diff(DiffRef),

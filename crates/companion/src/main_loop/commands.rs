@@ -10,14 +10,16 @@ use pillion_view::{Options, Reply};
 
 use super::MainLoop;
 use crate::diffs::SettleRequest;
-use crate::event::{Acted, Command};
+use crate::event::{Acted, Command, Listing};
 use crate::feedback::Remark;
 
 impl MainLoop {
     pub(super) fn command(&mut self, command: Command, now: Instant) {
         match command {
-            Command::Diffs(answer) => {
-                let _ = answer.send(self.diffs.pending().collect());
+            Command::Diffs(listing) => {
+                if let Some(listing) = self.weighing.wait(listing) {
+                    self.list_pending(listing);
+                }
             }
             Command::Diff { diff, answer } => {
                 let _ = answer.send(self.diffs.find_pending(diff));
@@ -104,6 +106,12 @@ impl MainLoop {
             #[cfg(unix)]
             Command::Withhold(roots) => self.withhold(roots),
         }
+    }
+
+    /// Answers with the diffs that are pending.
+    pub(super) fn list_pending(&self, listing: Listing) {
+        // A command that does not wait any more needs no answer.
+        let _ = listing.send(self.diffs.pending().collect());
     }
 
     /// Answers the commands whose file agents have received, or would have: an agent that

@@ -41,8 +41,8 @@ impl MainLoop {
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {
             Some(acceptance) => {
-                self.weighing += 1;
-                self.checks.weigh(view, acceptance, reply);
+                let number = self.weighing.begin();
+                self.checks.weigh(number, view, acceptance, reply);
             }
             None => self.settle(view, decide, reply, now),
         }
@@ -56,7 +56,6 @@ impl MainLoop {
         reply: Reply<Ruling>,
         now: Instant,
     ) {
-        self.weighing -= 1;
         // The agent may have taken it away meanwhile, or replaced it.
         if let Err(stale) = self.diffs.check_current(decide.key) {
             return reply.done(Ruling::stale(stale));

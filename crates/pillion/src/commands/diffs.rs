@@ -16,7 +16,8 @@ use crate::args::Target;
 ///
 /// `1.3` is the agent's third proposal for diff 1: `pillion accept 1.3` accepts that proposal and
 /// no other. If a path leads elsewhere through links, ` -> ` shows the real file. `(2 of 3)` is the
-/// place of a file among several that belong together.
+/// place of a file among several that belong together. A diff that is being accepted at that moment is
+/// listed only if that turns out not to count: the list waits for it, two seconds at most.
 ///
 /// The printed text is what `pillion accept` would accept: what stands in the view, edits included.
 /// If the editor does not tell that, the agent's text is printed, with a note.

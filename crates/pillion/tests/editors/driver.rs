@@ -117,6 +117,12 @@ pub trait Editor {
     /// Has code save everything, as an autosave does. Waits until it has run.
     fn save_by_code(&self);
 
+    /// The number of times that it saved everything by itself, with [`Habit::Autosave`].
+    fn autosaves(&self) -> u32;
+
+    /// Waits until it has read the keys that were pressed. Those that it is not sent through a terminal it has.
+    fn wait_read(&self) {}
+
     /// Puts the proposal that waits, or the newest of those that do, on the screen and into focus.
     fn show_proposal(&self);
 

@@ -18,9 +18,6 @@ pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 /// By then a question is on the screen, and has been there for so long that its answer counts.
 const QUESTION: Duration = Duration::from_secs(3);
 
-/// The time for which it is watched that nothing is decided.
-const QUIET: Duration = Duration::from_millis(300);
-
 pub struct Person {
     pub editor: Box<dyn Editor>,
     /// Connected, from the beginning.
@@ -173,8 +170,17 @@ impl Person {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&mut self, why: &str) {
-        let is_pending = self.gemini.receives_no_outcome(QUIET);
-        assert!(is_pending, "decided by {why}\n{}", self.editor.describe());
+        self.editor.wait_read();
+        let pending = self.gemini.check_pending(&self.home);
+        assert_eq!(pending, Ok(()), "after {why}\n{}", self.editor.describe());
+    }
+
+    /// Gemini CLI has heard of everything that was decided.
+    #[track_caller]
+    pub fn has_heard_all(&mut self) {
+        self.editor.wait_read();
+        let heard = self.gemini.check_heard_all(&self.home, PILLION);
+        assert_eq!(heard, Ok(()), "{}", self.editor.describe());
     }
 
     /// Waits until no view is left.

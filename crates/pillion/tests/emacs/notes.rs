@@ -47,6 +47,7 @@ fn a_reason_is_asked_for_and_leaving_the_prompt_decides_nothing(version: EmacsVe
             .emacs
             .input_until("not this<C-g>", "(not (active-minibuffer-window))");
         world.is_pending(&mut gemini, "C-g");
+        world.look();
         answer(&world, "<C-u><C-c><C-k>", reason);
         world.is_rejected(&mut gemini);
         assert_eq!(sent(&world), json!([{"text": reason}]));

@@ -1,7 +1,6 @@
 //! A person's Emacs with the package, and agents that are connected to it.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pillion_agent::Update;
 use pillion_protocol::{Dialect, File};
@@ -12,9 +11,6 @@ pub const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
 
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
-
-/// The time for which it is watched that nothing is decided.
-const QUIET: Duration = Duration::from_millis(300);
 
 /// Emacs with `a.txt` open, the terminal, and the home that it runs in.
 #[derive(Debug)]
@@ -116,8 +112,9 @@ impl World {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&self, gemini: &mut TestAgent, why: &str) {
-        let is_pending = gemini.receives_no_outcome(QUIET);
-        assert!(is_pending, "decided by {why}\n{}", self.emacs.describe());
+        self.emacs.pane().wait_read();
+        let pending = gemini.check_pending(&self.home);
+        assert_eq!(pending, Ok(()), "after {why}\n{}", self.emacs.describe());
     }
 
     #[track_caller]

@@ -59,6 +59,14 @@ impl World {
         TestAgent::find(&self.home, Dialect::GeminiCli)
     }
 
+    /// Nothing was decided about what this agent proposed last.
+    #[track_caller]
+    pub fn is_pending(&self, agent: &mut TestAgent, why: &str) {
+        self.kakoune.pane().wait_read();
+        let pending = agent.check_pending(&self.home);
+        assert_eq!(pending, Ok(()), "after {why}\n{}", self.kakoune.describe());
+    }
+
     /// Waits until the proposal in the first client may be edited and decided.
     #[track_caller]
     pub fn look(&self) {

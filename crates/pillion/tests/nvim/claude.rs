@@ -1,6 +1,8 @@
 //! Claude Code's protocol, spoken by the project's own client: what it gets from a person in Neovim,
 //! and what that person sees of what it proposes.
 
+use std::thread::sleep;
+
 use pillion_agent::claude::Answer;
 use pillion_protocol::{Position, Range, Severity};
 use pillion_testkit::{NvimVersion, TestClaude, each_neovim};
@@ -193,7 +195,8 @@ fn what_counts_as_a_rejection_is_said_before(version: NvimVersion) {
         &world,
         "Claude Code treats this as a rejection and changes nothing",
     );
-    assert!(call.is_pending(2 * LOOK));
+    assert_eq!(call.check_pending(&world.home, &path), Ok(()));
+    sleep(LOOK);
     world.nvim.input(":w<CR>");
     world.nvim.wait_until(
         "the view gone",

@@ -68,6 +68,18 @@ impl Review {
         self.wait_gone();
     }
 
+    /// Nothing was decided.
+    #[track_caller]
+    pub fn is_pending(&mut self, why: &str) {
+        let pending = self.gemini.check_pending(&self.world.home);
+        assert_eq!(
+            pending,
+            Ok(()),
+            "after {why}\n{}",
+            self.world.nvim.describe()
+        );
+    }
+
     /// Waits until no trace of a view is left.
     #[track_caller]
     pub fn wait_gone(&self) {

@@ -1,8 +1,6 @@
 //! Only a write that the person typed for the proposal accepts it: no autosave, no option, no command for
 //! many buffers.
 
-use std::time::Duration;
-
 use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
@@ -78,11 +76,7 @@ fn what_nobody_typed_for_the_proposal_accepts_nothing_and_says_so_once(version: 
             .nvim
             .command("execute bufwinnr('^pillion://') . 'wincmd w'");
     }
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending("code that writes");
     assert_eq!(
         review.world.nvim.messages().matches(EXPLAINED).count(),
         1,
@@ -133,11 +127,7 @@ fn plugins_that_save_by_themselves_leave_the_decision_to_the_person(version: Nvi
             "<C-w>h<C-w>l:q<CR>",
             "vim.fn.bufname() == vim.fn.bufname('^pillion://')",
         );
-        assert!(
-            review
-                .gemini
-                .receives_no_outcome(Duration::from_millis(300))
-        );
+        review.is_pending("an autosave");
         let is_modified: bool = review.world.nvim.lua("return vim.bo.modified", json!([]));
         assert!(is_modified);
         review.world.nvim.input(":w<CR>");
@@ -263,11 +253,7 @@ fn a_copy_that_is_written_elsewhere_accepts_nothing(version: NvimVersion) {
             std::fs::read_to_string(review.world.home.workspace().join("other.txt")).unwrap();
         assert!(whole.starts_with("one\n2\n"), "after {copy}: {whole}");
     }
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending("a copy");
     review.world.nvim.input(":w<CR>");
     review.is_accepted(EDITED);
     review.propose(PROPOSED);
@@ -288,11 +274,7 @@ fn wa_says_in_an_unedited_proposal_too_that_it_accepts_nothing(version: NvimVers
     review.type_until(":wa<CR>", &says_it);
     review.type_until(":wall<CR>:let g:done = v:true<CR>", "vim.g.done == true");
     assert_eq!(review.world.nvim.messages().matches(EXPLAINED).count(), 1);
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending(":wa");
     review.world.nvim.input(":w<CR>");
     review.is_accepted(PROPOSED);
 }

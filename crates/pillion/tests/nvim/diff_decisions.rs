@@ -6,6 +6,7 @@ use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
+use crate::world::PILLION;
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
 const EDITED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\nmine\n";
@@ -56,10 +57,9 @@ fn what_closes_the_proposal_rejects_once(version: NvimVersion) {
         review.is_rejected();
         assert_eq!(review.everything(), before, "after {keys}");
     }
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
+    assert_eq!(
+        review.gemini.check_heard_all(&review.world.home, PILLION),
+        Ok(())
     );
 }
 
@@ -72,17 +72,12 @@ fn a_diff_stays_while_its_proposal_is_only_out_of_sight(version: NvimVersion) {
         "Gomine<Esc>:hide edit other.txt<CR>",
         "vim.fn.expand('%:t') == 'other.txt'",
     );
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending("a proposal that is out of sight");
     assert_eq!(review.gemini.close(&review.path).unwrap(), EDITED);
     review.wait_gone();
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
+    assert_eq!(
+        review.gemini.check_heard_all(&review.world.home, PILLION),
+        Ok(())
     );
 }
 
@@ -122,11 +117,7 @@ fn what_writes_something_else_decides_nothing(version: NvimVersion) {
         ":set autowrite<CR>dd:silent !true<CR>:let g:done = 1<CR>",
         "vim.g.done == 1",
     );
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending("writes of copies and parts");
     review.type_until(":e!<CR>", "not vim.bo.modified");
     assert_eq!(review.lines().join("\n") + "\n", PROPOSED);
     review.world.nvim.input(":w<CR>");

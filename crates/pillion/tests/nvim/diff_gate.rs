@@ -1,9 +1,10 @@
 //! Pillion is asked if a decision counts; the view stays until it has answered.
 
-use std::time::Duration;
+use std::thread::sleep;
 
 use pillion_agent::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::diff::{ORIGINAL, Review};
@@ -43,19 +44,14 @@ fn what_is_refused_keeps_its_view_and_its_text(version: NvimVersion) {
         review.world.nvim.command("messages clear");
         review.type_until(keys, &said("changed on disk"));
         review.world.nvim.wait_until("the view", IN_VIEW);
-        assert!(
-            review
-                .gemini
-                .receives_no_outcome(Duration::from_millis(800)),
-            "after {keys}"
-        );
+        review.is_pending(keys);
         let state: Value = review.world.nvim.lua(
             "return { vim.bo.modified, #vim.fn.win_findbuf(vim.api.nvim_get_current_buf()) }",
             json!([]),
         );
         assert_eq!(state, json!([true, 1]), "after {keys}");
         assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {keys}");
-        review.world.look();
+        sleep(LOOK);
         review.world.nvim.input(":w<CR>");
         review.is_accepted(EDITED);
     }
@@ -92,11 +88,7 @@ fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
     std::fs::write(&review.path, NEWER).unwrap();
     review.type_until(":w<CR>:qa<CR>", &said("changed on disk"));
     review.world.nvim.wait_until("the view", IN_VIEW);
-    assert!(
-        review
-            .gemini
-            .receives_no_outcome(Duration::from_millis(300))
-    );
+    review.is_pending(":qa");
     assert_eq!(review.lines().join("\n") + "\n", EDITED);
     review.world.nvim.input(":qa!<CR>");
     assert_eq!(
@@ -135,12 +127,8 @@ fn what_pillion_doubts_is_asked_and_can_be_accepted(version: NvimVersion) {
         review.world.look();
         review.world.nvim.command("messages clear");
         review.type_until(":w<CR>", &said(doubt));
-        assert!(
-            review
-                .gemini
-                .receives_no_outcome(Duration::from_millis(800)),
-            "{name}"
-        );
+        review.is_pending(name);
+        sleep(LOOK);
         review.world.nvim.input(":w<CR>");
         assert_eq!(
             review.gemini.outcome(),

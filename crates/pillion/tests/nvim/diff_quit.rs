@@ -1,7 +1,5 @@
 //! Quitting and closing throw nothing away without a word.
 
-use std::time::Duration;
-
 use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 
@@ -19,10 +17,7 @@ impl Review {
         let condition =
             format!("vim.api.nvim_exec('messages', true):find('{message}', 1, true) ~= nil");
         self.type_until(&format!("{keys}<CR>"), &condition);
-        assert!(
-            self.gemini.receives_no_outcome(Duration::from_millis(200)),
-            "after {keys}"
-        );
+        self.is_pending(keys);
         let pending: Value = self
             .world
             .nvim

@@ -1,10 +1,11 @@
 //! Hunks that were never on the screen are asked about.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::thread::sleep;
 
 use pillion_agent::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
+use pillion_view::{HELD, LOOK};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
@@ -52,7 +53,9 @@ impl Review {
     #[track_caller]
     pub fn is_asked(&mut self) {
         self.type_until(":w<CR>", ASKED);
-        assert!(self.gemini.receives_no_outcome(Duration::from_millis(300)));
+        self.is_pending("a question");
+        // What is typed next is not from a key that is held down.
+        sleep(HELD);
     }
 
     pub fn unseen(&self) -> usize {
@@ -92,7 +95,7 @@ fn what_was_not_on_the_screen_is_asked_about_once(version: NvimVersion) {
             let path = review.propose_long(&texts);
             review.is_asked();
             review.world.look();
-            std::thread::sleep(pillion_view::LOOK);
+            sleep(LOOK);
             review.world.nvim.input(":w<CR>");
             review.is_accepted_as(&path, &texts.1);
         }

@@ -99,6 +99,12 @@ fn no_write_but_a_typed_one_accepts(version: VimVersion) {
             review.propose(PROPOSED);
         }
         review.vim().input(keys);
+        review.vim().pane().wait_read();
+        // It ends after what the keys put off.
+        review
+            .vim()
+            .command("let g:ended = 0 | call timer_start(5, {-> execute('let g:ended = 1')})");
+        review.vim().wait_until("a timer", "g:ended");
         review.is_pending(keys);
         // A message may wait for Enter.
         review.vim().input("<Esc>");

@@ -12,9 +12,6 @@ use crate::world::World;
 pub const ORIGINAL: &str = "one\ntwo\nthree\nfour\nfive\n";
 pub const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\n";
 
-/// The time for which it is watched that nothing is decided.
-const QUIET: Duration = Duration::from_millis(300);
-
 /// That the proposal has been on the screen for so long that a decision counts, and takes keys.
 pub fn looked_at() -> String {
     let long = LOOK.as_millis();
@@ -94,7 +91,9 @@ impl Review {
     /// Nothing was decided.
     #[track_caller]
     pub fn is_pending(&mut self, why: &str) {
-        assert!(self.gemini.receives_no_outcome(QUIET), "decided by {why}");
+        self.vim().pane().wait_read();
+        let pending = self.gemini.check_pending(&self.world.home);
+        assert_eq!(pending, Ok(()), "after {why}\n{}", self.vim().describe());
     }
 
     /// Waits until no trace of a view is left.

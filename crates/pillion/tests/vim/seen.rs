@@ -1,6 +1,9 @@
 //! A decision names what the person has seen on a drawn screen.
 
+use std::thread::sleep;
+
 use pillion_testkit::{VimVersion, each_vim};
+use pillion_view::HELD;
 
 use crate::review::{PROPOSED, Review};
 
@@ -27,6 +30,7 @@ fn a_newer_proposal_is_not_accepted_by_what_was_begun_before(version: VimVersion
     review.vim().input("<CR>");
     review.is_pending("a command line that was begun before");
     review.vim().wait_said("a newer proposal");
+    sleep(HELD);
     review.look();
     review.vim().input(":w<CR>");
     review.is_accepted("another\n");
@@ -110,6 +114,8 @@ impl Review {
         self.vim()
             .wait_said("the change has not been on the screen as a whole");
         self.is_pending(why);
+        // What is typed next is not from a key that is held down.
+        sleep(HELD);
     }
 }
 

@@ -4,6 +4,7 @@ use pillion_testkit::{Size, VimVersion, each_vim};
 use serde_json::Value;
 
 use crate::review::{PROPOSED, Review};
+use crate::world::PILLION;
 
 /// Everything that must be as before.
 const EVERYTHING: &str = "[winlayout(), winrestcmd(), tabpagenr('$'), win_getid(), winnr('#'), getcurpos(), winsaveview(), \
@@ -135,5 +136,8 @@ fn keys_meant_for_a_proposal_never_reach_the_persons_own_buffer(version: VimVers
             "after {begun}"
         );
     }
-    review.is_pending("keys");
+    assert_eq!(
+        review.gemini.check_heard_all(&review.world.home, PILLION),
+        Ok(())
+    );
 }

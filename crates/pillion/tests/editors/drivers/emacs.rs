@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::driver::{Editor, Habit, PILLION, Start};
 
 const AUTOSAVE: &str = "(setq auto-save-visited-interval 1) (auto-save-visited-mode 1)
+    (defvar saves 0)
     (defun save-everything (&rest _)
+      (setq saves (1+ saves))
       (save-some-buffers t)
       (when (and (buffer-modified-p) (or buffer-file-name (bound-and-true-p pillion-diff-mode))) (save-buffer)))
     (run-with-idle-timer 0.1 t #'save-everything)
@@ -150,6 +152,14 @@ impl Editor for Emacs {
     fn save_by_code(&self) {
         self.emacs
             .eval("(save-some-buffers t) (save-buffer) (basic-save-buffer)");
+    }
+
+    fn autosaves(&self) -> u32 {
+        self.emacs.get("saves")
+    }
+
+    fn wait_read(&self) {
+        self.emacs.pane().wait_read();
     }
 
     fn show_proposal(&self) {

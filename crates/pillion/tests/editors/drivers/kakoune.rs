@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 
 use crate::driver::{Editor, Habit, PILLION, Start};
 
-const AUTOSAVE: &str = "hook global NormalIdle .* %{ try write }
-    hook global InsertIdle .* %{ try write }
-    hook global ModeChange 'pop:.*' %{ try write }
-    hook global BufClose .* %{ try write }
+const AUTOSAVE: &str = "declare-option int saves 0
+    define-command save %{ set-option -add global saves 1; try write }
+    hook global NormalIdle .* save
+    hook global InsertIdle .* save
+    hook global ModeChange 'pop:.*' save
+    hook global BufClose .* save
     hook global FocusOut .* %{ try write-all }";
 
 const TIDY_FILES: &str =
@@ -166,6 +168,14 @@ impl Editor for Kakoune {
         ] {
             self.kakoune.command(command);
         }
+    }
+
+    fn autosaves(&self) -> u32 {
+        self.kakoune.get("%opt{saves}").parse().unwrap()
+    }
+
+    fn wait_read(&self) {
+        self.kakoune.pane().wait_read();
     }
 
     fn show_proposal(&self) {

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::driver::{Editor, Habit, PILLION, Start};
 
 const AUTOSAVE: &str = "vim.o.updatetime = 50
-    vim.cmd [[autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested silent! update]]";
+    vim.cmd [[autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested \
+      silent! update | let g:saves = get(g:, 'saves', 0) + 1]]";
 
 const TIDY_FILES: &str =
     "vim.o.fixendofline = true vim.o.fileformats = 'mac,dos,unix' vim.o.textwidth = 20
@@ -147,6 +148,10 @@ impl Editor for Neovim {
         for command in ["silent! wall", "silent! write", "silent! update"] {
             self.nvim.command(command);
         }
+    }
+
+    fn autosaves(&self) -> u32 {
+        self.get("vim.g.saves or 0", &json!([]))
     }
 
     fn show_proposal(&self) {

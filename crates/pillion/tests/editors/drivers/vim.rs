@@ -9,7 +9,8 @@ use serde_json::Value;
 use crate::driver::{Editor, Habit, PILLION, Start};
 
 const AUTOSAVE: &str = "set hidden updatetime=50\n\
-    autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested silent! update\n";
+    autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested \
+    silent! update | let g:saves = get(g:, 'saves', 0) + 1\n";
 
 const TIDY_FILES: &str = "set fixendofline fileformats=mac,dos,unix textwidth=20\n\
     autocmd BufWritePre * %s/\\s\\+$//e\n";
@@ -121,6 +122,14 @@ impl Editor for Vim {
         self.vim.command("silent! wall");
         self.vim.command("silent! write");
         self.vim.command("silent! update");
+    }
+
+    fn autosaves(&self) -> u32 {
+        self.vim.get("get(g:, 'saves', 0)")
+    }
+
+    fn wait_read(&self) {
+        self.vim.pane().wait_read();
     }
 
     fn show_proposal(&self) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pillion_agent::Update;
 use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
-use pillion_testkit::{discovery_files, each_editor, kill_hub, lock_files};
+use pillion_testkit::{discovery_files, each_editor, kill_hub, lock_files, pending_diffs};
 
 use crate::driver::Kind;
 use crate::person::{ORIGINAL, PROPOSED, Person, wait_for};
@@ -21,7 +21,7 @@ fn a_view_that_the_agent_closes_gives_the_text_as_edited(kind: Kind) {
     person.editor.append("mine");
     assert_eq!(person.withdraw(), format!("{PROPOSED}mine\n"));
     assert_eq!(person.editor.text(), ORIGINAL);
-    person.is_pending("a view that the agent closed");
+    person.has_heard_all();
     person.editor.assert_no_errors();
 }
 
@@ -99,7 +99,10 @@ fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind: Kind) {
     let claude = person.claude();
     person.propose(PROPOSED);
     let call = claude.proposing(&person.path, "other\n", "a.txt");
-    assert!(call.is_pending(Duration::from_millis(300)));
+    wait_for("both proposals", || {
+        (pending_diffs(&person.home).len() == 2).then_some(())
+    });
+    assert_eq!(call.check_pending(&person.home, &person.path), Ok(()));
     person.editor.accept();
     let outcome = person.gemini.outcome();
     assert_eq!(
@@ -117,7 +120,7 @@ fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind: Kind) {
     person.editor.append("mine");
     person.editor.accept();
     // It does not contain what was accepted before, and is not written yet: an editor that asks the gate is asked.
-    if call.is_pending(QUESTION) {
+    if !call.is_answered_within(QUESTION) {
         person.editor.accept();
     }
     assert_eq!(
@@ -125,7 +128,7 @@ fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind: Kind) {
         Answer::Saved("other\nmine\n".to_owned())
     );
     person.wait_gone();
-    person.is_pending("the other agent's outcome");
+    person.has_heard_all();
 }
 
 #[each_editor]

@@ -52,10 +52,16 @@ fn rejecting_or_closing_a_proposal_rejects_it(kind: Kind) {
 fn an_autosave_accepts_nothing(kind: Kind) {
     let mut person = Person::with(kind, Habit::Autosave);
     person.propose(PROPOSED);
+    let autosaved = |person: &mut Person, before: u32, why: &str| {
+        person.wait("an autosave", |editor| editor.autosaves() > before);
+        person.is_pending(why);
+    };
+    let before = person.editor.autosaves();
     person.editor.append("mine");
-    person.is_pending("an autosave after a change");
+    autosaved(&mut person, before, "an autosave after a change");
+    let before = person.editor.autosaves();
     person.editor.go_to(1);
-    person.is_pending("an autosave of somebody who is idle");
+    autosaved(&mut person, before, "an autosave of somebody who is idle");
     person.editor.save_by_code();
     person.is_pending("code that saves everything");
     person.look();

@@ -42,9 +42,6 @@ const DECIDING: Duration = Duration::from_millis(8);
 /// Within this time another hub must serve all views, and the agent: Claude Code dials no longer.
 const RECOVERED_WITHIN: Duration = Duration::from_secs(15);
 
-/// The time for which nothing more may come for a proposal that has its outcome.
-const SILENCE: Duration = Duration::from_millis(500);
-
 /// The words that people are told then.
 const KEPT_IN: &str = "your text is kept in ";
 
@@ -120,8 +117,13 @@ fn an_enemy_kills_and_nothing_counts_twice_or_is_lost() {
     let started = Instant::now();
     let mut world = World::start(sandbox, seed);
     let mut failures = Vec::new();
-    for number in 1..=rounds {
-        let round = world.round(number);
+    // The last one is quiet: what came too late in the one before it would be its outcome.
+    for number in 1..=rounds + 1 {
+        let blow = match number <= rounds {
+            true => world.blow(),
+            false => Blow::Nothing,
+        };
+        let round = world.round(number, blow);
         let broken = round.broken();
         if !broken.is_empty() {
             println!("{broken:?}: {round:#?}");
@@ -159,8 +161,11 @@ impl World {
         }
     }
 
-    fn round(&mut self, number: usize) -> Round {
-        let blow = BLOWS[self.rng.random_range(0..BLOWS.len())];
+    fn blow(&mut self) -> Blow {
+        BLOWS[self.rng.random_range(0..BLOWS.len())]
+    }
+
+    fn round(&mut self, number: usize, blow: Blow) -> Round {
         let file = self.sandbox.home.file("read.txt", "");
         let path = self
             .sandbox
@@ -435,9 +440,7 @@ impl World {
 
     /// Everybody leaves.
     fn end(mut self) -> (Sandbox, Figures) {
-        let mut agent = self.agent.take().unwrap();
-        assert!(agent.receives_no_outcome(SILENCE));
-        agent.disconnect();
+        self.agent.take().unwrap().disconnect();
         for seat in std::mem::take(&mut self.seats) {
             assert_eq!(seat.leave(), Some(0));
         }

@@ -150,7 +150,8 @@ impl Scene {
     /// Types at the end of the proposal.
     #[track_caller]
     pub fn type_at_end(&self, text: &str) {
-        if self.client == Client::LspMode {
+        let is_locked: bool = self.emacs.get("(if buffer-read-only t :json-false)");
+        if self.client == Client::LspMode && is_locked {
             self.emacs.input_until("e", "(not buffer-read-only)");
         }
         self.emacs.input_until("<M-gt>", "(eobp)");
@@ -196,7 +197,7 @@ impl Scene {
         let started = Instant::now();
         loop {
             self.accept();
-            if !call.is_pending(Duration::from_millis(500)) {
+            if call.is_answered_within(Duration::from_millis(500)) {
                 return;
             }
             assert!(started.elapsed() < SOON, "{}", self.emacs.describe());
