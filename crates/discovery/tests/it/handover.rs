@@ -139,7 +139,7 @@ fn one_of_the_roots_is_enough() {
     record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW + 9);
     record(&world, &roots(&["/w"]), PORT + 1).0.end(NOW);
     let _running = record(&world, &roots(&["/w", "/x"]), PORT + 2);
-    let mut next = || take(&world, &roots(&["/w"]), NOW + 10).map(|it| it.port);
+    let next = || take(&world, &roots(&["/w"]), NOW + 10).map(|it| it.port);
     assert_eq!([next(), next(), next()], [Some(PORT + 1), Some(PORT), None]);
 }
 
