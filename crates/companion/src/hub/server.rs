@@ -15,7 +15,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{fmt, process};
 
-use pillion_discovery::handover::REFRESH_INTERVAL;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
@@ -34,6 +33,9 @@ use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
 
 /// The most connections at a time.
 const MAX_CONNECTIONS: usize = 256;
+
+/// The interval at which the socket is put back if it is missing: shorter than front ends try to reach the hub.
+const KEEP_INTERVAL: Duration = Duration::from_secs(4);
 
 /// The time limit for its wait for the first front end.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
@@ -192,7 +194,7 @@ impl Hub {
 /// Puts the socket back whenever it is missing, until the hub has ended. Waits for disks.
 fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Shared) {
     loop {
-        shared.wait_while(Instant::now() + REFRESH_INTERVAL, |state| !state.is_over);
+        shared.wait_while(Instant::now() + KEEP_INTERVAL, |state| !state.is_over);
         match &mut *lock(acceptor) {
             Some(acceptor) if !shared.lock().is_over => acceptor.restore(),
             _ => return,

@@ -263,6 +263,24 @@ fn a_second_hub_has_nothing_to_do() {
     drop(serve);
 }
 
+/// A clean-up of old files takes it, for example.
+#[test]
+fn who_comes_while_the_socket_is_missing_is_served_by_the_same_hub() {
+    let sandbox = Sandbox::new();
+    let first = sandbox.serve_in_hub::<&str>([]);
+    let hub = hub_of(&sandbox);
+    let is_socket = |path: &PathBuf| path.extension().is_some_and(|it| it == "sock");
+    for socket in left(&sandbox).into_iter().filter(is_socket) {
+        fs::remove_file(socket).unwrap();
+    }
+    assert!(running(&sandbox).is_empty());
+    let second = sandbox.serve_in_hub::<&str>([]);
+    assert_eq!(second.port(), first.port());
+    let companions = running(&sandbox);
+    assert_eq!(companions.len(), 1);
+    assert_eq!((companions[0].pid, companions[0].views.len()), (hub, 2));
+}
+
 #[test]
 fn a_hub_of_another_version_is_reported() {
     let sandbox = Sandbox::new();

@@ -187,7 +187,8 @@ fn enabled_twice_it_is_one_view(version: KakouneVersion) {
     });
     let views = || {
         let mut list = Command::new(PILLION);
-        list.args(["list", "--json"]).current_dir(world.home.workspace());
+        list.args(["list", "--json"])
+            .current_dir(world.home.workspace());
         list.env_clear().envs(world.home.env().iter());
         let output = list.output().unwrap().stdout;
         let list: serde_json::Value = serde_json::from_slice(&output).unwrap();
@@ -195,17 +196,24 @@ fn enabled_twice_it_is_one_view(version: KakouneVersion) {
     };
     world.wait_running();
     let started = Instant::now();
-    let bridges = || pillion_testkit::all_of(&world.home).into_iter().filter(|pid| {
-        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        command.windows(9).any(|part| part == b"\0kakoune\0")
-    });
+    let bridges = || {
+        pillion_testkit::all_of(&world.home)
+            .into_iter()
+            .filter(|pid| {
+                let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+                command.windows(9).any(|part| part == b"\0kakoune\0")
+            })
+    };
     while views() != Some(1) || bridges().count() != 1 {
         assert!(started.elapsed() < SOON, "{:?}", views());
         sleep(Duration::from_millis(50));
     }
     let port = world.kakoune.get("%opt{pillion_port}");
     let folder = world.kakoune.get("%opt{pillion_dir}");
-    assert!(port != "0" && Path::new(&folder).is_dir(), "{port} {folder}");
+    assert!(
+        port != "0" && Path::new(&folder).is_dir(),
+        "{port} {folder}"
+    );
 }
 
 #[each_kakoune]

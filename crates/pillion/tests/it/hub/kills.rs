@@ -473,7 +473,10 @@ fn find_agent(sandbox: &Sandbox) -> TestAgent {
 
 /// The texts of everything that was decided.
 fn logged(sandbox: &Sandbox) -> Vec<String> {
-    let texts = sandbox.home.home().join(".local/state/pillion/changes/texts");
+    let texts = sandbox
+        .home
+        .home()
+        .join(".local/state/pillion/changes/texts");
     let folders = fs::read_dir(texts).unwrap().flatten();
     let files = folders.flat_map(|folder| fs::read_dir(folder.path()).unwrap().flatten());
     files
