@@ -47,13 +47,16 @@ async fn stream_alive(session: &mut Session<'_>) -> Finding {
     let (idle, silence) = (timeouts.idle, timeouts.silence);
     // What comes at the start is not a sign of life.
     session.listen(timeouts.quiet).await;
-    let before = session.signs;
-    session.listen(idle).await;
+    let (before, started) = (session.signs, Instant::now());
+    while session.signs == before && session.end().is_none() && started.elapsed() < idle {
+        session.listen(timeouts.quiet.min(idle)).await;
+    }
     if session.end().is_some() {
         return blocked(session.test.rows().stays, "the stream ended");
     }
     if session.signs > before {
-        return Ok(format!("{} within {idle:.1?}", session.signs - before));
+        let (signs, elapsed) = (session.signs - before, started.elapsed());
+        return Ok(format!("{signs} within {elapsed:.1?}"));
     }
     if idle < silence {
         return unchecked(format!(

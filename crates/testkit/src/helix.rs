@@ -91,6 +91,16 @@ impl Helix {
         self.pane.wait_gone(title, SOON);
     }
 
+    /// Waits until this code action is offered at the cursor.
+    ///
+    /// # Panics
+    /// If it is not offered in time.
+    pub fn wait_action(&self, title: &str) {
+        self.ask_actions(title, title);
+        self.pane.send_keys(["Escape"]);
+        self.pane.wait_gone(title, SOON);
+    }
+
     /// Waits until there is no code action at the cursor, while `title` may still be one.
     ///
     /// # Panics

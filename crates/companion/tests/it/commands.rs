@@ -221,7 +221,9 @@ async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so(
         let accept = settle(what != "same");
         let (settled, _) = tokio::join!(commands.settle(&accept), companion.editor.close("new\n"));
         settled.unwrap();
-        let expected = Update::accepted(path, "new\n".to_owned());
+        let expected = Update::accepted(path.clone(), "new\n".to_owned());
         assert_eq!(next_outcome(&mut updates).await, expected, "{what}");
+        // An agent that writes nothing is reported after a while.
+        fs::write(&path, "new\n").unwrap();
     }
 }

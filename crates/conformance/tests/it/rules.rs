@@ -179,18 +179,23 @@ impl Reviewer {
 
 fn timeouts(flaw: &str) -> Timeouts {
     let short = Duration::from_millis(300);
-    let is_long = flaw == "C1.1-stream-stays";
-    let idle = if is_long {
-        Duration::from_secs(2)
-    } else {
-        short
+    let long = Duration::from_secs(2);
+    let is_none = flaw.split('/').next() == Some("none");
+    let idle = match is_none || flaw == "C1.1-stream-stays" {
+        true => long,
+        false => short,
+    };
+    // A companion on a busy machine may be silent for a moment.
+    let silence = match flaw {
+        "C1.1-stream-alive" => short,
+        _ => long,
     };
     Timeouts {
         answer: Duration::from_secs(3),
         prompt: Duration::from_secs(1),
         quiet: Duration::from_millis(300),
         idle,
-        silence: short,
+        silence,
         restore: short,
         help: Duration::from_secs(10),
     }

@@ -66,6 +66,9 @@ pub trait Editor {
     /// Rejects the proposal in focus, as the help says.
     fn reject(&self);
 
+    /// Rejects it with this reason.
+    fn reject_because(&self, reason: &str);
+
     /// Closes the proposal in focus as any other text.
     fn close(&self);
 

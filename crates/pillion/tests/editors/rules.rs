@@ -13,3 +13,4 @@ mod seen;
 mod sets;
 mod texts;
 mod traces;
+mod written;

@@ -111,6 +111,21 @@ impl Review {
         }
     }
 
+    /// Presses a key until it has come to this on the screen, and not too early. The screen may change without the key.
+    fn decide_until(&self, key: &str, wanted: &str) -> String {
+        loop {
+            std::thread::sleep(REVIEWED);
+            let no_answer = |screen: &str| !is_too_early(screen);
+            self.pane.wait_until("no answer", SOON, no_answer);
+            self.pane.send_keys([key]);
+            let answered = |screen: &str| screen.contains(wanted) || is_too_early(screen);
+            let screen = self.pane.wait_until(wanted, SOON, answered);
+            if screen.contains(wanted) {
+                return screen;
+            }
+        }
+    }
+
     /// Sends a signal to the review, and to nothing else.
     fn signal(&self, signal: rustix::process::Signal) {
         let listed = self.sandbox.run(["list", "--json"]).expect(0);

@@ -111,6 +111,8 @@ fn a_proposal_is_decided_in_another_window_that_was_started_for_it(version: Heli
     helix.wait_for("VIER");
     window.command(&format!("o {}", proposal(&home).display()));
     window.wait_for("VIER");
+    // By then its server shows it, too.
+    window.wait_action(&accept_title("poem.rs"));
     helix.command("qa!");
     window.wait_for("can no longer be decided");
     assert!(call.end().is_err() || fs::read_to_string(&path).unwrap() == BEFORE);

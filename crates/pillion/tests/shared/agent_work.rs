@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use pillion_testkit::Home;
 use serde_json::{Value, json};
 
-/// Calls the hook of an agent.
-fn hook(home: &Home, agent: &str, event: &str, fields: Value) {
+/// Calls the hook of an agent, and returns what that answers.
+fn hook(home: &Home, agent: &str, event: &str, fields: Value) -> String {
     let mut input = json!({
         "hook_event_name": event, "session_id": "s", "cwd": home.workspace(),
     });
@@ -29,6 +29,7 @@ fn hook(home: &Home, agent: &str, event: &str, fields: Value) {
     drop(stdin);
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).expect("it is JSON")
 }
 
 /// A shell command of Codex CLI's is about to run.
@@ -53,9 +54,9 @@ fn command(home: &Home, event: &str) {
 /// written later may be its own, and a file that is written again is empty for a moment.
 pub const OTHER: (&str, &str) = ("other.txt", "x\n");
 
-/// Codex CLI gets a prompt.
-pub fn turn_begins(home: &Home) {
-    hook(home, "codex", "UserPromptSubmit", json!({"prompt": "go"}));
+/// Codex CLI gets a prompt. Returns what it hears with it.
+pub fn turn_begins(home: &Home) -> String {
+    hook(home, "codex", "UserPromptSubmit", json!({"prompt": "go"}))
 }
 
 /// Its turn ends.

@@ -67,6 +67,12 @@ impl Editor for Emacs {
         self.emacs.input("<C-c><C-k>");
     }
 
+    fn reject_because(&self, reason: &str) {
+        self.emacs
+            .input_until("<C-u><C-c><C-k>", "(active-minibuffer-window)");
+        self.emacs.input(&format!("{reason}<RET>"));
+    }
+
     fn close(&self) {
         self.emacs.input("<C-x>k<RET>");
     }

@@ -87,6 +87,11 @@ impl Editor for Kakoune {
         self.kakoune.input(":pillion-reject<ret>");
     }
 
+    fn reject_because(&self, reason: &str) {
+        self.kakoune
+            .input(&format!(":pillion-reject {reason}<ret>"));
+    }
+
     fn close(&self) {
         self.kakoune.input(":q<ret>");
     }

@@ -82,6 +82,10 @@ impl Editor for Neovim {
         self.nvim.input(":PillionReject<CR>");
     }
 
+    fn reject_because(&self, reason: &str) {
+        self.nvim.input(&format!(":PillionReject {reason}<CR>"));
+    }
+
     fn close(&self) {
         self.nvim.input(":q<CR>");
     }

@@ -60,6 +60,10 @@ impl Editor for Vim {
         self.vim.input(":PillionReject<CR>");
     }
 
+    fn reject_because(&self, reason: &str) {
+        self.vim.input(&format!(":PillionReject {reason}<CR>"));
+    }
+
     fn close(&self) {
         self.vim.input(":q<CR>");
     }

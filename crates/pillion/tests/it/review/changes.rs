@@ -35,32 +35,24 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
         review.pane.wait_for(&format!("▌   {line}"), SOON);
     };
     go_to("1.2");
-    review.decide("a");
-    review.pane.wait_for("1.2 new.txt: kept", SOON);
+    review.decide_until("a", "1.2 new.txt: kept");
     review.pane.wait_for("1.2    kept", SOON);
     go_to("1.3");
-    review.decide("r");
-    review.pane.wait_for("1.3    taken back", SOON);
+    review.decide_until("r", "1.3    taken back");
     assert!(!home.workspace().join("picture").exists());
-    review.decide("z");
-    review.pane.wait_for("1.3    unseen", SOON);
+    review.decide_until("z", "1.3    unseen");
     assert_eq!(
         fs::read(home.workspace().join("picture")).unwrap(),
         b"\0\xff"
     );
     // What is text opens as a diff, and the review says that it is written.
     go_to("1.1");
-    review.decide("Enter");
-    review.pane.wait_for("Claude Code has written a.txt", SOON);
-    review.decide("Space");
-    review.decide("a");
+    review.decide_until("Enter", "Claude Code has written a.txt");
+    review.decide_until("Space", "hunk back in");
     // Nothing is left of the change: that is asked about.
-    let is_over = |screen: &str| screen.contains("Nothing");
-    let asked = |screen: &str| screen.contains("again") || is_over(screen);
-    if !is_over(&review.pane.wait_until("a question", SOON, asked)) {
-        review.decide("a");
-    }
-    review.pane.wait_for("Nothing", SOON);
+    review.pane.wait_gone("all hunks excluded", SOON);
+    review.decide_until("a", "nothing is left");
+    review.decide_until("a", "Nothing");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
 }
 

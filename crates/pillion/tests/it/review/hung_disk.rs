@@ -87,9 +87,8 @@ fn what_is_typed_while_a_copy_waits_for_its_disk_decides_nothing() {
     review.pane.type_text("eeaaaa");
     review.pane.wait_for(SILENT, SOON);
     drop(hung);
-    review.decide("e");
-    review.pane.wait_for("the proposal is now your text", SOON);
-    review.decide("a");
+    review.decide_until("e", "the proposal is now your text");
+    review.decide_until("a", "accepted new.txt");
     assert_eq!(agent.outcome(), Update::accepted(path, "mine"));
 }
 
@@ -110,8 +109,7 @@ fn an_editor_behind_a_folder_of_path_that_hangs_does_not_get_the_terminal() {
         .pane
         .wait_for("cannot start true: a disk did not respond", SOON);
     drop(hung);
-    review.decide("e");
-    review.pane.wait_for("the proposal is unchanged", SOON);
+    review.decide_until("e", "the proposal is unchanged");
 }
 
 #[test]
@@ -122,11 +120,9 @@ fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
     let (one, two) = (review.connect(), review.connect());
     one.propose(review.path("one.txt"), "new\n");
     review.pane.wait_for("proposes", SOON);
-    review.decide("e");
-    review.pane.wait_for("the proposal is now your text", SOON);
+    review.decide_until("e", "the proposal is now your text");
     // What stands there now is in no file.
-    review.decide("Space");
-    review.pane.wait_for("taken out", SOON);
+    review.decide_until("Space", "taken out");
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
         return;
     };
