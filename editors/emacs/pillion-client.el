@@ -23,7 +23,7 @@
   "Seconds that a command waits for an answer.")
 
 (defconst pillion-client--max-retries 5
-  "How often a companion that exits early is restarted.")
+  "The number of restarts of a companion that exits early.")
 
 (defconst pillion-client--good-life 60
   "One that ran for this many seconds did not exit early.")
@@ -37,7 +37,7 @@ It has `:version', `:port', `:pid', `:agents', `:mentions',
 `:warnings', `:notes', `:review', `:pending' and `:files'.")
 
 (defvar pillion-client-last-end nil
-  "How the companion ended last, for `pillion-doctor'.")
+  "The last end of the companion, for `pillion-doctor'.")
 
 (defvar pillion-started-hook nil
   "Run when the companion has started.")

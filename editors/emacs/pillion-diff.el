@@ -25,7 +25,7 @@
 (require 'pillion-wait)
 
 (defconst pillion-diff--ruling-timeout 2
-  "How many seconds Emacs waits before it ends while something is decided.")
+  "The seconds that Emacs waits before it ends while something is decided.")
 
 (defvar pillion-diff-opened-functions nil
   "Called with each diff that is pending from now on.
@@ -36,7 +36,7 @@ See `pillion-diff-path' and `pillion-diff-agent'.")
 That is `accepted', `rejected' or `closed'.")
 
 (defun pillion-diff--edited-p (diff)
-  "Whether the person edited the proposal of DIFF."
+  "Return non-nil if the person edited the proposal of DIFF."
   (and (buffer-live-p (pillion-diff-buffer diff))
        (not (equal (pillion-text-of-buffer (pillion-diff-buffer diff))
                    (pillion-diff-proposed diff)))))
@@ -89,7 +89,7 @@ That is `accepted', `rejected' or `closed'.")
     (buffer-name buffer)))
 
 (defun pillion-diff--mid-typing-p (diff)
-  "Whether the person is in the middle of something that DIFF must not end."
+  "Return non-nil if the person does something that DIFF must not end."
   (or (pillion-mid-input-p)
       (and (eq diff (pillion-view-focused)) (pillion-typing-p))))
 
@@ -244,7 +244,7 @@ protocol's, and REASON what they say about it."
      (t (pillion-diff--choose-of pillion-diff--pending prompt)))))
 
 (defun pillion-diff--typed-p (is-interactive)
-  "Whether the person typed this command, if it IS-INTERACTIVE."
+  "Return non-nil if this command IS-INTERACTIVE and the person typed it."
   (and is-interactive pillion--in-command (not executing-kbd-macro)))
 
 ;;;###autoload

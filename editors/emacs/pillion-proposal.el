@@ -366,7 +366,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
       (pillion-proposal--show-remarks diff))))
 
 (defun pillion-proposal--tick (diff)
-  "How often the text of DIFF was changed."
+  "Return a number that grows with each change of the text of DIFF."
   (buffer-chars-modified-tick (pillion-diff-buffer diff)))
 
 (defun pillion-proposal--compared (diff hunks)

@@ -17,7 +17,7 @@
   "The byte order mark.")
 
 (defun pillion-text-count (needle text)
-  "How often NEEDLE occurs in TEXT."
+  "Return the number of times that NEEDLE occurs in TEXT."
   (let ((at 0) (count 0))
     (while (setq at (string-search needle text at))
       (setq count (1+ count)
@@ -25,7 +25,7 @@
     count))
 
 (defun pillion-text-ending (text)
-  "How all lines of TEXT end: `dos', `mac', or `unix' where they differ, too."
+  "Return how lines of TEXT end: `dos', `mac', or `unix' where they differ."
   (if (not (string-search "\r" text))
       'unix
     (let ((cr (pillion-text-count "\r" text))
@@ -47,7 +47,7 @@
            (if has-bom 'utf-8-with-signature 'utf-8) ending))))
 
 (defun pillion-text-endings (buffer)
-  "How lines end in the file of BUFFER."
+  "Return how lines end in the file of BUFFER."
   (let ((coding (buffer-local-value 'buffer-file-coding-system buffer)))
     (pcase (and coding (coding-system-eol-type coding))
       (1 "\r\n")

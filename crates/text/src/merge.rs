@@ -327,57 +327,57 @@ mod tests {
         assert_eq!(carried("a\nb", "a\nB", "a\nB"), ("a\nB".to_owned(), vec![]));
     }
 
-    /// The fate of one line of the base.
+    /// The change of one line of the base.
     #[derive(Debug, Clone, Copy, PartialEq)]
-    enum Fate {
+    enum LineEdit {
         Kept,
         Gone,
         Replaced,
         Preceded,
     }
 
-    fn fates() -> impl Strategy<Value = Vec<(Fate, Fate)>> {
-        let fate = || {
+    fn edits() -> impl Strategy<Value = Vec<(LineEdit, LineEdit)>> {
+        let edit = || {
             prop_oneof![
-                4 => Just(Fate::Kept),
-                1 => Just(Fate::Gone),
-                1 => Just(Fate::Replaced),
-                1 => Just(Fate::Preceded),
+                4 => Just(LineEdit::Kept),
+                1 => Just(LineEdit::Gone),
+                1 => Just(LineEdit::Replaced),
+                1 => Just(LineEdit::Preceded),
             ]
         };
-        prop::collection::vec((fate(), fate()), 0..30)
+        prop::collection::vec((edit(), edit()), 0..30)
     }
 
-    fn changed(fates: impl Iterator<Item = Fate>, who: &str, end: &str) -> String {
-        let line = |(at, fate)| match fate {
-            Fate::Kept => format!("line {at}{end}"),
-            Fate::Gone => String::new(),
-            Fate::Replaced => format!("{who} {at}{end}"),
-            Fate::Preceded => format!("{who} {at}{end}line {at}{end}"),
+    fn changed(edits: impl Iterator<Item = LineEdit>, who: &str, end: &str) -> String {
+        let line = |(at, edit)| match edit {
+            LineEdit::Kept => format!("line {at}{end}"),
+            LineEdit::Gone => String::new(),
+            LineEdit::Replaced => format!("{who} {at}{end}"),
+            LineEdit::Preceded => format!("{who} {at}{end}line {at}{end}"),
         };
-        fates.enumerate().map(line).collect()
+        edits.enumerate().map(line).collect()
     }
 
     proptest! {
         #[test]
-        fn a_merge_without_overlap_has_both_changes(fates in fates(), end in "\r?\n") {
+        fn a_merge_without_overlap_has_both_changes(edits in edits(), end in "\r?\n") {
             let mut single = Vec::new();
-            for (theirs, ours) in fates {
+            for (theirs, ours) in edits {
                 // One side only changes each line, and a line between is left alone.
-                let ours = if theirs == Fate::Kept { ours } else { Fate::Kept };
-                single.extend([(theirs, ours), (Fate::Kept, Fate::Kept)]);
+                let ours = if theirs == LineEdit::Kept { ours } else { LineEdit::Kept };
+                single.extend([(theirs, ours), (LineEdit::Kept, LineEdit::Kept)]);
             }
-            let base = changed(single.iter().map(|_| Fate::Kept), "", &end);
-            let theirs = changed(single.iter().map(|fate| fate.0), "theirs", &end);
-            let ours = changed(single.iter().map(|fate| fate.1), "ours", &end);
+            let base = changed(single.iter().map(|_| LineEdit::Kept), "", &end);
+            let theirs = changed(single.iter().map(|edit| edit.0), "theirs", &end);
+            let ours = changed(single.iter().map(|edit| edit.1), "ours", &end);
             let lines = single.iter().enumerate().map(|(at, (theirs, ours))| {
-                let fate = if *theirs == Fate::Kept { *ours } else { *theirs };
-                let who = if *theirs == Fate::Kept { "ours" } else { "theirs" };
-                match fate {
-                    Fate::Kept => format!("line {at}{end}"),
-                    Fate::Gone => String::new(),
-                    Fate::Replaced => format!("{who} {at}{end}"),
-                    Fate::Preceded => format!("{who} {at}{end}line {at}{end}"),
+                let edit = if *theirs == LineEdit::Kept { *ours } else { *theirs };
+                let who = if *theirs == LineEdit::Kept { "ours" } else { "theirs" };
+                match edit {
+                    LineEdit::Kept => format!("line {at}{end}"),
+                    LineEdit::Gone => String::new(),
+                    LineEdit::Replaced => format!("{who} {at}{end}"),
+                    LineEdit::Preceded => format!("{who} {at}{end}line {at}{end}"),
                 }
             });
             let both: String = lines.collect();
@@ -387,19 +387,19 @@ mod tests {
         }
 
         #[test]
-        fn nothing_newer_is_lost_unless_a_marked_hunk_is_taken_in(fates in fates()) {
-            let base = changed(fates.iter().map(|_| Fate::Kept), "", "\n");
-            let theirs = changed(fates.iter().map(|fate| fate.0), "theirs", "\n");
-            let ours = changed(fates.iter().map(|fate| fate.1), "ours", "\n");
+        fn nothing_newer_is_lost_unless_a_marked_hunk_is_taken_in(edits in edits()) {
+            let base = changed(edits.iter().map(|_| LineEdit::Kept), "", "\n");
+            let theirs = changed(edits.iter().map(|edit| edit.0), "theirs", "\n");
+            let ours = changed(edits.iter().map(|edit| edit.1), "ours", "\n");
             let (text, _) = merged(&base, &theirs, &ours);
             let newer = ours.lines().filter(|line| line.starts_with("ours"));
             let lines: Vec<&str> = text.lines().collect();
             for line in newer {
                 prop_assert!(lines.contains(&line), "{} is not in {}", line, text);
             }
-            for (at, (_, ours)) in fates.iter().enumerate() {
+            for (at, (_, ours)) in edits.iter().enumerate() {
                 let line = format!("line {at}");
-                let is_gone = matches!(ours, Fate::Gone | Fate::Replaced);
+                let is_gone = matches!(ours, LineEdit::Gone | LineEdit::Replaced);
                 prop_assert!(!(is_gone && lines.contains(&line.as_str())), "{} is back", line);
             }
         }

@@ -117,8 +117,6 @@ impl Drop for Inbox {
     }
 }
 
-impl Shared {}
-
 impl Waiting {
     fn put(&mut self, update: Update) {
         self.updates.push_back(update);

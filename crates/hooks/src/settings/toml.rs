@@ -35,7 +35,7 @@ pub fn remove(text: &str, agent: &str) -> Result<String, Refused> {
     match count(&values(&text)?, agent) {
         0 => Ok(text),
         _ => Err(Refused {
-            why: "a hook of Pillion's is not written as a table of its own".to_owned(),
+            why: "a Pillion hook is not written as a table of its own".to_owned(),
             hint: "Take it out yourself: it runs `pillion hook`.",
         }),
     }

@@ -82,7 +82,7 @@ fn the_hooks_get_into_a_settings_file_and_out_of_it_again() {
         assert_eq!(fs::read_to_string(&path).unwrap(), original);
         assert_eq!(mode(&path), 0o640);
         let nothing = sandbox.run(["hook", "uninstall", agent]).expect(0).stdout;
-        assert!(nothing.contains("has no hooks of Pillion's"), "{nothing}");
+        assert!(nothing.contains("has no Pillion hooks"), "{nothing}");
         assert_eq!(names(path.parent().unwrap()), ["settings.json"]);
     }
 }

@@ -30,7 +30,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => Vec::new(),
     };
     if ours.is_empty() {
-        return say(&format!("{} has no hooks of Pillion's", file.shown()));
+        return say(&format!("{} has no Pillion hooks", file.shown()));
     }
     let without = settings::remove(file.format(), text, agent);
     let without = without.map_err(|why| file.refused(why))?;
