@@ -64,6 +64,7 @@ fn clients(home: &Home) -> Vec<Client> {
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?, value)));
     let companions = state::list(&Environment::from_pairs(named));
+    assert!(!companions.is_empty(), "no companion answers");
     companions.iter().filter_map(Client::new).collect()
 }
 
