@@ -124,7 +124,8 @@ fn ask_everywhere(version: NvimVersion, init: &str) {
             world.nvim.wait_until(&what, "vim.bo.modified");
             let floats = "#vim.tbl_filter(function(win) return vim.w[win].pillion_message end, vim.api.nvim_list_wins()) == 0";
             world.nvim.wait_until(&what, floats);
-            // The message goes with the diff, too.
+            // The message goes with the diff, too. On a busy machine, this could be the answer to the question.
+            world.looked_for(0);
             world.nvim.input("u:w<CR>");
             world.nvim.wait_until(
                 &what,
@@ -134,6 +135,7 @@ fn ask_everywhere(version: NvimVersion, init: &str) {
             world
                 .nvim
                 .wait_until(&what, "#require('pillion.diff.pending').sorted() == 0");
+            world.looked_as_long_as_it_was();
             world.nvim.wait_until(&what, floats);
             assert_eq!(world.nvim.blocked_in(), None, "{what}");
         }

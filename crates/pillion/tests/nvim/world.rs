@@ -99,6 +99,12 @@ impl World {
         self.nvim.lua::<()>(code, json!([milliseconds]));
     }
 
+    /// From now on, a proposal has been looked at for as long as it really was.
+    pub fn looked_as_long_as_it_was(&self) {
+        let code = "local seen = require('pillion.diff.seen') seen.sight = seen.real";
+        self.nvim.lua::<()>(code, json!([]));
+    }
+
     /// Waits until agents are shown a context in which `wanted` holds for the active file.
     pub fn active(&self, agent: &mut TestAgent, wanted: impl Fn(&File) -> bool) -> File {
         let context = agent.context(|context| context.active_file().is_some_and(&wanted));
