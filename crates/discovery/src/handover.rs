@@ -7,8 +7,9 @@
 //!
 //! The record of a running companion is a private file in the state folder. A successor takes it
 //! away: one successor at most, and only when the companion has ended. Another workspace's port and token are
-//! never taken over: a record is for a companion that has one of its roots. Not for one with all of them only: several front
-//! ends share a companion, and the first that comes back after a crash has its own.
+//! never taken over: a record is for a companion that has no other roots than those of the record. It may have fewer: several
+//! front ends share a companion, and the first that comes back after a crash has only its own. It never has more, as the
+//! agents that dial again were never shown anything of those.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -82,7 +83,7 @@ struct Record {
 #[derive(Debug, PartialEq, Eq)]
 enum Claim {
     Fits,
-    /// It has some of its roots: other front ends of that one may not have come back yet.
+    /// That companion has some of its roots, and no others: other front ends may not have come back yet.
     FitsInPart,
     /// It would fit if its companion did not run.
     Running,
@@ -173,8 +174,8 @@ impl Handover {
     }
 }
 
-/// Takes over from the companion of these roots, or else of some of them, that ended last, if there is one, and removes what
-/// is too old. Nobody else can take the same. Without roots there is nothing to take over.
+/// Takes over from the companion of these roots, or else of these and more, that ended last, if there is one, and removes
+/// what is too old. Nobody else can take the same. Without roots there is nothing to take over.
 pub fn take_over(environment: &Environment, roots: &[PathBuf], now_ms: u64) -> Takeover {
     let own = workspace(roots);
     let mut fitting = Vec::new();
@@ -214,7 +215,7 @@ impl Record {
 
     fn claim(&self, own: &[PathBuf], now_ms: u64) -> Claim {
         let is_own = !own.is_empty() && self.roots == own;
-        let shares = own.iter().any(|root| self.roots.contains(root));
+        let is_part = !own.is_empty() && own.iter().all(|root| self.roots.contains(root));
         let valid_for = match self.ended_at_ms {
             Some(_) => VALID_FOR,
             None if process::is_alive(self.pid) => {
@@ -231,7 +232,7 @@ impl Record {
             Claim::Stale
         } else if is_own {
             Claim::Fits
-        } else if shares {
+        } else if is_part {
             Claim::FitsInPart
         } else {
             Claim::Others

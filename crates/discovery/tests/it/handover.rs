@@ -126,14 +126,23 @@ fn other_roots_take_nothing() {
     assert!(take(&world, &roots(&["/v", "/w", "/v"]), NOW).is_some());
 }
 
-/// Of several front ends, one comes back first.
+/// Of several front ends, one comes back first. Agents of the one before are never shown a folder more.
 #[test]
-fn one_of_the_roots_is_enough() {
+fn some_of_the_roots_are_enough_and_others_are_too_many() {
     let world = World::new();
-    for own in [&["/w"][..], &["/v"], &["/u", "/w"], &["/w", "/v", "/u"]] {
-        record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW);
+    for (own, fits) in [
+        (&["/w"][..], true),
+        (&["/v"], true),
+        (&["/w", "/v"], true),
+        (&["/x"], false),
+        (&["/u", "/w"], false),
+        (&["/w", "/v", "/u"], false),
+        (&["/w/deep"], false),
+    ] {
+        record(&world, &roots(&["/w", "/v", "/t"]), PORT).0.end(NOW);
         let taken = take(&world, &roots(own), NOW + 1);
-        assert_eq!(taken.map(|it| it.port), Some(PORT), "{own:?}");
+        assert_eq!(taken.is_some(), fits, "{own:?}");
+        take(&world, &roots(&["/t"]), NOW + 1);
     }
     // One of all its roots is taken first, also if it ended earlier; and none of one that runs.
     record(&world, &roots(&["/w", "/v"]), PORT).0.end(NOW + 9);
