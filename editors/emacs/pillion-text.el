@@ -25,7 +25,7 @@
     count))
 
 (defun pillion-text-ending (text)
-  "Return how lines of TEXT end: `dos', `mac', or `unix' where they differ."
+  "Return how lines of TEXT end: `dos', `mac', or else `unix'."
   (if (not (string-search "\r" text))
       'unix
     (let ((cr (pillion-text-count "\r" text))

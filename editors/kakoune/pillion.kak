@@ -392,6 +392,7 @@ define-command -hidden pillion-finish -params 1 %{
 }
 # The prompt is over: what a program writes before the next key was not typed into it.
 define-command -hidden pillion-unasked-in-normal %{ set-option window pillion_asked '' }
+define-command -hidden pillion-unasked-in-insert %{ set-option window pillion_asked '' }
 define-command -hidden pillion-finish- -params 1 nop
 define-command -hidden pillion-finish-accept -params 1 %{ pillion-finish-as %arg{1} accept }
 define-command -hidden pillion-finish-reject -params 1 %{ pillion-finish-as %arg{1} reject }

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use pillion_system::lock;
+
 /// Does something with each of many, of so many at the same time. Returns what came of each, in their order.
 pub fn in_parallel<I: Sync, T: Send>(
     threads: usize,

@@ -5,7 +5,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pillion_changes::deciding::last_taken_back;
@@ -17,6 +17,7 @@ use pillion_changes::{
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Note, verdict};
+use pillion_system::lock;
 use pillion_text::fingerprint;
 use pillion_view::Reply;
 use pillion_view::changes::{
@@ -99,9 +100,7 @@ impl Judging {
         let taken_back = Arc::clone(&self.taken_back);
         tokio::spawn(async move {
             let acting = threads.start(move || {
-                let taken_back = taken_back.lock();
-                let mut taken_back = taken_back.unwrap_or_else(PoisonError::into_inner);
-                undone_in_editor(&store, &mut taken_back, &path)
+                undone_in_editor(&store, &mut lock(&taken_back), &path)
             });
             let Some(acting) = acting.await else {
                 return;

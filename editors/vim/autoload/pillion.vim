@@ -1,6 +1,6 @@
 vim9script
 
-# The functions for people\'s own settings. |pillion-functions|
+# The functions for people's own settings. |pillion-functions|
 
 import autoload './pillion/client.vim'
 import autoload './pillion/diff.vim'

@@ -242,7 +242,7 @@ impl Store {
         };
         let mut log = serde_json::to_vec(&first).unwrap_or_default();
         log.extend(counting);
-        Ok(folder.write(LOG, &log)?)
+        Ok(folder.write_durably(LOG, &log)?)
     }
 
     /// People's judgements of the changes of a turn.

@@ -106,6 +106,23 @@ impl Folder {
     /// When there is something under that name that may not be replaced, or when the system
     /// refuses; then no part of the file is left.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, |_| Ok(()))
+    }
+
+    /// The same for what must outlive a power cut: the content is on the disk before it takes the place of the former one.
+    ///
+    /// # Errors
+    /// As for [`Folder::write`].
+    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, File::sync_all)
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        content: &[u8],
+        sync: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), FileError> {
         let path = self.path.join(name);
         match statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) if is_our_pipe(&stat) => {}
@@ -118,6 +135,7 @@ impl Folder {
         unfinished
             .file
             .write_all(content)
+            .and_then(|()| sync(&unfinished.file))
             .map_err(|error| FileError::io("write", &path, error))?;
         // Replaces a link that was planted just now, and does not follow it.
         renameat(&self.fd, &unfinished.name, &self.fd, name)

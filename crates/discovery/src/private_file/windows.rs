@@ -79,6 +79,23 @@ impl Folder {
     /// When there is something under that name that may not be replaced, or when the system
     /// refuses; then no part of the file is left.
     pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, |_| Ok(()))
+    }
+
+    /// The same for what must outlive a power cut: the content is on the disk before it takes the place of the former one.
+    ///
+    /// # Errors
+    /// As for [`Folder::write`].
+    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, File::sync_all)
+    }
+
+    fn replace(
+        &self,
+        name: &str,
+        content: &[u8],
+        sync: impl FnOnce(&File) -> std::io::Result<()>,
+    ) -> Result<(), FileError> {
         let path = self.path.join(name);
         match fs::symlink_metadata(&path) {
             Ok(metadata) => check_file(&metadata, &path)?,
@@ -95,7 +112,7 @@ impl Folder {
         };
         let (unfinished, mut file) =
             create().map_err(|error| FileError::io("create", &path, error))?;
-        let written = file.write_all(content);
+        let written = file.write_all(content).and_then(|()| sync(&file));
         // An open file cannot be renamed everywhere.
         drop(file);
         written

@@ -1,5 +1,6 @@
-//! The person's text in a proposal before they decide. Whoever asks is told it. As a draft it is kept, whatever ends Kakoune, the hub or the agent, and comes
-//! back into the buffer of a later proposal of the file if they want it. It decides nothing.
+//! The person's text in a proposal before they decide. Whoever asks is told it. As a draft it is kept, whatever ends
+//! Kakoune, the hub or the agent, and comes back into the buffer of a later proposal of the file if they want it. It
+//! decides nothing.
 
 use pillion_view::{ProposalKey, Reply};
 

@@ -60,6 +60,35 @@ fn a_key_of_the_persons_decides(version: KakouneVersion) {
     assert_eq!(gemini.outcome(), Update::DiffRejected { path: name });
 }
 
+/// A prompt of a person is over once it is closed: what a program writes then was not typed into it.
+#[each_kakoune]
+fn a_prompt_that_was_closed_decides_nothing(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    for (keys, mode, key) in [
+        (":", "normal", "l"),
+        (":w", "normal", "l"),
+        ("i<a-;>:", "insert", "x"),
+    ] {
+        kakoune.input(keys);
+        kakoune.wait_value("%opt{pillion_mode}", "prompt");
+        kakoune.input("<esc>");
+        kakoune.wait_value("%opt{pillion_mode}", mode);
+        kakoune.command("try %{ write }");
+        kakoune.input(key);
+        world.is_pending(&mut gemini, keys);
+    }
+    kakoune.input("<esc>");
+    kakoune.wait_value("%opt{pillion_mode}", "normal");
+    kakoune.input(":q<ret>");
+    let path = path.display().to_string();
+    assert_eq!(gemini.outcome(), Update::DiffRejected { path });
+}
+
 #[each_kakoune]
 fn deleting_the_buffer_rejects_and_keeps_the_edits(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);

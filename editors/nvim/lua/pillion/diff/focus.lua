@@ -46,7 +46,7 @@ local function resize(sizes)
   end
 end
 
---- True if the person may be taken elsewhere: "normal", "terminal", or "busy" in the middle of typing.
+--- The state of the person: "normal" or "terminal", in which they may be taken elsewhere, or "busy".
 --- A macro would go on elsewhere, too, or be recorded there; so would a script that waits for a key or for a
 --- program. Autocommands are that, too: `in_event` is for those that tell of the mode.
 function M.activity(in_event)
