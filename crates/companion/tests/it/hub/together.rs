@@ -1,11 +1,11 @@
 //! Front ends whose folders come to overlap have one companion, as far as agents allow that.
 
 use std::fs;
-use std::process::Command;
 
 use pillion_view::Shows;
 
 use super::*;
+use crate::support::Other;
 
 impl World {
     /// The roots of all companions, and those that their discovery files have.
@@ -200,23 +200,21 @@ async fn an_agent_that_speaks_by_hooks_only_keeps_its_companion_until_it_has_end
         let one = world.attach(&["one"]).await;
         let two = world.attach(&["two"]).await;
         let (_client, _updates) = world.connect(one.attached.port()).await;
-        let mut agent = Command::new("sleep").arg("1000").spawn().unwrap();
+        let agent = Other::start();
         let ports = [one.attached.port(), two.attached.port()];
         for step in steps {
-            world.work(ports[1], Some(agent.id()), step).await;
+            world.work(ports[1], Some(agent.0.id()), step).await;
         }
         let shared = world.root("one");
         two.handle
             .change_roots(vec![world.root("two"), shared.clone()]);
-        // Who may be left is asked before.
         until("it is listed", || {
             world.all_roots().iter().any(|it| it.len() == 2)
         })
         .await;
         until("it is withheld", || !is_found(&two, &shared)).await;
         assert_eq!([one.attached.port(), two.attached.port()], ports);
-        agent.kill().unwrap();
-        agent.wait().unwrap();
+        drop(agent);
         until("they are together", || is_together(&[&one, &two])).await;
         assert_eq!(one.attached.port(), ports[0], "it has an agent");
         one.leave().await;
