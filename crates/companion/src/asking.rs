@@ -96,6 +96,15 @@ impl Asking {
         &self.choices
     }
 
+    /// The person has chosen this elsewhere. What they have chosen here for the same process is newer.
+    #[cfg(unix)]
+    pub(crate) fn adopt(&mut self, mut choices: Vec<ProcessChoice>) {
+        choices.retain(|it| self.choices.iter().all(|own| own.process != it.process));
+        choices.append(&mut self.choices);
+        choices.drain(..choices.len().saturating_sub(MAX_CHOICES));
+        self.choices = choices;
+    }
+
     /// A session is of this process. Returns true if something was chosen for that before.
     pub(crate) fn identified(&mut self, session: &SessionId, process: AgentProcess) -> bool {
         let seen = self.sessions.entry(session.clone()).or_default();
@@ -770,6 +779,30 @@ mod tests {
             let expected = format!("Claude Code changed {path:?} without showing it here first");
             assert_eq!(said(&asking).1, [expected]);
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_choice_of_another_companion_counts_unless_there_is_one() {
+        let process = |pid| AgentProcess { pid, started_at: 1 };
+        let choice = |pid, mode| ProcessChoice {
+            process: process(pid),
+            mode: Some(mode),
+            shows_commands: true,
+        };
+        let (always, asked) = (ReviewMode::Always, ReviewMode::Asked);
+        let mut asking = Asking::with(vec![choice(1, always)], true);
+        asking.adopt(vec![choice(1, asked), choice(2, asked)]);
+        for (pid, mode) in [(1, Some(always)), (2, Some(asked)), (3, None)] {
+            let session = SessionId::from(pid.to_string());
+            assert_eq!(asking.identified(&session, process(pid)), mode.is_some());
+            assert_eq!(asking.mode(&session), mode, "{pid}");
+            assert_eq!(asking.shows_commands(&session), mode.is_some());
+        }
+        let others = 0..2 * u32::try_from(MAX_CHOICES).unwrap();
+        asking.adopt(others.map(|pid| choice(10 + pid, always)).collect());
+        assert_eq!(asking.choices().len(), MAX_CHOICES);
+        assert!(asking.choices().contains(&choice(1, always)));
     }
 
     #[test]

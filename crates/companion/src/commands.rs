@@ -14,9 +14,9 @@ use crossbeam_channel::{Receiver, unbounded};
 use pillion_discovery::CompanionState;
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
-#[cfg(unix)]
-use pillion_protocol::IdeContext;
 use pillion_protocol::{Dialect, File};
+#[cfg(unix)]
+use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_system::{peer, spawn};
 #[cfg(unix)]
 use pillion_view::commands::ContextAsker;
@@ -88,6 +88,35 @@ impl Commands {
     #[cfg(unix)]
     pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
         let _ = self.tell(event::Command::Withhold(roots));
+    }
+
+    /// Asks whether front ends may leave the companion, because nothing there is lost with them.
+    #[cfg(unix)]
+    pub(crate) fn ask_to_leave(&self) -> Receiver<bool> {
+        let (told, answer) = unbounded();
+        let reply = Reply::new(move |choices: Result<_, String>| {
+            let _ = told.send(choices.is_ok());
+        });
+        let _ = self.tell(event::Command::LetGo(reply));
+        answer
+    }
+
+    /// Has front ends leave the companion if they still may: `leave` runs in its loop, so that nothing comes in between. It gets
+    /// what the person has chosen for agents.
+    #[cfg(unix)]
+    pub(crate) fn let_go(&self, leave: impl FnOnce(Vec<ProcessChoice>) + Send + 'static) {
+        let reply = Reply::new(move |choices: Result<_, String>| {
+            if let Ok(choices) = choices {
+                leave(choices);
+            }
+        });
+        let _ = self.tell(event::Command::LetGo(reply));
+    }
+
+    /// Has the companion know what the person has chosen for agents elsewhere.
+    #[cfg(unix)]
+    pub(crate) fn choose(&self, choices: Vec<ProcessChoice>) {
+        let _ = self.tell(event::Command::Choices(choices));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.

@@ -308,6 +308,12 @@ impl<C> Diffs<C> {
         pending.map(Entry::pending)
     }
 
+    /// Returns true if none waits for anything: not for the reviewer, for an editor, or for its file.
+    #[cfg(unix)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.entries.iter().next().is_none()
+    }
+
     /// The names of the changes that are written already and wait for the reviewer.
     pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
         let entries = self.entries.iter();

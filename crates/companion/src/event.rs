@@ -7,9 +7,9 @@ use std::sync::Arc;
 use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
 use pillion_changes::{Offer, Tally};
 use pillion_discovery::CompanionState;
-#[cfg(unix)]
-use pillion_protocol::IdeContext;
 use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
+#[cfg(unix)]
+use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::changes::{ActDone, Hearing};
 use pillion_view::commands::{
     AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, HookCall, Judged,
@@ -272,4 +272,11 @@ pub(crate) enum Command {
     /// Agents are to find another companion in these roots.
     #[cfg(unix)]
     Withhold(Vec<PathBuf>),
+    /// Front ends are to join another companion. Answered with what the person has chosen for agents if nothing here is lost
+    /// with them, and failed otherwise.
+    #[cfg(unix)]
+    LetGo(Reply<Vec<ProcessChoice>>),
+    /// The person has chosen this for agents, in a companion whose front ends have come here.
+    #[cfg(unix)]
+    Choices(Vec<ProcessChoice>),
 }

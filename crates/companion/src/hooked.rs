@@ -46,6 +46,12 @@ impl Hooked {
         self.agents.iter().map(|(session, agent)| (session, *agent))
     }
 
+    /// Returns true if there is none.
+    #[cfg(unix)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.agents.is_empty()
+    }
+
     /// The turn of this session goes on, or has ended. Returns true if that is news.
     pub(crate) fn works(&mut self, session: &SessionId, is_working: bool) -> bool {
         match is_working {

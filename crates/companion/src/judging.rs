@@ -58,6 +58,8 @@ pub(crate) struct Judging {
     acts: DiskThreads,
     /// Used on the thread of the acts.
     taken_back: Arc<Mutex<TakenBack>>,
+    /// Shared by the acts whose outcome is not told yet.
+    acting: Arc<()>,
     events: Events,
 }
 
@@ -69,8 +71,15 @@ impl Judging {
             lists: DiskThreads::new(MAX_LISTS),
             acts: DiskThreads::new(1),
             taken_back: Arc::default(),
+            acting: Arc::default(),
             events,
         }
+    }
+
+    /// Returns true if something is being done whose outcome is not told yet.
+    #[cfg(unix)]
+    pub(crate) fn is_busy(&self) -> bool {
+        Arc::strong_count(&self.acting) > 1
     }
 
     /// None if nothing is recorded.
@@ -98,6 +107,7 @@ impl Judging {
         };
         let (threads, events) = (self.acts.clone(), self.events.clone());
         let taken_back = Arc::clone(&self.taken_back);
+        let acting_on = Arc::clone(&self.acting);
         tokio::spawn(async move {
             let acting = threads.start(move || {
                 undone_in_editor(&store, &mut lock(&taken_back), &path)
@@ -106,7 +116,10 @@ impl Judging {
                 return;
             };
             for acted in acting.await.unwrap_or_default() {
-                let _ = events.send(Event::Acted(Box::new(acted), Reply::new(drop)));
+                let _ = events.send(Event::Acted(
+                    Box::new(acted),
+                    until_told(&acting_on, Reply::new(drop)),
+                ));
             }
         });
     }
@@ -116,6 +129,7 @@ impl Judging {
         let Some(store) = self.store.clone() else {
             return reply.done(ActDone::refused(OFF));
         };
+        let reply = until_told(&self.acting, reply);
         let (threads, events) = (self.acts.clone(), self.events.clone());
         tokio::spawn(async move {
             let acting = threads.start(move || match perform(&store, &roots, act) {
@@ -130,6 +144,18 @@ impl Judging {
             let _ = events.send(Event::Acted(Box::new(acted), reply));
         });
     }
+}
+
+/// The same reply, which holds this until it is given.
+fn until_told(acting: &Arc<()>, reply: Reply<ActDone>) -> Reply<ActDone> {
+    let acting = Arc::clone(acting);
+    Reply::new(move |told| {
+        match told {
+            Ok(done) => reply.done(done),
+            Err(reason) => reply.failed(reason),
+        }
+        drop(acting);
+    })
 }
 
 fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {

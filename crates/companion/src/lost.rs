@@ -77,6 +77,12 @@ impl Losses {
         self.keeping.spawn(lost.keep(places, disks));
     }
 
+    /// Returns true if nothing is being kept or waits to be reported.
+    #[cfg(unix)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.keeping.is_empty()
+    }
+
     /// The next one to report, and the view that is to report it; none when nothing is being kept. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Option<(Option<ViewId>, LostOutcome)> {
         while let Some(kept) = self.keeping.join_next().await {

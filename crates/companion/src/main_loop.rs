@@ -663,6 +663,12 @@ impl MainLoop {
             self.recording.left(&session);
             self.sessions.forget(&session);
         }
+        // Their turns do not go on here, whatever their agents do.
+        let hooked = self.hooked.sessions();
+        let hooked: Vec<_> = hooked.map(|(session, _)| session.clone()).collect();
+        for session in hooked {
+            self.recording.left(&session);
+        }
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
             self.report_lost(lost);

@@ -343,6 +343,12 @@ impl Views {
         is_empty.then_some(shown)
     }
 
+    /// Returns true if a proposal is shown, or views are to close one and have not answered.
+    #[cfg(unix)]
+    pub(crate) fn show_any(&self) -> bool {
+        !self.audiences.is_empty()
+    }
+
     /// Takes a proposal away from all views. The text that stood in them is answered by [`Views::closed`].
     pub(crate) fn close(&mut self, key: ProposalKey, reason: CloseReason) {
         let audience = self.audiences.get_mut(&key.id);

@@ -124,6 +124,12 @@ impl Written {
         Some(self.followed.remove(at))
     }
 
+    /// Returns true if no writing is awaited.
+    #[cfg(unix)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.followed.is_empty()
+    }
+
     /// Returns the time at which [`Written::elapse`] wants to be called.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.followed.iter().filter_map(|it| it.due).min()

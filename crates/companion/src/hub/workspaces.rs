@@ -37,15 +37,12 @@ struct Workspace {
     since: BTreeMap<PathBuf, u64>,
 }
 
-/// The reasons for front ends to stay with their companion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stays {
-    /// There is none.
-    No,
-    /// It must not end: agents are connected.
-    Open,
-    /// Nobody leaves it: it has proposals that wait for a decision.
-    Whole,
+/// Front ends that are to leave one companion and to come to another.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Move {
+    pub(super) from: WorkspaceId,
+    pub(super) to: WorkspaceId,
+    pub(super) views: BTreeSet<ViewId>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,34 +144,31 @@ impl Workspaces {
     }
 
     /// Returns the front ends that have to leave their companion and to come again, so that folders that overlap have one
-    /// companion: as few as possible, and rather the one that `came` last. None if nothing overlaps, or if those `stay`
-    /// that would have to move. Those that `are_fixed` never move.
+    /// companion: as few as possible, and rather the one that `came` last. None if nothing overlaps, or if no companion
+    /// `may_be_left` by those that would have to move. Those that `are_fixed` never move.
     pub(super) fn movers(
         &self,
         came: Option<ViewId>,
-        stay: impl Fn(WorkspaceId) -> Stays,
+        may_be_left: impl Fn(WorkspaceId) -> bool,
         are_fixed: impl Fn(ViewId) -> bool,
-    ) -> BTreeSet<ViewId> {
+    ) -> Option<Move> {
         let mut found = Vec::new();
         for (from, to) in self.overlapping() {
             let views = from.1.reaching(to.1);
-            let is_free = match stay(*from.0) {
-                Stays::No => true,
-                Stays::Open => views.len() < from.1.views.len(),
-                Stays::Whole => false,
-            };
-            if is_free && !views.iter().any(|view| are_fixed(*view)) {
+            if may_be_left(*from.0) && !views.iter().any(|view| are_fixed(*view)) {
                 let has_come = came.is_some_and(|came| views.contains(&came));
-                found.push(((views.len(), !has_come, Reverse(*from.0)), views));
+                let order = (views.len(), !has_come, Reverse(*from.0));
+                let (from, to) = (*from.0, *to.0);
+                found.push((order, Move { from, to, views }));
             }
         }
         let best = found.into_iter().min_by_key(|(order, _)| *order);
-        best.map(|(_, views)| views).unwrap_or_default()
+        best.map(|(_, found)| found)
     }
 
-    /// Returns true if the folders of two companions overlap.
-    pub(super) fn overlap(&self) -> bool {
-        self.overlapping().next().is_some()
+    /// Returns the companions whose folders overlap those of another one.
+    pub(super) fn with_overlap(&self) -> BTreeSet<WorkspaceId> {
+        self.overlapping().map(|(one, _)| *one.0).collect()
     }
 
     /// Returns the pairs of companions whose folders overlap, each in both orders.
@@ -405,42 +399,59 @@ mod tests {
 
     #[test]
     fn front_ends_move_until_no_folders_of_companions_overlap() {
-        use Stays::{No, Open, Whole};
-        for (workspaces, came, stay, movers) in [
+        for (workspaces, came, may_be_left, movers) in [
             // Nothing overlaps.
             (
                 &[&[&["/a"][..]][..], &[&["/b"]]][..],
                 2,
-                &[No, No][..],
+                &[true, true][..],
                 &[][..],
             ),
             // An editor opens a file of a project that another one has open.
-            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[No, No], &[2]),
-            (&[&[&["/a"]], &[&["/b", "/a"]]], 1, &[No, No], &[1]),
-            (&[&[&["/a"]], &[&["/b", "/a/deep"]]], 2, &[No, No], &[2]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[true, true], &[2]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 1, &[true, true], &[1]),
+            (&[&[&["/a"]], &[&["/b", "/a/deep"]]], 2, &[true, true], &[2]),
             // Its companion has agents, so the other one moves; both have some.
-            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[No, Open], &[1]),
-            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[Open, Open], &[]),
-            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[Open, Whole], &[]),
-            // It is not alone there, and leaves the others and their agents, but not while one waits for a decision.
-            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[Open, Open], &[2]),
-            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[Open, Whole], &[]),
-            (&[&[&["/a"]], &[&["/a", "/b"], &["/b"]]], 2, &[No, No], &[1]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[true, false], &[1]),
+            (&[&[&["/a"]], &[&["/b", "/a"]]], 2, &[false, false], &[]),
+            // It is not alone there: an agent there may work in its folder, and is not left by it.
+            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[false, false], &[]),
+            (&[&[&["/a"]], &[&["/a"], &["/b"]]], 2, &[true, true], &[2]),
             (
                 &[&[&["/a"]], &[&["/a", "/b"], &["/b"]]],
                 2,
-                &[Open, Open],
-                &[],
+                &[true, true],
+                &[1],
+            ),
+            (
+                &[&[&["/a"]], &[&["/a", "/b"], &["/b"]]],
+                2,
+                &[false, true],
+                &[2, 3],
             ),
             // A review of the folder around two.
-            (&[&[&["/a/b"], &["/a"]], &[&["/a/c"]]], 2, &[No, No], &[3]),
+            (
+                &[&[&["/a/b"], &["/a"]], &[&["/a/c"]]],
+                2,
+                &[true, true],
+                &[3],
+            ),
         ] {
             let (all, ids) = served(workspaces);
-            let stays = |id: WorkspaceId| stay[ids.iter().position(|it| *it == id).unwrap()];
-            let found = all.movers(Some(ViewId(came)), stays, |_| false);
+            let place = |id| ids.iter().position(|it| *it == id).unwrap();
+            let may_be_left = |id| may_be_left[place(id)];
+            let found = all.movers(Some(ViewId(came)), may_be_left, |_| false);
+            let found = found.map(|it| {
+                assert!(it.from != it.to && all.of(ViewId(came)).is_some());
+                let is_there = |view: &ViewId| all.of(*view) == Some(it.from);
+                assert!(it.views.iter().all(is_there), "{workspaces:?}");
+                it.views
+            });
+            let found = found.unwrap_or_default();
             let expected: BTreeSet<_> = movers.iter().map(|view| ViewId(*view)).collect();
-            assert_eq!(found, expected, "{workspaces:?} {stay:?}");
-            let fixed = all.movers(None, stays, |view| expected.contains(&view));
+            assert_eq!(found, expected, "{workspaces:?}");
+            let fixed = all.movers(None, may_be_left, |view| expected.contains(&view));
+            let fixed = fixed.map(|it| it.views).unwrap_or_default();
             assert!(fixed.is_disjoint(&expected), "{workspaces:?}");
         }
     }
@@ -450,7 +461,7 @@ mod tests {
         let (mut all, ids) = served(&[&[&["/a", "/x"]], &[&["/b", "/a", "/x/deep"]]]);
         assert_eq!(all.withheld(ids[0]), paths(&[]));
         assert_eq!(all.withheld(ids[1]), paths(&["/a", "/x/deep"]));
-        assert!(all.overlap());
+        assert_eq!(all.with_overlap(), BTreeSet::from([ids[0], ids[1]]));
         // A folder around it is not withheld: nobody else has the rest of it.
         all.change_roots(ViewId(2), paths(&["/b", "/"]));
         assert_eq!(all.withheld(ids[1]), paths(&[]));
@@ -458,7 +469,7 @@ mod tests {
         all.change_roots(ViewId(2), paths(&["/a"]));
         all.change_roots(ViewId(1), paths(&["/x"]));
         assert_eq!(all.withheld(ids[1]), paths(&[]));
-        assert!(!all.overlap());
+        assert_eq!(all.with_overlap(), BTreeSet::new());
         all.change_roots(ViewId(1), paths(&["/x", "/a"]));
         assert_eq!(all.withheld(ids[0]), paths(&["/a"]));
         assert_eq!(all.withheld(ids[1]), paths(&[]));

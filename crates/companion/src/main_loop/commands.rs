@@ -10,6 +10,8 @@ use pillion_view::{Options, Reply};
 
 use super::MainLoop;
 use crate::diffs::SettleRequest;
+#[cfg(unix)]
+use crate::discovery::Order;
 use crate::event::{Acted, Command, Listing};
 use crate::feedback::Remark;
 
@@ -105,6 +107,17 @@ impl MainLoop {
             Command::State(answer) => answer.done(self.state()),
             #[cfg(unix)]
             Command::Withhold(roots) => self.withhold(roots),
+            #[cfg(unix)]
+            Command::LetGo(answer) => match self.may_be_left() {
+                true => answer.done(self.asking.choices().to_vec()),
+                false => answer.failed("agents work here, or something is open"),
+            },
+            #[cfg(unix)]
+            Command::Choices(choices) => {
+                self.asking.adopt(choices);
+                let choices = self.asking.choices().to_vec();
+                self.discovery.order(Order::SetChoices(choices));
+            }
         }
     }
 
@@ -179,6 +192,17 @@ impl MainLoop {
             agent: agent.name().to_owned(),
             calls_companion: self.asking.is_hooked(&session),
         })
+    }
+
+    /// Returns true if no agent works here, connected or by hooks, and nothing is open or closing, or waits to be written or told.
+    #[cfg(unix)]
+    fn may_be_left(&self) -> bool {
+        // What waits for an agent, and what it waits for, is its session's: words, outcomes, guards and questions.
+        let has_agents = !self.sessions.ids().is_empty() || !self.hooked.is_empty();
+        let is_open = !self.diffs.is_empty() || self.views.show_any() || self.weighing > 0;
+        let is_awaited = !self.written.is_empty() || !self.losses.is_empty();
+        let is_busy = self.judging.is_busy() || !self.focusing.is_empty();
+        !has_agents && !is_open && !is_awaited && !is_busy
     }
 
     fn state(&self) -> CompanionState {

@@ -90,7 +90,7 @@ impl MainLoop {
             Report::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.origins.set(self.views.options());
-                self.discovery.order(Order::SetSeats(self.views.seats()));
+                self.publish_seats();
             }
             Report::Leave if self.views.is_last(view) => return Some(Ending::Rejects),
             Report::Gone if self.views.is_last(view) => return Some(Ending::Asks),
@@ -253,7 +253,7 @@ impl MainLoop {
     fn views_changed(&mut self, now: Instant) {
         self.sessions.set_shows_diffs(self.views.shows_diffs());
         self.origins.set(self.views.options());
-        self.discovery.order(Order::SetSeats(self.views.seats()));
+        self.publish_seats();
         if let Some(ide) = self.views.ide() {
             self.discovery.order(Order::SetIde(ide.clone()));
         }
@@ -269,7 +269,7 @@ impl MainLoop {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
             self.unhooked.stirred(Instant::now());
-            self.publish_roots();
+            self.publish();
         }
     }
 
@@ -281,12 +281,29 @@ impl MainLoop {
             "another companion serves some of the roots"
         );
         self.withheld = roots;
-        self.publish_roots();
+        self.publish();
     }
 
-    fn publish_roots(&self) {
-        let mut roots = self.roots.to_vec();
-        roots.retain(|root| !self.withheld.contains(root));
-        self.discovery.order(Order::SetRoots(roots));
+    fn publish(&self) {
+        if !self.is_withheld() {
+            let mut roots = self.roots.to_vec();
+            roots.retain(|root| !self.withheld.contains(root));
+            self.discovery.order(Order::SetRoots(roots));
+        }
+        self.publish_seats();
+    }
+
+    /// A companion is not found at all where another one serves all of its folders: files without a folder would keep agents
+    /// from that one.
+    fn publish_seats(&self) {
+        let seats = match self.is_withheld() {
+            true => Vec::new(),
+            false => self.views.seats(),
+        };
+        self.discovery.order(Order::SetSeats(seats));
+    }
+
+    fn is_withheld(&self) -> bool {
+        !self.roots.is_empty() && self.roots.iter().all(|root| self.withheld.contains(root))
     }
 }

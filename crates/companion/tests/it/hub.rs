@@ -16,7 +16,9 @@ use pillion_agent::{Client, Update, Updates};
 use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
 use pillion_discovery::{Environment, socket, state};
-use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
+use pillion_view::changes::ChangesList;
+use pillion_view::commands::{self, AgentWork, ToolCall, WorkStep};
 use pillion_view::{
     Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling,
     attach_to_running,
@@ -100,6 +102,24 @@ impl World {
         Client::connect(port, token).await.unwrap()
     }
 
+    /// An agent tells this by a hook that is a command, and goes on.
+    async fn work(&self, port: u16, process: Option<u32>, step: WorkStep) {
+        let mut running = state::list(&self.environment).into_iter();
+        let companion = running.find(|it| it.port == port).unwrap();
+        let client = commands::Client::new(&companion).unwrap();
+        let work = AgentWork {
+            agent: Dialect::CodexCli,
+            session: "s".to_owned(),
+            processes: Vec::new(),
+            process,
+            step,
+            takes_context: false,
+        };
+        spawn_blocking(move || client.work(work).unwrap())
+            .await
+            .unwrap();
+    }
+
     /// The hub ends by itself, with all that belongs to it.
     async fn ends(self) {
         let ended = spawn_blocking(move || self.hub.join().unwrap());
@@ -116,6 +136,13 @@ impl Front {
         insist(&self.handle, decide, |ruling| drop(sender.send(ruling)));
         let ruling = timeout(SOON, ruling).await.unwrap().unwrap();
         assert!(ruling.is_settled(), "{ruling:?}");
+    }
+
+    async fn changes(&self) -> ChangesList {
+        let (sender, list) = oneshot::channel();
+        let reply = Reply::new(move |it: Result<ChangesList, _>| drop(sender.send(it)));
+        self.handle.changes(reply);
+        list.await.unwrap().unwrap()
     }
 
     /// It leaves, and everything is done.

@@ -443,3 +443,20 @@ impl RawStream {
         }
     }
 }
+
+/// A process that is no agent, and waits.
+pub struct Other(pub std::process::Child);
+
+impl Other {
+    pub fn start() -> Self {
+        let mut command = std::process::Command::new("sleep");
+        Self(command.arg("600").spawn().unwrap())
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

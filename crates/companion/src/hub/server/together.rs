@@ -1,15 +1,16 @@
 //! Brings front ends together whose folders have come to overlap: those that are to move lose their connection, attach again,
-//! and join the companion that is left. Agents do not move: a companion with agents stays, and so does one where something
-//! waits for a decision, until that has changed.
+//! and join the companion that is left. Agents do not move, and nothing that is open does: nobody leaves a companion with
+//! agents, or where something waits, until that has changed. Its own loop says so, and lets them go.
 
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{CompanionState, state};
+use crossbeam_channel::Receiver;
+use pillion_discovery::state;
 
-use super::Shared;
-use crate::hub::workspaces::{Stays, WorkspaceId};
+use super::{Shared, State};
+use crate::hub::workspaces::{Move, WorkspaceId};
 
 /// Folders that overlap are looked at again after this time: agents may have gone meanwhile.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -22,7 +23,7 @@ impl Shared {
     pub(super) fn keep_together(self: Arc<Self>) {
         let mut seen = 0;
         loop {
-            let overlap = self.lock().workspaces.overlap();
+            let overlap = !self.lock().workspaces.with_overlap().is_empty();
             let until = Instant::now() + if overlap { AGAIN } else { LONG };
             self.wait_while(until, |state| !state.is_over && state.changes == seen);
             if self.lock().is_over {
@@ -34,16 +35,12 @@ impl Shared {
     }
 
     fn bring_together(&self) {
-        let stays = self.who_stays();
+        let free = self.who_may_be_left();
         let mut state = self.lock();
-        let stay = |id| stays.get(&id).copied().unwrap_or(Stays::Whole);
         let is_fixed = |view| state.views.get(&view).is_none_or(|it| it.is_fixed);
-        for view in state.workspaces.movers(state.came, stay, is_fixed) {
-            let link = state.views.get(&view).and_then(|it| it.link.upgrade());
-            if let Some(link) = link {
-                tracing::info!(view = view.0, "joins another companion of its folders");
-                link.close();
-            }
+        let may_be_left = |id| free.contains(&id);
+        if let Some(found) = state.workspaces.movers(state.came, may_be_left, is_fixed) {
+            state.bring(&found);
         }
         let state = &mut *state;
         state
@@ -59,32 +56,43 @@ impl Shared {
         }
     }
 
-    /// Asks the companions which of them must stay. None is asked if nothing overlaps.
-    fn who_stays(&self) -> HashMap<WorkspaceId, Stays> {
+    /// Asks the companions whose folders overlap which of them front ends may leave.
+    fn who_may_be_left(&self) -> HashSet<WorkspaceId> {
         let state = self.lock();
-        if !state.workspaces.overlap() {
-            return HashMap::new();
-        }
-        let companions = state.companions.iter();
-        let asked: Vec<_> = companions
-            .map(|(id, it)| (*id, it.commands().ask_state()))
+        let asked = state.workspaces.with_overlap().into_iter();
+        let asked: Vec<_> = asked
+            .filter_map(|id| Some((id, state.companions.get(&id)?.commands().ask_to_leave())))
             .collect();
         drop(state);
         let deadline = Instant::now() + state::STATE_WITHIN;
         let left = || deadline.saturating_duration_since(Instant::now());
-        let told = asked
-            .iter()
-            .filter_map(|(id, state)| Some((*id, stays(&state.recv_timeout(left()).ok()?))));
-        told.collect()
+        let may = |answer: &Receiver<bool>| answer.recv_timeout(left()).unwrap_or(false);
+        let free = asked.iter().filter(|(_, answer)| may(answer));
+        free.map(|(id, _)| *id).collect()
     }
 }
 
-fn stays(state: &CompanionState) -> Stays {
-    if state.pending_diffs > 0 {
-        Stays::Whole
-    } else if state.agents.is_empty() {
-        Stays::No
-    } else {
-        Stays::Open
+impl State {
+    /// Has front ends come again, unless their companion is needed meanwhile.
+    fn bring(&self, found: &Move) {
+        let companion = |id| self.companions.get(id).map(|it| it.commands().clone());
+        let (Some(from), Some(to)) = (companion(&found.from), companion(&found.to)) else {
+            return;
+        };
+        let views = found.views.iter().filter_map(|view| self.views.get(view));
+        let links: Vec<_> = views.map(|it| it.link.clone()).collect();
+        from.let_go(move |choices| {
+            tracing::info!(
+                count = links.len(),
+                "join another companion of their folders"
+            );
+            links
+                .iter()
+                .filter_map(Weak::upgrade)
+                .for_each(|it| it.close());
+            if !choices.is_empty() {
+                to.choose(choices);
+            }
+        });
     }
 }

@@ -121,8 +121,8 @@ async fn every_codex_is_answered_that_a_view_or_a_command_knows_of() {
     let told = spawn_blocking(move || {
         let mut states = state::list(&environment).into_iter();
         let state = states.find(|it| it.port == port).unwrap();
-        let client = pillion_view::commands::Client::new(&state).unwrap();
-        client.context_asker_starts(pillion_view::commands::ContextAsker {
+        let client = commands::Client::new(&state).unwrap();
+        client.context_asker_starts(commands::ContextAsker {
             home: own_home,
             tmpdir,
         })

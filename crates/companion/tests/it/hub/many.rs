@@ -4,9 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use pillion_protocol::Dialect;
-use pillion_view::changes::{ActDone, ChangesAct, ChangesList, Meant, TakeBack};
-use pillion_view::commands::{self, AgentWork, ToolCall, WorkStep};
+use pillion_view::changes::{ActDone, ChangesAct, Meant, TakeBack};
 
 use super::*;
 
@@ -108,13 +106,6 @@ impl Drop for Askers {
 }
 
 impl Front {
-    async fn changes(&self) -> ChangesList {
-        let (sender, list) = oneshot::channel();
-        let reply = Reply::new(move |it: Result<ChangesList, _>| drop(sender.send(it)));
-        self.handle.changes(reply);
-        list.await.unwrap().unwrap()
-    }
-
     /// All changes of the list that are in this state, once there are as many as are listed.
     async fn listed(&self, state: &str) -> usize {
         loop {
@@ -135,23 +126,6 @@ impl Front {
         let done = done.await.unwrap().unwrap();
         assert!(done.done, "{}", done.message);
     }
-}
-
-/// An agent tells this, and goes on.
-async fn work(world: &World, step: WorkStep) {
-    let companion = state::list(&world.environment).remove(0);
-    let client = commands::Client::new(&companion).unwrap();
-    let work = AgentWork {
-        agent: Dialect::from_name("codex").unwrap(),
-        session: "s".to_owned(),
-        processes: Vec::new(),
-        process: None,
-        step,
-        takes_context: false,
-    };
-    spawn_blocking(move || client.work(work).unwrap())
-        .await
-        .unwrap();
 }
 
 fn write_all(root: &std::path::Path, text: &str) {
@@ -178,15 +152,16 @@ async fn the_hub_answers_while_twenty_thousand_changes_are_recorded_and_judged()
     let front = world.attach(&["w"]).await;
     let (client, _updates) = world.connect(front.attached.port()).await;
     let askers = Askers::start(&world, &front, client);
+    let work = |step| world.work(front.attached.port(), None, step);
     let begins = async {
-        work(&world, WorkStep::TurnBegins("a checkout".to_owned())).await;
+        work(WorkStep::TurnBegins("a checkout".to_owned())).await;
         let call = ToolCall {
             id: "1".to_owned(),
             tool: "Bash".to_owned(),
             path: None,
             subagent: None,
         };
-        work(&world, WorkStep::CallBegins(call)).await;
+        work(WorkStep::CallBegins(call)).await;
     };
     askers.during("the turn begins", begins).await;
     let inner = root.clone();
@@ -195,8 +170,8 @@ async fn the_hub_answers_while_twenty_thousand_changes_are_recorded_and_judged()
         .unwrap();
     let after = texts(&root);
     let ends = async {
-        work(&world, WorkStep::CallEnds("1".to_owned())).await;
-        work(&world, WorkStep::TurnEnds).await;
+        work(WorkStep::CallEnds("1".to_owned())).await;
+        work(WorkStep::TurnEnds).await;
         front.listed("unseen").await
     };
     let listed = askers.during("it is recorded and listed", ends).await;

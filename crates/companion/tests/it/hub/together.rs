@@ -5,6 +5,7 @@ use std::fs;
 use pillion_view::Shows;
 
 use super::*;
+use crate::support::Other;
 
 impl World {
     /// The roots of all companions, and those that their discovery files have.
@@ -124,7 +125,7 @@ async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_lea
     let one = world.attach(&["one"]).await;
     let two = world.attach(&["two"]).await;
     let _agent = world.connect(one.attached.port()).await;
-    let (client, updates) = world.connect(two.attached.port()).await;
+    let (client, _updates) = world.connect(two.attached.port()).await;
     let (shared, own) = (world.root("one"), world.root("two"));
     two.handle.change_roots(vec![own.clone(), shared.clone()]);
     until("it is listed", || {
@@ -138,7 +139,7 @@ async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_lea
     assert!(is_found(&one, &shared));
     assert!(!is_together(&[&one, &two]));
     // The editor that has both goes on there.
-    drop((client, updates));
+    client.disconnect().await.unwrap();
     until("they are together", || is_together(&[&one, &two])).await;
     until("it is found", || {
         is_found(&two, &own) && is_found(&two, &shared)
@@ -171,10 +172,141 @@ async fn nobody_moves_while_a_proposal_waits_nor_one_that_has_told_its_port() {
     one.decide(Decide::blind(diff.key(), Outcome::accepted("x")))
         .await;
     next_outcome(&mut updates).await;
-    drop((client, updates));
+    client.disconnect().await.unwrap();
     until("they are together", || is_together(&[&one, &served])).await;
     assert_eq!(served.attached.port(), ports[1], "scripts know it");
     one.leave().await;
     served.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn an_agent_that_speaks_by_hooks_only_keeps_its_companion_until_it_has_ended() {
+    let begins = || WorkStep::TurnBegins("do it".to_owned());
+    let call = || {
+        WorkStep::CallBegins(ToolCall {
+            id: "1".to_owned(),
+            tool: "Bash".to_owned(),
+            path: None,
+            subagent: None,
+        })
+    };
+    for steps in [
+        vec![begins()],
+        vec![begins(), call()],
+        vec![begins(), call(), WorkStep::TurnEnds],
+    ] {
+        let world = World::start();
+        let one = world.attach(&["one"]).await;
+        let two = world.attach(&["two"]).await;
+        let (_client, _updates) = world.connect(one.attached.port()).await;
+        let agent = Other::start();
+        let ports = [one.attached.port(), two.attached.port()];
+        for step in steps {
+            world.work(ports[1], Some(agent.0.id()), step).await;
+        }
+        let shared = world.root("one");
+        two.handle
+            .change_roots(vec![world.root("two"), shared.clone()]);
+        until("it is listed", || {
+            world.all_roots().iter().any(|it| it.len() == 2)
+        })
+        .await;
+        until("it is withheld", || !is_found(&two, &shared)).await;
+        assert_eq!([one.attached.port(), two.attached.port()], ports);
+        drop(agent);
+        until("they are together", || is_together(&[&one, &two])).await;
+        assert_eq!(one.attached.port(), ports[0], "it has an agent");
+        one.leave().await;
+        two.leave().await;
+        world.ends().await;
+    }
+}
+
+#[tokio::test]
+async fn an_editor_that_has_not_yet_told_the_text_of_a_proposal_stays() {
+    let world = World::start();
+    let one = world.attach(&["one"]).await;
+    let mut two = world.attach(&["two"]).await;
+    let port = two.attached.port();
+    let (client, _updates) = world.connect(port).await;
+    let path = world.path("two/new");
+    let (opened, _) = tokio::join!(client.open_diff(&path, "x"), two.editor.show());
+    opened.unwrap();
+    client.disconnect().await.unwrap();
+    let EditorEvent::Close(_, _, closed) = two.editor.next().await else {
+        panic!("the agent is gone");
+    };
+    // It would move, as it comes last.
+    two.handle
+        .change_roots(vec![world.root("two"), world.root("one")]);
+    until("they are together", || is_together(&[&one, &two])).await;
+    assert_eq!(two.attached.port(), port, "the other one has moved");
+    closed.done("typed".to_owned());
+    one.leave().await;
+    two.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn a_companion_whose_folders_another_one_serves_has_no_files() {
+    let world = World::start();
+    let one = world.attach(&["one"]).await;
+    let two = world.attach(&["two"]).await;
+    let (_client, _updates) = world.connect(one.attached.port()).await;
+    let (_other, _updates) = world.connect(two.attached.port()).await;
+    let files = two.attached.files();
+    let exist = || files.iter().all(|file| file.exists());
+    assert!(exist() && !files.is_empty());
+    for roots in [&["one"][..], &["one/below"], &["one", "one/below"]] {
+        two.handle
+            .change_roots(roots.iter().map(|it| world.root(it)).collect());
+        until("it is not found", || !files.iter().any(|it| it.exists())).await;
+        assert!(is_found(&one, &world.root("one")));
+        two.handle.change_roots(vec![world.root("two")]);
+        until("it is found", || {
+            exist() && is_found(&two, &world.root("two"))
+        })
+        .await;
+    }
+    one.leave().await;
+    two.leave().await;
+    world.ends().await;
+}
+
+#[tokio::test]
+async fn a_turn_that_is_told_by_hooks_ends_with_its_companion() {
+    let world = World::start();
+    let other = world.attach(&["other"]).await;
+    let front = world.attach(&["w"]).await;
+    let port = front.attached.port();
+    let file = world.path("w/a.txt");
+    world
+        .work(port, None, WorkStep::TurnBegins("do it".to_owned()))
+        .await;
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        tool: "Write".to_owned(),
+        path: Some(file.clone().into()),
+        subagent: None,
+    };
+    world
+        .work(port, None, WorkStep::CallBegins(call("1")))
+        .await;
+    fs::write(&file, "x").unwrap();
+    world
+        .work(port, None, WorkStep::CallEnds("1".to_owned()))
+        .await;
+    world
+        .work(port, None, WorkStep::CallBegins(call("2")))
+        .await;
+    front.leave().await;
+    let again = world.attach(&["w"]).await;
+    let list = again.changes().await;
+    assert_eq!((list.turns.len(), list.problem), (1, None));
+    assert!(list.turns[0].ended.is_some(), "{:?}", list.turns);
+    for front in [other, again] {
+        front.leave().await;
+    }
     world.ends().await;
 }

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::client::Claude;
-use crate::support::{SOON, TestCompanion};
+use crate::support::{Other, SOON, TestCompanion};
 
 pub(super) const BEFORE_WRITE: &str = "pillionBeforeWrite";
 pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
@@ -258,23 +258,6 @@ async fn everything_is_shown_first_where_nothing_is_recorded() {
             assert_eq!(decision, "allow");
             status(&mut test, |status| status.warnings.is_empty()).await;
         }
-    }
-}
-
-/// A process that is no agent, and waits.
-pub(super) struct Other(pub(super) std::process::Child);
-
-impl Other {
-    pub(super) fn start() -> Self {
-        let mut command = std::process::Command::new("sleep");
-        Self(command.arg("600").spawn().unwrap())
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 

@@ -8,11 +8,9 @@ use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::asking::{
-    BEFORE_TURN, BEFORE_WRITE, NOTEBOOK, Other, ask, change, choose, new_source, status,
-};
+use super::asking::{BEFORE_TURN, BEFORE_WRITE, NOTEBOOK, ask, change, choose, new_source, status};
 use super::client::Claude;
-use crate::support::{SOON, TestCompanion};
+use crate::support::{Other, SOON, TestCompanion};
 
 /// A companion with an agent in a process of its own.
 struct World {

@@ -10,11 +10,9 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::asking::{
-    AFTER_WRITE, BEFORE_TURN, Other, ask, change, context_of, decide_because, status,
-};
+use super::asking::{AFTER_WRITE, BEFORE_TURN, ask, change, context_of, decide_because, status};
 use super::client::Claude;
-use crate::support::{SOON, TestCompanion};
+use crate::support::{Other, SOON, TestCompanion};
 
 const NOW: &str = "Claude Code reads your notes now";
 const LATER: &str = "Claude Code cannot be woken now: it gets your notes with your next prompt";
