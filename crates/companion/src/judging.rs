@@ -109,9 +109,8 @@ impl Judging {
         let taken_back = Arc::clone(&self.taken_back);
         let acting_on = Arc::clone(&self.acting);
         tokio::spawn(async move {
-            let acting = threads.start(move || {
-                undone_in_editor(&store, &mut lock(&taken_back), &path)
-            });
+            let acting =
+                threads.start(move || undone_in_editor(&store, &mut lock(&taken_back), &path));
             let Some(acting) = acting.await else {
                 return;
             };
