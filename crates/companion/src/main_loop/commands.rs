@@ -199,7 +199,7 @@ impl MainLoop {
     fn may_be_left(&self) -> bool {
         // What waits for an agent, and what it waits for, is its session's: words, outcomes, guards and questions.
         let has_agents = !self.sessions.ids().is_empty() || !self.hooked.is_empty();
-        let is_open = !self.diffs.is_empty() || self.views.show_any() || self.weighing > 0;
+        let is_open = !self.diffs.is_empty() || self.views.show_any() || !self.weighing.is_empty();
         let is_awaited = !self.written.is_empty() || !self.losses.is_empty();
         let is_busy = self.judging.is_busy() || !self.focusing.is_empty();
         !has_agents && !is_open && !is_awaited && !is_busy
