@@ -114,6 +114,8 @@ impl Editor for Kakoune {
     }
 
     fn undo(&self) {
+        // A proposal takes keys once it was there for long enough.
+        self.kakoune.wait_value("%opt{readonly}", "false");
         self.kakoune.input("u");
     }
 
