@@ -3,7 +3,7 @@
 // In, one JSON object per line, answered by one line each:
 //   {"do":"start","targets":[{"name":N,"url":U,"close":U,"decide":U,"token":T,
 //    "focus":{"url":U,"token":T},"view":{"socket":P,"attach":TEXT},"socket":{"url":U,"token":T,"isSized":BOOLEAN}}],
-//    "file":P,"otherFile":P,"texts":{"1024":TEXT,…}}
+//    "file":P,"texts":{"1024":TEXT,…}}
 //   A target that is "silent" answers to "focus" and sends no context.
 //   A target with a "view" has a local socket where changes of the context are reported, after the line "attach".
 //   "close" is where closeDiff goes, if not to "url", and "decide" where openDiff goes that is decided at once. A size ends both,
@@ -16,6 +16,7 @@
 //   {"do":"context","rounds":N}             -> {"NAME":[MS,…],…}: until the last session has it
 //   {"do":"burst","name":N,"changes":N}     -> {"received":N,"ms":MS}
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
@@ -102,6 +103,9 @@ class Socket {
     const { url, token, isSized } = target.socket;
     const socket = new Socket();
     socket.name = target.name;
+    // A file of its own: of one that another session has accepted and not written, the person is asked.
+    socket.file = `${file}.${size}`;
+    writeFileSync(socket.file, 'export {};\n');
     const headers = { 'x-claude-code-ide-authorization': token };
     socket.ws = new WebSocket(isSized ? url + size : url, { protocols: ['mcp'], headers });
     socket.ws.onmessage = ({ data }) => {
@@ -127,8 +131,7 @@ class Socket {
   /** A proposal until it is decided, timed from the arguments to the last byte of the answer. */
   async propose(newContent, isChecked) {
     const start = performance.now();
-    // Its own file: an acceptance that another agent has not written yet would be asked about.
-    const args = { old_file_path: otherFile, new_file_path: otherFile, new_file_contents: newContent, tab_name: `tab ${++lastId}` };
+    const args = { old_file_path: this.file, new_file_path: this.file, new_file_contents: newContent, tab_name: `tab ${++lastId}` };
     const answer = await this.ask({ id: 1, method: 'tools/call', params: { name: 'openDiff', arguments: args } });
     const took = performance.now() - start;
     if (isChecked) {
@@ -172,7 +175,6 @@ async function inTime(name, executor) {
 let targets = [];
 let texts = {};
 let file = '';
-let otherFile = '';
 let lastId = 0;
 let lastLine = 1;
 
@@ -255,7 +257,7 @@ function shuffled(list) {
 
 const commands = {
   async start(command) {
-    ({ targets, texts, file, otherFile } = command);
+    ({ targets, texts, file } = command);
     for (const target of targets) {
       target.sessions = [];
       if (target.view) await attach(target.view);

@@ -49,13 +49,11 @@ pub fn measure(programs: &Programs, rounds: &[usize; 4]) -> Result<Vec<Figure>> 
     programs.prepare()?;
     let servers = [programs.start(Kind::Decider)?, programs.start(Kind::Floor)?];
     let mut client = Client::start(&programs.node)?;
-    let [file, other_file] = programs.files();
     let texts = text::SIZES.map(|size| (size.to_string(), Value::String(text::of(size))));
     client.ask::<Value>(&json!({
         "do": "start",
         "targets": servers.each_ref().map(|server| server.target()),
-        "file": file,
-        "otherFile": other_file,
+        "file": programs.workspace().1,
         "texts": Map::from_iter(texts),
     }))?;
     client.ask::<Value>(&json!({"do": "sessions", "count": 1}))?;

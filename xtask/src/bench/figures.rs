@@ -123,14 +123,12 @@ impl Bench<'_> {
     }
 
     fn introduce(&self, client: &mut Client, programs: &Programs) -> Result<()> {
-        let [file, other_file] = programs.files();
         let texts = text::SIZES.map(|size| (size.to_string(), Value::String(text::of(size))));
         let targets: Vec<_> = self.servers.iter().map(Server::target).collect();
         let start = json!({
             "do": "start",
             "targets": targets,
-            "file": file,
-            "otherFile": other_file,
+            "file": programs.workspace().1,
             "texts": Map::from_iter(texts),
         });
         client.ask::<Value>(&start).map(drop)

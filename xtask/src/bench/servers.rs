@@ -82,27 +82,21 @@ impl Programs {
         }
     }
 
-    /// The workspace.
-    pub fn workspace(&self) -> PathBuf {
-        self.scratch.join("workspace")
-    }
-
-    /// Two files in it.
-    pub fn files(&self) -> [PathBuf; 2] {
-        ["settings.ts", "other.ts"].map(|name| self.workspace().join(name))
+    /// The workspace, and a file in it.
+    pub fn workspace(&self) -> (PathBuf, PathBuf) {
+        let workspace = self.scratch.join("workspace");
+        let file = workspace.join("settings.ts");
+        (workspace, file)
     }
 
     /// Creates the servers' folders, empty.
     pub fn prepare(&self) -> Result<()> {
         let _ = fs::remove_dir_all(&self.scratch);
-        for folder in [self.workspace(), self.home(), self.runtime()] {
+        let (workspace, file) = self.workspace();
+        for folder in [&workspace, &self.home(), &self.runtime()] {
             fs::create_dir_all(folder).context("cannot make the folders of a benchmark")?;
         }
-        let write = |file| fs::write(file, "export {};\n");
-        self.files()
-            .into_iter()
-            .try_for_each(write)
-            .context("cannot write a file to change")
+        fs::write(file, "export {};\n").context("cannot write a file to change")
     }
 
     /// Starts a server and waits until it listens.
@@ -146,7 +140,7 @@ impl Programs {
             .env("TMPDIR", self.home())
             .env("XDG_RUNTIME_DIR", self.runtime())
             .env("TOKEN", TOKEN)
-            .current_dir(self.workspace())
+            .current_dir(self.workspace().0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped());
         if matches!(kind, Kind::Floor | Kind::Decider) {
@@ -195,7 +189,7 @@ impl Programs {
             environment: self.environment(),
             editor_pid: std::process::id(),
             ide: IdeInfo::new("bench", "Benchmark"),
-            roots: vec![self.workspace()],
+            roots: vec![self.workspace().0],
             shows: Shows::Never,
         }));
         Ok(json!({"socket": hub.path(), "attach": serde_json::to_string(&attach)?}))
