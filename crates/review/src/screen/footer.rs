@@ -136,8 +136,13 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     put(buffer, area, &Line::from(spans));
 }
 
-/// Keys, what they do in a word or two, and how soon they give way when there is no room: the help has all of them.
-fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
+/// A key, what it does in a word or two, and how soon it gives way when there is no room.
+type Hint = (&'static str, &'static str, i8);
+
+/// It has all of them, so it gives way last.
+const HELP: Hint = ("?", "help", -1);
+
+fn wanted(app: &App) -> Vec<Hint> {
     if let Some((enter, esc)) = app.enter_and_esc_do() {
         return vec![("Enter", enter, 0), ("Esc", esc, 0)];
     }
@@ -159,11 +164,11 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
                 },
                 0,
             ),
-            ("?", "help", 1),
+            HELP,
         ];
     }
     let Some(view) = app.view() else {
-        let mut keys = vec![("?", "help", 0), ("q", "quit", 0)];
+        let mut keys = vec![HELP, ("q", "quit", 0)];
         if app.status.unseen > 0 {
             keys.insert(0, ("S", "what was written", 1));
         }
@@ -204,7 +209,7 @@ fn wanted(app: &App) -> Vec<(&'static str, &'static str, u8)> {
     }
     keys.extend([
         ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
-        ("?", "help", 1),
+        HELP,
         ("q", "quit", 3),
     ]);
     keys

@@ -91,6 +91,11 @@ fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
             "Enter look  a keep  r take back  z undo  S diffs  ? help",
             "a accept  r leave  space hunk out  n/p hunk  e edit  ? help",
         ),
+        (
+            40,
+            "Enter look  a keep  r take back  ? help",
+            "a accept  r leave  n/p hunk  ? help",
+        ),
     ] {
         let mut person = beside(width, 24, list());
         let last_row = |person: &mut Person| {
