@@ -34,7 +34,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         roots: workspace::roots(&args.roots.roots)?,
         shows: Shows::Alone,
     };
-    let editor = Headless {
+    let editor = Warnings {
         warned: Vec::new(),
         errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
     };
@@ -68,13 +68,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// A front end that shows nothing but warnings.
 #[derive(Debug)]
-struct Headless {
+struct Warnings {
     warned: Vec<String>,
     /// Standard error, which may be a pipe that nobody reads.
     errors: LineWriter,
 }
 
-impl Headless {
+impl Warnings {
     fn warn(&self, text: impl Display) {
         let mut line = Vec::new();
         // Writing to memory does not fail.
@@ -92,7 +92,7 @@ impl Headless {
     }
 }
 
-impl Editor for Headless {
+impl Editor for Warnings {
     fn compares(&self) -> Compares {
         Compares::Nothing
     }
