@@ -558,3 +558,14 @@ fn private_folder() -> DirBuilder {
 fn name_of(path: &Path) -> Hash {
     Hash::of(path.as_os_str().as_encoded_bytes())
 }
+
+#[cfg(test)]
+impl Store {
+    /// An empty one, for a test, which keeps the folder.
+    pub(crate) fn temporary() -> (tempfile::TempDir, Store) {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
+        let environment = Environment::from_pairs([("XDG_STATE_HOME", state)]);
+        (folder, Store::of(&environment).unwrap())
+    }
+}

@@ -78,19 +78,11 @@ mod tests {
     use std::fs::{self, File};
     use std::time::Duration;
 
-    use pillion_discovery::Environment;
     use proptest::prelude::*;
 
     use super::*;
     use crate::state::{FileState, Hash};
     use crate::turn::{Author, Judged, Judgement, Turn};
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("state");
-        let environment = Environment::from_pairs([("XDG_STATE_HOME", state)]);
-        (folder, Store::of(&environment).unwrap())
-    }
 
     /// A turn that has changed these files.
     fn turn(files: &[String]) -> Turn {
@@ -189,7 +181,7 @@ mod tests {
 
         #[test]
         fn what_is_known_is_what_would_be_read(steps in steps()) {
-            let (_folder, store) = store();
+            let (_folder, store) = Store::temporary();
             let mut taken_back = TakenBack::default();
             for step in steps {
                 match step {
@@ -223,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_turn_is_read_again_only_for_its_files_or_if_it_has_changed() {
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let number = store.begin(turn(&["a".into(), "b".into()])).unwrap().number;
         let back = judged(Judgement::TakenBack);
         store.judge(number, [(1, Some(&back))]).unwrap();

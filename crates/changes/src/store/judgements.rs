@@ -274,19 +274,11 @@ mod tests {
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::thread;
 
-    use pillion_discovery::Environment;
     use proptest::prelude::*;
 
     use super::*;
     use crate::state::FileState;
     use crate::turn::Judgement;
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let folder = tempfile::tempdir().unwrap();
-        let state = folder.path().join("state");
-        let environment = Environment::from_pairs([("XDG_STATE_HOME", state)]);
-        (folder, Store::of(&environment).unwrap())
-    }
 
     fn judged(judgement: Judgement, at: u64) -> Judged {
         Judged {
@@ -306,7 +298,7 @@ mod tests {
 
     #[test]
     fn the_last_word_about_a_change_counts_and_is_read_once() {
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let mut known = store.judged(1).unwrap();
         assert_eq!(shown(&known), []);
         let kept: Vec<_> = (1..=3).map(|at| judged(Judgement::Kept, at)).collect();
@@ -328,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_line_that_a_kill_has_cut_short_hides_no_other() {
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let kept = judged(Judgement::Kept, 5);
         store
             .judge(1, [(1, Some(&kept)), (2, Some(&kept))])
@@ -353,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_log_is_read_in_pieces_of_any_length() {
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let kept: Vec<_> = (1..=9).map(|at| judged(Judgement::Kept, at)).collect();
         for judged in &kept {
             let made = (1..=judged.at).map(|change| (change, Some(judged)));
@@ -415,7 +407,7 @@ mod tests {
 
         #[test]
         fn a_log_that_is_shortened_says_the_same_to_everybody(steps in steps()) {
-            let (_folder, store) = store();
+            let (_folder, store) = Store::temporary();
             let path = store.path().join("turns/1").join(LOG);
             let mut readers = [(); 3].map(|()| Judgements::new(1));
             let mut expected = BTreeMap::new();
@@ -464,7 +456,7 @@ mod tests {
     fn nothing_is_lost_that_is_decided_while_a_log_is_shortened() {
         const WRITERS: u64 = 4;
         const EACH: u64 = 300;
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let is_over = AtomicBool::new(false);
         let shortened = thread::scope(|scope| {
             let shortening = scope.spawn(|| {
@@ -511,7 +503,7 @@ mod tests {
     fn nobody_waits_for_long_and_no_link_is_followed() {
         use std::os::unix::fs::{PermissionsExt, symlink};
 
-        let (_folder, store) = store();
+        let (_folder, store) = Store::temporary();
         let kept = judged(Judgement::Kept, 1);
         for _ in 0..9 {
             store.judge(1, [(1, Some(&kept))]).unwrap();

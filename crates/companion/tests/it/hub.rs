@@ -20,7 +20,7 @@ use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 use pillion_view::changes::ChangesList;
 use pillion_view::commands::{self, AgentWork, ToolCall, WorkStep};
 use pillion_view::{
-    Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling,
+    Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling, Shows,
     attach_to_running,
 };
 use tempfile::TempDir;
@@ -77,12 +77,16 @@ impl World {
     }
 
     async fn attach(&self, roots: &[&str]) -> Front {
+        self.attach_as(Shows::default(), roots).await
+    }
+
+    async fn attach_as(&self, shows: Shows, roots: &[&str]) -> Front {
         let options = Options {
             environment: self.environment.clone(),
             editor_pid: std::process::id(),
             ide: IdeInfo::new("test", "Test"),
             roots: roots.iter().map(|root| self.root(root)).collect(),
-            shows: Default::default(),
+            shows,
         };
         let (editor, stand_in) = stand_in();
         let attached =

@@ -1,6 +1,6 @@
 //! Guests: views that come for one proposal of another view's process, which here is this one.
 
-use pillion_view::{DiffId, ProposalKey, Shows, StartError, attach_guest};
+use pillion_view::{DiffId, ProposalKey, StartError, attach_guest};
 
 use super::*;
 

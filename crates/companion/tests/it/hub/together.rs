@@ -2,35 +2,22 @@
 
 use std::fs;
 
-use pillion_view::Shows;
-
 use super::*;
 use crate::support::Other;
 
 impl World {
-    /// The roots of all companions, and those that their discovery files have.
+    /// The roots of all companions.
     fn all_roots(&self) -> Vec<Vec<PathBuf>> {
         let running = state::list(&self.environment).into_iter();
         running.map(|it| it.roots).collect()
     }
 
-    async fn attach_as(&self, shows: Shows, root: &str) -> Front {
-        let options = Options {
-            environment: self.environment.clone(),
-            editor_pid: std::process::id(),
-            ide: IdeInfo::new("test", "Test"),
-            roots: vec![self.root(root)],
-            shows,
-        };
-        let (editor, stand_in) = stand_in();
-        let attached =
-            spawn_blocking(move || attach_to_running(options, editor, start_own).unwrap());
-        let attached = timeout(SOON, attached).await.unwrap().unwrap();
-        Front {
-            handle: attached.handle(),
-            attached,
-            editor: stand_in,
-        }
+    /// Waits until a companion has two roots.
+    async fn is_listed(&self) {
+        until("it is listed", || {
+            self.all_roots().iter().any(|it| it.len() == 2)
+        })
+        .await;
     }
 }
 
@@ -92,7 +79,7 @@ async fn a_review_of_the_folder_around_two_projects_brings_their_editors_togethe
     let one = world.attach(&["all/one"]).await;
     let two = world.attach(&["all/two"]).await;
     let three = world.attach(&["all/three"]).await;
-    let review = world.attach_as(Shows::Always, "all").await;
+    let review = world.attach_as(Shows::Always, &["all"]).await;
     let all = [&one, &two, &three, &review];
     until("they are together", || is_together(&all)).await;
     until("one companion", || world.all_roots().len() == 1).await;
@@ -128,10 +115,7 @@ async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_lea
     let (client, _updates) = world.connect(two.attached.port()).await;
     let (shared, own) = (world.root("one"), world.root("two"));
     two.handle.change_roots(vec![own.clone(), shared.clone()]);
-    until("it is listed", || {
-        world.all_roots().iter().any(|it| it.len() == 2)
-    })
-    .await;
+    world.is_listed().await;
     until("it is withheld", || {
         is_found(&two, &own) && !is_found(&two, &shared)
     })
@@ -154,7 +138,7 @@ async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_lea
 async fn nobody_moves_while_a_proposal_waits_nor_one_that_has_told_its_port() {
     let world = World::start();
     let mut one = world.attach(&["one"]).await;
-    let served = world.attach_as(Shows::Alone, "two").await;
+    let served = world.attach_as(Shows::Alone, &["two"]).await;
     let (client, mut updates) = world.connect(one.attached.port()).await;
     let ports = [one.attached.port(), served.attached.port()];
     let path = world.path("one/new");
@@ -162,10 +146,7 @@ async fn nobody_moves_while_a_proposal_waits_nor_one_that_has_told_its_port() {
     opened.unwrap();
     one.handle
         .change_roots(vec![world.root("one"), world.root("two")]);
-    until("it is listed", || {
-        world.all_roots().iter().any(|it| it.len() == 2)
-    })
-    .await;
+    world.is_listed().await;
     let shared = world.root("two");
     until("it is withheld", || !is_found(&one, &shared)).await;
     assert_eq!([one.attached.port(), served.attached.port()], ports);
@@ -208,10 +189,7 @@ async fn an_agent_that_speaks_by_hooks_only_keeps_its_companion_until_it_has_end
         let shared = world.root("one");
         two.handle
             .change_roots(vec![world.root("two"), shared.clone()]);
-        until("it is listed", || {
-            world.all_roots().iter().any(|it| it.len() == 2)
-        })
-        .await;
+        world.is_listed().await;
         until("it is withheld", || !is_found(&two, &shared)).await;
         assert_eq!([one.attached.port(), two.attached.port()], ports);
         drop(agent);
