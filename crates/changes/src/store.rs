@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use std::{fs, io};
 
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
@@ -153,6 +153,8 @@ pub struct Store {
     made: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// The store's folder, open: everything is read and written by way of it.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
+    /// The number that this process gave last to an entry of the log, and when.
+    newest: Arc<Mutex<Option<(Instant, u64)>>>,
 }
 
 impl Store {
@@ -166,6 +168,7 @@ impl Store {
             base,
             made: Arc::default(),
             folder: Arc::default(),
+            newest: Arc::default(),
         })
     }
 
@@ -461,10 +464,7 @@ impl Store {
                 texts.extend(judged.texts().cloned());
             }
         }
-        for entry in self.log_names()? {
-            let Some(entry) = self.read_entry(&entry)? else {
-                continue;
-            };
+        for entry in self.entries()? {
             texts.extend(entry.texts().cloned());
         }
         for part in self

@@ -108,7 +108,7 @@ fn rejected(reason: &str) -> Decision {
     }
 }
 
-fn offered(recorder: &Recorder) -> Vec<(u64, String)> {
+fn offered(recorder: &mut Recorder) -> Vec<(u64, String)> {
     let offers = recorder.offers(None).unwrap().into_iter();
     offers.map(|Offer { id, text, .. }| (id, text)).collect()
 }
@@ -162,7 +162,7 @@ fn each_decision_is_kept_with_all_its_texts() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, texts)).unwrap();
+        recorder.proposed(world.proposal(1, 1, texts));
         let reason = decided.notes.first().map_or("", |it| &it.text).to_owned();
         recorder.decided(1, decided).unwrap();
         let [entry] = &world.log()[..] else {
@@ -208,21 +208,24 @@ fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
         for (texts, mine) in [(USUAL, MINE), (crlf, "\u{feff}A\r\nmine"), (new, "")] {
             let world = World::new();
             let mut recorder = world.recorder();
-            recorder.proposed(world.proposal(1, 1, texts)).unwrap();
+            recorder.proposed(world.proposal(1, 1, texts));
             recorder.edited(1, 1, 1, Some("first")).unwrap();
             recorder.edited(1, 1, 1, Some(mine)).unwrap();
-            assert_eq!(offered(&recorder), [], "the view has it");
+            assert_eq!(offered(&mut recorder), [], "the view has it");
             let mut recorder = end(&world, recorder);
-            recorder.proposed(world.proposal(2, 1, texts)).unwrap();
+            recorder.proposed(world.proposal(2, 1, texts));
             let other = ("other", texts.1, texts.2);
-            recorder.proposed(world.proposal(3, 1, other)).unwrap();
+            recorder.proposed(world.proposal(3, 1, other));
             let offers = recorder.offers(None).unwrap();
             let of_file = offers.iter().find(|it| it.id == 2).unwrap();
             assert_eq!(of_file.text, mine, "{name}");
             assert!(offers.iter().all(|it| it.id != 3));
             // It is in the view again.
             recorder.edited(2, 1, 7, Some(mine)).unwrap();
-            assert!(!offered(&recorder).iter().any(|(id, _)| *id == 2), "{name}");
+            assert!(
+                !offered(&mut recorder).iter().any(|(id, _)| *id == 2),
+                "{name}"
+            );
             assert_eq!(world.states(), [EntryState::Undecided], "no copies");
             recorder.decided(2, accepted(Some(mine))).unwrap();
             assert_eq!(world.states(), [EntryState::Edited], "{name}");
@@ -245,12 +248,12 @@ fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+        recorder.proposed(world.proposal(1, 1, USUAL));
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
         recorder.closed(1).unwrap();
-        recorder.proposed(world.proposal(2, 1, texts)).unwrap();
+        recorder.proposed(world.proposal(2, 1, texts));
         let expected = expected.map(|text| (2, text.to_owned()));
-        assert_eq!(offered(&recorder), Vec::from_iter(expected));
+        assert_eq!(offered(&mut recorder), Vec::from_iter(expected));
         recorder.decided(2, rejected("no")).unwrap();
         assert_eq!(
             world.states(),
@@ -261,18 +264,22 @@ fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
             Some(MINE),
             "it is not lost"
         );
-        recorder.proposed(world.proposal(3, 1, texts)).unwrap();
-        assert_eq!(offered(&recorder), [], "the person has decided without it");
+        recorder.proposed(world.proposal(3, 1, texts));
+        assert_eq!(
+            offered(&mut recorder),
+            [],
+            "the person has decided without it"
+        );
     }
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+    recorder.proposed(world.proposal(1, 1, USUAL));
     recorder.edited(1, 1, 1, Some(MINE)).unwrap();
     recorder.closed(1).unwrap();
     let mut other = world.proposal(2, 1, USUAL);
     "claude".clone_into(&mut other.agent);
-    recorder.proposed(other).unwrap();
-    assert_eq!(offered(&recorder), [], "another agent's");
+    recorder.proposed(other);
+    assert_eq!(offered(&mut recorder), [], "another agent's");
 }
 
 #[test]
@@ -284,11 +291,11 @@ fn a_newer_revision_takes_a_text_along_or_leaves_it() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+        recorder.proposed(world.proposal(1, 1, USUAL));
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
         let mut second = world.proposal(1, 2, USUAL);
         second.proposed = Some(Arc::new(newer.to_owned()));
-        recorder.proposed(second).unwrap();
+        recorder.proposed(second);
         recorder.edited(1, 1, 1, Some("late")).unwrap();
         recorder.edited(1, 2, 1, Some(text)).unwrap();
         let texts: Vec<_> = world
@@ -307,7 +314,7 @@ fn a_newer_revision_takes_a_text_along_or_leaves_it() {
 fn what_two_views_have_is_kept_apart() {
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL)).unwrap();
+    recorder.proposed(world.proposal(1, 1, USUAL));
     recorder.edited(1, 1, 1, Some(MINE)).unwrap();
     recorder.edited(1, 1, 2, Some("other\n")).unwrap();
     recorder.decided(1, accepted(Some("other\n"))).unwrap();
@@ -329,7 +336,7 @@ fn a_decision_belongs_to_the_turn_that_goes_on() {
         for (session, agent) in (1..).zip(agents) {
             recorder.begin(session, agent, "prompt").unwrap();
         }
-        recorder.proposed(world.proposal(9, 1, USUAL)).unwrap();
+        recorder.proposed(world.proposal(9, 1, USUAL));
         let decided = Decision {
             session,
             ..rejected("no")
@@ -354,7 +361,7 @@ fn old_entries_go_and_their_texts_with_them() {
     let mut recorder = world.recorder();
     for (id, name) in [(1, "draft"), (2, "decided"), (3, "newest")] {
         let texts = (name, USUAL.1, USUAL.2);
-        recorder.proposed(world.proposal(id, 1, texts)).unwrap();
+        recorder.proposed(world.proposal(id, 1, texts));
         match id {
             1 => {
                 recorder.edited(id, 1, 1, Some(MINE)).unwrap();
@@ -392,7 +399,7 @@ fn no_more_decisions_are_kept_than_the_limit() {
     let world = World::new();
     let mut recorder = world.recorder();
     for id in 0..MAX_ENTRIES as u64 + 20 {
-        recorder.proposed(world.proposal(id, 1, USUAL)).unwrap();
+        recorder.proposed(world.proposal(id, 1, USUAL));
         recorder.decided(id, rejected("no")).unwrap();
     }
     world.store.tidy(SystemTime::now(), |_| false).unwrap();
@@ -413,7 +420,7 @@ fn two_recorders_never_take_one_number() {
             let proposals: Vec<_> = (0..20).map(|id| world.proposal(id, 1, USUAL)).collect();
             std::thread::spawn(move || {
                 for (id, proposal) in (0..).zip(proposals) {
-                    recorder.proposed(proposal).unwrap();
+                    recorder.proposed(proposal);
                     match at % 2 {
                         0 => recorder
                             .edited(id, 1, 1, Some(&format!("{at} {id}")))
@@ -440,7 +447,7 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
     let world = World::new();
     let mut recorder = world.recorder();
     for id in 1..=3 {
-        recorder.proposed(world.proposal(id, 1, USUAL)).unwrap();
+        recorder.proposed(world.proposal(id, 1, USUAL));
         recorder.decided(id, accepted(Some(MINE))).unwrap();
     }
     let folder = world.store.path().join("log");
@@ -451,13 +458,13 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
         .map(|it| it.unwrap().path())
         .collect();
     assert!(files.iter().all(|file| mode(file) == 0o600));
-    fs::write(folder.join("1.decided.json"), "{").unwrap();
-    fs::write(folder.join("x.decided.json"), "{}").unwrap();
-    fs::remove_file(folder.join("2.decided.json")).unwrap();
-    std::os::unix::fs::symlink("3.decided.json", folder.join("2.decided.json")).unwrap();
+    fs::write(folder.join("1.json"), "{").unwrap();
+    fs::write(folder.join("x.json"), "{}").unwrap();
+    fs::remove_file(folder.join("2.json")).unwrap();
+    std::os::unix::fs::symlink("3.json", folder.join("2.json")).unwrap();
     let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
     assert_eq!(numbers, [3]);
-    recorder.proposed(world.proposal(4, 1, USUAL)).unwrap();
+    recorder.proposed(world.proposal(4, 1, USUAL));
     recorder.decided(4, rejected("")).unwrap();
     assert_eq!(world.log().last().unwrap().number, 4);
 }

@@ -321,7 +321,7 @@ impl Recording {
         let bytes = text.map_or(0, Vec::len) + diff.proposed.len();
         let (id, events) = (new.id, self.events.clone());
         self.order_with(bytes, move |recorder| {
-            recorder.proposed(new)?;
+            recorder.proposed(new);
             send_offers(&events, recorder.offers(Some(id))?);
             Ok(())
         });

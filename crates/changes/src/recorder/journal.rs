@@ -69,8 +69,9 @@ pub(super) struct Journal {
 
 #[derive(Debug)]
 struct Pending {
-    revision: u32,
-    proposal: Proposal,
+    new: NewProposal,
+    /// With its texts in the store, which they enter with the first entry: most proposals are decided at once, or taken away.
+    kept: Option<Proposal>,
     drafts: Vec<Draft>,
 }
 
@@ -85,28 +86,36 @@ struct Draft {
 impl Journal {
     /// Returns true if a proposal that waits needs this text.
     pub(super) fn needs(&self, hash: &Hash) -> bool {
-        let proposals = self.pending.values().map(|it| &it.proposal);
+        let proposals = self.pending.values().filter_map(|it| it.kept.as_ref());
         let mut texts = proposals.flat_map(|it| [it.before.text(), it.proposed.text()]);
         texts.any(|text| text == Some(hash))
     }
 }
 
-impl Recorder {
-    /// A proposal is shown.
-    ///
-    /// # Errors
-    /// When the store cannot be written. Then nothing that is decided about it is kept.
-    pub fn proposed(&mut self, new: NewProposal) -> Result<(), StoreError> {
+impl Pending {
+    /// The proposal for an entry, with its texts in the store.
+    fn keep(&mut self, store: &Store) -> Result<Proposal, StoreError> {
+        let kept = match self.kept.take() {
+            Some(kept) => kept,
+            None => self.new.keep(store)?,
+        };
+        (self.new.before, self.new.proposed) = (None, None);
+        Ok(self.kept.insert(kept).clone())
+    }
+}
+
+impl NewProposal {
+    fn keep(&self, store: &Store) -> Result<Proposal, StoreError> {
         let put = |text: Option<&[u8]>| match text {
-            Some(text) => self.store.put_text(text),
+            Some(text) => store.put_text(text),
             None => Ok(FileState::Absent),
         };
-        let proposal = Proposal {
-            agent: new.agent,
-            path: new.path,
-            roots: new.roots,
-            set: new.set,
-            before: match (&new.before, new.is_there) {
+        Ok(Proposal {
+            agent: self.agent.clone(),
+            path: self.path.clone(),
+            roots: self.roots.clone(),
+            set: self.set,
+            before: match (&self.before, self.is_there) {
                 (None, true) => FileState::File {
                     mode: 0,
                     size: 0,
@@ -114,16 +123,20 @@ impl Recorder {
                 },
                 (before, _) => put(before.as_deref())?,
             },
-            proposed: put(new.proposed.as_ref().map(|text| text.as_bytes()))?,
-        };
+            proposed: put(self.proposed.as_ref().map(|text| text.as_bytes()))?,
+        })
+    }
+}
+
+impl Recorder {
+    /// A proposal is shown.
+    pub fn proposed(&mut self, new: NewProposal) {
         let former = self.journal.pending.remove(&new.id);
-        let pending = Pending {
-            revision: new.revision,
-            proposal,
-            drafts: former.map(|it| it.drafts).unwrap_or_default(),
-        };
-        self.journal.pending.insert(new.id, pending);
-        Ok(())
+        let drafts = former.map(|it| it.drafts).unwrap_or_default();
+        let (id, kept) = (new.id, None);
+        self.journal
+            .pending
+            .insert(id, Pending { new, kept, drafts });
     }
 
     /// This stands in the view of a proposal; none if the person has written nothing there.
@@ -140,15 +153,17 @@ impl Recorder {
         let Some(pending) = self.journal.pending.get_mut(&id) else {
             return Ok(());
         };
-        if pending.revision != revision {
+        if pending.new.revision != revision {
             return Ok(());
         }
-        let edited = text.map(|text| self.store.put_text(text.as_bytes()));
-        let edited = edited
-            .transpose()?
-            .filter(|it| *it != pending.proposal.proposed);
         let is_its = |it: &Draft| it.view == view && it.revision == revision;
         let own = pending.drafts.iter().position(is_its);
+        if text.is_none() && own.is_none() {
+            return Ok(());
+        }
+        let proposal = pending.keep(&self.store)?;
+        let edited = text.map(|text| self.store.put_text(text.as_bytes()));
+        let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
         let Some(edited) = edited else {
             if let Some(at) = own {
                 let draft = pending.drafts.remove(at);
@@ -160,7 +175,7 @@ impl Recorder {
             number: own.map_or(0, |at| pending.drafts[at].entry.number),
             state: EntryState::Undecided,
             at: clock::now_ms(),
-            proposal: pending.proposal.clone(),
+            proposal,
             turn: None,
             notes: Vec::new(),
             edited: Some(edited),
@@ -210,13 +225,15 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn decided(&mut self, id: u64, decided: Decision) -> Result<(), StoreError> {
-        let Some(pending) = self.journal.pending.remove(&id) else {
+        let Some(mut pending) = self.journal.pending.remove(&id) else {
             return Ok(());
         };
-        let proposal = pending.proposal;
+        let is_as_proposed = |it: &String| pending.new.proposed.as_deref() == Some(it);
+        let edited = decided.edited.filter(|it| !is_as_proposed(it));
+        let proposal = pending.keep(&self.store)?;
         // A deletion is shown as an empty text.
         let is_deletion = |it: &String| it.is_empty() && proposal.proposed.is_absent();
-        let edited = decided.edited.filter(|it| !is_deletion(it));
+        let edited = edited.filter(|it| !is_deletion(it));
         let edited = edited.map(|it| self.store.put_text(it.as_bytes()));
         let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
         let state = match (decided.is_accepted, &edited) {
@@ -292,49 +309,38 @@ impl Recorder {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn offers(&self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
+    pub fn offers(&mut self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
         if self.journal.pending.is_empty() {
             return Ok(Vec::new());
         }
         let mut left = self.store.undecided()?;
         left.retain(|it| !it.is_closed && !it.is_pending());
         let mut offers = Vec::new();
-        let pending = self.journal.pending.iter();
-        for (id, pending) in pending.filter(|(id, _)| of.is_none_or(|of| of == **id)) {
-            let fits = |entry: &&Entry| {
-                let (then, now) = (&entry.proposal, &pending.proposal);
-                then.path == now.path
-                    && then.agent == now.agent
-                    && (then.proposed == now.proposed
-                        || (then.before == now.before && now.before.is_known()))
+        for (id, pending) in &mut self.journal.pending {
+            if of.is_some_and(|of| of != *id) {
+                continue;
+            }
+            let new = &pending.new;
+            let is_its = |it: &Proposal| it.path == new.path && it.agent == new.agent;
+            let left: Vec<_> = { left.iter() }.filter(|it| is_its(&it.proposal)).collect();
+            if left.is_empty() {
+                continue;
+            }
+            let now = pending.keep(&self.store)?;
+            let fits = |entry: &&&Entry| {
+                let then = &entry.proposal;
+                then.proposed == now.proposed
+                    || (then.before == now.before && now.before.is_known())
             };
             let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
-            let text = newest.and_then(|entry| self.taken_along(entry, &pending.proposal));
+            let text = newest.and_then(|entry| taken_along(&self.store, entry, &now));
             offers.extend(text.map(|text| Offer {
                 id: *id,
-                revision: pending.revision,
+                revision: pending.new.revision,
                 text,
             }));
         }
         Ok(offers)
-    }
-
-    /// A person's version of a proposal, on top of another one of the same file.
-    fn taken_along(&self, entry: &Entry, to: &Proposal) -> Option<String> {
-        let (base, text) = texts(&self.store, entry)?;
-        if entry.proposal.proposed == to.proposed {
-            return Some(text);
-        }
-        let newer = self.store.text_of(&to.proposed).ok()?.unwrap_or_default();
-        let carried = merge::carry(
-            &Text::new(base),
-            &Text::new(text.as_str()),
-            &Text::new(newer),
-        );
-        let carried = String::from_utf8(carried.text)
-            .ok()
-            .filter(|_| carried.conflicts.is_empty());
-        Some(carried.unwrap_or(text))
     }
 
     /// A text that a person wrote is not shown any more. `decided` is what they decided instead.
@@ -370,6 +376,24 @@ impl Recorder {
         session.has_decisions = true;
         Some(number)
     }
+}
+
+/// A person's version of a proposal, on top of another one of the same file.
+fn taken_along(store: &Store, entry: &Entry, to: &Proposal) -> Option<String> {
+    let (base, text) = texts(store, entry)?;
+    if entry.proposal.proposed == to.proposed {
+        return Some(text);
+    }
+    let newer = store.text_of(&to.proposed).ok()?.unwrap_or_default();
+    let carried = merge::carry(
+        &Text::new(base),
+        &Text::new(text.as_str()),
+        &Text::new(newer),
+    );
+    let carried = String::from_utf8(carried.text)
+        .ok()
+        .filter(|_| carried.conflicts.is_empty());
+    Some(carried.unwrap_or(text))
 }
 
 /// The proposed text, and a person's version of it.

@@ -1,25 +1,31 @@
-//! The entries of the log in the store. One that nobody has decided about has a name of its own, so that those are found
-//! without reading all others.
+//! The entries of the log in the store. Those that nobody has decided about lie in a folder of their own, so that they are
+//! found without a look at all others. Both folders share their numbers.
 
 use std::collections::HashSet;
 use std::fs::OpenOptions;
 use std::io;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
+use pillion_system::lock;
 
 use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError};
 use crate::log::{Entry, EntryRef, EntryState};
 use crate::state::FileState;
 
-const LOG: &str = "log";
+/// The folders of the entries that were decided, and of those that were not.
+const DECIDED: &str = "log";
+const UNDECIDED: &str = "drafts";
 
-/// The ends of the names of files that have an entry, and of those that nobody has decided about.
-const DECIDED: &str = ".decided.json";
-const UNDECIDED: &str = ".draft.json";
+/// The end of the name of a file that has an entry.
+const END: &str = ".json";
 
 /// The number of entries that are kept.
 pub const MAX_ENTRIES: usize = 1000;
+
+/// So long the highest number counts that this process has given. Another one may have given higher ones meanwhile: those are
+/// in the way then, unless they were removed, which takes a week or a thousand of them.
+const MAX_KNOWN: Duration = Duration::from_secs(60);
 
 /// The time for which a text is kept that a person wrote and nobody has decided about.
 const MAX_DRAFT_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -30,20 +36,25 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn add_entry(&self, mut entry: Entry) -> Result<Entry, StoreError> {
-        let folder = self.create(&[LOG])?;
-        entry.number = self.entry_numbers()?.last().map_or(1, |last| last + 1);
+        let own = folder_of(entry.state);
+        let other = match own {
+            DECIDED => UNDECIDED,
+            _ => DECIDED,
+        };
+        let folder = self.create(&[own])?;
+        let is_taken = |file: &str| -> Result<bool, StoreError> {
+            let other = self.open(&[other])?;
+            Ok(other.is_some_and(|it| it.size_of(file).is_some()))
+        };
+        entry.number = self.newest_entry()? + 1;
         // Of two who want the same number, one makes the file.
         loop {
-            let path = folder.path().join(file_of(entry.number, entry.state));
-            let other = match entry.state {
-                EntryState::Undecided => file_name(entry.number, DECIDED),
-                _ => file_name(entry.number, UNDECIDED),
-            };
-            let is_taken = || folder.path().join(&other).symlink_metadata().is_ok();
+            let file = file_name(entry.number);
+            let path = folder.path().join(&file);
             match new_file().open(&path) {
                 // Looked for afterwards, so that at least one of two sees the other's.
-                Ok(_) if !is_taken() => break,
-                Ok(_) => folder.remove(&file_of(entry.number, entry.state))?,
+                Ok(_) if !is_taken(&file)? => break,
+                Ok(_) => folder.remove(&file)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => {
                     let action = "create";
@@ -57,6 +68,7 @@ impl Store {
             }
             entry.number += 1;
         }
+        *lock(&self.newest) = Some((Instant::now(), entry.number));
         self.save_entry(&entry)?;
         Ok(entry)
     }
@@ -70,8 +82,8 @@ impl Store {
             number: entry.number,
             reason: error.to_string(),
         })?;
-        let folder = self.create(&[LOG])?;
-        Ok(folder.write(&file_of(entry.number, entry.state), &json)?)
+        let folder = self.create(&[folder_of(entry.state)])?;
+        Ok(folder.write(&file_name(entry.number), &json)?)
     }
 
     /// The entry of this name.
@@ -79,8 +91,8 @@ impl Store {
     /// # Errors
     /// When there is none, or it cannot be read.
     pub fn entry(&self, name: EntryRef) -> Result<Entry, StoreError> {
-        for end in [DECIDED, UNDECIDED] {
-            if let Some(entry) = self.read_entry(&file_name(name.0, end))? {
+        for folder in self.log_folders()? {
+            if let Some(entry) = read(&folder, &file_name(name.0))? {
                 return Ok(entry);
             }
         }
@@ -92,7 +104,10 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        self.entries_named(|_| true)
+        let mut entries = self.entries_in(DECIDED)?;
+        entries.extend(self.undecided()?);
+        entries.sort_by_key(|entry| entry.number);
+        Ok(entries)
     }
 
     /// Those that nobody has decided about, oldest first.
@@ -100,7 +115,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn undecided(&self) -> Result<Vec<Entry>, StoreError> {
-        self.entries_named(|name| name.ends_with(UNDECIDED))
+        self.entries_in(UNDECIDED)
     }
 
     /// Removes an entry. Its texts go with [`tidy`](Self::tidy).
@@ -108,18 +123,18 @@ impl Store {
     /// # Errors
     /// When there is none, or it cannot be removed.
     pub fn forget_entry(&self, name: EntryRef) -> Result<(), StoreError> {
-        let none = || StoreError::NoEntry(name);
-        let folder = self.open(&[LOG])?.ok_or_else(none)?;
-        let files = [DECIDED, UNDECIDED].map(|end| file_name(name.0, end));
-        let is_there = |file: &&String| folder.path().join(file).symlink_metadata().is_ok();
-        let found: Vec<_> = files.iter().filter(is_there).collect();
-        if found.is_empty() {
-            return Err(none());
+        let file = file_name(name.0);
+        let mut is_there = false;
+        for folder in self.log_folders()? {
+            if folder.size_of(&file).is_some() {
+                folder.remove(&file)?;
+                is_there = true;
+            }
         }
-        for file in found {
-            folder.remove(file)?;
+        match is_there {
+            true => Ok(()),
+            false => Err(StoreError::NoEntry(name)),
         }
-        Ok(())
     }
 
     /// Keeps a text, and returns its state; without the text if it is too long.
@@ -166,58 +181,69 @@ impl Store {
         Ok(())
     }
 
-    /// The names of the files.
-    pub(super) fn log_names(&self) -> Result<Vec<String>, StoreError> {
-        self.names(&[LOG])
+    /// The folders that have entries.
+    fn log_folders(&self) -> Result<Vec<Folder>, StoreError> {
+        let mut folders = Vec::new();
+        for name in [DECIDED, UNDECIDED] {
+            folders.extend(self.open(&[name])?);
+        }
+        Ok(folders)
     }
 
-    /// The entry in this file; none if it is none, or cannot be understood.
-    pub(super) fn read_entry(&self, name: &str) -> Result<Option<Entry>, StoreError> {
-        let json = match self.open(&[LOG])? {
-            Some(folder) if number_of(name).is_some() => folder.read(name, MAX_RECORD)?,
-            _ => None,
-        };
-        Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
-    }
-
-    fn entries_named(&self, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Entry>, StoreError> {
-        let Some(folder) = self.open(&[LOG])? else {
+    fn entries_in(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
+        let Some(folder) = self.open(&[folder])? else {
             return Ok(Vec::new());
         };
         let names = folder.names()?.into_iter();
-        let wanted = names.filter(|name| number_of(name).is_some() && is_wanted(name));
-        let read = |folder: &Folder, name: String| -> Option<Entry> {
-            let json = folder.read(&name, MAX_RECORD).ok()??;
-            serde_json::from_slice(&json).ok()
-        };
-        let mut entries: Vec<Entry> = wanted.filter_map(|name| read(&folder, name)).collect();
+        let read = |name: String| read(&folder, &name).ok().flatten();
+        let mut entries: Vec<Entry> = names.filter_map(read).collect();
         entries.sort_by_key(|entry| entry.number);
         Ok(entries)
     }
 
+    /// The highest number of an entry; 0 if there is none.
+    fn newest_entry(&self) -> Result<u64, StoreError> {
+        // A thousand names are read in vain with every decision otherwise.
+        if let Some((at, newest)) = *lock(&self.newest)
+            && at.elapsed() < MAX_KNOWN
+        {
+            return Ok(newest);
+        }
+        Ok(self.entry_numbers()?.last().copied().unwrap_or(0))
+    }
+
     fn entry_numbers(&self) -> Result<Vec<u64>, StoreError> {
-        let names = self.log_names()?;
-        let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
+        let mut numbers = Vec::new();
+        for folder in self.log_folders()? {
+            numbers.extend(folder.names()?.iter().filter_map(|it| number_of(it)));
+        }
         numbers.sort_unstable();
         Ok(numbers)
     }
 }
 
-fn file_of(number: u64, state: EntryState) -> String {
+/// The entry in this file; none if it is none, or cannot be understood.
+fn read(folder: &Folder, name: &str) -> Result<Option<Entry>, FileError> {
+    let json = match number_of(name) {
+        Some(_) => folder.read(name, MAX_RECORD)?,
+        None => None,
+    };
+    Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
+}
+
+fn folder_of(state: EntryState) -> &'static str {
     match state {
-        EntryState::Undecided => file_name(number, UNDECIDED),
-        _ => file_name(number, DECIDED),
+        EntryState::Undecided => UNDECIDED,
+        _ => DECIDED,
     }
 }
 
-fn file_name(number: u64, end: &str) -> String {
-    format!("{number}{end}")
+fn file_name(number: u64) -> String {
+    format!("{number}{END}")
 }
 
 fn number_of(name: &str) -> Option<u64> {
-    let ends = [DECIDED, UNDECIDED];
-    let number = ends.iter().find_map(|end| name.strip_suffix(end))?;
-    number.parse().ok()
+    name.strip_suffix(END)?.parse().ok()
 }
 
 /// The way to make a file that must not be there: for this user only.
