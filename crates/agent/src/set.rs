@@ -1,6 +1,7 @@
 //! Proposes files that belong together, and waits until a person has decided about each.
 
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::{Note, Outcome, SetArgument};
@@ -148,7 +149,10 @@ impl Review<'_> {
                     path,
                     content,
                     base,
-                } => (path, Outcome::Accepted { content, base }),
+                } => {
+                    let content = Arc::new(content);
+                    (path, Outcome::Accepted { content, base })
+                }
                 Update::DiffRejected { path } => (path, Outcome::Rejected),
                 Update::Context(_) => continue,
             };

@@ -175,7 +175,10 @@ impl Updates {
                     path,
                     content,
                     base,
-                } if path == file => return Ok(Outcome::Accepted { content, base }),
+                } if path == file => {
+                    let content = Arc::new(content);
+                    return Ok(Outcome::Accepted { content, base });
+                }
                 Update::DiffRejected { path } if path == file => return Ok(Outcome::Rejected),
                 _ => {}
             }

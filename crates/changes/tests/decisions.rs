@@ -89,7 +89,7 @@ impl World {
 fn accepted(edited: Option<&str>) -> Decision {
     Decision {
         is_accepted: true,
-        edited: edited.map(str::to_owned),
+        edited: edited.map(|it| Arc::new(it.to_owned())),
         notes: Vec::new(),
         session: None,
     }

@@ -1,5 +1,6 @@
 //! An acceptance beside the file that it is about, as that is now. Looks at the disk, and never writes (C5.9).
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -69,8 +70,8 @@ impl Acceptance {
         let original = match self.agent.restores_line_ends() && self.stand_in.is_none() {
             true => bytes
                 .clone()
-                .map(|bytes| line_endings::adapt(bytes, &self.as_written).original),
-            false => bytes.clone(),
+                .map(|bytes| line_endings::adapt(bytes, &self.as_written).original.into()),
+            false => bytes.as_deref().map(Cow::from),
         };
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();

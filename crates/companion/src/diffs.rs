@@ -11,6 +11,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use std::cell::LazyCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::diff::on_behalf;
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Note, Outcome, SetArgument, Verdict};
+use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
@@ -226,8 +227,9 @@ pub(crate) struct SettleRequest {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) id: DiffId,
-    /// As the person saw it.
-    pub(crate) outcome: Outcome,
+    pub(crate) is_accepted: bool,
+    /// The text that they accepted, if it is not the proposed one.
+    pub(crate) edited: Option<Arc<String>>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -457,7 +459,7 @@ impl<C> Diffs<C> {
 
     /// Takes the acceptance of what an agent proposes itself after the person has accepted just that for its hook: the same
     /// text for the same file, which is as it was then. There is nothing that they have not seen.
-    fn take_accepted_by_hook(&mut self, id: DiffId) -> Option<String> {
+    fn take_accepted_by_hook(&mut self, id: DiffId) -> Option<Arc<String>> {
         let Entry {
             proposal,
             opened,
@@ -469,13 +471,13 @@ impl<C> Diffs<C> {
         };
         let is_own = proposal.tab.is_none() && proposal.on_behalf_of.is_none();
         let on_disk = opened.as_ref().filter(|_| is_own && !proposal.deletes)?;
-        let text = fingerprint::of(Some(proposal.proposed.as_bytes()));
+        let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
         let at = self.unwritten.iter().position(|it| {
             it.agent == proposal.agent
                 && it.on_disk == on_disk.on_disk
-                && it.of_hook.as_ref() == Some(&text)
+                && it.of_hook.as_ref().is_some_and(|of_hook| *of_hook == *text)
         })?;
-        let content = proposal.proposed.to_string();
+        let content = Arc::clone(&proposal.proposed);
         self.unwritten.remove(at);
         Some(content)
     }

@@ -103,7 +103,7 @@ impl Lost {
         Some(Self {
             agent: on_behalf::shown(agent, delivery.on_behalf_of),
             file_path: delivery.file_path,
-            content,
+            content: Arc::unwrap_or_clone(content),
             is_kept: delivery.is_edited,
             how: Loss::Undelivered,
             view: None,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally};
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::Dialect;
 use pillion_system::Worker;
 use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
@@ -56,6 +56,8 @@ pub(crate) struct Recording {
     count: u64,
     /// True while a job has not been done in time: nothing waits then.
     is_stuck: Arc<AtomicBool>,
+    /// True if the loop was told something else than the last job said.
+    is_contradicted: Arc<AtomicBool>,
     /// The number of bytes of texts that wait for the disk.
     waiting: Arc<AtomicUsize>,
     kept: Kept,
@@ -75,9 +77,15 @@ impl Recording {
         port: u16,
         events: Events,
     ) -> Self {
+        let is_contradicted = Arc::default();
         let (worker, problem) = match environment.filter(is_on) {
             None => (None, None),
-            Some(environment) => match open(&environment, roots, events.clone()) {
+            Some(environment) => match open(
+                &environment,
+                roots,
+                events.clone(),
+                Arc::clone(&is_contradicted),
+            ) {
                 Ok(worker) => (Some(worker), None),
                 Err(problem) => (None, Some(problem)),
             },
@@ -88,6 +96,7 @@ impl Recording {
             sessions: HashMap::new(),
             count: u64::from(port) << 32,
             is_stuck: Arc::default(),
+            is_contradicted,
             waiting: Arc::default(),
             kept: Kept {
                 problem,
@@ -337,12 +346,13 @@ impl Recording {
 
     /// A person has decided about a proposal.
     pub(crate) fn decided(&self, session: &SessionId, verdict: Judgement) {
-        let Judgement { id, outcome, notes } = verdict;
-        let (is_accepted, edited) = match outcome {
-            Outcome::Accepted { content, .. } => (true, Some(content)),
-            Outcome::Rejected => (false, None),
-        };
-        let bytes = edited.as_ref().map_or(0, String::len);
+        let Judgement {
+            id,
+            is_accepted,
+            edited,
+            notes,
+        } = verdict;
+        let bytes = edited.as_ref().map_or(0, |it| it.len());
         let decided = Decision {
             is_accepted,
             edited,
@@ -455,10 +465,12 @@ impl Recording {
             return;
         }
         let is_stuck = Arc::clone(&self.is_stuck);
+        let is_contradicted = Arc::clone(&self.is_contradicted);
         tokio::spawn(async move {
             let waited = timeout(WAITS, waiting).await;
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
+                is_contradicted.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
                 let _ = events.send(Event::Kept(Kept { problem, ..kept }));
             }
@@ -500,6 +512,7 @@ fn open(
     environment: &Environment,
     roots: &[PathBuf],
     events: Events,
+    is_contradicted: Arc<AtomicBool>,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
     let recorder = Recorder::new(store.clone(), roots, own_folders(environment));
@@ -510,6 +523,7 @@ fn open(
     });
     let mut tally = Tally::default();
     let mut last = None;
+    let mut said = None;
     let perform = move |job: Job| {
         let problem = (job.work)(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
@@ -519,11 +533,16 @@ fn open(
         if job.counts {
             tally = recorder.tally();
         }
-        let _ = events.send(Event::Kept(Kept {
+        let kept = Kept {
             problem,
             tally,
             ended: recorder.ended().cloned(),
-        }));
+        };
+        // Most jobs change nothing of this, and an event wakes the loop.
+        if is_contradicted.swap(false, Ordering::Relaxed) || said.as_ref() != Some(&kept) {
+            said = Some(kept.clone());
+            let _ = events.send(Event::Kept(kept));
+        }
     };
     Worker::start("changes", GRACE, perform).map_err(|error| error.to_string())
 }

@@ -47,11 +47,11 @@ impl Question {
         let Outcome::Accepted { content, .. } = outcome else {
             return Answer::Rejected;
         };
-        if *content == self.proposed() {
+        if **content == self.proposed() {
             return Answer::AsProposed;
         }
         let decided = Decided {
-            accepted: Some(content.clone()),
+            accepted: Some(content.to_string()),
             before: self.change.before.clone(),
             notes: Vec::new(),
         };

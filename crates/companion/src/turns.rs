@@ -13,7 +13,7 @@ use pillion_view::Original;
 
 use crate::line_endings::decoded;
 use crate::sessions::SessionId;
-use crate::written::Accepted;
+use crate::written::{Accepted, Fingerprints};
 
 /// The time that a turn may go on after its last sign if nobody tells its end: so long Claude Code lets a command
 /// run that gives no other limit.
@@ -58,7 +58,7 @@ pub(crate) struct AcceptedText {
     /// As the agent spells it.
     file_path: String,
     /// As it was accepted, and as the agent may write it.
-    hashes: Vec<String>,
+    fingerprints: Fingerprints,
     /// True once an agent has written it. All copies know.
     is_written: Arc<AtomicBool>,
 }
@@ -89,22 +89,20 @@ impl Turns {
 
     /// The person accepted a text that an agent will write.
     pub(crate) fn accepted(&mut self, accepted: &Accepted) {
-        let as_written = accepted.as_written.as_ref().map(|text| text.as_bytes());
-        let texts = [Some(accepted.content.as_bytes()), as_written];
-        self.accepted_texts_of(&accepted.file_path, texts.into_iter().flatten());
+        self.accepted_texts_of(&accepted.file_path, accepted.fingerprints.clone());
     }
 
     /// The same of a text that an agent's hook has proposed.
-    pub(crate) fn accepted_for_hook(&mut self, file_path: &str, text: &str) {
-        self.accepted_texts_of(file_path, [text.as_bytes()].into_iter());
+    pub(crate) fn accepted_for_hook(&mut self, file_path: &str, text: &Arc<String>) {
+        self.accepted_texts_of(file_path, Fingerprints::of([Arc::clone(text)]));
     }
 
-    fn accepted_texts_of<'a>(&mut self, file_path: &str, texts: impl Iterator<Item = &'a [u8]>) {
+    fn accepted_texts_of(&mut self, file_path: &str, fingerprints: Fingerprints) {
         self.accepted.retain(|it| it.file_path != file_path);
         self.accepted.truncate(MAX_TEXTS - 1);
         self.accepted.push_front(AcceptedText {
             file_path: file_path.to_owned(),
-            hashes: texts.map(fingerprint::hash).collect(),
+            fingerprints,
             is_written: Arc::default(),
         });
     }
@@ -174,7 +172,7 @@ impl AcceptedText {
         };
         let decoded = decoded(&text);
         let hash = fingerprint::hash(decoded.as_deref().map_or(&text, str::as_bytes));
-        self.hashes.contains(&hash)
+        self.fingerprints.contains(&hash)
     }
 }
 
@@ -249,12 +247,15 @@ mod tests {
     }
 
     fn accepted(path: &Path, content: &str, as_written: Option<&str>) -> Accepted {
+        let content = Arc::new(content.to_owned());
+        let as_written = as_written.map(|text| Arc::new(text.to_owned()));
         Accepted {
             session: session(),
             agent: Dialect::GeminiCli,
             file_path: path.to_str().unwrap().to_owned(),
-            content: content.into(),
-            as_written: as_written.map(|text| Arc::new(text.to_owned())),
+            fingerprints: Fingerprints::of([&content].into_iter().chain(&as_written).cloned()),
+            content,
+            as_written,
             is_edited: false,
             before: None,
         }

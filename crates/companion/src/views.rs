@@ -16,6 +16,7 @@ mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_discovery::Seat;
@@ -414,7 +415,7 @@ impl Views {
         &mut self,
         id: ViewId,
         key: ProposalKey,
-        accepted: Option<String>,
+        accepted: Option<Arc<String>>,
         now: Instant,
     ) {
         self.used(id);

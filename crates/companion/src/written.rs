@@ -2,11 +2,13 @@
 //! stands on the disk a moment later is compared with what the person accepted, and if it is not that,
 //! the person hears of it and the accepted text is kept. Without I/O: time and what was seen come in.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
+use pillion_text::fingerprint;
 use pillion_view::{Loss, Original, Stamp};
 
 use crate::line_endings::decoded;
@@ -42,14 +44,23 @@ pub(crate) struct Accepted {
     /// As the agent spells it.
     pub(crate) file_path: String,
     /// As the person accepted it.
-    pub(crate) content: Arc<str>,
+    pub(crate) content: Arc<String>,
     /// As the agent first wrote it, if it was shown in another form: it may write that, which a note says.
     pub(crate) as_written: Option<Arc<String>>,
+    /// Of these two.
+    pub(crate) fingerprints: Fingerprints,
     /// True if it differs from what the agent proposed.
     pub(crate) is_edited: bool,
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
 }
+
+/// The fingerprints of the forms in which a text may be written. They are computed when they are first asked for: to do it for
+/// a large text takes too long for the loop.
+#[derive(Clone)]
+pub(crate) struct Fingerprints(Arc<LazyLock<Vec<String>, Compute>>);
+
+type Compute = Box<dyn FnOnce() -> Vec<String> + Send>;
 
 /// The finding about a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +213,7 @@ impl Followed {
         Some(Lost {
             agent: accepted.agent,
             file_path: accepted.file_path,
-            content: accepted.content.as_ref().to_owned(),
+            content: Arc::unwrap_or_clone(accepted.content),
             is_kept: accepted.is_edited || how == Loss::Different,
             how,
             view: None,
@@ -210,9 +221,37 @@ impl Followed {
     }
 }
 
+impl Fingerprints {
+    /// Keeps the texts until they are computed.
+    pub(crate) fn of(texts: impl IntoIterator<Item = Arc<String>>) -> Self {
+        let texts: Vec<_> = texts.into_iter().collect();
+        let hash = |text: &Arc<String>| fingerprint::hash(text.as_bytes());
+        let compute = move || texts.iter().map(hash).collect();
+        Self(Arc::new(LazyLock::new(Box::new(compute))))
+    }
+
+    /// Computes them, so that the texts are let go.
+    fn compute(&self) -> &[String] {
+        &self.0
+    }
+
+    /// Returns true if this is one of them.
+    pub(crate) fn contains(&self, hash: &str) -> bool {
+        self.compute().iter().any(|it| it == hash)
+    }
+}
+
+/// Without the texts.
+impl fmt::Debug for Fingerprints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fingerprints").finish_non_exhaustive()
+    }
+}
+
 impl Accepted {
     /// Looks at the file. Waits for the disk.
     pub(crate) fn look(&self) -> Found {
+        self.fingerprints.compute();
         let path = Path::new(&self.file_path);
         let Ok(original) = Original::read(path) else {
             return Found::Unknown;
@@ -236,8 +275,8 @@ impl Accepted {
 }
 
 /// Without the text: it belongs into no log.
-impl std::fmt::Debug for Accepted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Accepted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = PathBuf::from(&self.file_path);
         f.debug_struct("Accepted")
             .field("path", &path)
@@ -256,8 +295,9 @@ mod tests {
             session: "s".into(),
             agent: Dialect::ClaudeCode,
             file_path: path.to_str().unwrap().to_owned(),
-            content: content.into(),
+            content: Arc::new(content.to_owned()),
             as_written: None,
+            fingerprints: Fingerprints::of([]),
             is_edited: false,
             before: Stamp::of(path),
         }

@@ -53,8 +53,12 @@ async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String>
     let told = match updates.decision(path).await? {
         Outcome::Accepted { content: text, .. } => {
             // The agent writes, never the companion (C5.9).
-            fs::write(path, &text)?;
-            let edited = if text == AFTER { "" } else { " as you left it" };
+            fs::write(path, &*text)?;
+            let edited = if *text == AFTER {
+                ""
+            } else {
+                " as you left it"
+            };
             format!("Accepted: the demo agent wrote the text{edited}.")
         }
         Outcome::Rejected => "Rejected: the demo agent wrote nothing.".to_owned(),

@@ -4,6 +4,8 @@ pub mod on_behalf;
 pub mod set;
 pub mod written;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -162,8 +164,8 @@ pub(crate) fn kind_of(value: &Value) -> &'static str {
 pub enum Outcome {
     /// Accepted, with the final text byte for byte.
     Accepted {
-        /// The complete final text.
-        content: String,
+        /// The complete final text. Shared: it may be large.
+        content: Arc<String>,
         /// The text of the file over which it is to be written, as a fingerprint: the one that the reviewer compared it with
         /// last, or, where an agent's hook asks, the one that the file had when they decided, of which they were warned. Only
         /// for [`Dialect::Script`]: the contract knows nothing of it.
@@ -177,7 +179,7 @@ impl Outcome {
     /// Accepted without saying what it was compared with.
     pub fn accepted(content: impl Into<String>) -> Self {
         Self::Accepted {
-            content: content.into(),
+            content: Arc::new(content.into()),
             base: None,
         }
     }
@@ -187,7 +189,10 @@ impl Outcome {
     #[must_use]
     pub fn for_agent(self, agent: Dialect) -> Self {
         match self {
-            Self::Accepted { content, .. } if agent != Dialect::Script => Self::accepted(content),
+            Self::Accepted { content, .. } if agent != Dialect::Script => {
+                let base = None;
+                Self::Accepted { content, base }
+            }
             outcome => outcome,
         }
     }
@@ -206,7 +211,8 @@ impl Outcome {
         let mut params = Map::from_iter([("filePath".to_owned(), Value::String(file_path))]);
         let mut meta = Map::new();
         if let Self::Accepted { content, base } = self {
-            params.insert("content".to_owned(), Value::String(content));
+            let content = Value::String(Arc::unwrap_or_clone(content));
+            params.insert("content".to_owned(), content);
             meta.extend(base.map(|base| (DIFF_BASE.to_owned(), Value::String(base))));
         }
         if !notes.is_empty() {
@@ -399,7 +405,7 @@ mod tests {
     fn only_a_script_receives_what_an_acceptance_was_compared_with() {
         for agent in Dialect::ALL {
             let accepted = Outcome::Accepted {
-                content: "x".into(),
+                content: Arc::new("x".into()),
                 base: Some("absent".into()),
             };
             let params = accepted.for_agent(agent).into_params("/a".into(), &[]);

@@ -129,6 +129,13 @@ impl Text {
 }
 
 /// The beginning of each line of `bytes`, and at the end their end.
+/// The number of lines of a text that is not split.
+pub fn count_lines(bytes: &[u8]) -> usize {
+    let ends = memchr::memchr_iter(b'\n', bytes).count();
+    let is_unended = bytes.last().is_some_and(|last| *last != b'\n');
+    ends + usize::from(is_unended)
+}
+
 fn starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = vec![0];
     let (mut at, mut rest) = (0, bytes);
@@ -194,6 +201,11 @@ mod tests {
             let text = Text::new(bytes.clone());
             let lines: Vec<u8> = (0..text.len()).flat_map(|line| text.line(line).to_vec()).collect();
             prop_assert_eq!(lines, bytes);
+        }
+
+        #[test]
+        fn lines_are_counted_as_they_are_split(bytes in "[a\n\r]*") {
+            prop_assert_eq!(count_lines(bytes.as_bytes()), Text::new(bytes).len());
         }
     }
 }

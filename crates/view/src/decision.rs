@@ -1,6 +1,7 @@
 //! A decision, what its person has seen, and how it is answered: the gate of the companion rules.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::verdict::MAX_NOTES;
@@ -146,7 +147,10 @@ impl Decide {
     /// Of a view that cannot know what its person has seen.
     pub fn blind(key: ProposalKey, outcome: Outcome) -> Self {
         let (verdict, base) = match outcome {
-            Outcome::Accepted { content, base } => (Verdict::accept(Some(content)), base),
+            Outcome::Accepted { content, base } => {
+                let content = Arc::unwrap_or_clone(content);
+                (Verdict::accept(Some(content)), base)
+            }
             Outcome::Rejected => (Verdict::reject(), None),
         };
         Self {

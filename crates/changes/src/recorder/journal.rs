@@ -43,7 +43,7 @@ pub struct Decision {
     /// True if they accepted it.
     pub is_accepted: bool,
     /// The text that they accepted, if it is not the text as proposed.
-    pub edited: Option<String>,
+    pub edited: Option<Arc<String>>,
     /// Their notes to the agent.
     pub notes: Vec<Note>,
     /// The agent's session, as the recorder knows it.
@@ -228,12 +228,10 @@ impl Recorder {
         let Some(mut pending) = self.journal.pending.remove(&id) else {
             return Ok(());
         };
-        let is_as_proposed = |it: &String| pending.new.proposed.as_deref() == Some(it);
-        let edited = decided.edited.filter(|it| !is_as_proposed(it));
         let proposal = pending.keep(&self.store)?;
         // A deletion is shown as an empty text.
-        let is_deletion = |it: &String| it.is_empty() && proposal.proposed.is_absent();
-        let edited = edited.filter(|it| !is_deletion(it));
+        let is_deletion = |it: &Arc<String>| it.is_empty() && proposal.proposed.is_absent();
+        let edited = decided.edited.filter(|it| !is_deletion(it));
         let edited = edited.map(|it| self.store.put_text(it.as_bytes()));
         let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
         let state = match (decided.is_accepted, &edited) {

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, Write};
 use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
@@ -51,25 +51,29 @@ impl Store {
         loop {
             let file = file_name(entry.number);
             let path = folder.path().join(&file);
+            let failed = |action, source| FileError::Io {
+                action,
+                path: path.clone(),
+                source,
+            };
             match new_file().open(&path) {
                 // Looked for afterwards, so that at least one of two sees the other's.
-                Ok(_) if !is_taken(&file)? => break,
+                Ok(mut new) if !is_taken(&file)? => {
+                    // Into the new file itself: to replace it by another has the file system write it to the disk first.
+                    let written = new.write_all(&json_of(&entry)?);
+                    if let Err(error) = written {
+                        folder.remove(&file)?;
+                        return Err(failed("write", error).into());
+                    }
+                    break;
+                }
                 Ok(_) => folder.remove(&file)?,
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(source) => {
-                    let action = "create";
-                    return Err(FileError::Io {
-                        action,
-                        path,
-                        source,
-                    }
-                    .into());
-                }
+                Err(error) => return Err(failed("create", error).into()),
             }
             entry.number += 1;
         }
         *lock(&self.newest) = Some((Instant::now(), entry.number));
-        self.save_entry(&entry)?;
         Ok(entry)
     }
 
@@ -78,12 +82,8 @@ impl Store {
     /// # Errors
     /// When it cannot be written. Then it is kept as it was.
     pub fn save_entry(&self, entry: &Entry) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(entry).map_err(|error| StoreError::Damaged {
-            number: entry.number,
-            reason: error.to_string(),
-        })?;
         let folder = self.create(&[folder_of(entry.state)])?;
-        Ok(folder.write(&file_name(entry.number), &json)?)
+        Ok(folder.write(&file_name(entry.number), &json_of(entry)?)?)
     }
 
     /// The entry of this name.
@@ -229,6 +229,13 @@ fn read(folder: &Folder, name: &str) -> Result<Option<Entry>, FileError> {
         None => None,
     };
     Ok(json.and_then(|json| serde_json::from_slice(&json).ok()))
+}
+
+fn json_of(entry: &Entry) -> Result<Vec<u8>, StoreError> {
+    serde_json::to_vec(entry).map_err(|error| StoreError::Damaged {
+        number: entry.number,
+        reason: error.to_string(),
+    })
 }
 
 fn folder_of(state: EntryState) -> &'static str {

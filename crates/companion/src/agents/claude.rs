@@ -142,7 +142,9 @@ impl AgentProtocol for Claude {
             return Message::Answer(tab.request, vec![answer.to_string()]);
         }
         let blocks = match delivery.outcome {
-            Outcome::Accepted { content, .. } => vec![FILE_SAVED.to_owned(), content],
+            Outcome::Accepted { content, .. } => {
+                vec![FILE_SAVED.to_owned(), Arc::unwrap_or_clone(content)]
+            }
             Outcome::Rejected => vec![DIFF_REJECTED.to_owned()],
         };
         Message::Answer(tab.request, blocks)

@@ -1,5 +1,7 @@
 //! Owns the answers that agents get of their diffs, and the edits that they do not take.
 
+use std::sync::Arc;
+
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
@@ -11,7 +13,7 @@ use crate::feedback::{self, Remark};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
-use crate::written::Accepted;
+use crate::written::{Accepted, Fingerprints};
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
@@ -20,7 +22,11 @@ impl<C> Diffs<C> {
         let accepted = entry.accepted(&outcome, is_edited);
         let judgement = entry.notes.clone().map(|notes| Judgement {
             id,
-            outcome: outcome.clone(),
+            is_accepted: matches!(outcome, Outcome::Accepted { .. }),
+            edited: match &outcome {
+                Outcome::Accepted { content, .. } if is_edited => Some(Arc::clone(content)),
+                _ => None,
+            },
             notes,
         });
         let remark = entry.remark(&outcome);
@@ -28,7 +34,10 @@ impl<C> Diffs<C> {
             (Outcome::Accepted { .. }, Some(as_written))
                 if !is_edited && entry.tool != Some(Tool::Write) =>
             {
-                Outcome::accepted(&**as_written)
+                Outcome::Accepted {
+                    content: Arc::clone(as_written),
+                    base: None,
+                }
             }
             (outcome, _) => outcome,
         };
@@ -156,8 +165,9 @@ impl<C> Entry<C> {
             session: proposal.session.clone(),
             agent: proposal.shown_agent(),
             file_path: proposal.file_path.clone(),
-            content: content.as_str().into(),
+            content: Arc::clone(content),
             as_written: self.as_written.clone(),
+            fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
             is_edited,
             before: before.cloned(),
         })
@@ -244,7 +254,7 @@ impl<C> Entry<C> {
             Outcome::Accepted { mut content, base }
                 if self.is_of_dropping_release() && is_dropped && content.ends_with('\n') =>
             {
-                content.push('\n');
+                Arc::make_mut(&mut content).push('\n');
                 Outcome::Accepted { content, base }
             }
             outcome => outcome,
@@ -291,7 +301,9 @@ impl<C> Entry<C> {
 /// The answer to a `closeDiff` for a name that is not pending.
 pub(super) fn closed_answer(name: &str, decided: Option<Outcome>) -> Result<Answer, String> {
     match decided {
-        Some(Outcome::Accepted { content, .. }) => Ok(Answer::Closed(content)),
+        Some(Outcome::Accepted { content, .. }) => {
+            Ok(Answer::Closed(Arc::unwrap_or_clone(content)))
+        }
         Some(Outcome::Rejected) => Err(format!("the diff of {name} was rejected")),
         None => Err(format!("no diff of {name} is open")),
     }

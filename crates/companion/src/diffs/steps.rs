@@ -175,7 +175,7 @@ impl<C> Diffs<C> {
     fn accepted_before(
         &mut self,
         id: DiffId,
-        content: String,
+        content: Arc<String>,
         was_in_editor: bool,
     ) -> Vec<Action<C>> {
         let Some(entry) = self.entries.get_mut(id) else {
@@ -183,7 +183,8 @@ impl<C> Diffs<C> {
         };
         let opened = entry.answer_opened();
         let close = was_in_editor.then(|| entry.close(CloseReason::Settled));
-        let notified = self.notify(id, Outcome::accepted(content));
+        let base = None;
+        let notified = self.notify(id, Outcome::Accepted { content, base });
         opened.into_iter().chain(close).chain(notified).collect()
     }
 
@@ -220,7 +221,7 @@ impl<C> Diffs<C> {
             // outcome may follow (C5.10).
             (State::AgentCloses { caller, .. }, Outcome::Accepted { content, .. }) => {
                 self.entries.remove(id);
-                let answer = Ok(Answer::Closed(content));
+                let answer = Ok(Answer::Closed(Arc::unwrap_or_clone(content)));
                 vec![Action::Answer { caller, answer }]
             }
             // Editors may call it a rejection that the view which they were asked to close is gone.
@@ -229,6 +230,7 @@ impl<C> Diffs<C> {
                 Vec::new()
             }
             (State::AgentGone { .. }, Outcome::Accepted { content, .. }) => {
+                let content = Arc::unwrap_or_clone(content);
                 self.lose(id, content).into_iter().collect()
             }
             (gone @ State::AgentGone { .. }, Outcome::Rejected) => {

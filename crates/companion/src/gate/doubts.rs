@@ -1,14 +1,14 @@
 //! The doubts about an acceptance: the things that the person may not expect of it.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
 use pillion_protocol::runs_code::Runner;
-use pillion_text::damage::{deletes_most, unreadable};
-use pillion_text::hunks;
+use pillion_text::damage::{count_unreadable, deletes_most};
 use pillion_text::visible::one_line;
-use pillion_text::{Text, fingerprint};
+use pillion_text::{count_lines, fingerprint};
 use pillion_view::{Against, Unseen};
 
 /// One doubt.
@@ -67,7 +67,7 @@ pub(crate) struct Weighed<'a> {
     /// The file's bytes now; none if it is not there.
     pub(crate) on_disk: Option<&'a [u8]>,
     /// The same as the agent reads it: the proposal is like this one.
-    pub(crate) original: Option<Vec<u8>>,
+    pub(crate) original: Option<Cow<'a, [u8]>>,
     /// Whose acceptance for this file has not been written yet.
     pub(crate) unwritten: Option<Dialect>,
     /// True if a hook's answer carries it: the agent takes any text then.
@@ -100,18 +100,14 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     let is_rejection =
         !weighed.is_of_hook && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let is_new = weighed.original.is_none();
-    let original = Text::new(weighed.original.unwrap_or_default());
-    let after = Text::new(accepted);
-    let hunks = hunks::between(&original, &after);
-    let unreadable = hunks
-        .iter()
-        .map(|hunk| unreadable(hunk, &original, &after).len())
-        .sum();
+    let original = weighed.original.unwrap_or_default();
+    let unreadable = count_unreadable(&original, accepted);
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
     }
     let is_emptied = !weighed.is_of_hook && is_emptied(agent, accepted, proposed);
-    let is_unchanged = hunks.is_empty() && (!is_new || accepted.is_empty()) && accepted != proposed;
+    let is_same = *original == *accepted.as_bytes();
+    let is_unchanged = is_same && (!is_new || accepted.is_empty()) && accepted != proposed;
     if is_rejection {
         doubts.push(Doubt::TakenForRejection(agent));
     } else if is_emptied {
@@ -119,10 +115,10 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     } else if is_unchanged {
         doubts.push(Doubt::Nothing);
     }
-    let deleted = original.len().saturating_sub(after.len());
-    if !deletes && deletes_most(original.len(), after.len()) {
-        let of = original.len();
-        doubts.push(Doubt::Deleted { lines: deleted, of });
+    let (of, left) = (count_lines(&original), count_lines(accepted.as_bytes()));
+    if !deletes && deletes_most(of, left) {
+        let lines = of.saturating_sub(left);
+        doubts.push(Doubt::Deleted { lines, of });
     }
     doubts.extend(Runner::of(weighed.path).map(Doubt::Runs));
     let is_below = |root: &PathBuf| weighed.path.starts_with(root);

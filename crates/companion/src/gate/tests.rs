@@ -1,11 +1,10 @@
 //! The decisions that count, as a table: the drivers of the views run the same cases.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use pillion_protocol::Dialect;
 use pillion_view::DiffId;
-
-use std::borrow::Cow;
 
 use pillion_protocol::Verdict;
 use pillion_view::decision::*;
@@ -296,7 +295,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
         has_changed: false,
         base: None,
         on_disk: before,
-        original: before.map(<[u8]>::to_vec),
+        original: before.map(Cow::from),
         unwritten: None,
     }
 }

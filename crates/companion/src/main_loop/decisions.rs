@@ -81,19 +81,15 @@ impl MainLoop {
         let Verdict { decision, notes } = decide.verdict;
         let outcome = match decision {
             Decision::Accept { content } => {
-                let proposed = || {
-                    self.diffs
-                        .proposed(id)
-                        .map_or_else(String::new, |text| text.to_string())
-                };
-                let content = content.unwrap_or_else(proposed);
+                let proposed = || self.diffs.proposed(id).unwrap_or_default();
+                let content = content.map_or_else(proposed, Arc::new);
                 let base = decide.base;
                 Outcome::Accepted { content, base }
             }
             Decision::Reject => Outcome::Rejected,
         };
         let accepted = match &outcome {
-            Outcome::Accepted { content, .. } => Some(content.clone()),
+            Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
             Outcome::Rejected => None,
         };
         let left_over = feedback::left_over(&notes);

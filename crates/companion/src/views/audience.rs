@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_view::{CloseReason, Diff, ProposalKey, Proposed};
@@ -59,7 +60,7 @@ struct Closing {
 /// The text that the agent gets, or got from another view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Decided {
-    Text(String),
+    Text(Arc<String>),
     Nothing,
 }
 
@@ -176,7 +177,7 @@ impl Audience {
     pub(super) fn close_elsewhere(
         &mut self,
         reason: CloseReason,
-        accepted: Option<String>,
+        accepted: Option<Arc<String>>,
     ) -> Vec<ViewId> {
         let decided = accepted.map_or(Decided::Nothing, Decided::Text);
         self.close_with(reason, Some(decided))
@@ -251,7 +252,7 @@ impl Audience {
                     leftovers: Vec::new(),
                 };
             }
-            let decided = standing.clone().ok();
+            let decided = standing.clone().ok().map(Arc::new);
             closing.decided = Some(decided.map_or(Decided::Nothing, Decided::Text));
             text = Some(standing);
         }
@@ -266,7 +267,8 @@ impl Audience {
         let answers = std::mem::take(&mut closing.answers).into_iter();
         let written = answers.filter_map(|(view, text)| Some((view, text.ok()?)));
         let leftovers = written.filter(|(_, text)| {
-            let is_decided = closing.decided == Some(Decided::Text(text.clone()));
+            let decided = closing.decided.as_ref();
+            let is_decided = matches!(decided, Some(Decided::Text(decided)) if **decided == *text);
             is_taken && !is_decided && *text != *self.diff.proposed
         });
         let leftovers = leftovers.map(|(view, text)| Leftover {

@@ -341,7 +341,7 @@ fn of_two_edits_the_one_that_the_agent_does_not_get_is_left_over() {
 fn what_comes_late_is_left_over_too_also_when_the_rest_is_settled() {
     // Nobody waits for a view that hangs, but what was written in it comes some time.
     let mut scene = Scene::new(Shows::LastUsed, "/w");
-    let (key, accepted) = (diff(1, 1).key(), Some("accepted".to_owned()));
+    let (key, accepted) = (diff(1, 1).key(), Some(Arc::new("accepted".to_owned())));
     scene.add(Shows::Always, "/w");
     scene.add(Shows::Always, "/w");
     scene.views.open(diff(1, 1));
@@ -427,7 +427,7 @@ fn who_decides_first_wins_and_what_was_written_elsewhere_is_left_over() {
         scene.add(Shows::Always, "/w");
         scene.views.open(diff(1, 1));
         scene.words();
-        let accepted = Some("accepted".to_owned());
+        let accepted = Some(Arc::new("accepted".to_owned()));
         scene
             .views
             .decided(ViewId::FIRST, diff(1, 1).key(), accepted, scene.now);

@@ -1,5 +1,6 @@
 //! Diffs (C5), over the wire.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_agent::{ClientError, Update};
@@ -292,7 +293,7 @@ async fn no_byte_tells_an_agent_what_its_text_was_compared_with() {
         let (opened, diff) = tokio::join!(open, companion.editor.show());
         assert_eq!(opened.status, 200, "{opened:?}");
         let outcome = Outcome::Accepted {
-            content: "y".to_owned(),
+            content: Arc::new("y".to_owned()),
             base: Some("absent".to_owned()),
         };
         companion.decide(&diff, outcome).await;

@@ -88,7 +88,7 @@ fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
             let (mut diffs, _) = of_command(on_behalf_of);
             diffs.note_file(DiffId(1), file_with(weighed));
             let outcome = Outcome::Accepted {
-                content: "new".to_owned(),
+                content: Arc::new("new".to_owned()),
                 base: shown.map(str::to_owned),
             };
             let mut actions = diffs.resolved(DiffId(1), 1, outcome);

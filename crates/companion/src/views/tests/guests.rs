@@ -112,7 +112,7 @@ fn what_a_guest_decides_closes_the_others_and_the_other_way_round() {
             scene.views.open(diff(1, 1));
             scene.add(guest(1, 1), "/guest");
             scene.words();
-            let accepted = accepted.map(str::to_owned);
+            let accepted = accepted.map(|it| Arc::new(it.to_owned()));
             let view = ViewId(decider);
             scene
                 .views

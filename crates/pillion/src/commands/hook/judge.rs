@@ -343,7 +343,7 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
     let now = change.find(bytes).map_err(|_| changed())?;
     match is_known.unwrap_or(now == before) {
         true => Ok(Decided {
-            accepted: Some(content.clone()),
+            accepted: Some(content.to_string()),
             before: now,
             notes,
         }),
@@ -395,7 +395,7 @@ fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<Option<PathBuf>> {
         End::Decided {
             outcome: Outcome::Accepted { content, .. },
             ..
-        } => Some(content.clone()).filter(|it| *it != proposed.content),
+        } => (**content != proposed.content).then(|| content.to_string()),
         End::Decided { .. } => None,
     };
     let edited = ends.iter().zip(proposed).map(edited);
