@@ -76,7 +76,12 @@ impl Acceptance {
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
-        let roots: Vec<PathBuf> = self.roots.iter().map(|root| real_path(root)).collect();
+        // A root may be a link. Most are none, and then there is nothing to look up.
+        let is_below = |root: &PathBuf| on_disk.leads_to.starts_with(root);
+        let roots: Cow<'_, [PathBuf]> = match self.roots.iter().any(is_below) {
+            true => Cow::Borrowed(&self.roots),
+            false => self.roots.iter().map(|root| real_path(root)).collect(),
+        };
         let doubts = weigh(Weighed {
             agent: self.agent,
             path: &on_disk.leads_to,

@@ -36,15 +36,10 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn add_entry(&self, mut entry: Entry) -> Result<Entry, StoreError> {
-        let own = folder_of(entry.state);
-        let other = match own {
-            DECIDED => UNDECIDED,
-            _ => DECIDED,
-        };
-        let folder = self.create(&[own])?;
-        let is_taken = |file: &str| -> Result<bool, StoreError> {
-            let other = self.open(&[other])?;
-            Ok(other.is_some_and(|it| it.size_of(file).is_some()))
+        let (decided, undecided) = (self.create(&[DECIDED])?, self.create(&[UNDECIDED])?);
+        let (folder, other) = match entry.state {
+            EntryState::Undecided => (undecided, decided),
+            _ => (decided, undecided),
         };
         entry.number = self.newest_entry()? + 1;
         // Of two who want the same number, one makes the file.
@@ -58,7 +53,7 @@ impl Store {
             };
             match new_file().open(&path) {
                 // Looked for afterwards, so that at least one of two sees the other's.
-                Ok(mut new) if !is_taken(&file)? => {
+                Ok(mut new) if other.size_of(&file).is_none() => {
                     // Into the new file itself: to replace it by another has the file system write it to the disk first.
                     let written = new.write_all(&json_of(&entry)?);
                     if let Err(error) = written {
