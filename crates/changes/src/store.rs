@@ -2,8 +2,8 @@
 //! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
-//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. Every other file is whole or
-//! not there.
+//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. A new entry of the log is left
+//! out where it is not whole. Every other file is whole or not there.
 
 mod judgements;
 mod log;
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
@@ -153,8 +153,6 @@ pub struct Store {
     made: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// The store's folder, open: everything is read and written by way of it.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
-    /// The number that this process gave last to an entry of the log, and when.
-    newest: Arc<Mutex<Option<(Instant, u64)>>>,
 }
 
 impl Store {
@@ -168,7 +166,6 @@ impl Store {
             base,
             made: Arc::default(),
             folder: Arc::default(),
-            newest: Arc::default(),
         })
     }
 

@@ -16,6 +16,7 @@ use pillion_protocol::Note;
 /// A user's folders.
 struct World {
     folder: tempfile::TempDir,
+    environment: Environment,
     store: Store,
 }
 
@@ -35,7 +36,11 @@ impl World {
         let environment =
             Environment::from_pairs([("XDG_STATE_HOME", state.as_str()), ("HOME", "/h")]);
         let store = Store::of(&environment).unwrap();
-        Self { folder, store }
+        Self {
+            folder,
+            environment,
+            store,
+        }
     }
 
     fn root(&self) -> PathBuf {
@@ -44,7 +49,17 @@ impl World {
 
     /// One for each hub.
     fn recorder(&self) -> Recorder {
-        Recorder::new(self.store.clone(), &[self.root()], Vec::new())
+        let store = Store::of(&self.environment).unwrap();
+        Recorder::new(store, &[self.root()], Vec::new())
+    }
+
+    /// The number of texts in the store.
+    fn texts(&self) -> usize {
+        let parts = fs::read_dir(self.store.path().join("texts"));
+        let parts = parts.into_iter().flatten().map(Result::unwrap);
+        parts
+            .map(|it| fs::read_dir(it.path()).unwrap().count())
+            .sum()
     }
 
     fn proposal(&self, id: u64, revision: u32, texts: Texts) -> NewProposal {
@@ -450,14 +465,23 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
         recorder.proposed(world.proposal(id, 1, USUAL));
         recorder.decided(id, accepted(Some(MINE))).unwrap();
     }
-    let folder = world.store.path().join("log");
+    let folder = world.store.path().join("log/0");
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     let files: Vec<_> = fs::read_dir(&folder)
         .unwrap()
         .map(|it| it.unwrap().path())
         .collect();
+    assert_eq!(files.len(), 3);
     assert!(files.iter().all(|file| mode(file) == 0o600));
+    recorder.proposed(world.proposal(9, 1, USUAL));
+    recorder.edited(9, 1, 1, Some(MINE)).unwrap();
+    let drafts = world.store.path().join("drafts");
+    assert_eq!(
+        (mode(&drafts), mode(&drafts.join("4.json"))),
+        (0o700, 0o600)
+    );
+    recorder.edited(9, 1, 1, None).unwrap();
     fs::write(folder.join("1.json"), "{").unwrap();
     fs::write(folder.join("x.json"), "{}").unwrap();
     fs::remove_file(folder.join("2.json")).unwrap();
@@ -467,4 +491,75 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
     recorder.proposed(world.proposal(4, 1, USUAL));
     recorder.decided(4, rejected("")).unwrap();
     assert_eq!(world.log().last().unwrap().number, 4);
+}
+
+#[test]
+fn a_proposal_that_nobody_decides_about_or_edits_leaves_nothing() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    recorder.proposed(world.proposal(1, 1, USUAL));
+    recorder.edited(1, 1, 1, None).unwrap();
+    assert_eq!(offered(&mut recorder), []);
+    recorder.closed(1).unwrap();
+    assert_eq!((world.log().len(), world.texts()), (0, 0));
+    recorder.proposed(world.proposal(2, 1, USUAL));
+    recorder.decided(2, accepted(None)).unwrap();
+    assert_eq!(
+        (world.log().len(), world.texts()),
+        (1, 2),
+        "before and after"
+    );
+}
+
+#[test]
+fn a_text_that_was_accepted_is_the_one_in_the_log_whatever_was_heard_of_its_proposal() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    for (id, text, state) in [
+        (1, USUAL.2, EntryState::Accepted),
+        // A newer revision of which the disk was too slow to take note.
+        (2, Some("newer\n"), EntryState::Edited),
+    ] {
+        recorder.proposed(world.proposal(id, 1, USUAL));
+        recorder.decided(id, accepted(text)).unwrap();
+        let log = world.log();
+        let entry = log.last().unwrap();
+        assert_eq!(entry.state, state);
+        assert_eq!(world.after(entry).as_deref(), text);
+    }
+}
+
+#[test]
+fn numbers_go_on_where_those_before_were_removed() {
+    let world = World::new();
+    let (mut one, mut other) = (world.recorder(), world.recorder());
+    let decide = |recorder: &mut Recorder, id| {
+        recorder.proposed(world.proposal(id, 1, USUAL));
+        recorder.decided(id, rejected("no")).unwrap();
+        world.log().last().unwrap().number
+    };
+    assert_eq!(decide(&mut one, 1), 1);
+    // A draft has a number for as long as it is there, and an entry after it keeps its own.
+    other.proposed(world.proposal(2, 1, USUAL));
+    other.edited(2, 1, 1, Some(MINE)).unwrap();
+    assert_eq!(decide(&mut other, 3), 3);
+    other.decided(2, accepted(Some(MINE))).unwrap();
+    let numbers = |world: &World| world.log().iter().map(|it| it.number).collect::<Vec<_>>();
+    assert_eq!(numbers(&world), [1, 3, 4]);
+    assert_eq!(decide(&mut one, 5), 5);
+    for id in 6..=105 {
+        decide(&mut one, id);
+    }
+    for name in 100..=104 {
+        world.store.forget_entry(EntryRef(name)).unwrap();
+    }
+    assert_eq!(decide(&mut other, 200), 106);
+    world.store.forget_entry(EntryRef(106)).unwrap();
+    world.store.forget_entry(EntryRef(105)).unwrap();
+    assert_eq!(decide(&mut other, 201), 100, "the last folder is empty");
+    let later = SystemTime::now() + Duration::from_secs(8 * 24 * 60 * 60);
+    world.store.tidy(later, |_| false).unwrap();
+    let parts = fs::read_dir(world.store.path().join("log")).unwrap();
+    let parts: Vec<_> = parts.map(|it| it.unwrap().file_name()).collect();
+    assert_eq!((numbers(&world), parts), (vec![100], vec!["1".into()]));
 }

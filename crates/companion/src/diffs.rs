@@ -227,9 +227,8 @@ pub(crate) struct SettleRequest {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) id: DiffId,
-    pub(crate) is_accepted: bool,
-    /// The text that they accepted, if it is not the proposed one.
-    pub(crate) edited: Option<Arc<String>>,
+    /// The text that they accepted.
+    pub(crate) accepted: Option<Arc<String>>,
     pub(crate) notes: Vec<Note>,
 }
 

@@ -348,14 +348,13 @@ impl Recording {
     pub(crate) fn decided(&self, session: &SessionId, verdict: Judgement) {
         let Judgement {
             id,
-            is_accepted,
-            edited,
+            accepted,
             notes,
         } = verdict;
-        let bytes = edited.as_ref().map_or(0, |it| it.len());
+        let bytes = accepted.as_ref().map_or(0, |it| it.len());
         let decided = Decision {
-            is_accepted,
-            edited,
+            is_accepted: accepted.is_some(),
+            edited: accepted,
             notes,
             session: self.sessions.get(session).copied(),
         };
@@ -470,9 +469,10 @@ impl Recording {
             let waited = timeout(WAITS, waiting).await;
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
-                is_contradicted.store(true, Ordering::Relaxed);
                 let problem = Some("the disk does not answer".to_owned());
                 let _ = events.send(Event::Kept(Kept { problem, ..kept }));
+                // Only now: the job that ends next takes it back.
+                is_contradicted.store(true, Ordering::Relaxed);
             }
             let coverage = waited.ok().and_then(Result::ok);
             let _ = events.send(resume(coverage.unwrap_or(Coverage::NotKept)));

@@ -94,7 +94,10 @@ impl Turns {
 
     /// The same of a text that an agent's hook has proposed.
     pub(crate) fn accepted_for_hook(&mut self, file_path: &str, text: &Arc<String>) {
-        self.accepted_texts_of(file_path, Fingerprints::of([Arc::clone(text)]));
+        let fingerprints = Fingerprints::of([Arc::clone(text)]);
+        // Nobody else may ever do that: the agent's hook says itself what is written.
+        fingerprints.compute();
+        self.accepted_texts_of(file_path, fingerprints);
     }
 
     fn accepted_texts_of(&mut self, file_path: &str, fingerprints: Fingerprints) {

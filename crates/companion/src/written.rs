@@ -231,7 +231,7 @@ impl Fingerprints {
     }
 
     /// Computes them, so that the texts are let go.
-    fn compute(&self) -> &[String] {
+    pub(crate) fn compute(&self) -> &[String] {
         &self.0
     }
 

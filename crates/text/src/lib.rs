@@ -128,14 +128,14 @@ impl Text {
     }
 }
 
-/// The beginning of each line of `bytes`, and at the end their end.
-/// The number of lines of a text that is not split.
+/// Counts the lines of a text that is not split.
 pub fn count_lines(bytes: &[u8]) -> usize {
     let ends = memchr::memchr_iter(b'\n', bytes).count();
     let is_unended = bytes.last().is_some_and(|last| *last != b'\n');
     ends + usize::from(is_unended)
 }
 
+/// The beginning of each line of `bytes`, and at the end their end.
 fn starts(bytes: &[u8]) -> Vec<usize> {
     let mut starts = vec![0];
     let (mut at, mut rest) = (0, bytes);

@@ -42,7 +42,7 @@ pub struct NewProposal {
 pub struct Decision {
     /// True if they accepted it.
     pub is_accepted: bool,
-    /// The text that they accepted, if it is not the text as proposed.
+    /// The text that they accepted, unless it is known to be the proposed one.
     pub edited: Option<Arc<String>>,
     /// Their notes to the agent.
     pub notes: Vec<Note>,
@@ -70,7 +70,8 @@ pub(super) struct Journal {
 #[derive(Debug)]
 struct Pending {
     new: NewProposal,
-    /// With its texts in the store, which they enter with the first entry: most proposals are decided at once, or taken away.
+    /// The same with its texts in the store: they enter it once an entry or an offer needs them, and most proposals are decided as
+    /// they came, or taken away.
     kept: Option<Proposal>,
     drafts: Vec<Draft>,
 }
@@ -228,10 +229,12 @@ impl Recorder {
         let Some(mut pending) = self.journal.pending.remove(&id) else {
             return Ok(());
         };
+        let is_as_proposed = |it: &Arc<String>| pending.new.proposed.as_ref() == Some(it);
+        let edited = decided.edited.filter(|it| !is_as_proposed(it));
         let proposal = pending.keep(&self.store)?;
         // A deletion is shown as an empty text.
         let is_deletion = |it: &Arc<String>| it.is_empty() && proposal.proposed.is_absent();
-        let edited = decided.edited.filter(|it| !is_deletion(it));
+        let edited = edited.filter(|it| !is_deletion(it));
         let edited = edited.map(|it| self.store.put_text(it.as_bytes()));
         let edited = edited.transpose()?.filter(|it| *it != proposal.proposed);
         let state = match (decided.is_accepted, &edited) {
@@ -324,7 +327,10 @@ impl Recorder {
             if left.is_empty() {
                 continue;
             }
-            let now = pending.keep(&self.store)?;
+            // On a full disk, the others may have theirs there already.
+            let Ok(now) = pending.keep(&self.store) else {
+                continue;
+            };
             let fits = |entry: &&&Entry| {
                 let then = &entry.proposal;
                 then.proposed == now.proposed

@@ -1,31 +1,29 @@
-//! The entries of the log in the store. Those that nobody has decided about lie in a folder of their own, so that they are
-//! found without a look at all others. Both folders share their numbers.
+//! The entries of the log in the store. Those that nobody has decided about lie in a folder of their own, and the others in
+//! folders of a hundred: what is kept with every decision needs no look at all of them. All share their numbers.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
-use pillion_system::lock;
 
 use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError};
 use crate::log::{Entry, EntryRef, EntryState};
 use crate::state::FileState;
 
-/// The folders of the entries that were decided, and of those that were not.
+/// The folder of the folders with decided entries, and that of the others.
 const DECIDED: &str = "log";
 const UNDECIDED: &str = "drafts";
+
+/// So many numbers have a folder of decided entries.
+const PART: u64 = 100;
 
 /// The end of the name of a file that has an entry.
 const END: &str = ".json";
 
 /// The number of entries that are kept.
 pub const MAX_ENTRIES: usize = 1000;
-
-/// So long the highest number counts that this process has given. Another one may have given higher ones meanwhile: those are
-/// in the way then, unless they were removed, which takes a week or a thousand of them.
-const MAX_KNOWN: Duration = Duration::from_secs(60);
 
 /// The time for which a text is kept that a person wrote and nobody has decided about.
 const MAX_DRAFT_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -36,40 +34,54 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn add_entry(&self, mut entry: Entry) -> Result<Entry, StoreError> {
-        let (decided, undecided) = (self.create(&[DECIDED])?, self.create(&[UNDECIDED])?);
-        let (folder, other) = match entry.state {
-            EntryState::Undecided => (undecided, decided),
-            _ => (decided, undecided),
-        };
         entry.number = self.newest_entry()? + 1;
         // Of two who want the same number, one makes the file.
-        loop {
-            let file = file_name(entry.number);
-            let path = folder.path().join(&file);
-            let failed = |action, source| FileError::Io {
-                action,
-                path: path.clone(),
-                source,
-            };
-            match new_file().open(&path) {
-                // Looked for afterwards, so that at least one of two sees the other's.
-                Ok(mut new) if other.size_of(&file).is_none() => {
-                    // Into the new file itself: to replace it by another has the file system write it to the disk first.
-                    let written = new.write_all(&json_of(&entry)?);
-                    if let Err(error) = written {
-                        folder.remove(&file)?;
-                        return Err(failed("write", error).into());
-                    }
-                    break;
-                }
-                Ok(_) => folder.remove(&file)?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(failed("create", error).into()),
-            }
+        while !self.create_entry(&entry)? {
             entry.number += 1;
         }
-        *lock(&self.newest) = Some((Instant::now(), entry.number));
         Ok(entry)
+    }
+
+    /// Keeps an entry in a new file. Returns false if its number is taken.
+    fn create_entry(&self, entry: &Entry) -> Result<bool, StoreError> {
+        let (file, json) = (file_name(entry.number), json_of(entry)?);
+        let other = match entry.state {
+            EntryState::Undecided => self.open(&[DECIDED, &part_of(entry.number)])?,
+            _ => self.open(&[UNDECIDED])?,
+        };
+        let is_taken = || {
+            let other = other.as_ref();
+            other.is_some_and(|it| it.size_of(&file).is_some())
+        };
+        let folder = self.folder_for(entry)?;
+        let path = folder.path().join(&file);
+        let failed = |action, source| {
+            let path = path.clone();
+            StoreError::from(FileError::Io {
+                action,
+                path,
+                source,
+            })
+        };
+        if is_taken() {
+            return Ok(false);
+        }
+        let mut new = match new_file().open(&path) {
+            Ok(new) => new,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
+            Err(error) => return Err(failed("create", error)),
+        };
+        // Looked for again, so that at least one of two sees the other's.
+        if is_taken() {
+            folder.remove(&file)?;
+            return Ok(false);
+        }
+        // Into the new file itself: where a file takes the place of another, the file system writes it to the disk at once.
+        let written = new.write_all(&json);
+        written.map(|()| true).map_err(|error| {
+            let _ = folder.remove(&file);
+            failed("write", error)
+        })
     }
 
     /// Keeps an entry as it is now.
@@ -77,7 +89,7 @@ impl Store {
     /// # Errors
     /// When it cannot be written. Then it is kept as it was.
     pub fn save_entry(&self, entry: &Entry) -> Result<(), StoreError> {
-        let folder = self.create(&[folder_of(entry.state)])?;
+        let folder = self.folder_for(entry)?;
         Ok(folder.write(&file_name(entry.number), &json_of(entry)?)?)
     }
 
@@ -86,7 +98,7 @@ impl Store {
     /// # Errors
     /// When there is none, or it cannot be read.
     pub fn entry(&self, name: EntryRef) -> Result<Entry, StoreError> {
-        for folder in self.log_folders()? {
+        for folder in self.folders_of(name)? {
             if let Some(entry) = read(&folder, &file_name(name.0))? {
                 return Ok(entry);
             }
@@ -99,8 +111,11 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = self.entries_in(DECIDED)?;
-        entries.extend(self.undecided()?);
+        // First those that may be decided meanwhile.
+        let mut entries = self.undecided()?;
+        for part in self.parts_of_log()? {
+            entries.extend(self.entries_in(&[DECIDED, &part.to_string()])?);
+        }
         entries.sort_by_key(|entry| entry.number);
         Ok(entries)
     }
@@ -110,7 +125,9 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn undecided(&self) -> Result<Vec<Entry>, StoreError> {
-        self.entries_in(UNDECIDED)
+        let mut entries = self.entries_in(&[UNDECIDED])?;
+        entries.sort_by_key(|entry| entry.number);
+        Ok(entries)
     }
 
     /// Removes an entry. Its texts go with [`tidy`](Self::tidy).
@@ -119,17 +136,13 @@ impl Store {
     /// When there is none, or it cannot be removed.
     pub fn forget_entry(&self, name: EntryRef) -> Result<(), StoreError> {
         let file = file_name(name.0);
-        let mut is_there = false;
-        for folder in self.log_folders()? {
+        for folder in self.folders_of(name)? {
+            // In the other folder, somebody may be about to find out that the number is taken.
             if folder.size_of(&file).is_some() {
-                folder.remove(&file)?;
-                is_there = true;
+                return Ok(folder.remove(&file)?);
             }
         }
-        match is_there {
-            true => Ok(()),
-            false => Err(StoreError::NoEntry(name)),
-        }
+        Err(StoreError::NoEntry(name))
     }
 
     /// Keeps a text, and returns its state; without the text if it is too long.
@@ -157,7 +170,12 @@ impl Store {
 
     /// Removes old entries.
     pub(super) fn tidy_log(&self, now: SystemTime) -> Result<(), StoreError> {
-        let mut numbers = self.entry_numbers()?;
+        let parts = self.parts_of_log()?;
+        let mut numbers = self.entry_numbers(&[UNDECIDED])?;
+        for part in &parts {
+            numbers.extend(self.entry_numbers(&[DECIDED, &part.to_string()])?);
+        }
+        numbers.sort_unstable();
         let surplus = numbers.len().saturating_sub(MAX_ENTRIES);
         let newest = numbers.pop();
         let surplus: HashSet<u64> = numbers.into_iter().take(surplus).collect();
@@ -173,47 +191,63 @@ impl Store {
                 self.forget_entry(entry.name())?;
             }
         }
+        // Nobody puts anything into one that is not the last.
+        for part in parts.iter().rev().skip(1) {
+            if let Some(folder) = self.open(&[DECIDED, &part.to_string()])? {
+                // It is not empty, or another process was quicker.
+                let _ = fs::remove_dir(folder.path());
+            }
+        }
         Ok(())
     }
 
-    /// The folders that have entries.
-    fn log_folders(&self) -> Result<Vec<Folder>, StoreError> {
-        let mut folders = Vec::new();
-        for name in [DECIDED, UNDECIDED] {
-            folders.extend(self.open(&[name])?);
-        }
-        Ok(folders)
+    /// The folder in which an entry is kept.
+    fn folder_for(&self, entry: &Entry) -> Result<Folder, StoreError> {
+        Ok(match entry.state {
+            EntryState::Undecided => self.create(&[UNDECIDED])?,
+            _ => self.create(&[DECIDED, &part_of(entry.number)])?,
+        })
     }
 
-    fn entries_in(&self, folder: &str) -> Result<Vec<Entry>, StoreError> {
-        let Some(folder) = self.open(&[folder])? else {
+    /// The folders in which an entry of this name may be.
+    fn folders_of(&self, name: EntryRef) -> Result<Vec<Folder>, StoreError> {
+        let undecided = self.open(&[UNDECIDED])?;
+        let decided = self.open(&[DECIDED, &part_of(name.0)])?;
+        Ok(undecided.into_iter().chain(decided).collect())
+    }
+
+    /// The numbers of the folders of decided entries, ascending.
+    fn parts_of_log(&self) -> Result<Vec<u64>, StoreError> {
+        let names = self.names(&[DECIDED])?;
+        let mut parts: Vec<u64> = names.iter().filter_map(|it| it.parse().ok()).collect();
+        parts.sort_unstable();
+        Ok(parts)
+    }
+
+    fn entries_in(&self, folder: &[&str]) -> Result<Vec<Entry>, StoreError> {
+        let Some(folder) = self.open(folder)? else {
             return Ok(Vec::new());
         };
         let names = folder.names()?.into_iter();
         let read = |name: String| read(&folder, &name).ok().flatten();
-        let mut entries: Vec<Entry> = names.filter_map(read).collect();
-        entries.sort_by_key(|entry| entry.number);
-        Ok(entries)
+        Ok(names.filter_map(read).collect())
     }
 
     /// The highest number of an entry; 0 if there is none.
     fn newest_entry(&self) -> Result<u64, StoreError> {
-        // A thousand names are read in vain with every decision otherwise.
-        if let Some((at, newest)) = *lock(&self.newest)
-            && at.elapsed() < MAX_KNOWN
-        {
-            return Ok(newest);
+        let undecided = self.entry_numbers(&[UNDECIDED])?.into_iter().max();
+        for part in self.parts_of_log()?.into_iter().rev() {
+            let decided = self.entry_numbers(&[DECIDED, &part.to_string()])?;
+            if let Some(decided) = decided.into_iter().max() {
+                return Ok(undecided.unwrap_or(0).max(decided));
+            }
         }
-        Ok(self.entry_numbers()?.last().copied().unwrap_or(0))
+        Ok(undecided.unwrap_or(0))
     }
 
-    fn entry_numbers(&self) -> Result<Vec<u64>, StoreError> {
-        let mut numbers = Vec::new();
-        for folder in self.log_folders()? {
-            numbers.extend(folder.names()?.iter().filter_map(|it| number_of(it)));
-        }
-        numbers.sort_unstable();
-        Ok(numbers)
+    fn entry_numbers(&self, folder: &[&str]) -> Result<Vec<u64>, StoreError> {
+        let names = self.names(folder)?;
+        Ok(names.iter().filter_map(|it| number_of(it)).collect())
     }
 }
 
@@ -233,11 +267,9 @@ fn json_of(entry: &Entry) -> Result<Vec<u8>, StoreError> {
     })
 }
 
-fn folder_of(state: EntryState) -> &'static str {
-    match state {
-        EntryState::Undecided => UNDECIDED,
-        _ => DECIDED,
-    }
+/// The name of the folder for the decided entry of this number.
+fn part_of(number: u64) -> String {
+    (number / PART).to_string()
 }
 
 fn file_name(number: u64) -> String {

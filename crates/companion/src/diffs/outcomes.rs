@@ -22,10 +22,9 @@ impl<C> Diffs<C> {
         let accepted = entry.accepted(&outcome, is_edited);
         let judgement = entry.notes.clone().map(|notes| Judgement {
             id,
-            is_accepted: matches!(outcome, Outcome::Accepted { .. }),
-            edited: match &outcome {
-                Outcome::Accepted { content, .. } if is_edited => Some(Arc::clone(content)),
-                _ => None,
+            accepted: match &outcome {
+                Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
+                Outcome::Rejected => None,
             },
             notes,
         });
