@@ -264,6 +264,8 @@ pub struct App {
     pub current: usize,
     /// The page or question that covers it.
     pub overlay: Option<Overlay>,
+    /// The page that the help or the question whether to leave covers in its turn.
+    covered: Option<Overlay>,
     changes: ChangesPage,
     /// True if the reviewer prefers one column.
     pub unified: bool,

@@ -107,17 +107,19 @@ fn a_proposal_that_cannot_be_written_holds_up_neither_editor_nor_agents() {
     let shown = world.shown(&a, "after\n");
     shown.call.end().unwrap();
     world.did_change(&shown.uri, "edited\n");
+    // Answered once the edit was handled, so that what is proposed from now on comes after it.
+    world.code_actions(&shown.uri, (0, 0), (0, 0));
     let Some(hung) = HungDisk::mount(&world.proposals()) else {
         return;
     };
     let waiting = world.agent.proposing(&b, "after\n");
     hung.wait_for_request();
-    world.open("near.rs", "text\n");
-    world.active("near.rs");
     // Nobody can have seen it.
     let answer = world.execute("pillion.accept", json!([]));
     let text = answer["error"]["message"].as_str().unwrap();
     assert!(text.contains("just arrived"), "{text}");
+    world.open("near.rs", "text\n");
+    world.active("near.rs");
     assert_eq!(world.agent.close(&a).unwrap(), "edited\n");
     assert!(waiting.end().is_err());
     drop(hung);

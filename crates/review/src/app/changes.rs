@@ -379,7 +379,7 @@ impl App {
             },
             KeyCode::Char('R') => self.ask_about_row(true),
             KeyCode::Char('C') => self.ask_about_row(false),
-            KeyCode::Char('?') => self.overlay = Some(Overlay::Help(0)),
+            KeyCode::Char('?') | KeyCode::F(1) => self.cover(Overlay::Help(0)),
             _ => {}
         }
     }

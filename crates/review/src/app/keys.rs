@@ -41,7 +41,7 @@ impl App {
                 .modifiers
                 .intersects(KeyModifiers::ALT | KeyModifiers::SUPER) => {}
             (KeyCode::Char('?') | KeyCode::F(1), false) => {
-                self.overlay = Some(Overlay::Help(0));
+                self.cover(Overlay::Help(0));
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
             (KeyCode::Char('m'), false) => self.choose_mode(press, armed, now),
@@ -61,13 +61,26 @@ impl App {
         if self.views.is_empty() {
             return self.quit();
         }
-        self.overlay = Some(Overlay::Quit);
+        self.cover(Overlay::Quit);
+    }
+
+    /// Shows a page or question until it is [uncovered](Self::uncover).
+    pub(super) fn cover(&mut self, overlay: Overlay) {
+        if let page @ Some(Overlay::History | Overlay::Changes) = self.overlay {
+            self.covered = page;
+        }
+        self.overlay = Some(overlay);
+    }
+
+    /// Shows the page again that was covered, if there was one.
+    pub(super) fn uncover(&mut self) {
+        self.overlay = self.covered.take();
     }
 
     fn on_overlay_key(&mut self, key: KeyEvent) {
         match (self.overlay, key.code) {
             (Some(Overlay::Quit), KeyCode::Char('y')) => self.quit(),
-            (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.overlay = None,
+            (Some(Overlay::Quit), KeyCode::Char('n' | 'q') | KeyCode::Esc) => self.uncover(),
             (Some(Overlay::Help(lines)), KeyCode::Down | KeyCode::Char('j')) => {
                 self.overlay = Some(Overlay::Help((lines + 1).min(help::last_scroll(self.size))));
             }
@@ -75,7 +88,7 @@ impl App {
                 self.overlay = Some(Overlay::Help(lines.saturating_sub(1)));
             }
             (Some(Overlay::Help(_)), KeyCode::Char('?' | 'q') | KeyCode::Esc | KeyCode::Enter) => {
-                self.overlay = None;
+                self.uncover();
             }
             _ => {}
         }

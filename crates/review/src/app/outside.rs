@@ -246,7 +246,7 @@ impl App {
             let last = self.views.len().saturating_sub(1);
             self.current = next.unwrap_or(self.current.min(last));
             if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
-                self.overlay = None;
+                self.uncover();
             }
             self.armed = None;
             self.show_first_hunk();

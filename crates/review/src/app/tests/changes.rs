@@ -200,6 +200,37 @@ fn nothing_is_decided_about_a_line_before_it_is_drawn() {
 }
 
 #[test]
+fn the_help_and_the_question_whether_to_leave_lead_back_to_the_list() {
+    let mut person = with_list();
+    person.open("a.txt", None, "a\n");
+    let help = KeyCode::Char('?');
+    for keys in [
+        [help, KeyCode::Esc],
+        [help, help],
+        [help, KeyCode::Char('q')],
+        [KeyCode::F(1), KeyCode::Enter],
+    ] {
+        for key in keys {
+            person.key(key);
+        }
+        assert_eq!(person.app.overlay, Some(Overlay::Changes), "{keys:?}");
+    }
+    for before in ["", "?"] {
+        person.press(before);
+        let mut quit = person.press_of(KeyCode::Char('c'));
+        quit.key.modifiers = KeyModifiers::CONTROL;
+        person.happens(Event::Key(quit));
+        assert_eq!(person.app.overlay, Some(Overlay::Quit));
+        person.press("n");
+        assert_eq!(person.app.overlay, Some(Overlay::Changes), "{before}");
+    }
+    for key in [KeyCode::Esc, help, KeyCode::Esc] {
+        person.key(key);
+    }
+    assert_eq!(person.app.overlay, None, "the list was left");
+}
+
+#[test]
 fn the_list_follows_and_the_cursor_stays() {
     let mut person = with_list();
     person.press("n");
