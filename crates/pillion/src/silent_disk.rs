@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, TryRecvError, unbounded};
@@ -23,12 +24,19 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Ends this command if a disk keeps it from going on; dropped, it does not any more.
 #[derive(Debug)]
 pub struct Watch {
-    _goes_on: Sender<()>,
+    /// None if there is one already, which watches this work with its own.
+    goes_on: Option<Sender<()>>,
 }
+
+/// True while there is one.
+static IS_WATCHED: AtomicBool = AtomicBool::new(false);
 
 impl Watch {
     /// Watches whoever looks for companions in this environment from now on.
     pub fn start(environment: &Environment) -> Self {
+        if IS_WATCHED.swap(true, Ordering::Relaxed) {
+            return Self { goes_on: None };
+        }
         let (goes_on, watched) = unbounded();
         let folders = folders(environment);
         let watch = move || {
@@ -46,7 +54,16 @@ impl Watch {
         };
         // Without a thread it waits, as before.
         let _ = spawn("disks", watch);
-        Self { _goes_on: goes_on }
+        let goes_on = Some(goes_on);
+        Self { goes_on }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if self.goes_on.is_some() {
+            IS_WATCHED.store(false, Ordering::Relaxed);
+        }
     }
 }
 
