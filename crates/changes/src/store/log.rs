@@ -45,15 +45,13 @@ impl Store {
     /// Keeps an entry in a new file. Returns false if its number is taken.
     fn create_entry(&self, entry: &Entry) -> Result<bool, StoreError> {
         let (file, json) = (file_name(entry.number), json_of(entry)?);
-        let other = match entry.state {
-            EntryState::Undecided => self.open(&[DECIDED, &part_of(entry.number)])?,
-            _ => self.open(&[UNDECIDED])?,
+        let decided = self.create(&[DECIDED, &part_of(entry.number)])?;
+        let undecided = self.create(&[UNDECIDED])?;
+        let (folder, other) = match entry.state {
+            EntryState::Undecided => (undecided, decided),
+            _ => (decided, undecided),
         };
-        let is_taken = || {
-            let other = other.as_ref();
-            other.is_some_and(|it| it.size_of(&file).is_some())
-        };
-        let folder = self.folder_for(entry)?;
+        let is_taken = || other.size_of(&file).is_some();
         let path = folder.path().join(&file);
         let failed = |action, source| {
             let path = path.clone();
@@ -89,7 +87,10 @@ impl Store {
     /// # Errors
     /// When it cannot be written. Then it is kept as it was.
     pub fn save_entry(&self, entry: &Entry) -> Result<(), StoreError> {
-        let folder = self.folder_for(entry)?;
+        let folder = match entry.state {
+            EntryState::Undecided => self.create(&[UNDECIDED])?,
+            _ => self.create(&[DECIDED, &part_of(entry.number)])?,
+        };
         Ok(folder.write(&file_name(entry.number), &json_of(entry)?)?)
     }
 
@@ -199,14 +200,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// The folder in which an entry is kept.
-    fn folder_for(&self, entry: &Entry) -> Result<Folder, StoreError> {
-        Ok(match entry.state {
-            EntryState::Undecided => self.create(&[UNDECIDED])?,
-            _ => self.create(&[DECIDED, &part_of(entry.number)])?,
-        })
     }
 
     /// The folders in which an entry of this name may be.
