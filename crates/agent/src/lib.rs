@@ -77,7 +77,7 @@
 //! client.open_diff("/work/notes.md", "new text\n").await?;
 //! match updates.decision("/work/notes.md").await? {
 //!     // The agent writes the file, never the companion (C5.9).
-//!     Outcome::Accepted { content, .. } => assert_eq!(content, "new text\n"),
+//!     Outcome::Accepted { content, .. } => assert_eq!(*content, "new text\n"),
 //!     Outcome::Rejected => {}
 //! }
 //! client.disconnect().await?;
