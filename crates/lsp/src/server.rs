@@ -183,6 +183,11 @@ impl Server {
     }
 
     fn event(&mut self, told: Told) -> Option<Ending> {
+        // What was answered before it comes first: an agent may propose right after it has heard of a decision, whose view
+        // is still there until the ruling is known.
+        while let Ok(done) = self.done.1.try_recv() {
+            self.tell(Ok(done), Session::done);
+        }
         if matches!((&told.guest, &told.event), (None, EditorEvent::Stopped)) {
             // After `shutdown` it was us who stopped it, and `exit` is to come.
             return (!self.is_shut_down).then_some(Ok(()));
