@@ -379,8 +379,10 @@ fn asks_for_its_subagents(scene: &Scene, allow: impl FnOnce(&Pane)) {
     let better = scene.home.file("better", "one\ndeux\n");
     let better = better.to_str().expect("it is UTF-8");
     scene.review.wait_received();
-    let name = &companion::pending(&scene.home)[0].name;
-    companion::run(&scene.home, ["accept", name, "--content-file", better]);
+    // It is drawn a moment before the review says so.
+    let first = || companion::pending(&scene.home).into_iter().next();
+    let name = companion::wait_until("a pending diff", first).name;
+    companion::run(&scene.home, ["accept", &name, "--content-file", better]);
     told("+deux");
     assert_eq!(read(&path), "one\ndeux\n");
     pane.wait_for("Claude Code proposes last.txt", SOON);
