@@ -153,6 +153,8 @@ pub struct Store {
     made: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// The store's folder, open: everything is read and written by way of it.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
+    /// The last folder of the log that has entries, and when folders came or went there.
+    last_part: Arc<Mutex<Option<(SystemTime, u64)>>>,
 }
 
 impl Store {
@@ -166,6 +168,7 @@ impl Store {
             base,
             made: Arc::default(),
             folder: Arc::default(),
+            last_part: Arc::default(),
         })
     }
 

@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
+use pillion_system::lock;
 
 use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError};
 use crate::log::{Entry, EntryRef, EntryState};
@@ -229,13 +230,30 @@ impl Store {
     /// The highest number of an entry; 0 if there is none.
     fn newest_entry(&self) -> Result<u64, StoreError> {
         let undecided = self.entry_numbers(&[UNDECIDED])?.into_iter().max();
+        Ok(undecided.unwrap_or(0).max(self.newest_decided()?))
+    }
+
+    fn newest_decided(&self) -> Result<u64, StoreError> {
+        let newest_in = |part: u64| -> Result<Option<u64>, StoreError> {
+            let numbers = self.entry_numbers(&[DECIDED, &part.to_string()])?;
+            Ok(numbers.into_iter().max())
+        };
+        let modified = self.path().join(DECIDED).metadata();
+        let modified = modified.and_then(|it| it.modified()).ok();
+        let known = *lock(&self.last_part);
+        if let Some((at, part)) = known
+            && modified == Some(at)
+            && let Some(newest) = newest_in(part)?
+        {
+            return Ok(newest);
+        }
         for part in self.parts_of_log()?.into_iter().rev() {
-            let decided = self.entry_numbers(&[DECIDED, &part.to_string()])?;
-            if let Some(decided) = decided.into_iter().max() {
-                return Ok(undecided.unwrap_or(0).max(decided));
+            if let Some(newest) = newest_in(part)? {
+                *lock(&self.last_part) = modified.map(|at| (at, part));
+                return Ok(newest);
             }
         }
-        Ok(undecided.unwrap_or(0))
+        Ok(0)
     }
 
     fn entry_numbers(&self, folder: &[&str]) -> Result<Vec<u64>, StoreError> {
