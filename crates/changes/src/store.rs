@@ -464,7 +464,8 @@ impl Store {
                 texts.extend(judged.texts().cloned());
             }
         }
-        for entry in self.entries()? {
+        // One that cannot be read may need any, too.
+        for entry in self.all_entries()? {
             texts.extend(entry.texts().cloned());
         }
         for part in self

@@ -486,6 +486,12 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
     fs::write(folder.join("x.json"), "{}").unwrap();
     fs::remove_file(folder.join("2.json")).unwrap();
     std::os::unix::fs::symlink("3.json", folder.join("2.json")).unwrap();
+    let texts = world.texts();
+    let removed = world
+        .store
+        .remove_texts(SystemTime::now(), Duration::ZERO, |_| false);
+    assert!(removed.is_err(), "it may need any text");
+    assert_eq!(world.texts(), texts);
     let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
     assert_eq!(numbers, [3]);
     recorder.proposed(world.proposal(4, 1, USUAL));
@@ -562,4 +568,20 @@ fn numbers_go_on_where_those_before_were_removed() {
     let parts = fs::read_dir(world.store.path().join("log")).unwrap();
     let parts: Vec<_> = parts.map(|it| it.unwrap().file_name()).collect();
     assert_eq!((numbers(&world), parts), (vec![100], vec!["1".into()]));
+}
+
+#[test]
+fn an_entry_that_a_killed_process_has_only_begun_is_removed() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    recorder.proposed(world.proposal(1, 1, USUAL));
+    recorder.decided(1, rejected("no")).unwrap();
+    let file = world.store.path().join("log/0/2.json");
+    fs::write(&file, "").unwrap();
+    let tidy = |time: Duration| world.store.tidy(SystemTime::now() + time, |_| false).unwrap();
+    tidy(Duration::from_secs(60));
+    assert!(file.exists(), "it may be written yet");
+    tidy(Duration::from_secs(2 * 60 * 60));
+    assert!(!file.exists());
+    assert_eq!(world.log().len(), 1);
 }

@@ -229,6 +229,32 @@ impl Recorder {
         let Some(mut pending) = self.journal.pending.remove(&id) else {
             return Ok(());
         };
+        let entry = self.keep_decision(&mut pending, decided);
+        if entry.is_err() {
+            // What the person wrote is theirs to have in another proposal.
+            for draft in &pending.drafts {
+                let _ = self.end_draft(draft.entry.clone(), None);
+            }
+        }
+        let entry = entry?;
+        for draft in pending.drafts {
+            self.end_draft(draft.entry, Some(&entry))?;
+        }
+        for other in self.store.undecided()? {
+            if other.proposal.path == entry.proposal.path && !other.is_pending() {
+                self.end_draft(other, Some(&entry))?;
+            }
+        }
+        self.tidy_now_and_then();
+        Ok(())
+    }
+
+    /// Puts a decision into the log.
+    fn keep_decision(
+        &mut self,
+        pending: &mut Pending,
+        decided: Decision,
+    ) -> Result<Entry, StoreError> {
         let is_as_proposed = |it: &Arc<String>| pending.new.proposed.as_ref() == Some(it);
         let edited = decided.edited.filter(|it| !is_as_proposed(it));
         let proposal = pending.keep(&self.store)?;
@@ -243,7 +269,7 @@ impl Recorder {
             (false, _) => EntryState::Rejected,
         };
         let turn = self.turn_of(decided.session, &proposal);
-        let entry = self.store.add_entry(Entry {
+        self.store.add_entry(Entry {
             number: 0,
             state,
             at: clock::now_ms(),
@@ -253,17 +279,7 @@ impl Recorder {
             edited,
             pending_in: None,
             is_closed: true,
-        })?;
-        for draft in pending.drafts {
-            self.end_draft(draft.entry, Some(&entry))?;
-        }
-        for other in self.store.undecided()? {
-            if other.proposal.path == entry.proposal.path && !other.is_pending() {
-                self.end_draft(other, Some(&entry))?;
-            }
-        }
-        self.tidy_now_and_then();
-        Ok(())
+        })
     }
 
     /// A proposal is not shown any more, and nobody has decided about it.

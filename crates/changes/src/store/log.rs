@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use pillion_discovery::private_file::{FileError, Folder};
 use pillion_system::lock;
 
-use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError};
+use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, MAX_WRITING, Store, StoreError, age_of};
 use crate::log::{Entry, EntryRef, EntryState};
 use crate::state::FileState;
 
@@ -113,12 +113,24 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.read_entries()?.into_iter();
+        let mut entries: Vec<Entry> = entries.filter_map(Result::ok).collect();
+        entries.sort_by_key(|entry| entry.number);
+        Ok(entries)
+    }
+
+    /// As [`entries`](Self::entries), but fails if one is there and cannot be read.
+    pub(super) fn all_entries(&self) -> Result<Vec<Entry>, StoreError> {
+        let entries = self.read_entries()?.into_iter();
+        Ok(entries.collect::<Result<_, FileError>>()?)
+    }
+
+    fn read_entries(&self) -> Result<Vec<Result<Entry, FileError>>, StoreError> {
         // First those that may be decided meanwhile.
-        let mut entries = self.undecided()?;
+        let mut entries = self.entries_in(&[UNDECIDED])?;
         for part in self.parts_of_log()? {
             entries.extend(self.entries_in(&[DECIDED, &part.to_string()])?);
         }
-        entries.sort_by_key(|entry| entry.number);
         Ok(entries)
     }
 
@@ -127,7 +139,8 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn undecided(&self) -> Result<Vec<Entry>, StoreError> {
-        let mut entries = self.entries_in(&[UNDECIDED])?;
+        let entries = self.entries_in(&[UNDECIDED])?.into_iter();
+        let mut entries: Vec<Entry> = entries.filter_map(Result::ok).collect();
         entries.sort_by_key(|entry| entry.number);
         Ok(entries)
     }
@@ -188,16 +201,35 @@ impl Store {
                 EntryState::Undecided => age > MAX_DRAFT_AGE,
                 _ => age > MAX_AGE || surplus.contains(&entry.number),
             };
-            // The newest number stays, so that none is given twice.
+            // The newest entry stays, so that its number is not given to another one.
             if is_old && Some(entry.number) != newest && !entry.is_pending() {
                 self.forget_entry(entry.name())?;
             }
         }
-        // Nobody puts anything into one that is not the last.
-        for part in parts.iter().rev().skip(1) {
-            if let Some(folder) = self.open(&[DECIDED, &part.to_string()])? {
+        self.remove_begun(&[UNDECIDED], now)?;
+        for (older, part) in parts.iter().rev().enumerate() {
+            let part = [DECIDED, &part.to_string()];
+            self.remove_begun(&part, now)?;
+            // New entries come into the last one.
+            if let Some(folder) = self.open(&part)?
+                && older > 0
+            {
                 // It is not empty, or another process was quicker.
                 let _ = fs::remove_dir(folder.path());
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes files for entries that nobody has written: their process was killed.
+    fn remove_begun(&self, folder: &[&str], now: SystemTime) -> Result<(), StoreError> {
+        let Some(folder) = self.open(folder)? else {
+            return Ok(());
+        };
+        for name in folder.names()? {
+            let is_begun = number_of(&name).is_some() && folder.size_of(&name) == Some(0);
+            if is_begun && age_of(&folder, &name, now).is_some_and(|age| age > MAX_WRITING) {
+                folder.remove(&name)?;
             }
         }
         Ok(())
@@ -218,12 +250,13 @@ impl Store {
         Ok(parts)
     }
 
-    fn entries_in(&self, folder: &[&str]) -> Result<Vec<Entry>, StoreError> {
+    /// The entries of a folder, as far as they can be understood.
+    fn entries_in(&self, folder: &[&str]) -> Result<Vec<Result<Entry, FileError>>, StoreError> {
         let Some(folder) = self.open(folder)? else {
             return Ok(Vec::new());
         };
         let names = folder.names()?.into_iter();
-        let read = |name: String| read(&folder, &name).ok().flatten();
+        let read = |name: String| read(&folder, &name).transpose();
         Ok(names.filter_map(read).collect())
     }
 

@@ -66,10 +66,25 @@ impl App {
 
     /// Shows a page or question until it is [uncovered](Self::uncover).
     pub(super) fn cover(&mut self, overlay: Overlay) {
-        if let page @ Some(Overlay::History | Overlay::Changes) = self.overlay {
-            self.covered = page;
+        // One of them after the other covers the same page.
+        if !self.is_covered() {
+            self.covered = self.overlay;
         }
         self.overlay = Some(overlay);
+    }
+
+    /// Returns true while the help or the question whether to leave is there.
+    fn is_covered(&self) -> bool {
+        matches!(self.overlay, Some(Overlay::Help(_) | Overlay::Quit))
+    }
+
+    /// Returns true if the list of what agents have written is in front, or will be.
+    pub(super) fn is_at_list(&self) -> bool {
+        let page = match self.is_covered() {
+            true => self.covered,
+            false => self.overlay,
+        };
+        page == Some(Overlay::Changes)
     }
 
     /// Shows the page again that was covered, if there was one.

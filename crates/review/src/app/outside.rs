@@ -102,7 +102,7 @@ impl App {
             self.show_first_hunk();
         }
         // The list is in front of all diffs.
-        let key = match (self.changes().is_some(), shows) {
+        let key = match (self.is_at_list(), shows) {
             (true, _) => "S",
             (false, true) => return,
             (false, false) => "Tab",

@@ -228,6 +228,14 @@ fn the_help_and_the_question_whether_to_leave_lead_back_to_the_list() {
         person.key(key);
     }
     assert_eq!(person.app.overlay, None, "the list was left");
+    // The history comes later than the help that was asked for after it.
+    person.press("S?");
+    person.app.show_history(Ok(Vec::new()), person.now);
+    assert_eq!(person.app.overlay, Some(Overlay::History));
+    for key in [KeyCode::Char('q'), help, KeyCode::Esc] {
+        person.key(key);
+    }
+    assert_eq!(person.app.overlay, None, "the list was covered long ago");
 }
 
 #[test]
@@ -283,6 +291,10 @@ fn a_proposal_is_announced_in_front_of_the_list() {
         assert!(see(&mut person).contains("S diffs"));
         assert_eq!(person.shown(), DiffId(1));
     }
+    person.press("?");
+    person.open_now("d.txt", None, "1\n");
+    assert_eq!(person.message(), "Gemini CLI proposes d.txt · S shows it");
+    person.key(KeyCode::Esc);
     person.press("S");
     assert!(person.app.changes().is_none());
     let screen = see(&mut person);
