@@ -578,7 +578,12 @@ fn an_entry_that_a_killed_process_has_only_begun_is_removed() {
     recorder.decided(1, rejected("no")).unwrap();
     let file = world.store.path().join("log/0/2.json");
     fs::write(&file, "").unwrap();
-    let tidy = |time: Duration| world.store.tidy(SystemTime::now() + time, |_| false).unwrap();
+    let tidy = |time: Duration| {
+        world
+            .store
+            .tidy(SystemTime::now() + time, |_| false)
+            .unwrap()
+    };
     tidy(Duration::from_secs(60));
     assert!(file.exists(), "it may be written yet");
     tidy(Duration::from_secs(2 * 60 * 60));
