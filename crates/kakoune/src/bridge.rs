@@ -222,6 +222,10 @@ impl Bridge {
     }
 
     fn event(&mut self, event: EditorEvent) {
+        // What was answered before it comes first, as the ruling about a proposal does before the next proposal.
+        while let Ok(done) = self.done.1.try_recv() {
+            self.done(done);
+        }
         match event {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
