@@ -571,6 +571,21 @@ fn numbers_go_on_where_those_before_were_removed() {
 }
 
 #[test]
+fn stores_in_turn_count_over_the_end_of_a_folder() {
+    let world = World::new();
+    let mut recorders = [world.recorder(), world.recorder(), world.recorder()];
+    for number in 1..=305 {
+        let recorder = &mut recorders[usize::try_from(number % 3).unwrap()];
+        recorder.proposed(world.proposal(number, 1, USUAL));
+        recorder.decided(number, rejected("no")).unwrap();
+        let entry = world.store.entry(EntryRef(number)).unwrap();
+        assert_eq!(entry.number, number);
+    }
+    let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
+    assert_eq!(numbers, (1..=305).collect::<Vec<_>>());
+}
+
+#[test]
 fn an_entry_that_a_killed_process_has_only_begun_is_removed() {
     let world = World::new();
     let mut recorder = world.recorder();

@@ -347,12 +347,12 @@ impl Recorder {
             let Ok(now) = pending.keep(&self.store) else {
                 continue;
             };
-            let fits = |entry: &&&Entry| {
+            let fits = |entry: &&Entry| {
                 let then = &entry.proposal;
                 then.proposed == now.proposed
                     || (then.before == now.before && now.before.is_known())
             };
-            let newest = left.iter().filter(fits).max_by_key(|entry| entry.at);
+            let newest = left.into_iter().filter(fits).max_by_key(|entry| entry.at);
             let text = newest.and_then(|entry| taken_along(&self.store, entry, &now));
             offers.extend(text.map(|text| Offer {
                 id: *id,

@@ -52,7 +52,6 @@ impl Store {
             EntryState::Undecided => (undecided, decided),
             _ => (decided, undecided),
         };
-        let is_taken = || other.size_of(&file).is_some();
         let path = folder.path().join(&file);
         let failed = |action, source| {
             let path = path.clone();
@@ -62,16 +61,13 @@ impl Store {
                 source,
             })
         };
-        if is_taken() {
-            return Ok(false);
-        }
         let mut new = match new_file().open(&path) {
             Ok(new) => new,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
             Err(error) => return Err(failed("create", error)),
         };
-        // Looked for again, so that at least one of two sees the other's.
-        if is_taken() {
+        // Looked for afterwards, so that at least one of two sees the other's.
+        if other.size_of(&file).is_some() {
             folder.remove(&file)?;
             return Ok(false);
         }
@@ -113,10 +109,7 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.read_entries()?.into_iter();
-        let mut entries: Vec<Entry> = entries.filter_map(Result::ok).collect();
-        entries.sort_by_key(|entry| entry.number);
-        Ok(entries)
+        Ok(readable(self.read_entries()?))
     }
 
     /// As [`entries`](Self::entries), but fails if one is there and cannot be read.
@@ -126,10 +119,9 @@ impl Store {
     }
 
     fn read_entries(&self) -> Result<Vec<Result<Entry, FileError>>, StoreError> {
-        // First those that may be decided meanwhile.
-        let mut entries = self.entries_in(&[UNDECIDED])?;
-        for part in self.parts_of_log()? {
-            entries.extend(self.entries_in(&[DECIDED, &part.to_string()])?);
+        let mut entries = Vec::new();
+        for folder in self.log_folders()? {
+            entries.extend(entries_in(&folder)?);
         }
         Ok(entries)
     }
@@ -139,10 +131,10 @@ impl Store {
     /// # Errors
     /// When the store cannot be read.
     pub fn undecided(&self) -> Result<Vec<Entry>, StoreError> {
-        let entries = self.entries_in(&[UNDECIDED])?.into_iter();
-        let mut entries: Vec<Entry> = entries.filter_map(Result::ok).collect();
-        entries.sort_by_key(|entry| entry.number);
-        Ok(entries)
+        match self.open(&[UNDECIDED])? {
+            Some(folder) => Ok(readable(entries_in(&folder)?)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Removes an entry. Its texts go with [`tidy`](Self::tidy).
@@ -185,10 +177,11 @@ impl Store {
 
     /// Removes old entries.
     pub(super) fn tidy_log(&self, now: SystemTime) -> Result<(), StoreError> {
-        let parts = self.parts_of_log()?;
-        let mut numbers = self.entry_numbers(&[UNDECIDED])?;
-        for part in &parts {
-            numbers.extend(self.entry_numbers(&[DECIDED, &part.to_string()])?);
+        let folders = self.log_folders()?;
+        let mut numbers = Vec::new();
+        for folder in &folders {
+            remove_begun(folder, now)?;
+            numbers.extend(numbers_in(folder)?);
         }
         numbers.sort_unstable();
         let surplus = numbers.len().saturating_sub(MAX_ENTRIES);
@@ -206,14 +199,9 @@ impl Store {
                 self.forget_entry(entry.name())?;
             }
         }
-        self.remove_begun(&[UNDECIDED], now)?;
-        for (older, part) in parts.iter().rev().enumerate() {
-            let part = [DECIDED, &part.to_string()];
-            self.remove_begun(&part, now)?;
-            // New entries come into the last one.
-            if let Some(folder) = self.open(&part)?
-                && older > 0
-            {
+        // New entries come into the last one.
+        for part in self.parts_of_log()?.iter().rev().skip(1) {
+            if let Some(folder) = self.open(&[DECIDED, &part.to_string()])? {
                 // It is not empty, or another process was quicker.
                 let _ = fs::remove_dir(folder.path());
             }
@@ -221,18 +209,13 @@ impl Store {
         Ok(())
     }
 
-    /// Removes files for entries that nobody has written: their process was killed.
-    fn remove_begun(&self, folder: &[&str], now: SystemTime) -> Result<(), StoreError> {
-        let Some(folder) = self.open(folder)? else {
-            return Ok(());
-        };
-        for name in folder.names()? {
-            let is_begun = number_of(&name).is_some() && folder.size_of(&name) == Some(0);
-            if is_begun && age_of(&folder, &name, now).is_some_and(|age| age > MAX_WRITING) {
-                folder.remove(&name)?;
-            }
+    /// The folders that have entries: first those that may be decided meanwhile.
+    fn log_folders(&self) -> Result<Vec<Folder>, StoreError> {
+        let mut folders: Vec<_> = self.open(&[UNDECIDED])?.into_iter().collect();
+        for part in self.parts_of_log()? {
+            folders.extend(self.open(&[DECIDED, &part.to_string()])?);
         }
-        Ok(())
+        Ok(folders)
     }
 
     /// The folders in which an entry of this name may be.
@@ -250,27 +233,14 @@ impl Store {
         Ok(parts)
     }
 
-    /// The entries of a folder, as far as they can be understood.
-    fn entries_in(&self, folder: &[&str]) -> Result<Vec<Result<Entry, FileError>>, StoreError> {
-        let Some(folder) = self.open(folder)? else {
-            return Ok(Vec::new());
-        };
-        let names = folder.names()?.into_iter();
-        let read = |name: String| read(&folder, &name).transpose();
-        Ok(names.filter_map(read).collect())
-    }
-
     /// The highest number of an entry; 0 if there is none.
     fn newest_entry(&self) -> Result<u64, StoreError> {
-        let undecided = self.entry_numbers(&[UNDECIDED])?.into_iter().max();
+        let undecided = self.newest_in(&[UNDECIDED])?;
         Ok(undecided.unwrap_or(0).max(self.newest_decided()?))
     }
 
     fn newest_decided(&self) -> Result<u64, StoreError> {
-        let newest_in = |part: u64| -> Result<Option<u64>, StoreError> {
-            let numbers = self.entry_numbers(&[DECIDED, &part.to_string()])?;
-            Ok(numbers.into_iter().max())
-        };
+        let newest_in = |part: u64| self.newest_in(&[DECIDED, &part.to_string()]);
         let modified = self.path().join(DECIDED).metadata();
         let modified = modified.and_then(|it| it.modified()).ok();
         let known = *lock(&self.last_part);
@@ -289,10 +259,42 @@ impl Store {
         Ok(0)
     }
 
-    fn entry_numbers(&self, folder: &[&str]) -> Result<Vec<u64>, StoreError> {
-        let names = self.names(folder)?;
-        Ok(names.iter().filter_map(|it| number_of(it)).collect())
+    fn newest_in(&self, folder: &[&str]) -> Result<Option<u64>, StoreError> {
+        match self.open(folder)? {
+            Some(folder) => Ok(numbers_in(&folder)?.into_iter().max()),
+            None => Ok(None),
+        }
     }
+}
+
+/// The entries of a folder, as far as they can be understood.
+fn entries_in(folder: &Folder) -> Result<Vec<Result<Entry, FileError>>, FileError> {
+    let names = folder.names()?.into_iter();
+    let read = |name: String| read(folder, &name).transpose();
+    Ok(names.filter_map(read).collect())
+}
+
+fn numbers_in(folder: &Folder) -> Result<Vec<u64>, FileError> {
+    let names = folder.names()?;
+    Ok(names.iter().filter_map(|it| number_of(it)).collect())
+}
+
+/// Those of these that could be read, oldest first.
+fn readable(entries: Vec<Result<Entry, FileError>>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = entries.into_iter().filter_map(Result::ok).collect();
+    entries.sort_by_key(|entry| entry.number);
+    entries
+}
+
+/// Removes files for entries that nobody has written: their process was killed.
+fn remove_begun(folder: &Folder, now: SystemTime) -> Result<(), FileError> {
+    for name in folder.names()? {
+        let is_begun = number_of(&name).is_some() && folder.size_of(&name) == Some(0);
+        if is_begun && age_of(folder, &name, now).is_some_and(|age| age > MAX_WRITING) {
+            folder.remove(&name)?;
+        }
+    }
+    Ok(())
 }
 
 /// The entry in this file; none if it is none, or cannot be understood.
