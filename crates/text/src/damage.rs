@@ -1,7 +1,5 @@
 //! Damage that a change may do to a text: most of it is deleted, or becomes unreadable.
 
-use memchr::memmem;
-
 use crate::Text;
 use crate::hunks::{self, Hunk};
 
@@ -18,7 +16,7 @@ pub fn deletes_most(of: usize, left: usize) -> bool {
 
 /// The number of lines that say U+FFFD after, and did not say it before. Texts are compared only if one says it.
 pub fn count_unreadable(before: &[u8], after: &str) -> usize {
-    if memmem::find(after.as_bytes(), UNREADABLE.as_bytes()).is_none() {
+    if !after.contains(UNREADABLE) {
         return 0;
     }
     let (before, after) = (Text::new(before), Text::new(after));
