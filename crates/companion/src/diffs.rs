@@ -227,7 +227,7 @@ pub(crate) struct SettleRequest {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     pub(crate) id: DiffId,
-    /// The text that they accepted.
+    /// The text that they accepted; none if they rejected it.
     pub(crate) accepted: Option<Arc<String>>,
     pub(crate) notes: Vec<Note>,
 }

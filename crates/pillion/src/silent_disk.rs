@@ -24,7 +24,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 /// Ends this command if a disk keeps it from going on; dropped, it does not any more.
 #[derive(Debug)]
 pub struct Watch {
-    /// None if there is one already, which watches this work with its own.
+    /// None if there was one already, which goes on.
     goes_on: Option<Sender<()>>,
 }
 
