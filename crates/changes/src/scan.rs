@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use pillion_discovery::version_control::{self, GIT};
 use pillion_system::lock;
 
 use crate::leftovers::is_unfinished;
@@ -48,9 +49,6 @@ const TAG: &str = "CACHEDIR.TAG";
 
 /// The longest step in which file systems count time.
 const STEP: Duration = Duration::from_secs(2);
-
-/// The name under which git keeps everything.
-pub const GIT: &str = ".git";
 
 /// The file system's facts about a file. If they are the same later, the file has not been written in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +87,21 @@ impl Stat {
             // A folder of the path may be a file by now.
             Err(error) if is_absence(error.kind()) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Of what is at a path below `root`, if no folder between the two is a symbolic link: through one there may be another
+    /// file, at another place.
+    ///
+    /// # Errors
+    /// When the system does not tell.
+    pub fn below(root: &Path, path: &Path) -> io::Result<Option<Self>> {
+        let folders = path.ancestors().skip(1);
+        let mut inner = folders.take_while(|it| *it != root && it.starts_with(root));
+        let is_no_folder = |it: &Path| it.symlink_metadata().is_ok_and(|it| !it.is_dir());
+        match inner.any(is_no_folder) {
+            true => Ok(None),
+            false => Self::at(path),
         }
     }
 
@@ -201,6 +214,12 @@ impl<T> ByFolder<T> {
         value
     }
 
+    /// Returns true if `is` says so of one of the files in a folder or below.
+    pub fn any_below(&self, folder: &Path, is: impl Fn(&T) -> bool) -> bool {
+        let mut inner = { self.folders.iter() }.filter(|(it, _)| it.starts_with(folder));
+        inner.any(|(_, names)| names.values().any(&is))
+    }
+
     /// That of all files, in no order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.folders.values().flat_map(BTreeMap::values)
@@ -224,6 +243,9 @@ pub struct Scan {
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
     pub built: Vec<PathBuf>,
+    /// Folders of git's, of whatever name, that were left out, and the work trees in them that were not.
+    pub git_folders: Vec<PathBuf>,
+    pub work_trees: Vec<PathBuf>,
     /// True if there are more than [`MAX_FILES`].
     pub is_cut: bool,
     /// Folders that could not be read.
@@ -238,6 +260,8 @@ pub struct Look<'a, T> {
     pub excluded: &'a [PathBuf],
     /// Asked for folders that look as if they hold what can be made again: true if git tracks files in it.
     pub is_tracked: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// Asked for folders that look like one of git's: true if files in it are to be compared nevertheless.
+    pub is_own: &'a (dyn Fn(&Path) -> bool + Sync),
     /// The files as they are known.
     pub known: &'a ByFolder<T>,
     /// Returns true if a file is as it is known.
@@ -296,6 +320,8 @@ impl<T: Sync> Look<'_, T> {
             scan.folders.extend(part.scan.folders);
             scan.repositories.extend(part.scan.repositories);
             scan.built.extend(part.scan.built);
+            scan.git_folders.extend(part.scan.git_folders);
+            scan.work_trees.extend(part.scan.work_trees);
             scan.unread.extend(part.scan.unread);
             complete.extend(part.complete);
             missed.extend(part.missed);
@@ -306,7 +332,8 @@ impl<T: Sync> Look<'_, T> {
             }
         }
         // Some may be there, and were not reached.
-        missed.retain(|path| matches!(Stat::at(path), Ok(None)));
+        let mut listings = Listings::new(self.root);
+        missed.retain(|path| listings.is_gone(path));
         scan.gone = missed;
         scan.gone.sort();
         scan.changed
@@ -364,8 +391,10 @@ impl<T: Sync> Look<'_, T> {
         folders: &mut Vec<PathBuf>,
         part: &mut Part,
     ) -> usize {
-        let entries = fs::read_dir(&folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
-        let entries = match entries {
+        let named = |entry: DirEntry| (entry.file_name(), entry);
+        let entries = fs::read_dir(&folder);
+        let entries = entries.and_then(|it| it.map(|it| it.map(named)).collect());
+        let entries: Vec<(OsString, DirEntry)> = match entries {
             Ok(entries) => entries,
             Err(error) => {
                 // One that was removed in between is none.
@@ -375,20 +404,28 @@ impl<T: Sync> Look<'_, T> {
                 return 0;
             }
         };
-        let is_tagged = || {
-            let has_tag = entries.iter().any(|it| it.file_name() == TAG);
-            has_tag && folder.join(TAG).exists()
-        };
+        let has = |name: &str| entries.iter().any(|(it, _)| it == name);
+        let is_tagged = || has(TAG) && folder.join(TAG).exists();
         if folder != self.root && is_tagged() && !(self.is_tracked)(&folder) {
             part.scan.built.push(folder);
             return 0;
         }
+        let is_git_folder = || has("HEAD") && version_control::is_git_folder(&folder);
+        if is_git_folder() && !(self.is_tracked)(&folder) && !(self.is_own)(&folder) {
+            let trees = version_control::work_trees_within(&folder);
+            let watched = trees.into_iter().filter(|it| !self.excluded.contains(it));
+            part.scan.work_trees.extend(watched.clone());
+            folders.extend(watched);
+            part.scan.git_folders.push(folder);
+            return 0;
+        }
         let known = self.known.folders.get(&folder);
         let (mut found, mut files) = (Vec::new(), 0);
-        for entry in entries {
-            let name = entry.file_name();
+        for (name, entry) in entries {
             if name == GIT {
                 part.scan.repositories.push(folder.clone());
+            }
+            if version_control::is_mark(&name) {
                 continue;
             }
             if entry.file_type().is_ok_and(|it| it.is_dir()) {
@@ -452,6 +489,56 @@ impl<T: Sync> Look<'_, T> {
     }
 }
 
+/// The names in folders below one, as these are listed once the look is over. No link is followed, and a name that a file
+/// system would take for another one is not in them.
+struct Listings<'a> {
+    root: &'a Path,
+    /// None of a folder that cannot be listed.
+    names: HashMap<PathBuf, Option<HashSet<OsString>>>,
+}
+
+impl<'a> Listings<'a> {
+    fn new(root: &'a Path) -> Self {
+        Self {
+            root,
+            names: HashMap::new(),
+        }
+    }
+
+    /// Returns true if there is neither a file nor a link at this path, for certain.
+    fn is_gone(&mut self, path: &Path) -> bool {
+        matches!(Stat::at(path), Ok(None)) || !self.may_have(path)
+    }
+
+    /// Returns false if a folder of this path is none, or is listed without the next name of the path.
+    fn may_have(&mut self, path: &Path) -> bool {
+        let Some((folder, name)) = parts(path).filter(|_| path != self.root) else {
+            return true;
+        };
+        if !self.may_have(folder) {
+            return false;
+        }
+        if !self.names.contains_key(folder) {
+            let is_folder = folder == self.root
+                || !folder.symlink_metadata().is_ok_and(|it| !it.is_dir());
+            let names = match is_folder {
+                true => list(folder),
+                false => Some(HashSet::new()),
+            };
+            self.names.insert(folder.to_owned(), names);
+        }
+        let names = self.names.get(folder).and_then(Option::as_ref);
+        names.is_none_or(|names| names.contains(name))
+    }
+}
+
+/// The names in a folder; none if it cannot be read.
+fn list(folder: &Path) -> Option<HashSet<OsString>> {
+    let entries = fs::read_dir(folder).ok()?;
+    let names = entries.map(|it| it.map(|it| it.file_name()));
+    names.collect::<io::Result<_>>().ok()
+}
+
 /// The file system on which something lies.
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere it is unknown")]
@@ -484,6 +571,7 @@ mod tests {
             root,
             excluded: &[],
             is_tracked,
+            is_own: &|_| false,
             known,
             is_same: &|known, stat| known == stat,
         };
@@ -500,6 +588,53 @@ mod tests {
 
     fn names(scan: &Scan, root: &Path) -> Vec<String> {
         shown(scan.changed.iter().map(|(path, _)| path), root)
+    }
+
+    #[test]
+    fn folders_of_version_control_are_left_out_and_work_trees_in_them_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["bare.git", "trees", "known", "tracked"] {
+            for inner in ["objects", "refs", "inner"] {
+                fs::create_dir_all(root.join(name).join(inner)).unwrap();
+            }
+            fs::write(root.join(name).join("HEAD"), "").unwrap();
+            fs::write(root.join(name).join("inner/a"), "").unwrap();
+        }
+        fs::create_dir_all(root.join("trees/worktrees/main")).unwrap();
+        let mark = root.join("trees/main/.git").display().to_string();
+        fs::write(root.join("trees/worktrees/main/gitdir"), mark).unwrap();
+        for mark in version_control::MARKS {
+            fs::create_dir_all(root.join(mark)).unwrap();
+            fs::write(root.join(mark).join("x"), "").unwrap();
+            // A file, as well.
+            fs::create_dir_all(root.join("trees/main/src")).unwrap();
+            fs::write(root.join("trees/main").join(mark), "").unwrap();
+        }
+        fs::write(root.join("trees/main/src/b"), "").unwrap();
+        let look = Look {
+            root,
+            excluded: &[],
+            is_tracked: &|folder| folder.ends_with("tracked"),
+            is_own: &|folder| folder.ends_with("known"),
+            known: &ByFolder::<Stat>::default(),
+            is_same: &|_, _| false,
+        };
+        let found = look.scan();
+        assert_eq!(
+            names(&found, root),
+            [
+                "known/HEAD",
+                "known/inner/a",
+                "tracked/HEAD",
+                "tracked/inner/a",
+                "trees/main/src/b"
+            ]
+        );
+        assert_eq!(found.git_folders.len(), 2);
+        assert_eq!(found.work_trees, [root.join("trees/main")]);
+        assert_eq!(found.repositories, [root.to_owned(), root.join("trees/main")]);
+        assert!(!found.folders.iter().any(|it| it.ends_with("objects")));
     }
 
     #[test]
@@ -548,6 +683,55 @@ mod tests {
         let found = scan(root, &|_| false);
         assert_eq!(names(&found, root), ["inner/a", "link"]);
         assert!(found.changed[1].1.is_link);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_is_gone_once_a_link_stands_for_one_of_its_folders() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let write = |path: PathBuf| {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        };
+        for name in ["moved/f", "left/f", "deep/in/f", "out/f", "loop/f", "stays/f", "other/f"] {
+            write(root.join(name));
+        }
+        write(elsewhere.path().join("f"));
+        let mut known = ByFolder::default();
+        for (path, stat) in scan(root, &|_| false).changed {
+            known.insert(&path, stat);
+        }
+        fs::rename(root.join("moved"), root.join("new")).unwrap();
+        symlink("new", root.join("moved")).unwrap();
+        for (name, target) in [
+            ("left", "stays"),
+            ("deep", "."),
+            ("out", elsewhere.path().to_str().unwrap()),
+            ("loop", "loop"),
+        ] {
+            fs::remove_dir_all(root.join(name)).unwrap();
+            symlink(target, root.join(name)).unwrap();
+        }
+        write(root.join("in/f"));
+        fs::remove_dir_all(root.join("other")).unwrap();
+        symlink(root.join("stays"), root.join("other")).unwrap();
+        let found = again(root, &|_| false, &known);
+        assert_eq!(
+            shown(&found.gone, root),
+            ["deep/in/f", "left/f", "loop/f", "moved/f", "other/f", "out/f"]
+        );
+        assert_eq!(
+            names(&found, root),
+            ["deep", "in/f", "left", "loop", "moved", "new/f", "other", "out"]
+        );
+        for name in ["moved/f", "deep/in/f", "out/f"] {
+            assert_eq!(Stat::below(root, &root.join(name)).unwrap(), None, "{name}");
+        }
+        assert!(Stat::below(root, &root.join("in/f")).unwrap().is_some());
+        assert!(Stat::below(root, &root.join("moved")).unwrap().is_some());
     }
 
     #[test]

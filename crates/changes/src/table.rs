@@ -7,12 +7,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use gix_hash::ObjectId;
-use pillion_discovery::regular_file;
+use pillion_discovery::{regular_file, version_control};
 use pillion_system::lock;
 
 use crate::git::{Repository, Settings};
 use crate::parallel::in_parallel;
-use crate::scan::{ByFolder, GIT, Look, MAX_FILES, Scan, Stat};
+use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -32,6 +32,8 @@ struct Known {
     text: Source,
     /// True if it may have been written since without a trace.
     is_racy: bool,
+    /// True if it was there when the folder was looked at for the first time.
+    is_first: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,6 +100,7 @@ impl Known {
             stat,
             text,
             is_racy,
+            is_first: false,
         }
     }
 
@@ -146,6 +149,9 @@ struct Missed {
     built: Vec<PathBuf>,
     /// Folders that cannot be read.
     unread: Vec<PathBuf>,
+    /// Folders of git's, and the work trees in them, which were looked through.
+    git_folders: Vec<PathBuf>,
+    work_trees: Vec<PathBuf>,
     /// True if there are more files than are watched.
     is_cut: bool,
 }
@@ -154,7 +160,12 @@ impl Missed {
     /// Returns true if this file is in a folder that was not looked through.
     fn has(&self, path: &Path) -> bool {
         let mut folders = self.built.iter().chain(&self.unread);
+        let deepest = |folders: &[PathBuf]| {
+            let around = folders.iter().filter(|it| path.starts_with(it));
+            around.map(|it| it.components().count()).max()
+        };
         folders.any(|folder| path.starts_with(folder))
+            || deepest(&self.git_folders) > deepest(&self.work_trees)
     }
 }
 
@@ -189,7 +200,7 @@ impl Table {
     pub fn keeps(&self, path: &Path) -> bool {
         match self.files.get(path) {
             Some(known) => known.text.is_known(),
-            None => self.knows(path) && matches!(Stat::at(path), Ok(None)),
+            None => self.knows(path) && matches!(Stat::below(&self.root, path), Ok(None)),
         }
     }
 
@@ -217,6 +228,7 @@ impl Table {
             built,
             unread,
             is_cut,
+            ..
         } = &self.missed;
         if !built.is_empty() {
             let names = self.names(built);
@@ -263,10 +275,13 @@ impl Table {
                 .extend(Repository::open(&self.root, &self.settings));
         }
         let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
+        let files = &self.files;
         let look = Look {
             root: &self.root,
             excluded: &self.excluded,
             is_tracked: &|folder| folders.iter().any(|it| it.contains(folder)),
+            // A folder that is made a repository later does not become one whose files nobody looks at.
+            is_own: &|folder| files.any_below(folder, |it| it.is_first),
             known: &self.files,
             is_same: &Known::is_as_it_was,
         };
@@ -276,12 +291,16 @@ impl Table {
             folders: looked_through,
             repositories,
             built,
+            git_folders,
+            work_trees,
             unread,
             is_cut,
         } = look.scan();
         let missed = Missed {
             built,
             unread,
+            git_folders,
+            work_trees,
             is_cut,
         };
         let former = std::mem::replace(&mut self.missed, missed);
@@ -310,7 +329,10 @@ impl Table {
     /// Looks at one file, which need not lie in the folder. Waits for the disk.
     pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
         let now = SystemTime::now();
-        match Stat::at(path).ok()? {
+        if self.files.get(path).is_none() && version_control::holds(&self.root, path) {
+            return None;
+        }
+        match Stat::below(&self.root, path).ok()? {
             Some(stat) => {
                 let known = self.files.get(path);
                 if known.is_some_and(|known| known.is_as_it_was(&stat)) {
@@ -323,7 +345,7 @@ impl Table {
         }
     }
 
-    /// Returns true if this file was looked at, or lies where all were.
+    /// Returns true if this file was looked at, or lies where all were. Waits for the disk.
     pub fn knows(&self, path: &Path) -> bool {
         let is_out = || {
             let mut excluded = self.excluded.iter();
@@ -333,7 +355,7 @@ impl Table {
             self.is_filled
                 && !self.missed.is_cut
                 && path.starts_with(&self.root)
-                && !path.components().any(|it| it.as_os_str() == GIT)
+                && !version_control::holds(&self.root, path)
                 && !is_out()
         };
         self.files.get(path).is_some() || is_watched()
@@ -353,6 +375,8 @@ impl Table {
                 |(number, it): (usize, &Repository)| Some((number, it.object(&path, &stat)?));
             let text = match repositories.rev().find_map(object) {
                 Some((number, id)) => Source::Git(number, id),
+                // One that is too long is not copied, and leaves the room to others.
+                None if stat.size > MAX_TEXT => Source::None,
                 None if copied + stat.size > MAX_COPIED => {
                     self.uncopied += 1;
                     Source::None
@@ -363,16 +387,21 @@ impl Table {
                     continue;
                 }
             };
-            self.files.insert(&path, Known::new(stat, text, now));
+            self.fill_in(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
         for ((path, stat), text) in copies.into_iter().zip(texts) {
-            self.files.insert(&path, Known::new(stat, text, now));
+            self.fill_in(&path, Known::new(stat, text, now));
         }
         for repository in &mut self.repositories {
             repository.forget_files();
         }
         self.is_filled = true;
+    }
+
+    fn fill_in(&mut self, path: &Path, known: Known) {
+        let is_first = true;
+        self.files.insert(path, Known { is_first, ..known });
     }
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
@@ -392,7 +421,8 @@ impl Table {
         text: Source,
         now: SystemTime,
     ) -> Option<Difference> {
-        let new = Known::new(stat, text, now);
+        let mut new = Known::new(stat, text, now);
+        new.is_first = self.files.get(&path).is_some_and(|it| it.is_first);
         let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
-use pillion_discovery::real_path;
+use pillion_discovery::{real_path, version_control};
 use pillion_system::clock;
 use pillion_text::{Text, merge};
 
@@ -46,6 +46,9 @@ pub enum TakeBackError {
     /// A folder of its path leads elsewhere by now.
     #[error("a folder in the path of {} has become a symbolic link", .0.display())]
     Elsewhere(PathBuf),
+    /// Its bytes mean something to a version control program only, together with those of other files.
+    #[error("{} belongs to a repository, and only its own program writes there", .0.display())]
+    VersionControl(PathBuf),
     /// It cannot be written.
     #[error(transparent)]
     Save(#[from] SaveError),
@@ -369,9 +372,14 @@ fn wanted(
     Ok((file(store, mode, &merged.text)?, merged.text))
 }
 
-/// Refuses a path of which a folder became a symbolic link: it would lead out of what was watched.
+/// Refuses a path of which a folder became a symbolic link: it would lead out of what was watched. A folder of version
+/// control is out of it, too.
 fn stays_in(roots: &[PathBuf], path: &Path) -> Result<(), TakeBackError> {
-    let Some(root) = roots.iter().find(|root| path.starts_with(root)) else {
+    let root = roots.iter().find(|root| path.starts_with(root));
+    if version_control::holds(root.map_or(Path::new(""), PathBuf::as_path), path) {
+        return Err(TakeBackError::VersionControl(path.to_owned()));
+    }
+    let Some(root) = root else {
         return Ok(());
     };
     let folder = path.parent().unwrap_or(path);

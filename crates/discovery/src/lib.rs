@@ -22,6 +22,7 @@
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
 //! - [`survey`](mod@survey): every companion on this machine, Pillion's and others'.
 //! - [`state`]: what companions say of themselves to Pillion's own commands.
+//! - [`version_control`]: which folders hold the history of a repository.
 //! - [`workspace`]: the roots in which agents connect, by the folders and files of an editor.
 //! - [`version`]: whether the parts of Pillion are of one version.
 
@@ -46,6 +47,7 @@ pub mod survey;
 mod sweep;
 pub mod tokens;
 pub mod version;
+pub mod version_control;
 mod warning;
 pub mod workspace;
 

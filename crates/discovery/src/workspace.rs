@@ -10,9 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::real_path::canonicalize;
-
-/// The entries that mark the folder of a repository; in a work tree or a submodule `.git` is a file.
-const MARKS: [&str; 7] = [".git", ".jj", ".hg", ".svn", ".bzr", ".pijul", "_darcs"];
+use crate::version_control::MARKS;
 
 /// The facts that the roots depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

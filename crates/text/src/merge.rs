@@ -8,12 +8,26 @@ use crate::hunks::{self, Hunk, Mark};
 
 /// The hunks that turn `ours`, the file as it is now, into `theirs`, whose `changes` are those from
 /// `base`. A hunk that would undo a newer change of the file, or is in its way, is marked and out: without
-/// those hunks the text has what both changed. Hunks that the reviewer took out stay out.
+/// those hunks the text has what both changed. Hunks that the reviewer took out stay out. Lines that are not UTF-8 cannot
+/// be put into a proposal: a hunk that would keep such lines of `ours` stays in, and is marked.
 pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<Hunk> {
+    let is_text = |lines: &[u8]| std::str::from_utf8(lines).is_ok();
+    merge(base, theirs, ours, changes, is_text)
+}
+
+/// The hunks of [`hunks`], where the marked ones are out if `ours` may keep its lines there.
+fn merge(
+    base: &Text,
+    theirs: &Text,
+    ours: &Text,
+    changes: &[Hunk],
+    may_keep: fn(&[u8]) -> bool,
+) -> Vec<Hunk> {
     let newer = hunks::between(base, ours);
     let mut merge = Merge {
         theirs,
         ours,
+        may_keep,
         hunks: Vec::new(),
         to_theirs: 0,
         to_ours: 0,
@@ -26,7 +40,7 @@ pub fn hunks(base: &Text, theirs: &Text, ours: &Text, changes: &[Hunk]) -> Vec<H
         return merge.hunks;
     }
     let all = Hunk::new(0..ours.len(), 0..theirs.len());
-    vec![left_out(all, Mark::Conflict, ours)]
+    vec![merge.left_out(all, Mark::Conflict)]
 }
 
 /// The answer of [`texts`].
@@ -40,9 +54,9 @@ pub struct Merged {
     pub conflicts: usize,
 }
 
-/// Merges two texts that both come from `base`.
+/// Merges two texts that both come from `base`. Their lines are bytes, in whatever encoding.
 pub fn texts(base: &Text, theirs: &Text, ours: &Text) -> Merged {
-    let found = hunks(base, theirs, ours, &hunks::between(base, theirs));
+    let found = merge(base, theirs, ours, &hunks::between(base, theirs), |_| true);
     let text = Text::new(hunks::accepted(ours, theirs, &found));
     let is_conflict = |hunk: &&Hunk| hunk.mark == Some(Mark::Conflict);
     Merged {
@@ -117,7 +131,7 @@ pub fn carry(base: &Text, edited: &Text, newer: &Text) -> Carried {
     let edits = hunks::between(base, edited);
     let mut text = Vec::with_capacity(newer.bytes().len());
     let (mut conflicts, mut next, mut lines) = (Vec::new(), 0, 0);
-    for hunk in hunks(base, edited, newer, &edits) {
+    for hunk in merge(base, edited, newer, &edits, |_| true) {
         text.extend_from_slice(newer.slice(next..hunk.before.start));
         lines += hunk.before.start - next;
         next = hunk.before.end;
@@ -138,6 +152,8 @@ pub fn carry(base: &Text, edited: &Text, newer: &Text) -> Carried {
 struct Merge<'a> {
     theirs: &'a Text,
     ours: &'a Text,
+    /// Returns true if these lines of `ours` may stay in the result.
+    may_keep: fn(&[u8]) -> bool,
     hunks: Vec<Hunk>,
     /// The distance of a line of the base from its place in the two others.
     to_theirs: isize,
@@ -155,7 +171,7 @@ impl Merge<'_> {
                 mark: change.mark,
                 ..hunk
             }),
-            ([], _) => self.hunks.push(left_out(hunk, Mark::Reverts, self.ours)),
+            ([], _) => self.hunks.push(self.left_out(hunk, Mark::Reverts)),
             _ => self.push_conflict(&hunk),
         }
     }
@@ -172,7 +188,16 @@ impl Merge<'_> {
                 shift(part.before, &whole.before),
                 shift(part.after, &whole.after),
             );
-            self.hunks.push(left_out(hunk, Mark::Conflict, self.ours));
+            self.hunks.push(self.left_out(hunk, Mark::Conflict));
+        }
+    }
+
+    /// A hunk that was not asked for: it is marked, and out where `ours` may keep its lines.
+    fn left_out(&self, hunk: Hunk, mark: Mark) -> Hunk {
+        Hunk {
+            out: (self.may_keep)(self.ours.slice(hunk.before.clone())),
+            mark: Some(mark),
+            ..hunk
         }
     }
 }
@@ -188,16 +213,6 @@ fn moved(base: &Range<usize>, offset: &mut isize, changes: &[Hunk]) -> Range<usi
 
 fn signed(lines: usize) -> isize {
     isize::try_from(lines).unwrap_or(isize::MAX)
-}
-
-/// A hunk that was not asked for. Lines that are not text cannot be put into a proposal: such a hunk
-/// stays in, and is marked.
-fn left_out(hunk: Hunk, mark: Mark, ours: &Text) -> Hunk {
-    Hunk {
-        out: std::str::from_utf8(ours.slice(hunk.before.clone())).is_ok(),
-        mark: Some(mark),
-        ..hunk
-    }
 }
 
 #[cfg(test)]
@@ -302,6 +317,30 @@ mod tests {
         let ours = Text::new(b"\xff\nb\n".to_vec());
         let found = hunks(&base, &theirs, &ours, &hunks::between(&base, &theirs));
         assert_eq!((found[0].mark, found[0].out), (Some(Mark::Reverts), false));
+    }
+
+    #[test]
+    fn a_merge_of_texts_keeps_lines_in_any_encoding() {
+        let text = |text: &[u8]| Text::new(text.to_vec());
+        for end in ["\n", "\r\n"] {
+            let lines = |lines: &[&[u8]]| {
+                let ended = lines.iter().map(|it| [*it, end.as_bytes()].concat());
+                ended.collect::<Vec<_>>().concat()
+            };
+            let base = lines(&[b"gr\xfc\xdfe", b"b", b"c", b"d", b"\xe4"]);
+            let theirs = lines(&[b"gr\xfc\xdfe", b"b", b"\xc7", b"d", b"\xe4"]);
+            let ours = lines(&[b"\xff mine", b"b", b"c", b"d", b"\xe4", b"\xf6"]);
+            let both = lines(&[b"\xff mine", b"b", b"\xc7", b"d", b"\xe4", b"\xf6"]);
+            let merged = texts(&text(&base), &text(&theirs), &text(&ours));
+            assert_eq!((merged.text, merged.conflicts), (both.clone(), 0));
+            let carried = carry(&text(&base), &text(&theirs), &text(&ours));
+            assert_eq!((carried.text, carried.conflicts), (both, vec![]));
+            let other = lines(&[b"gr\xfc\xdfe", b"b", b"\xe7", b"d", b"\xe4"]);
+            let merged = texts(&text(&base), &text(&theirs), &text(&other));
+            assert_eq!((merged.text, merged.conflicts), (other.clone(), 1));
+            let carried = carry(&text(&base), &text(&theirs), &text(&other));
+            assert_eq!((carried.text, carried.conflicts), (other, vec![2..3]));
+        }
     }
 
     #[test]

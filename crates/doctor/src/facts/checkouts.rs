@@ -1,9 +1,9 @@
 //! Folders that are checkouts of one Git repository: each has a branch, and files, of its own.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
+use pillion_discovery::version_control::{GIT, GitFolders};
 
 /// Those of `roots` that are other checkouts of the repository in which `folder` is.
 pub fn others<'a>(folder: &Path, roots: impl Iterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
@@ -18,19 +18,15 @@ pub fn others<'a>(folder: &Path, roots: impl Iterator<Item = &'a PathBuf>) -> Ve
 
 /// The checkout that a folder is in, and the repository that it belongs to.
 fn checkout(folder: &Path) -> Option<(PathBuf, PathBuf)> {
-    let top = folder.ancestors().find(|it| it.join(".git").exists())?;
-    let git = top.join(".git");
-    let Ok(link) = fs::read_to_string(&git) else {
-        return Some((canonicalize(top).ok()?, canonicalize(&git).ok()?));
-    };
-    let own = top.join(link.strip_prefix("gitdir:")?.trim());
-    let common = fs::read_to_string(own.join("commondir")).ok();
-    let repository = common.map_or_else(|| own.clone(), |common| own.join(common.trim()));
-    Some((canonicalize(top).ok()?, canonicalize(&repository).ok()?))
+    let top = folder.ancestors().find(|it| it.join(GIT).exists())?;
+    let git = GitFolders::of(top)?;
+    Some((canonicalize(top).ok()?, canonicalize(&git.common).ok()?))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -8,15 +8,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
+use pillion_discovery::version_control::GIT;
 
 pub use files::{Outside, user_excludes};
 use files::{compile, exclude_file};
 
 /// The files in a folder that change what is ignored in it; the later has the last word.
 const RULE_FILES: [&str; 2] = [".gitignore", ".ignore"];
-
-/// The name that makes a folder the top of a repository: a folder, or a file in worktrees and submodules.
-const REPOSITORY: &str = ".git";
 
 /// The rules for what is ignored in one folder. Folders without rules of their own share those of
 /// the folder above.
@@ -47,7 +45,7 @@ impl Rules {
             outside.stamp(excludes.to_owned());
             rules.put(excludes, root);
         }
-        let is_repository = |folder: &&Path| folder.join(REPOSITORY).exists();
+        let is_repository = |folder: &&Path| folder.join(GIT).exists();
         let Some(top) = root.ancestors().find(is_repository) else {
             return rules;
         };
@@ -65,7 +63,7 @@ impl Rules {
     /// The rules in `folder`, which lies in the folder of these. `has` tells whether it holds a name.
     pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool, outside: &mut Outside) -> Self {
         let mut rules = self.clone();
-        if has(REPOSITORY) {
+        if has(GIT) {
             // Rules from around a repository do not hold inside it.
             rules.last = None;
             if let Some(excludes) = self.excludes.clone() {
@@ -116,7 +114,7 @@ impl Rules {
 /// Returns true if something of this name changes what is ignored in its folder when it comes or
 /// goes.
 pub fn is_rule_file(name: &OsStr) -> bool {
-    name == REPOSITORY || RULE_FILES.iter().any(|file| name == *file)
+    name == GIT || RULE_FILES.iter().any(|file| name == *file)
 }
 
 /// Files that editors write beside the one that a person saves.

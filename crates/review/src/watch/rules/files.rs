@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use pillion_discovery::regular_file;
+use pillion_discovery::version_control::GitFolders;
 use pillion_system::child::{self, Group};
 use pillion_view::Stamp;
 
@@ -70,16 +71,7 @@ fn default_excludes() -> Option<PathBuf> {
 /// The rules of a repository that are not shared with others. A worktree or submodule has a file for
 /// `.git`, which leads to the folder; that of a worktree leads on to the one that all share.
 pub fn exclude_file(top: &Path) -> Option<PathBuf> {
-    let git = top.join(super::REPOSITORY);
-    let folder = if git.is_dir() {
-        git
-    } else {
-        let text = read(&git)?;
-        top.join(text.strip_prefix("gitdir:")?.trim())
-    };
-    let shared = read(&folder.join("commondir"));
-    let shared = shared.map_or(folder.clone(), |path| folder.join(path.trim()));
-    Some(shared.join("info/exclude"))
+    Some(GitFolders::of(top)?.common.join("info/exclude"))
 }
 
 /// The rules of `file` about what is in `folder`.
