@@ -1,9 +1,11 @@
 //! The texts that git has of the files of a work tree: such a text need not be copied. Reads git's files and runs no program:
-//! commands that a repository configures are not carried out.
+//! commands that a repository configures are not carried out. What it reads is a regular file below a limit; a repository in
+//! which a pipe or a device stands for one has no texts.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,15 +13,24 @@ use gix_hash::{Kind, ObjectId};
 use gix_index::entry::{Mode, Stage};
 use gix_object::FindExt as _;
 use gix_odb::HeaderExt as _;
-use pillion_discovery::Environment;
+use pillion_discovery::version_control::{self, GitFolders};
+use pillion_discovery::{Environment, regular_file};
 
 use crate::scan::Stat;
+use crate::store::MAX_TEXT;
 
 /// Attributes with which git has another text than the disk, of the same length perhaps.
 const FILTERS: [&str; 2] = ["filter", "working-tree-encoding"];
 
-/// The depth to which files of settings may include others.
-const MAX_DEPTH: usize = 8;
+/// Files of settings and attributes are not longer than this, in bytes, and no more of them include each other.
+const MAX_SETTINGS: u64 = 1 << 20;
+const MAX_INCLUDED: usize = 64;
+
+/// An index is not longer than this, in bytes: it has some hundred for each file.
+const MAX_INDEX: u64 = 256 << 20;
+
+/// More folders of objects do not belong to one repository.
+const MAX_ALTERNATES: usize = 64;
 
 /// The places where git looks for a person's settings for all repositories.
 #[derive(Debug, Clone, Default)]
@@ -59,15 +70,19 @@ impl Settings {
     }
 
     /// All attributes files that these settings, and those in the files of a repository, may name: one under a condition that
-    /// does not hold counts, too.
-    fn attributes_files(&self, repository: &[PathBuf]) -> Vec<PathBuf> {
+    /// does not hold counts, too. None if not all settings can be read.
+    fn attributes_files(&self, repository: &[PathBuf]) -> Option<Vec<PathBuf>> {
         let mut found = self.attributes.clone();
-        let mut files: Vec<_> = { self.config.iter().chain(repository) }
-            .map(|file| (file.clone(), 0))
-            .collect();
-        while let Some((file, depth)) = files.pop() {
-            let text = fs::read(&file).unwrap_or_default();
-            for line in String::from_utf8_lossy(&text).lines() {
+        let mut files: Vec<_> = self.config.iter().chain(repository).cloned().collect();
+        let mut seen = HashSet::new();
+        while let Some(file) = files.pop() {
+            if !seen.insert(file.clone()) {
+                continue;
+            }
+            if seen.len() > MAX_INCLUDED {
+                return None;
+            }
+            for line in settings_text(&file)?.lines() {
                 // A section may stand before the value in the same line.
                 let line = line.rsplit(']').next().unwrap_or(line);
                 let Some((name, value)) = line.split_once('=') else {
@@ -76,12 +91,12 @@ impl Settings {
                 let value = self.path(value.trim().trim_matches('"'), &file);
                 match name.trim().to_lowercase().as_str() {
                     "attributesfile" => found.push(value),
-                    "path" if depth < MAX_DEPTH => files.push((value, depth + 1)),
+                    "path" => files.push(value),
                     _ => {}
                 }
             }
         }
-        found
+        Some(found)
     }
 
     /// A path in a file of settings.
@@ -96,6 +111,8 @@ impl Settings {
 /// A repository, as its index was when it was opened.
 pub struct Repository {
     objects: gix_odb::HandleArc,
+    /// The folders in which these are: that of the repository, and those from which it borrows.
+    object_folders: Vec<PathBuf>,
     files: HashMap<PathBuf, Tracked>,
     /// The folders that hold tracked files.
     folders: BTreeSet<PathBuf>,
@@ -115,13 +132,12 @@ struct Tracked {
 impl Repository {
     /// The repository that has the files of this folder; none if there is none, or none that can be read.
     pub fn open(folder: &Path, settings: &Settings) -> Option<Self> {
-        let (found, _trust) = gix_discover::upwards(folder).ok()?;
-        let (git, work_tree) = found.into_repository_and_work_tree_directories();
-        let work_tree = work_tree?;
-        let common = fs::read_to_string(git.join("commondir"));
-        let common = common.map_or_else(|_| git.clone(), |common| git.join(common.trim_end()));
-        let config = fs::read_to_string(common.join("config")).unwrap_or_default();
-        if config.to_lowercase().contains("objectformat") {
+        let tops = folder.ancestors();
+        let mut found = tops.filter_map(|top| Some((top, GitFolders::of(top)?)));
+        let (work_tree, GitFolders { own: git, common }) =
+            found.find(|(_, it)| version_control::is_git_folder(&it.own))?;
+        let config = settings_text(&common.join("config"))?;
+        if config.to_lowercase().contains("objectformat") || !has_regular_index(&git) {
             return None;
         }
         let index = gix_index::File::at(
@@ -131,6 +147,7 @@ impl Repository {
             gix_index::decode::Options::default(),
         )
         .ok()?;
+        let object_folders = object_folders(common.join("objects"))?;
         let objects = gix_odb::at(common.join("objects"), Kind::Sha1).ok()?;
         let objects = objects.into_arc().ok()?;
         let timestamp = index.timestamp();
@@ -143,7 +160,7 @@ impl Repository {
         for entry in index.entries() {
             let path = work_tree.join(path(entry.path(&index))?);
             let mut folder = path.parent();
-            while let Some(it) = folder.filter(|it| it.starts_with(&work_tree)) {
+            while let Some(it) = folder.filter(|it| it.starts_with(work_tree)) {
                 if !folders.insert(it.to_owned()) {
                     break;
                 }
@@ -166,9 +183,10 @@ impl Repository {
         }
         let own = [common.join("config"), git.join("config.worktree")];
         let known = settings.attributes_files(&own);
-        let is_filtered = has_filters(&work_tree, &common, known, files.keys());
+        let is_filtered = has_filters(work_tree, &common, known, files.keys());
         Some(Self {
             objects,
+            object_folders,
             files,
             folders,
             is_filtered,
@@ -192,7 +210,9 @@ impl Repository {
     )]
     pub fn object(&self, path: &Path, stat: &Stat) -> Option<ObjectId> {
         let tracked = self.files.get(path)?;
+        // No text so long is kept.
         let is_same = !stat.is_link
+            && stat.size <= MAX_TEXT
             && tracked.modified == stat.modified
             && tracked.changed == stat.changed
             && tracked.size == stat.size as u32
@@ -202,7 +222,7 @@ impl Repository {
         }
         let is_on_disk = match self.is_filtered {
             true => {
-                let bytes = fs::read(path).ok()?;
+                let bytes = regular_file::read(path, MAX_TEXT).ok()?;
                 let id =
                     gix_object::compute_hash(Kind::Sha1, gix_object::Kind::Blob, &bytes).ok()?;
                 id == tracked.id
@@ -214,6 +234,16 @@ impl Repository {
 
     /// The bytes of an object.
     pub fn text(&self, id: &ObjectId) -> Option<Vec<u8>> {
+        let name = id.to_string();
+        let (folder, name) = name.split_at(2);
+        // Since the repository was opened, something else may have taken the place of these.
+        let is_regular = |objects: &PathBuf| {
+            is_regular_or_absent(&objects.join(folder).join(name))
+                && is_regular_or_absent(&objects.join("info/alternates"))
+        };
+        if !self.object_folders.iter().all(is_regular) {
+            return None;
+        }
         let mut buffer = Vec::new();
         let blob = self.objects.find_blob(id, &mut buffer).ok()?;
         Some(blob.data.to_owned())
@@ -238,22 +268,96 @@ fn path(bytes: &[u8]) -> Option<&Path> {
         .map(|it| Path::new(OsStr::new(it)))
 }
 
-/// Returns true if an attributes file names a filter.
+/// The text of a file of settings; empty if it is nothing or no regular file, such as `/dev/null`, and none if it is too
+/// long.
+fn settings_text(path: &Path) -> Option<String> {
+    match regular_file::read(path, MAX_SETTINGS) {
+        Ok(text) => Some(String::from_utf8_lossy(&text).into_owned()),
+        Err(error) if error.kind() == ErrorKind::FileTooLarge => None,
+        Err(_) => Some(String::new()),
+    }
+}
+
+/// Returns true if an attributes file names a filter, or may.
 fn has_filters<'a>(
     work_tree: &Path,
     common: &Path,
-    known: Vec<PathBuf>,
+    known: Option<Vec<PathBuf>>,
     tracked: impl Iterator<Item = &'a PathBuf>,
 ) -> bool {
-    let tracked = tracked.filter(|path| path.file_name() == Some(OsStr::new(".gitattributes")));
-    let own = [
-        work_tree.join(".gitattributes"),
-        common.join("info/attributes"),
-    ];
-    let names_filter = |path: &PathBuf| {
-        let text = fs::read(path).unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        FILTERS.iter().any(|it| text.contains(it))
+    let Some(known) = known else {
+        return true;
     };
-    own.iter().chain(&known).any(names_filter) || tracked.into_iter().any(names_filter)
+    let names_filter = |path: &Path| {
+        let text = settings_text(path);
+        text.is_none_or(|text| FILTERS.iter().any(|it| text.contains(it)))
+    };
+    // In a work tree git follows no link to one.
+    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_file());
+    let names_inner = |path: &Path| is_file(path) && names_filter(path);
+    let name = OsStr::new(".gitattributes");
+    let mut tracked = tracked.filter(|path| path.file_name() == Some(name));
+    names_filter(&common.join("info/attributes"))
+        || known.iter().any(|path| names_filter(path))
+        || names_inner(&work_tree.join(name))
+        || tracked.any(|path| names_inner(path))
+}
+
+/// Returns true if the index of a work tree, and what it may share with others, are regular files that are not too long.
+fn has_regular_index(git: &Path) -> bool {
+    let is_regular = |path: &Path| {
+        path.metadata()
+            .is_ok_and(|it| it.is_file() && it.len() <= MAX_INDEX)
+    };
+    let is_shared = |name: &OsStr| name.as_encoded_bytes().starts_with(b"sharedindex.");
+    let Ok(entries) = fs::read_dir(git) else {
+        return false;
+    };
+    let mut shared = entries.flatten().filter(|it| is_shared(&it.file_name()));
+    is_regular(&git.join("index")) && shared.all(|it| is_regular(&it.path()))
+}
+
+/// This folder of objects, and those from which it borrows, by way of others too; none if something in one of them is no
+/// regular file.
+fn object_folders(objects: PathBuf) -> Option<Vec<PathBuf>> {
+    let (mut waiting, mut found) = (vec![objects.clone()], Vec::new());
+    while let Some(folder) = waiting.pop() {
+        if found.contains(&folder) {
+            continue;
+        }
+        if found.len() >= MAX_ALTERNATES || !has_regular_objects(&folder) {
+            return None;
+        }
+        let alternates = folder.join("info/alternates");
+        match regular_file::read(&alternates, MAX_SETTINGS) {
+            Ok(text) => {
+                let others = gix_odb::alternate::parse(&text).ok()?;
+                waiting.extend(others.iter().map(|it| objects.join(it)));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => return None,
+        }
+        found.push(folder);
+    }
+    Some(found)
+}
+
+/// Returns true if the packs and the objects in this folder are regular files. One that is not there has none.
+fn has_regular_objects(objects: &Path) -> bool {
+    let is_of_objects = |name: &OsStr| name == "pack" || name.len() == 2;
+    let is_regular = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_symlink() => is_regular_or_absent(&entry.path()),
+        kind => kind.is_ok_and(|it| it.is_file()),
+    };
+    let folders = fs::read_dir(objects).into_iter().flatten().flatten();
+    let mut folders = folders.filter(|it| is_of_objects(&it.file_name()));
+    folders.all(|folder| {
+        let entries = fs::read_dir(folder.path()).into_iter().flatten();
+        entries.flatten().all(is_regular)
+    })
+}
+
+/// Returns true if nothing but a regular file is at this path.
+fn is_regular_or_absent(path: &Path) -> bool {
+    path.metadata().map_or(true, |it| it.is_file())
 }

@@ -214,10 +214,14 @@ impl<T> ByFolder<T> {
         value
     }
 
-    /// Returns true if `is` says so of one of the files in a folder or below.
-    pub fn any_below(&self, folder: &Path, is: impl Fn(&T) -> bool) -> bool {
-        let mut inner = { self.folders.iter() }.filter(|(it, _)| it.starts_with(folder));
-        inner.any(|(_, names)| names.values().any(&is))
+    /// That of each file in a folder or below, in no order, but for those below some others.
+    pub fn below(&self, folder: &Path, others: &[PathBuf]) -> impl Iterator<Item = &T> {
+        let is_meant = move |it: &Path| {
+            it.starts_with(folder) && !others.iter().any(|other| it.starts_with(other))
+        };
+        let folders = self.folders.iter();
+        let folders = folders.filter(move |(it, _)| is_meant(it));
+        folders.flat_map(|(_, names)| names.values())
     }
 
     /// That of all files, in no order.
@@ -260,8 +264,9 @@ pub struct Look<'a, T> {
     pub excluded: &'a [PathBuf],
     /// Asked for folders that look as if they hold what can be made again: true if git tracks files in it.
     pub is_tracked: &'a (dyn Fn(&Path) -> bool + Sync),
-    /// Asked for folders that look like one of git's: true if files in it are to be compared nevertheless.
-    pub is_own: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// Asked for folders that look like one of git's, with the work trees in it: true if other files in it are to be compared
+    /// nevertheless.
+    pub is_own: &'a (dyn Fn(&Path, &[PathBuf]) -> bool + Sync),
     /// The files as they are known.
     pub known: &'a ByFolder<T>,
     /// Returns true if a file is as it is known.
@@ -410,14 +415,15 @@ impl<T: Sync> Look<'_, T> {
             part.scan.built.push(folder);
             return 0;
         }
-        let is_git_folder = || has("HEAD") && version_control::is_git_folder(&folder);
-        if is_git_folder() && !(self.is_tracked)(&folder) && !(self.is_own)(&folder) {
-            let trees = version_control::work_trees_within(&folder);
-            let watched = trees.into_iter().filter(|it| !self.excluded.contains(it));
-            part.scan.work_trees.extend(watched.clone());
-            folders.extend(watched);
-            part.scan.git_folders.push(folder);
-            return 0;
+        if has("HEAD") && version_control::is_git_folder(&folder) && !(self.is_tracked)(&folder) {
+            let mut trees = version_control::work_trees_within(&folder);
+            if !(self.is_own)(&folder, &trees) {
+                trees.retain(|it| !self.excluded.contains(it));
+                folders.extend(trees.iter().cloned());
+                part.scan.work_trees.extend(trees);
+                part.scan.git_folders.push(folder);
+                return 0;
+            }
         }
         let known = self.known.folders.get(&folder);
         let (mut found, mut files) = (Vec::new(), 0);
@@ -519,8 +525,8 @@ impl<'a> Listings<'a> {
             return false;
         }
         if !self.names.contains_key(folder) {
-            let is_folder = folder == self.root
-                || !folder.symlink_metadata().is_ok_and(|it| !it.is_dir());
+            let is_folder =
+                folder == self.root || !folder.symlink_metadata().is_ok_and(|it| !it.is_dir());
             let names = match is_folder {
                 true => list(folder),
                 false => Some(HashSet::new()),
@@ -571,7 +577,7 @@ mod tests {
             root,
             excluded: &[],
             is_tracked,
-            is_own: &|_| false,
+            is_own: &|_, _| false,
             known,
             is_same: &|known, stat| known == stat,
         };
@@ -616,7 +622,7 @@ mod tests {
             root,
             excluded: &[],
             is_tracked: &|folder| folder.ends_with("tracked"),
-            is_own: &|folder| folder.ends_with("known"),
+            is_own: &|folder, _| folder.ends_with("known"),
             known: &ByFolder::<Stat>::default(),
             is_same: &|_, _| false,
         };
@@ -633,7 +639,10 @@ mod tests {
         );
         assert_eq!(found.git_folders.len(), 2);
         assert_eq!(found.work_trees, [root.join("trees/main")]);
-        assert_eq!(found.repositories, [root.to_owned(), root.join("trees/main")]);
+        assert_eq!(
+            found.repositories,
+            [root.to_owned(), root.join("trees/main")]
+        );
         assert!(!found.folders.iter().any(|it| it.ends_with("objects")));
     }
 
@@ -696,7 +705,15 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
         };
-        for name in ["moved/f", "left/f", "deep/in/f", "out/f", "loop/f", "stays/f", "other/f"] {
+        for name in [
+            "moved/f",
+            "left/f",
+            "deep/in/f",
+            "out/f",
+            "loop/f",
+            "stays/f",
+            "other/f",
+        ] {
             write(root.join(name));
         }
         write(elsewhere.path().join("f"));
@@ -721,11 +738,20 @@ mod tests {
         let found = again(root, &|_| false, &known);
         assert_eq!(
             shown(&found.gone, root),
-            ["deep/in/f", "left/f", "loop/f", "moved/f", "other/f", "out/f"]
+            [
+                "deep/in/f",
+                "left/f",
+                "loop/f",
+                "moved/f",
+                "other/f",
+                "out/f"
+            ]
         );
         assert_eq!(
             names(&found, root),
-            ["deep", "in/f", "left", "loop", "moved", "new/f", "other", "out"]
+            [
+                "deep", "in/f", "left", "loop", "moved", "new/f", "other", "out"
+            ]
         );
         for name in ["moved/f", "deep/in/f", "out/f"] {
             assert_eq!(Stat::below(root, &root.join(name)).unwrap(), None, "{name}");

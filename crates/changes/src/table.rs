@@ -281,7 +281,7 @@ impl Table {
             excluded: &self.excluded,
             is_tracked: &|folder| folders.iter().any(|it| it.contains(folder)),
             // A folder that is made a repository later does not become one whose files nobody looks at.
-            is_own: &|folder| files.any_below(folder, |it| it.is_first),
+            is_own: &|folder, trees| files.below(folder, trees).any(|it| it.is_first),
             known: &self.files,
             is_same: &Known::is_as_it_was,
         };

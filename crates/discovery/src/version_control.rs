@@ -154,7 +154,10 @@ mod tests {
         make_git(&at(".bare"));
         make_git(&at("bare.git"));
         write(&at("bare.git/main/.git"), "gitdir: ../worktrees/main\n");
-        write(&at("bare.git/feature/x/.git"), "gitdir: ../../worktrees/x\n");
+        write(
+            &at("bare.git/feature/x/.git"),
+            "gitdir: ../../worktrees/x\n",
+        );
         write(&at("bare.git/worktrees/main/HEAD"), "");
         write(&at("bare.git/worktrees/main/commondir"), "../..\n");
         let main = at("bare.git/main/.git").display().to_string();
@@ -206,7 +209,10 @@ mod tests {
         let git = at("plain/.git");
         assert_eq!(GitFolders::of(&at("plain")), both(git.clone(), git));
         let own = at("tree").join("../plain/.git/worktrees/t");
-        assert_eq!(GitFolders::of(&at("tree")), both(own.clone(), own.join("../..")));
+        assert_eq!(
+            GitFolders::of(&at("tree")),
+            both(own.clone(), own.join("../.."))
+        );
         for name in ["pipe", "device", "none"] {
             fs::create_dir(at(name)).unwrap();
         }

@@ -1,4 +1,5 @@
-//! The descriptors inherited by a program that goes on for longer than whoever started it.
+//! The descriptors of this process: how many it may have open, and which a program inherits that goes on for longer than
+//! whoever started it.
 
 use std::fs;
 use std::os::fd::{BorrowedFd, RawFd};
@@ -6,6 +7,28 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// macOS allows no process more descriptors than this, even where it names no limit.
+const OPEN_MAX: u64 = 10_240;
+
+/// Lets this process have as many descriptors open as the system allows it. The programs that it starts inherit that: what
+/// still uses `select` may not be one of them.
+pub fn raise_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let most = limit
+        .maximum
+        .filter(|it| !cfg!(target_vendor = "apple") || *it < OPEN_MAX);
+    let most = most.unwrap_or(OPEN_MAX);
+    if limit.current.is_some_and(|it| it < most) {
+        let raised = Rlimit {
+            current: Some(most),
+            ..limit
+        };
+        // Without it, there is room for fewer workspaces.
+        let _ = setrlimit(Resource::Nofile, raised);
+    }
+}
 
 /// The first descriptor that is no standard stream.
 const FIRST_OTHER: RawFd = 3;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use anyhow::Context;
 use pillion_companion::hub::Hub;
 use pillion_discovery::Environment;
-use pillion_system::signals;
+use pillion_system::{descriptors, signals};
 use pillion_view::hub::{self, IS_THERE, LISTENS};
 
 /// Host the companions of all editors and reviews of this user
@@ -32,6 +32,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let _ = rustix::process::setsid();
     }
     let _ = std::env::set_current_dir("/");
+    // Of each workspace it has ten open, and systems let programs have 256 or 1,024 unless they ask for more.
+    descriptors::raise_limit();
     let hub = Hub::listen(&environment).context("cannot listen for editors")?;
     let Some(hub) = hub else {
         return say(IS_THERE);

@@ -1,0 +1,745 @@
+//! What taking back must cost nobody: files behind links, lines in any encoding, and the history of repositories.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(unix)]
+
+mod shared;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+use std::process::Command;
+
+use pillion_changes::recorder::{Call, Coverage};
+use pillion_changes::take_back::{TakeBackError, take_back};
+use pillion_changes::{Act, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
+
+use shared::{WorkTree, recorder, shell};
+
+const HOOKED: u64 = 1;
+const ATTENDED: u64 = 2;
+
+/// A folder in which agents work.
+struct Lab {
+    root: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    folder: tempfile::TempDir,
+}
+
+/// The two ways in which changes are found: around an agent's calls, or by looking while one is connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Agent {
+    WithHooks,
+    WithoutHooks,
+}
+
+const BOTH: [Agent; 2] = [Agent::WithHooks, Agent::WithoutHooks];
+
+impl Lab {
+    fn new() -> Self {
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
+        let recorder = recorder(&store, &root);
+        Self {
+            root,
+            store,
+            recorder,
+            folder,
+        }
+    }
+
+    fn write(&self, name: &str, text: impl AsRef<[u8]>) {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Runs a shell command in the folder.
+    fn shell(&self, command: &str) {
+        self.run("sh", &["-ec", command]);
+    }
+
+    fn run(&self, program: &str, arguments: &[&str]) -> String {
+        let output = Command::new(program)
+            .args(arguments)
+            .current_dir(&self.root)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.folder.path())
+            .env("GIT_CONFIG_COUNT", "3")
+            .env("GIT_CONFIG_KEY_0", "user.name")
+            .env("GIT_CONFIG_VALUE_0", "t")
+            .env("GIT_CONFIG_KEY_1", "user.email")
+            .env("GIT_CONFIG_VALUE_1", "t@example.org")
+            .env("GIT_CONFIG_KEY_2", "protocol.file.allow")
+            .env("GIT_CONFIG_VALUE_2", "always")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// A turn of an agent in which this happens; none if nothing of it is kept.
+    fn turn(&mut self, agent: Agent, work: impl FnOnce(&Self)) -> Option<Kept> {
+        if agent == Agent::WithoutHooks {
+            self.recorder.attend(ATTENDED, "opencode").unwrap();
+            work(self);
+            self.recorder.glance(|_| false).unwrap();
+            self.recorder.left(ATTENDED).unwrap();
+        } else {
+            self.recorder.begin(HOOKED, "claude", "").unwrap();
+            self.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+            work(self);
+            self.recorder.after(HOOKED, "1", |_| false).unwrap();
+            self.recorder.end(HOOKED).unwrap();
+        }
+        let number = self.store.numbers().unwrap().into_iter().max()?;
+        Some(Kept::read(&self.store, number).unwrap())
+    }
+
+    /// The changes of a turn, as they are shown.
+    fn shown(&self, kept: &Kept) -> Vec<String> {
+        let mut shown: Vec<_> = { kept.turn.real_changes() }
+            .map(|it| kept.place(it).replace(", unclear who changed it", ""))
+            .collect();
+        shown.sort();
+        shown
+    }
+
+    /// Does this with all changes of a turn, as commands and views do it.
+    fn act(&self, act: Act, turn: u64) {
+        let kept = Kept::read(&self.store, turn).unwrap();
+        let mut deciding = Deciding::new(&self.store, &kept);
+        let name = ChangeRef { turn, change: None };
+        let mut failed = Vec::new();
+        deciding
+            .all(act, &[name], |it| {
+                failed.extend(it.result.err().map(|error| (it.path, error.to_string())));
+            })
+            .unwrap();
+        assert_eq!(failed, [], "{act:?}");
+    }
+
+    /// All files and links, with their texts and targets.
+    fn copy(&self) -> BTreeMap<PathBuf, Vec<u8>> {
+        let (mut files, mut folders) = (BTreeMap::new(), vec![self.root.clone()]);
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = path.symlink_metadata().unwrap();
+                if metadata.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = match metadata.is_symlink() {
+                    true => fs::read_link(&path)
+                        .unwrap()
+                        .into_os_string()
+                        .into_encoded_bytes(),
+                    false => fs::read(&path).unwrap(),
+                };
+                files.insert(path.strip_prefix(&self.root).unwrap().to_owned(), text);
+            }
+        }
+        files
+    }
+
+    fn text_before(&self, kept: &Kept, name: &str) -> Vec<u8> {
+        let path = self.root.join(name);
+        let change = kept.turn.real_changes().find(|it| it.path == path).unwrap();
+        self.store.get(change.before.text().unwrap()).unwrap()
+    }
+}
+
+/// Each row: what an agent does, and the changes that are listed.
+#[test]
+fn a_folder_for_which_a_link_stands_is_deleted_and_comes_back() {
+    let rows: [(&str, &[&str]); 8] = [
+        (
+            "mv d e && ln -s e d",
+            &[
+                "d (new)",
+                "d/f (deleted)",
+                "d/in/g (deleted)",
+                "e/f (new), moved from d/f",
+                "e/in/g (new), moved from d/in/g",
+            ],
+        ),
+        (
+            "rm -r d && ln -s other d",
+            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+        ),
+        (
+            "mv d e && ln -s e d && printf new > d/f",
+            &[
+                "d (new)",
+                "d/f (deleted)",
+                "d/in/g (deleted)",
+                "e/f (new)",
+                "e/in/g (new), moved from d/in/g",
+            ],
+        ),
+        (
+            "mv d/in e && ln -s ../e d/in",
+            &[
+                "d/in (new)",
+                "d/in/g (deleted)",
+                "e/g (new), moved from d/in/g",
+            ],
+        ),
+        (
+            "rm -r d && ln -s ../outside d",
+            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+        ),
+        (
+            "rm -r d && ln -s d d",
+            &["d (new)", "d/f (deleted)", "d/in/g (deleted)"],
+        ),
+        ("mv a b && ln -s b a", &["a", "b (new)"]),
+        ("rm a && ln -s other/f a", &["a"]),
+    ];
+    for has_git in [false, true] {
+        for agent in BOTH {
+            for (command, changes) in rows {
+                let mut lab = Lab::new();
+                fs::create_dir_all(lab.folder.path().join("outside/in")).unwrap();
+                for name in ["../outside/f", "../outside/in/g", "other/f", "other/in/g"] {
+                    lab.write(name, "other\n");
+                }
+                lab.write("a", "a file\n");
+                lab.write("d/f", "precious\n");
+                lab.write("d/in/g", "inner\n");
+                if has_git {
+                    lab.shell("git init -q && git add . && git commit -qm x");
+                }
+                let (before, turn) = (lab.copy(), lab.turn(agent, |lab| lab.shell(command)));
+                let (kept, after) = (turn.expect("a turn"), lab.copy());
+                let case = format!("{command}, {agent:?}, git: {has_git}");
+                assert_eq!(lab.shown(&kept), changes, "{case}");
+                if command.contains(" d &&") {
+                    assert_eq!(lab.text_before(&kept, "d/f"), b"precious\n", "{case}");
+                }
+                lab.act(Act::TakeBack, kept.turn.number);
+                assert_eq!(lab.copy(), before, "{case}: taken back");
+                lab.act(Act::Undo, kept.turn.number);
+                assert_eq!(lab.copy(), after, "{case}: undone");
+                // Nothing of it is found again in a later turn.
+                let later = lab
+                    .turn(Agent::WithHooks, |lab| lab.write("later", "x"))
+                    .unwrap();
+                assert_eq!(lab.shown(&later), ["later (new)"], "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_edit_is_not_looked_for_through_a_link_that_came_meanwhile() {
+    let mut lab = Lab::new();
+    lab.write("d/f", "precious\n");
+    lab.recorder.begin(HOOKED, "claude", "").unwrap();
+    let edit = Call {
+        path: Some(lab.root.join("d/f")),
+        tool: "Edit".to_owned(),
+        ..shell("1")
+    };
+    lab.recorder.before(HOOKED, "claude", edit).unwrap();
+    lab.shell("mv d e; ln -s e d; printf other > e/f");
+    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    lab.recorder.end(HOOKED).unwrap();
+    let kept = Kept::read(&lab.store, 1).unwrap();
+    assert_eq!(lab.shown(&kept), ["d (new)", "d/f (deleted)", "e/f (new)"]);
+}
+
+/// Lines of a text in an encoding.
+fn encoded(lines: &[&str], end: &str, encoding: &str) -> Vec<u8> {
+    let text: String = lines.iter().flat_map(|line| [*line, end]).collect();
+    match encoding {
+        "UTF-8" => text.into_bytes(),
+        "Latin-1" => text
+            .chars()
+            .map(|it| u8::try_from(u32::from(it)).unwrap())
+            .collect(),
+        _ => {
+            let units = text.encode_utf16().flat_map(u16::to_le_bytes);
+            [0xff, 0xfe].into_iter().chain(units).collect()
+        }
+    }
+}
+
+const BEFORE: [&str; 7] = ["größe", "zwei", "drei", "für", "fünf", "sechs", "höhe"];
+const AGENTS: [&str; 7] = ["größe", "zwö", "drei", "für", "fünf", "sächs", "höhe"];
+
+#[test]
+fn taking_back_keeps_a_persons_lines_in_any_encoding() {
+    // What a person makes of what the agent left, and what is left of that without the agent's lines.
+    let rows: [(&str, &[&str], &[&str]); 5] = [
+        (
+            "before",
+            &["meine größe", "zwö", "drei", "für", "fünf", "sächs", "höhe"],
+            &[
+                "meine größe",
+                "zwei",
+                "drei",
+                "für",
+                "fünf",
+                "sechs",
+                "höhe",
+            ],
+        ),
+        (
+            "between",
+            &["größe", "zwö", "drei", "führe", "fünf", "sächs", "höhe"],
+            &["größe", "zwei", "drei", "führe", "fünf", "sechs", "höhe"],
+        ),
+        (
+            "after",
+            &[
+                "größe", "zwö", "drei", "für", "fünf", "sächs", "höhe", "öde",
+            ],
+            &[
+                "größe", "zwei", "drei", "für", "fünf", "sechs", "höhe", "öde",
+            ],
+        ),
+        (
+            "removed",
+            &["zwö", "drei", "für", "sächs", "höhe"],
+            &["zwei", "drei", "für", "sechs", "höhe"],
+        ),
+        (
+            "everywhere",
+            &[
+                "é", "größe", "zwö", "drei", "è", "für", "fünf", "sächs", "ê",
+            ],
+            &[
+                "é", "größe", "zwei", "drei", "è", "für", "fünf", "sechs", "ê",
+            ],
+        ),
+    ];
+    for encoding in ["UTF-8", "Latin-1", "UTF-16"] {
+        for end in ["\n", "\r\n"] {
+            for (place, persons, left) in rows {
+                let case = format!("{encoding} {end:?} {place}");
+                let mut lab = Lab::new();
+                lab.write("a", encoded(&BEFORE, end, encoding));
+                let agents = encoded(&AGENTS, end, encoding);
+                let kept = lab
+                    .turn(Agent::WithHooks, |lab| lab.write("a", &agents))
+                    .unwrap();
+                let change = &kept.turn.changes[0];
+                let persons = encoded(persons, end, encoding);
+                lab.write("a", &persons);
+                let taken = take_back(&lab.store, &kept.turn.roots, change);
+                let now = fs::read(lab.root.join("a")).unwrap();
+                // Two bytes of UTF-16 may be an end of line in one place and a part of a letter in another.
+                if encoding == "UTF-16" {
+                    assert!(matches!(taken, Err(TakeBackError::Changed(_))), "{case}");
+                    assert_eq!(now, persons, "{case}");
+                    lab.write("a", &agents);
+                    take_back(&lab.store, &kept.turn.roots, change).unwrap();
+                    let now = fs::read(lab.root.join("a")).unwrap();
+                    assert_eq!(now, encoded(&BEFORE, end, encoding), "{case}");
+                    continue;
+                }
+                taken.unwrap();
+                assert_eq!(now, encoded(left, end, encoding), "{case}");
+                lab.write("a", &persons);
+                lab.act(Act::TakeBack, 1);
+                lab.act(Act::Undo, 1);
+                assert_eq!(fs::read(lab.root.join("a")).unwrap(), persons, "{case}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_line_of_the_agents_that_a_person_changed_in_latin_1_is_refused() {
+    let mut lab = Lab::new();
+    lab.write("a", encoded(&BEFORE, "\n", "Latin-1"));
+    let agents = encoded(&AGENTS, "\n", "Latin-1");
+    let kept = lab
+        .turn(Agent::WithHooks, |lab| lab.write("a", &agents))
+        .unwrap();
+    let persons = ["größe", "zwô", "drei", "für", "fünf", "sächs", "höhe"];
+    let persons = encoded(&persons, "\n", "Latin-1");
+    lab.write("a", &persons);
+    let taken = take_back(&lab.store, &kept.turn.roots, &kept.turn.changes[0]);
+    let is_refused = matches!(taken, Err(TakeBackError::Conflict { conflicts: 1, .. }));
+    assert!(is_refused, "{taken:?}");
+    assert_eq!(fs::read(lab.root.join("a")).unwrap(), persons);
+}
+
+#[test]
+fn what_a_person_saves_in_latin_1_is_theirs_within_the_turn() {
+    let mut lab = Lab::new();
+    lab.write("a", encoded(&BEFORE, "\n", "Latin-1"));
+    lab.recorder.begin(HOOKED, "claude", "").unwrap();
+    lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+    lab.write("a", encoded(&AGENTS, "\n", "Latin-1"));
+    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    let persons = ["meine größe", "zwö", "drei", "für", "fünf", "sächs", "höhe"];
+    lab.write("a", encoded(&persons, "\n", "Latin-1"));
+    lab.recorder.saved(&lab.root.join("a")).unwrap();
+    lab.recorder.end(HOOKED).unwrap();
+    let kept = Kept::read(&lab.store, 1).unwrap();
+    assert_eq!(
+        lab.shown(&kept),
+        ["a"],
+        "it does not include changes of theirs"
+    );
+    lab.act(Act::TakeBack, 1);
+    let left = [
+        "meine größe",
+        "zwei",
+        "drei",
+        "für",
+        "fünf",
+        "sechs",
+        "höhe",
+    ];
+    assert_eq!(
+        fs::read(lab.root.join("a")).unwrap(),
+        encoded(&left, "\n", "Latin-1")
+    );
+}
+
+/// Each row: the files of another version control program, as it lays them out.
+#[test]
+fn the_history_of_other_programs_is_neither_recorded_nor_taken_back() {
+    let rows: [(&str, &[&str]); 6] = [
+        (
+            "jj",
+            &[
+                ".jj/repo/op_store/operations/a1",
+                ".jj/repo/op_heads/heads/a1",
+                ".jj/working_copy/tree_state",
+            ],
+        ),
+        (
+            "hg",
+            &[
+                ".hg/store/data/n.i",
+                ".hg/store/00changelog.i",
+                ".hg/dirstate",
+            ],
+        ),
+        ("svn", &[".svn/wc.db", ".svn/pristine/ab/abcd.svn-base"]),
+        (
+            "bzr",
+            &[".bzr/repository/pack-names", ".bzr/checkout/dirstate"],
+        ),
+        ("darcs", &["_darcs/hashed_inventory"]),
+        ("pijul", &[".pijul/pristine/db"]),
+    ];
+    for agent in BOTH {
+        for (program, files) in rows {
+            let mut lab = Lab::new();
+            for name in files.iter().chain(&["a"]) {
+                lab.write(name, "one");
+                lab.write(&format!("inner/{name}"), "one");
+            }
+            let kept = lab.turn(agent, |lab| {
+                for name in files.iter().chain(&["a"]) {
+                    lab.write(name, "two");
+                    lab.write(&format!("inner/{name}"), "two");
+                    lab.write(&format!("{name}.new"), "two");
+                }
+            });
+            let kept = kept.expect("a turn");
+            assert_eq!(
+                lab.shown(&kept),
+                ["a", "a.new (new)", "inner/a"],
+                "{program}"
+            );
+            lab.act(Act::TakeBack, kept.turn.number);
+            for name in files {
+                let text = fs::read(lab.root.join(name)).unwrap();
+                assert_eq!(text, b"two", "{program}: {name}");
+            }
+        }
+    }
+}
+
+/// What an older release has recorded is there still.
+#[test]
+fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
+    let lab = Lab::new();
+    lab.shell("git init -q --bare bare");
+    for name in [".hg/store/data/n.i", "bare/objects/ab/cd", ".git/index"] {
+        lab.write(name, "new");
+        let text = |text: &[u8]| Some(lab.store.put(text).unwrap());
+        let change = Change {
+            number: 1,
+            path: lab.root.join(name),
+            before: FileState::Absent,
+            after: FileState::File {
+                mode: 0o644,
+                size: 3,
+                text: text(b"new"),
+            },
+            by: pillion_changes::Author::Unclear,
+            moved_from: None,
+            accepted: None,
+            is_mixed: false,
+        };
+        for roots in [vec![lab.root.clone()], vec![PathBuf::from("/elsewhere")]] {
+            let error = take_back(&lab.store, &roots, &change).unwrap_err();
+            assert!(
+                matches!(error, TakeBackError::VersionControl(_)),
+                "{name}: {error}"
+            );
+        }
+        assert_eq!(fs::read(lab.root.join(name)).unwrap(), b"new");
+    }
+}
+
+#[test]
+fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
+    let mut lab = Lab::new();
+    lab.write("a", "one");
+    lab.shell("git init -q; git init -q --bare bare; mkdir .hg; echo one > .hg/hgrc");
+    lab.recorder.begin(HOOKED, "claude", "").unwrap();
+    for name in [
+        ".git/config",
+        ".git/hooks/pre-commit",
+        "bare/config",
+        ".hg/hgrc",
+    ] {
+        let path = lab.root.join(name);
+        let edit = Call {
+            path: Some(path.clone()),
+            tool: "Edit".to_owned(),
+            ..shell("1")
+        };
+        lab.recorder.before(HOOKED, "claude", edit).unwrap();
+        assert_eq!(lab.recorder.coverage(&path), Coverage::NotKept, "{name}");
+        lab.write(name, "[user]\n");
+        lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    }
+    assert_eq!(lab.recorder.coverage(&lab.root.join("a")), Coverage::Kept);
+    lab.recorder.end(HOOKED).unwrap();
+    let kept = lab.store.numbers().unwrap();
+    assert_eq!(kept, Vec::<u64>::new(), "nothing of it is kept");
+}
+
+/// The layouts in which a repository of git's is not simply `.git`, with the work tree in each.
+#[test]
+fn commits_in_bare_folders_with_work_trees_survive_taking_back() {
+    let rows = [
+        (
+            "hidden",
+            "git clone -q --bare source .bare; echo 'gitdir: ./.bare' > .git; git worktree add -q main",
+            "main",
+        ),
+        (
+            "inside",
+            "git clone -q --bare source proj.git; cd proj.git; git worktree add -q --detach main; git worktree add -q --detach feature/x",
+            "proj.git/main",
+        ),
+        (
+            "separate",
+            "git clone -q --separate-git-dir=store source tree",
+            "tree",
+        ),
+        (
+            "submodule",
+            "git clone -q source tree; cd tree; git submodule -q add ../source sub; git commit -qm sub",
+            "tree/sub",
+        ),
+        (
+            "linked",
+            "git clone -q source tree; mv tree/.git store; ln -s ../store tree/.git",
+            "tree",
+        ),
+        ("plain", "git clone -q source tree", "tree"),
+    ];
+    for agent in BOTH {
+        for (layout, make, tree) in rows {
+            let case = format!("{layout}, {agent:?}");
+            let mut lab = Lab::new();
+            lab.shell(
+                "git init -qb main source; cd source; echo one > a; git add a; git commit -qm one",
+            );
+            lab.shell(make);
+            let kept = lab.turn(agent, |lab| {
+                lab.shell(&format!(
+                    "cd {tree}; echo two > a; echo new > b; git add .; git commit -qm agent"
+                ));
+            });
+            let kept = kept.expect("a turn");
+            let changes = [format!("{tree}/a"), format!("{tree}/b (new)")];
+            assert_eq!(lab.shown(&kept), changes, "{case}");
+            assert_eq!(
+                lab.text_before(&kept, &format!("{tree}/a")),
+                b"one\n",
+                "{case}"
+            );
+            lab.shell(&format!(
+                "cd {tree}; echo mine > c; git add c; git commit -qm mine"
+            ));
+            lab.act(Act::TakeBack, kept.turn.number);
+            let log = lab.run("git", &["-C", tree, "log", "--format=%s"]);
+            assert!(log.starts_with("mine\nagent\n"), "{case}: {log}");
+            lab.run("git", &["-C", tree, "fsck", "--strict"]);
+            let status = lab.run("git", &["-C", tree, "status", "--porcelain"]);
+            assert_eq!(status, " M a\n D b\n", "{case}");
+        }
+    }
+}
+
+#[test]
+fn a_repository_that_is_made_or_unmade_in_a_turn_stays_as_it_is() {
+    let mut lab = Lab::new();
+    lab.write("a", "one");
+    lab.shell("git init -q --bare old.git");
+    let kept = lab.turn(Agent::WithHooks, |lab| {
+        lab.shell("git init -q --bare new.git; echo x > b")
+    });
+    assert_eq!(lab.shown(&kept.unwrap()), ["b (new)"]);
+    let kept = lab.turn(Agent::WithHooks, |lab| {
+        lab.shell("rm old.git/HEAD; mv new.git newer.git; echo x > c")
+    });
+    assert_eq!(lab.shown(&kept.unwrap()), ["c (new)"]);
+    // Nobody knows how long its files have been there.
+    lab.act(Act::TakeBack, 2);
+    assert!(lab.root.join("old.git/config").is_file() && lab.root.join("newer.git/HEAD").is_file());
+}
+
+#[test]
+fn files_do_not_pass_unseen_because_their_folder_is_made_a_repository() {
+    for has_git in [false, true] {
+        let mut lab = Lab::new();
+        lab.write("src/main.c", "one");
+        lab.write("src/deep/other.c", "one");
+        if has_git {
+            lab.shell("git init -q; git add .; git commit -qm x");
+        }
+        let kept = lab.turn(Agent::WithHooks, |lab| {
+            lab.shell(
+                "git init -q --bare src; echo evil > src/main.c; echo evil > src/deep/other.c",
+            );
+        });
+        let shown = lab.shown(&kept.unwrap());
+        for name in ["src/main.c", "src/deep/other.c"] {
+            assert!(
+                shown.iter().any(|it| it == name),
+                "{shown:?}, git: {has_git}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_large_file_that_is_not_copied_leaves_the_room_to_others() {
+    let mut lab = Lab::new();
+    let file = fs::File::create(lab.root.join("aaa.img")).unwrap();
+    file.set_len(511 << 20).unwrap();
+    for number in 0..10 {
+        lab.write(&format!("b{number}"), vec![b'x'; 400_000]);
+    }
+    let before = lab.copy();
+    let kept = lab.turn(Agent::WithHooks, |lab| {
+        for number in 0..10 {
+            lab.write(&format!("b{number}"), "gone");
+        }
+    });
+    assert_eq!(kept.unwrap().turn.uncovered, Vec::<String>::new());
+    lab.act(Act::TakeBack, 1);
+    assert_eq!(lab.copy(), before);
+}
+
+/// A repository that somebody else has made: each row puts something there that never ends, or never begins.
+#[test]
+fn a_repository_with_pipes_and_devices_neither_stops_nor_fills_the_recorder() {
+    let zero = |lab: &Lab, name: &str| {
+        let path = lab.root.join(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink("/dev/zero", path).unwrap();
+    };
+    let pipe = |lab: &Lab, name: &str| {
+        let path = lab.root.join(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        lab.run("mkfifo", &[path.to_str().unwrap()]);
+    };
+    type Put<'a> = &'a dyn Fn(&Lab, &str);
+    let puts: [Put<'_>; 2] = [&zero, &pipe];
+    for put in puts {
+        for name in [
+            ".gitattributes",
+            "sub/.gitattributes",
+            ".gitignore",
+            ".git/info/attributes",
+            ".git/info/exclude",
+            ".git/config",
+            ".git/config.worktree",
+            ".git/commondir",
+            ".git/index",
+            ".git/HEAD",
+            ".git/packed-refs",
+            ".git/objects/info/alternates",
+            ".git/objects/pack/pack-0123456789012345678901234567890123456789.idx",
+            "named-by-config",
+            "tree/.git",
+            "tree/inner/.git",
+            "HEAD",
+        ] {
+            let mut lab = Lab::new();
+            lab.shell(
+                "git init -q; mkdir sub tree; echo one > a; echo '* -text' > sub/.gitattributes; \
+                 git add .; git commit -qm x; git config core.attributesFile ../named-by-config; \
+                 git config include.path ../named-by-config; git config core.excludesFile ../named-by-config",
+            );
+            put(&lab, name);
+            let kept = lab.turn(Agent::WithHooks, |lab| lab.write("a", "two\n"));
+            let kept = kept.expect("a turn");
+            assert_eq!(lab.shown(&kept), ["a"], "{name}");
+            assert_eq!(lab.text_before(&kept, "a"), b"one\n", "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_object_that_is_a_pipe_is_not_waited_for() {
+    let mut lab = Lab::new();
+    lab.shell("git init -q; echo one > a; git add .; git commit -qm x; sleep 1.1; touch .git/index; git status -s");
+    let id = lab.run("git", &["hash-object", "a"]);
+    let object = format!(".git/objects/{}/{}", &id[..2], id[2..].trim());
+    lab.shell(&format!("rm -f {object}; mkfifo {object}"));
+    let kept = lab
+        .turn(Agent::WithHooks, |lab| lab.write("a", "two\n"))
+        .unwrap();
+    assert_eq!(lab.text_before(&kept, "a"), b"one\n");
+}
+
+#[test]
+fn a_file_under_a_filter_that_is_too_long_to_be_kept_is_not_read() {
+    let mut lab = Lab::new();
+    lab.shell(
+        "git init -q; echo '*.bin filter=x' > .gitattributes; truncate -s 17M a.bin; echo one > b.bin; \
+         touch -d 2020-01-01 a.bin b.bin; git add .; git commit -qm x",
+    );
+    lab.recorder.prepare();
+    let coverage = |name: &str| lab.recorder.coverage(&lab.root.join(name));
+    assert_eq!(coverage("a.bin"), Coverage::NotKept);
+    assert_eq!(coverage("b.bin"), Coverage::Kept);
+}
+
+#[test]
+fn files_that_include_each_other_are_read_once() {
+    let mut lab = Lab::new();
+    lab.shell("git init -q; echo one > a; git add .; git commit -qm x; mkdir .git/s");
+    let includes = "[include]\n\tpath = ../.git/s/../config\n\tpath = s/../config\n".repeat(40);
+    let config = fs::read_to_string(lab.root.join(".git/config")).unwrap();
+    lab.write(".git/config", config + &includes);
+    let kept = lab
+        .turn(Agent::WithHooks, |lab| lab.write("a", "two\n"))
+        .unwrap();
+    assert_eq!(lab.text_before(&kept, "a"), b"one\n");
+}
