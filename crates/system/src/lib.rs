@@ -2,7 +2,7 @@
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
-//! - `descriptors`: the descriptors that a program inherits.
+//! - `descriptors`: how many descriptors a process may have, and which a program inherits.
 //! - [`duration`]: durations as people write them.
 //! - [`memory`]: the amount that the allocator keeps.
 //! - [`namespaces`]: the part of the machine that a process sees.

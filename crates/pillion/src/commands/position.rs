@@ -1,10 +1,10 @@
 //! `FILE:LINE:COLUMN` and `FILE:FROM-TO`: which file a person means, and where in it.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use pillion_discovery::regular_file;
 use pillion_protocol::{Cursor, Position, Range};
 
 use crate::failure::{Failure, Kind};
@@ -142,10 +142,9 @@ pub fn find(path: &Path, wanted: &str, cursor: Option<Cursor>) -> Option<Range> 
     })
 }
 
-/// The text of a file that is not too long.
+/// The text of a regular file that is not too long.
 fn read(path: &Path) -> Option<String> {
-    let is_readable = path.metadata().is_ok_and(|it| it.len() <= MAX_FILE);
-    let text = is_readable.then(|| fs::read(path).ok()).flatten()?;
+    let text = regular_file::read(path, MAX_FILE).ok()?;
     Some(String::from_utf8_lossy(&text).into_owned())
 }
 
@@ -207,6 +206,8 @@ fn split(argument: &str) -> Vec<(&str, Place)> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

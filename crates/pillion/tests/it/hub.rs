@@ -93,6 +93,48 @@ fn one_process_serves_all_and_ends_with_the_last() {
     assert_eq!(left(&sandbox), Vec::<PathBuf>::new());
 }
 
+/// Of this process, as Linux shows it: the soft limit of open files, and the hard one.
+#[cfg(target_os = "linux")]
+fn file_limits(pid: u32) -> (u64, u64) {
+    let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+    let line = limits.lines().find(|it| it.starts_with("Max open files"));
+    let mut numbers = line.unwrap().split_whitespace().skip(3);
+    let mut next = || numbers.next().unwrap().parse().unwrap();
+    (next(), next())
+}
+
+/// Each workspace takes ten descriptors, so that the seventh had no room.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hub_that_starts_with_few_descriptors_has_room_for_many_workspaces() {
+    let sandbox = Sandbox::new();
+    let script = "ulimit -Hn 1000 && ulimit -Sn 64 && exec \"$0\" hub";
+    let mut hub = Command::new("sh")
+        .args(["-c", script, env!("CARGO_BIN_EXE_pillion")])
+        .env_clear()
+        .envs(sandbox.home.env().iter())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut word = [0; 10];
+    let out = hub.stdout.as_mut().unwrap();
+    out.read_exact(&mut word).unwrap();
+    assert_eq!(&word, b"listening\n");
+    assert_eq!(file_limits(hub.id()), (1000, 1000));
+    let folders = (0..12).map(|number| sandbox.home.other_workspace(&number.to_string()));
+    let serving: Vec<Serve> = folders.map(|folder| serve(&sandbox, &folder)).collect();
+    let companions = running(&sandbox);
+    assert_eq!(companions.len(), serving.len());
+    assert!(companions.iter().all(|it| it.pid == hub.id()));
+    let open = fs::read_dir(format!("/proc/{}/fd", hub.id())).unwrap();
+    assert!(open.count() > 64);
+    let agent = serving.last().unwrap().connect();
+    agent.propose("/tmp/new", "x");
+    drop(serving);
+    assert!(hub.wait().unwrap().success());
+}
+
 #[test]
 fn a_front_end_that_is_killed_has_left() {
     let sandbox = Sandbox::new();
