@@ -108,7 +108,7 @@ fn file_limits(pid: u32) -> (u64, u64) {
 #[test]
 fn a_hub_that_starts_with_few_descriptors_has_room_for_many_workspaces() {
     let sandbox = Sandbox::new();
-    let script = "ulimit -Hn 1000 && ulimit -Sn 64 && exec \"$0\" hub";
+    let script = "ulimit -Sn 64 && ulimit -Hn 1000 && exec \"$0\" hub";
     let mut hub = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_pillion")])
         .env_clear()
