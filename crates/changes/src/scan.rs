@@ -643,7 +643,10 @@ mod tests {
             found.repositories,
             [root.to_owned(), root.join("trees/main")]
         );
-        assert!(!found.folders.iter().any(|it| it.ends_with("objects")));
+        let looked_through = shown(&found.folders, root);
+        for name in ["bare.git", "trees", "trees/refs", ".hg"] {
+            assert!(!looked_through.contains(&name.to_owned()), "{name}");
+        }
     }
 
     #[test]
