@@ -22,6 +22,9 @@ use super::text;
 /// they put off.
 const STOPWATCH: &str = include_str!("editors/stopwatch.lua");
 
+/// As many maps and commands as a full configuration of a person has.
+const CONFIGURATION: &str = include_str!("editors/configuration.lua");
+
 /// One line of the table: a value for each Neovim, or one for all.
 #[derive(Debug)]
 pub struct Figure {
@@ -59,8 +62,13 @@ pub fn measure(pillion: &Path, editors: &Path, effort: &Effort) -> Result<Vec<Fi
         NvimVersion::ALL.map(|version| Desk::new(pillion, Editors::at(editors).nvim(version)));
     figures.extend(moves(&mut desks, effort.moves)?);
     for (size, rounds) in SIZES.into_iter().zip(effort.diffs) {
-        figures.extend(diffs(&mut desks, size, rounds)?);
+        figures.extend(diffs(&mut desks, size, rounds, "")?);
     }
+    for desk in &desks {
+        desk.nvim.lua::<()>(CONFIGURATION, json!([]));
+    }
+    let beside = ", 300 maps and 150 commands";
+    figures.extend(diffs(&mut desks, SIZES[0], effort.diffs[0], beside)?);
     Ok(figures)
 }
 
@@ -243,7 +251,8 @@ fn moves(desks: &mut [Desk], rounds: usize) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn diffs(desks: &mut [Desk], size: usize, rounds: usize) -> Result<[Figure; 2]> {
+/// `beside`: what else Neovim has, in the names of the figures.
+fn diffs(desks: &mut [Desk], size: usize, rounds: usize, beside: &str) -> Result<[Figure; 2]> {
     let original = text::of(size);
     // A change in every function, each another one in each round.
     let proposal = |round| original.replace("readSettings", &format!("readSettings{round}"));
@@ -257,7 +266,8 @@ fn diffs(desks: &mut [Desk], size: usize, rounds: usize) -> Result<[Figure; 2]> 
             took[at].push(milliseconds(desk.propose(&proposal(round))));
         }
     }
-    let name = |part: &str| format!("openDiff {} until it is drawn, {part}", text::name(size));
+    let size = text::name(size);
+    let name = |part: &str| format!("openDiff {size} until it is drawn{beside}, {part}");
     Ok([
         figure(&name("p50"), "ms", took.clone(), 0.5, None)?,
         figure(&name("p99"), "ms", took, 0.99, None)?,

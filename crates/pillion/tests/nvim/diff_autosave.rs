@@ -214,6 +214,117 @@ fn maps_that_are_made_after_the_view_accept_once_it_is_entered(version: NvimVers
     review.is_accepted(EDITED);
 }
 
+/// The maps and commands of a full configuration, and how often the commands were asked for.
+const MANY: &str = "
+    local name = function(number) return 'Do' .. string.char(97 + number % 26, 97 + math.floor(number / 26)) end
+    for number = 0, 149 do
+      vim.api.nvim_create_user_command(name(number), 'echo <q-args>', { nargs = '*' })
+    end
+    for number = 0, 299 do
+      vim.keymap.set('n', ' m' .. number .. 'm', '<Cmd>' .. name(number % 150) .. ' ' .. number .. '<CR>')
+    end
+    _G.asked = { nvim_get_commands = 0, nvim_buf_get_commands = 0 }
+    for call in pairs(_G.asked) do
+      local real = vim.api[call]
+      vim.api[call] = function(...)
+        _G.asked[call] = _G.asked[call] + 1
+        return real(...)
+      end
+    end
+    vim.keymap.set('n', '<C-s>', '<Cmd>w<CR>')";
+
+#[each_neovim]
+fn commands_are_asked_for_once_for_each_event_however_many_maps_there_are(version: NvimVersion) {
+    let mut review = Review::with(version, MANY);
+    let asked = "local asked = { _G.asked.nvim_get_commands, _G.asked.nvim_buf_get_commands }
+        _G.asked = { nvim_get_commands = 0, nvim_buf_get_commands = 0 }
+        return asked";
+    for _ in 0..3 {
+        review.world.nvim.lua::<Value>(asked, json!([]));
+        review.propose(PROPOSED);
+        // It was opened, and entered.
+        assert_eq!(
+            review.world.nvim.lua::<Value>(asked, json!([])),
+            json!([2, 2])
+        );
+        let is_back = "vim.g.was_left == true and vim.fn.bufname():find('^pillion://') ~= nil";
+        review.type_until("<C-w>h:let g:was_left = v:true<CR><C-w>l", is_back);
+        // It was entered again; `:let` is no command of the person's.
+        assert_eq!(
+            review.world.nvim.lua::<Value>(asked, json!([])),
+            json!([1, 1])
+        );
+        review.world.nvim.command("let g:was_left = v:false");
+        review.world.nvim.input("Gomine<Esc><C-s>");
+        review.is_accepted(EDITED);
+    }
+    review.world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn maps_and_commands_that_changed_are_noticed_when_the_proposal_is_entered(version: NvimVersion) {
+    let mut review = Review::with(version, "vim.keymap.set('n', ' k', ':Keep<CR>')");
+    // What is defined before the proposal comes, and then: whether the key of the map writes.
+    for (before, then, key, writes) in [
+        ("command! Keep let g:kept = 1", "", " k", false),
+        (
+            "command! Keep let g:kept = 1",
+            "command! Keep silent write",
+            " k",
+            true,
+        ),
+        (
+            "command! Keep let g:kept = 1",
+            "command! -buffer Keep silent write",
+            " k",
+            true,
+        ),
+        (
+            "command! Keep silent write",
+            "nnoremap <buffer> <C-s> :Keep<CR>",
+            "<C-s>",
+            true,
+        ),
+        (
+            "command! Keep let g:kept = 1",
+            "nnoremap <buffer> <C-s> :Keep<CR>",
+            "<C-s>",
+            false,
+        ),
+        (
+            "command! Keep silent write",
+            "nnoremap <C-s> <Cmd>w<CR>",
+            "<C-s>",
+            true,
+        ),
+        ("delcommand Keep", "nunmap <C-s>", " k", false),
+    ] {
+        review.world.nvim.command(before);
+        review.propose(PROPOSED);
+        review.world.nvim.command(then);
+        let is_back = "vim.g.was_left == true and vim.fn.bufname():find('^pillion://') ~= nil";
+        review.world.nvim.command("let g:was_left = v:false");
+        review.type_until("<C-w>h:let g:was_left = v:true<CR><C-w>l", is_back);
+        let counts: bool = review.world.nvim.lua(
+            "return vim.fn.maparg(..., 'n'):find('pillion.diff.typed', 1, true) ~= nil",
+            json!([key]),
+        );
+        assert_eq!(counts, writes, "{before}, then {then}");
+        if writes {
+            review.world.nvim.input(&format!("Gomine<Esc>{key}"));
+            review.is_accepted(EDITED);
+        } else {
+            review.type_until(
+                &format!("{key}:let g:was_left = v:false<CR>"),
+                "vim.g.was_left == false",
+            );
+            review.is_pending(then);
+            review.world.nvim.input(":w<CR>");
+            review.is_accepted(PROPOSED);
+        }
+    }
+}
+
 /// Writes a part or a copy elsewhere; what autocommands then write was not typed.
 const COPIES: &[&str] = &[
     ":w other.txt<CR>",

@@ -80,14 +80,30 @@ local function without_range(line)
   return line
 end
 
+--- The user commands of the current buffer by name, as far as `M.kind` looks at them: { definition, may_force }. Neovim
+--- gives all at once or none, which takes a millisecond where there are many.
+function M.user_commands()
+  local commands = {}
+  for _, all in ipairs({ vim.api.nvim_get_commands({}), vim.api.nvim_buf_get_commands(0, {}) }) do
+    for name, command in pairs(all) do
+      -- An empty list of a buffer has an entry that is no command.
+      if type(command) == "table" then
+        local may_force = command.callback ~= nil or command.definition:find("!", 1, true) ~= nil
+        commands[name] = { definition = command.definition, may_force = may_force }
+      end
+    end
+  end
+  return commands
+end
+
 --- The effect of a user command: `:W` is taken for what people who type it mean.
-local function of_user_command(name, argument, has_bang, depth)
+local function of_user_command(name, argument, has_bang, commands, depth)
   local entry = find(COMMANDS, name:lower())
-  local command = vim.api.nvim_buf_get_commands(0, {})[name] or vim.api.nvim_get_commands({})[name]
+  commands = commands or M.user_commands()
+  local command = commands[name]
   -- `:Save` and `:File` are whatever people like.
   if entry and entry[3] ~= "rename" then
-    local may_force = command and (command.callback or command.definition:find("!", 1, true))
-    return entry[3], argument, has_bang or may_force ~= nil and may_force ~= false
+    return entry[3], argument, has_bang or command ~= nil and command.may_force
   end
   local definition = command and command.definition:gsub("%b<>", "")
   if
@@ -96,7 +112,7 @@ local function of_user_command(name, argument, has_bang, depth)
     and definition:find("^[%a! ]+$")
     and #vim.split(vim.trim(definition), " +") <= MAX_WORDS
   then
-    local kind, all, is_forced = M.kind(vim.trim(definition) .. " " .. argument, depth + 1)
+    local kind, all, is_forced = M.kind(vim.trim(definition) .. " " .. argument, commands, depth + 1)
     return kind, all, is_forced or has_bang
   end
 end
@@ -130,8 +146,8 @@ local IS_WRITE = { write = true, update = true, exit = true }
 --- The effect of the first command of a line: "write", "update", "exit" (write and quit), "write_all",
 --- "exit_all", "quit_all", "rename" (the buffer), or "unheard" (a write without autocommands); nil for
 --- everything else. The argument of the command, whether it may have a `!`, and whether it is one of Neovim's own
---- with neither a range nor an argument.
-function M.kind(line, depth)
+--- with neither a range nor an argument. `commands`: what `M.user_commands` gave, for who asks about many lines.
+function M.kind(line, commands, depth)
   local name, has_range, is_unheard
   line, name, has_range, is_unheard = without_modifiers(line)
   if not name then
@@ -143,7 +159,7 @@ function M.kind(line, depth)
     if is_unheard then
       return nil
     end
-    return of_user_command(name, argument, has_bang, depth or 0)
+    return of_user_command(name, argument, has_bang, commands, depth or 0)
   end
   local entry = find(COMMANDS, name)
   local kind = entry and entry[3]

@@ -149,21 +149,21 @@ local BEFORE_COLON = { ["<Esc>"] = true, ["<CR>"] = true, ["<C-C>"] = true, ["<C
 local NOTATION = { ["<Bar>"] = "|", ["<Space>"] = " ", ["<lt>"] = "<" }
 
 --- The text that a map types into the command line, as a command; nil if it types more than text there.
-local function command_of(keys)
+local function command_of(keys, commands)
   keys = keys:gsub("^<[Cc]%-[Uu]>", "")
   local line = keys:gsub("<[%w-]+>", NOTATION)
   local rest = keys:gsub("<[%w-]+>", function(key)
     return NOTATION[key] and "" or nil
   end)
   local is_text = not rest:find("<[%w-]+>")
-  return is_text and command_line.kind(line) and line or nil
+  return is_text and command_line.kind(line, commands) and line or nil
 end
 
 --- The same for what types its commands: `:w<CR>`.
-local function without_typing(rhs, mode)
+local function without_typing(rhs, mode, commands)
   local count = 0
   local function replace(before, keys)
-    local line = command_of(keys)
+    local line = command_of(keys, commands)
     if line then
       count = count + 1
       return before .. through_run(line)
@@ -179,14 +179,14 @@ local function without_typing(rhs, mode)
   return changed, count
 end
 
-local function replacement(rhs, mode)
+local function replacement(rhs, mode, commands)
   if rhs == "ZZ" then
     return through_run("exit")
   end
   local count
-  rhs, count = without_typing(rhs, mode)
+  rhs, count = without_typing(rhs, mode, commands)
   local changed = rhs:gsub("<[Cc][Mm][Dd]>(.-)<[Cc][Rr]>", function(line)
-    if not line:find("pillion.diff.typed", 1, true) and command_line.kind(line) then
+    if not line:find("pillion.diff.typed", 1, true) and command_line.kind(line, commands) then
       count = count + 1
       return through_run(line)
     end
@@ -194,11 +194,31 @@ local function replacement(rhs, mode)
   return count > 0 and changed or nil
 end
 
+--- What stands for each `rhs` that was met, by mode; false for those that neither write nor quit. A person has hundreds
+--- of maps, and it depends on nothing but these commands.
+local known = { commands = {} }
+
+local function replacement_of(rhs, mode)
+  local by_rhs = known[mode]
+  if by_rhs[rhs] == nil then
+    by_rhs[rhs] = replacement(rhs, mode, known.commands) or false
+  end
+  return by_rhs[rhs]
+end
+
+local function forget_if_commands_changed()
+  local commands = command_line.user_commands()
+  if not vim.deep_equal(known.commands, commands) then
+    known = { commands = commands }
+  end
+end
+
 local function repeat_maps(buf, mode, maps, is_taken)
+  known[mode] = known[mode] or {}
   for _, map in ipairs(maps) do
     -- What an expression gives is not known before it is used.
     local is_fixed = map.rhs and map.expr ~= 1 and not is_taken[map.lhs]
-    local rhs = is_fixed and replacement(map.rhs, mode)
+    local rhs = is_fixed and replacement_of(map.rhs, mode)
     if rhs then
       vim.api.nvim_buf_set_keymap(buf, mode, map.lhs, rhs, {
         noremap = map.noremap == 1,
@@ -211,6 +231,7 @@ end
 
 --- Repeats the person's maps that write or quit, so that they count as typed.
 function M.repeat_maps(buf)
+  forget_if_commands_changed()
   for _, mode in ipairs({ "n", "x", "s", "i" }) do
     local own, is_taken = vim.api.nvim_buf_get_keymap(buf, mode), {}
     repeat_maps(buf, mode, own, {})
