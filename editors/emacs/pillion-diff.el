@@ -97,6 +97,8 @@ That is `accepted', `rejected' or `closed'.")
   "Close the view of DIFF, which has this OUTCOME."
   (when (memq diff pillion-diff--leaving)
     (setq pillion-diff--leaving (delq diff pillion-diff--leaving))
+    (when (eq diff (pillion-view-focused))
+      (pillion-astray-left diff))
     (condition-case error
         (pillion-view-remove diff)
       (error (pillion-say "cannot close the view of %s: %s" (pillion-diff-path diff)

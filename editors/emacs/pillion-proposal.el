@@ -34,7 +34,8 @@
   is-deciding merged
   ;; The buffer with what the person wrote into a former revision.
   kept
-  ;; Since when it has a focus for which the person did not ask; the last key that was meant for another.
+  ;; Since when it has, or no longer has, a focus for which the person did not ask; the last key that was meant for
+  ;; another.
   came-at (astray-at 0.0)
   ;; Where it is shown: the frame, its windows, and its configuration before.
   frame windows arrangement config control is-hidden is-announced)

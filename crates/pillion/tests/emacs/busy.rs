@@ -47,6 +47,117 @@ fn keys_of_the_first_second_change_nothing(version: EmacsVersion) {
     world.emacs.assert_no_errors();
 }
 
+/// A buffer such as that of a commit's message, in which the keys that decide about a proposal do something else.
+const COMMIT: &str = "(defvar test-did nil) \
+    (defun test-commit () (interactive) (push 'committed test-did)) \
+    (defun test-cancel () (interactive) (push 'cancelled test-did)) \
+    (define-minor-mode test-commit-mode \"\" :keymap (list (cons (kbd \"C-c C-c\") #'test-commit) (cons (kbd \"C-c C-k\") #'test-cancel)))";
+
+/// Goes to that buffer.
+const MESSAGE: &str = "(progn (switch-to-buffer \"message\") (test-commit-mode 1))";
+
+/// That the view is gone, and the person in that buffer.
+const IN_MESSAGE: &str = "(and (null pillion-diff--leaving) (equal (buffer-name) \"message\"))";
+
+#[each_emacs]
+fn what_is_pressed_twice_decides_nothing_in_the_buffer_below(version: EmacsVersion) {
+    let world = World::with(version, Home::new(), |setup| setup.init(COMMIT));
+    let mut gemini = world.gemini();
+    for decision in ["<C-c><C-c>", "<C-c><C-k>", "the agent's"] {
+        world.emacs.eval(MESSAGE);
+        world.propose(&gemini, PROPOSED);
+        // No machine is so slow that this is over before the keys come.
+        world.emacs.eval("(setq pillion-astray--delay 1000)");
+        match decision {
+            "the agent's" => drop(gemini.close(&world.path).unwrap()),
+            keys => world.emacs.input(keys),
+        }
+        match decision {
+            "<C-c><C-c>" => world.is_accepted(&mut gemini, PROPOSED),
+            "<C-c><C-k>" => world.is_rejected(&mut gemini),
+            _ => world.wait_gone(),
+        }
+        world.emacs.wait_until("the buffer below", IN_MESSAGE);
+        for (keys, name) in [
+            ("<C-c><C-c>", "C-c C-c"),
+            ("<C-c><C-k>", "C-c C-k"),
+            ("<C-c><C-c><C-c><C-c>", "C-c C-c"),
+        ] {
+            world.emacs.eval(CLEAR);
+            world.emacs.input(keys);
+            world.emacs.wait_said(&format!(
+                "the proposal for a.txt has just closed: {name} counts here once you pause"
+            ));
+            world.emacs.pane().wait_read();
+            let did: String = world.emacs.get("(format \"%S\" test-did)");
+            assert_eq!(did, "nil", "{keys} after {decision}");
+        }
+        // All other keys are the buffer's.
+        world
+            .emacs
+            .input_until("<C-x>h", "(= (mark t) (point-max))");
+        world
+            .emacs
+            .eval("(setq pillion-astray--delay 0 pillion-astray--burst 0)");
+        world
+            .emacs
+            .input_until("<C-c><C-c>", "(equal test-did '(committed))");
+        world
+            .emacs
+            .input_until("<C-c><C-k>", "(equal test-did '(cancelled committed))");
+        let is_watched = "(if (memq 'pillion-astray--check-left pre-command-hook) t :json-false)";
+        assert!(!world.emacs.get::<bool>(is_watched));
+        world
+            .emacs
+            .eval("(deactivate-mark) (setq test-did nil pillion-astray--delay 1.0 pillion-astray--burst 0.3)");
+    }
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn only_who_was_in_the_view_that_closed_is_kept_from_deciding(version: EmacsVersion) {
+    let world = World::with(version, Home::new(), |setup| setup.init(COMMIT));
+    let mut gemini = world.gemini();
+    let forever = "(setq pillion-astray--delay 1000)";
+
+    // They had gone elsewhere.
+    world.propose(&gemini, PROPOSED);
+    world.emacs.eval(forever);
+    world.emacs.eval(MESSAGE);
+    gemini.close(&world.path).unwrap();
+    world.wait_gone();
+    world
+        .emacs
+        .input_until("<C-c><C-c>", "(equal test-did '(committed))");
+
+    // The next proposal is one to decide about.
+    let other = world.home.file("b.txt", "b\n");
+    world.emacs.eval("(setq pillion-astray--delay 1.0)");
+    world.propose(&gemini, PROPOSED);
+    gemini.propose(&other, "B\n");
+    world
+        .emacs
+        .wait_until("two", "(= 2 (length pillion-diff--pending))");
+    world.emacs.eval(forever);
+    world.emacs.input("<C-c><C-c>");
+    let expected = pillion_agent::Update::accepted(world.path.display().to_string(), PROPOSED);
+    assert_eq!(gemini.outcome(), expected);
+    world
+        .emacs
+        .wait_until("the next", "(equal (buffer-name) \"*Proposal: b.txt*\")");
+    // As long as `World::look` would wait.
+    let is_seen = "(and (pillion-diff-seen-count (pillion-view-focused)) (> (- (float-time) (pillion-diff-seen-since (pillion-view-focused))) 0.8))";
+    world.emacs.wait_until("a look", is_seen);
+    world.emacs.input("<C-c><C-k>");
+    let path = other.display().to_string();
+    assert_eq!(
+        gemini.outcome(),
+        pillion_agent::Update::DiffRejected { path }
+    );
+    world.wait_gone();
+    world.emacs.assert_no_errors();
+}
+
 #[each_emacs]
 fn who_has_typed_nothing_yet_does_not_count_as_typing(version: EmacsVersion) {
     let world = World::new(version);
