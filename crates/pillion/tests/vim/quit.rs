@@ -118,3 +118,57 @@ fn wqa_writes_what_can_be_written(version: VimVersion) {
     review.vim().input(":qa<CR>");
     assert_eq!(review.vim().wait_exit(), 0);
 }
+
+#[each_vim]
+fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimVersion) {
+    // Typed as soon as the view is gone: no machine is so slow that the guard is over then.
+    let mut review = Review::with(
+        version,
+        "let [g:again, g:written] = ['', 0]\n\
+         autocmd User PillionDiffClosed call feedkeys(g:again, 't')\n\
+         autocmd BufWritePost * let g:written += 1",
+    );
+    for (first, again) in [
+        (":q<CR>", ":q"),
+        (":q!<CR>", ":q!"),
+        (":w<CR>", ":w"),
+        (":wq<CR>", ":wq"),
+        (":x<CR>", ":x"),
+        ("ZZ", "ZZ"),
+        ("", ":q"),
+        ("", "ZQ"),
+    ] {
+        review.begin(PROPOSED);
+        review.look();
+        review.vim().command("messages clear");
+        let end = if again.starts_with(':') { "\\<CR>" } else { "" };
+        review
+            .vim()
+            .command(&format!("let g:again = \"{again}{end}\""));
+        match first {
+            "" => review.close(),
+            ":q<CR>" | ":q!<CR>" => {
+                review.vim().input(first);
+                review.is_rejected();
+            }
+            _ => {
+                review.vim().input(first);
+                review.is_accepted(PROPOSED);
+            }
+        }
+        review.vim().wait_said(&format!(
+            "the proposal for a.txt has just closed: {again} counts here once you pause"
+        ));
+        let state: (String, u32) = review.vim().get("[bufname(), g:written]");
+        assert_eq!(state, ("a.txt".to_owned(), 0), "{first}");
+    }
+    review.vim().command("let g:again = ''");
+    review
+        .vim()
+        .wait_until("a pause", "!exists('#PillionLeft#CmdlineLeave')");
+    assert_eq!(review.vim().get::<String>("maparg('ZZ', 'n')"), "");
+    review.vim().input_until(":w<CR>", "g:written == 1");
+    review.vim().assert_no_errors();
+    review.vim().input("ZZ");
+    assert_eq!(review.vim().wait_exit(), 0);
+}

@@ -1,9 +1,13 @@
 vim9script
 
 # Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
-# focus. Until they pause, what they type there changes nothing.
+# focus. Until they pause, what they type there changes nothing. Nor do they see at once that it is gone: until they
+# pause, what would have decided about it closes and writes nothing in the window that they are left in.
 
 import autoload '../notify.vim'
+import autoload './command_line.vim'
+import autoload './pending.vim'
+import autoload './typed.vim'
 
 # For how long keys are meant for what had the focus before, and how soon one follows another of the same text.
 # Milliseconds.
@@ -14,6 +18,14 @@ var buf = 0
 var timer = 0
 var ends = 0.0
 var errmsg = ''
+
+# Of the proposal that is gone: the name of its file, and what ends the guard.
+var left = ''
+var left_timer = 0
+
+# The keys that write and close as a command does, and those of them that are mapped until the guard ends.
+const CLOSING = ['ZZ', 'ZQ']
+var mapped: list<string> = []
 
 def Now(): float
   return reltime()->reltimefloat() * 1000
@@ -62,4 +74,67 @@ export def End()
   augroup PillionAstray
     autocmd!
   augroup END
+enddef
+
+def Unguard()
+  timer_stop(left_timer)
+  for keys in mapped
+    execute $'silent! nunmap {keys}'
+  endfor
+  mapped = []
+  augroup PillionLeft
+    autocmd!
+  augroup END
+enddef
+
+def GuardFor(duration: number)
+  timer_stop(left_timer)
+  left_timer = timer_start(duration, (_) => Unguard())
+enddef
+
+# Says that what the person typed did nothing. Those that follow quickly do nothing either.
+def Refuse(keys: string)
+  if timer_info(left_timer)[0].remaining < BURST
+    GuardFor(BURST)
+  endif
+  notify.Soon('info', $'the proposal for {left} has just closed: {keys} counts here once you pause')
+enddef
+
+def IsInProposal(): bool
+  return !empty(pending.OfBuffer(bufnr()))
+enddef
+
+# What keys that close stand for just now.
+export def Closing(keys: string): string
+  if IsInProposal()
+    return keys
+  endif
+  Refuse(keys)
+  return ''
+enddef
+
+def OnCommand()
+  const line = trim(getcmdline())
+  const [kind, argument, _] = command_line.Kind(line)
+  if index(['write', 'update', 'exit', 'quit'], kind) >= 0 && argument == '' && !IsInProposal()
+      && !typed.IsPlayed('CmdlineLeave Autocommands')
+    setcmdline('')
+    Refuse($':{line}')
+  endif
+enddef
+
+# A proposal in which the person was is gone.
+export def Left(name: string)
+  Unguard()
+  left = name
+  for keys in CLOSING
+    if maparg(keys, 'n') == ''
+      execute $'nnoremap <silent> <expr> {keys} pillion#diff#astray#Closing("{keys}")'
+      add(mapped, keys)
+    endif
+  endfor
+  augroup PillionLeft
+    autocmd CmdlineLeave : OnCommand()
+  augroup END
+  GuardFor(DELAY)
 enddef

@@ -6,6 +6,7 @@ import autoload '../diff.vim' as diffs
 import autoload '../busy.vim'
 import autoload '../events.vim'
 import autoload '../notify.vim'
+import autoload './astray.vim'
 import autoload './notes.vim'
 import autoload './pending.vim'
 import autoload './proposal.vim'
@@ -60,12 +61,15 @@ def TakeAway(diff: dict<any>)
     endif
   endfor
   # With the window closed, Vim chose where the person is now; with the window there, the person did.
-  const was_put_elsewhere = diff.was_inside && !view.IsShown(diff)
+  const is_inside = diff.was_inside && !view.IsShown(diff) || pending.IsInside(diff)
   try
-    view.Finish(diff, was_put_elsewhere || pending.IsInside(diff))
+    view.Finish(diff, is_inside)
   catch
     notify.Warn($'cannot close the view of {diff.path}: {v:exception}')
   endtry
+  if is_inside
+    astray.Left(fnamemodify(diff.path, ':t'))
+  endif
   events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
   waiting.Update()
   # Those that wait open by themselves.

@@ -146,7 +146,8 @@ enddef
 # Repeats the person's maps that write in the proposal's buffer, the current one, so that they count as typed.
 export def RepeatMaps()
   var is_taken: dict<bool> = {}
-  for map in maplist()->sort((a, b) => b.buffer - a.buffer)
+  # Those of `astray.vim` are gone in a second.
+  for map in maplist()->filter((_, map) => map.rhs !~ 'pillion#diff#astray#')->sort((a, b) => b.buffer - a.buffer)
     for kind in ['n', 'x', 'i']
       const key = kind .. ' ' .. map.lhs
       const line = (map.mode =~ kind || map.mode == ' ' && kind == 'n' || map.mode == 'v' && kind == 'x')
