@@ -188,3 +188,63 @@ fn update_on_an_unedited_proposal_says_what_accepts(version: NvimVersion) {
     review.world.nvim.input("Gomine<Esc>:up<CR>");
     review.is_accepted(EDITED);
 }
+
+#[each_neovim]
+fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: NvimVersion) {
+    // Typed as soon as the view is gone: no machine is so slow that the guard is over then.
+    let mut review = Review::with(
+        version,
+        "vim.g.again, vim.g.written = '', 0
+         vim.api.nvim_create_autocmd('User', { pattern = 'PillionDiffClosed', callback = function()
+           vim.api.nvim_feedkeys(vim.keycode(vim.g.again), 't', false)
+         end })
+         vim.cmd('autocmd BufWritePost * let g:written += 1')",
+    );
+    for (first, again) in [
+        (":q<CR>", ":q"),
+        (":q!<CR>", ":q!"),
+        (":w<CR>", ":w"),
+        (":wq<CR>", ":wq"),
+        (":x<CR>", ":x"),
+        ("ZZ", "ZZ"),
+        ("", ":q"),
+        ("", "ZQ"),
+    ] {
+        review.propose(PROPOSED);
+        review.world.nvim.command("messages clear");
+        let end = if again.starts_with(':') { "<CR>" } else { "" };
+        review
+            .world
+            .nvim
+            .lua::<()>("vim.g.again = ...", json!([format!("{again}{end}")]));
+        review.world.nvim.input(first);
+        match first {
+            "" => drop(review.gemini.close(&review.path).unwrap()),
+            ":q<CR>" | ":q!<CR>" => review.is_rejected(),
+            _ => review.is_accepted(PROPOSED),
+        }
+        let said =
+            format!("the proposal for a.txt has just closed: {again} counts here once you pause");
+        let is_said = format!("vim.api.nvim_exec('messages', true):find('{said}', 1, true) ~= nil");
+        review.world.nvim.wait_until(&said, &is_said);
+        let state: Value = review.world.nvim.lua(
+            "return { vim.fn.fnamemodify(vim.fn.bufname(), ':t'), vim.g.written }",
+            json!([]),
+        );
+        assert_eq!(state, json!(["a.txt", 0]), "{first}");
+    }
+    review.world.nvim.command("let g:again = ''");
+    review.world.nvim.wait_until(
+        "a pause",
+        "#vim.api.nvim_get_autocmds({ group = 'PillionAstray' }) == 0",
+    );
+    let mapped: String = review
+        .world
+        .nvim
+        .lua("return vim.fn.maparg('ZZ', 'n')", json!([]));
+    assert_eq!(mapped, "");
+    review.type_until(":w<CR>", "vim.g.written == 1");
+    review.world.nvim.assert_no_errors();
+    review.world.nvim.input("ZZ");
+    assert_eq!(review.world.nvim.wait_exit(), 0);
+}

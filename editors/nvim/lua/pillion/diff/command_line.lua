@@ -171,6 +171,14 @@ function M.kind(line, commands, depth)
   return kind, argument, has_bang, argument == "" and not has_range
 end
 
+--- True if the first command of a line does nothing but write or close what the window shows.
+function M.closes_or_writes(line)
+  local _, name = without_modifiers(line)
+  local kind, argument = M.kind(line)
+  -- `:q` is none of the kinds: it needs no map that is repeated.
+  return find({ { "q", "quit" } }, (name or ""):lower()) ~= nil or (IS_WRITE[kind] == true and argument == "")
+end
+
 --- The name in a write instead of the file of its buffer: "" for none, also for `++enc=…` and for what
 --- comes after `|`.
 local function file_of(argument)

@@ -1,5 +1,6 @@
 --- Which diffs wait for a decision, and how the settled ones go.
 
+local astray = require("pillion.diff.astray")
 local events = require("pillion.events")
 local focus = require("pillion.diff.focus")
 local notes = require("pillion.diff.notes")
@@ -117,10 +118,14 @@ local function take_away(diff)
   inherit_origin(diff)
   -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
   local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right or -1)
-  local ok, problem = pcall(view.finish, diff, was_put_elsewhere or M.is_inside(diff))
+  local is_inside = was_put_elsewhere or M.is_inside(diff)
+  local ok, problem = pcall(view.finish, diff, is_inside)
   M.guard()
   if not ok then
     notify.unasked("error", ("cannot close the view of %s: %s"):format(diff.path, problem))
+  end
+  if is_inside then
+    astray.left(vim.fn.fnamemodify(diff.path, ":t"), M.of_buffer)
   end
   M.emit("PillionDiffClosed", diff, diff.outcome)
 end

@@ -6,6 +6,7 @@
 --- commands in their middle look the same, and those like `<Cmd>w<CR>` leave no trace: both are repeated in
 --- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
+local astray = require("pillion.diff.astray")
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
 
@@ -229,6 +230,10 @@ local function repeat_maps(buf, mode, maps, is_taken)
   end
 end
 
+local function is_the_persons(map)
+  return not astray.is_own(map)
+end
+
 --- Repeats the person's maps that write or quit, so that they count as typed.
 function M.repeat_maps(buf)
   forget_if_commands_changed()
@@ -238,7 +243,7 @@ function M.repeat_maps(buf)
     for _, map in ipairs(own) do
       is_taken[map.lhs] = true
     end
-    local global = vim.api.nvim_get_keymap(mode)
+    local global = vim.iter(vim.api.nvim_get_keymap(mode)):filter(is_the_persons):totable()
     repeat_maps(buf, mode, global, is_taken)
     for _, map in ipairs(global) do
       is_taken[map.lhs] = true

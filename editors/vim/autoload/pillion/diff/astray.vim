@@ -23,10 +23,6 @@ var errmsg = ''
 var left = ''
 var left_timer = 0
 
-# The keys that write and close as a command does, and those of them that are mapped until the guard ends.
-const CLOSING = ['ZZ', 'ZQ']
-var mapped: list<string> = []
-
 def Now(): float
   return reltime()->reltimefloat() * 1000
 enddef
@@ -76,12 +72,19 @@ export def End()
   augroup END
 enddef
 
+# True if these keys are mapped until the guard ends, and not by the person.
+def IsOurs(keys: string): bool
+  return indexof(maplist(), (_, map) => map.lhs ==# keys && map.rhs =~ '^pillion#diff#astray#') >= 0
+enddef
+
 def Unguard()
   timer_stop(left_timer)
-  for keys in mapped
-    execute $'silent! nunmap {keys}'
-  endfor
-  mapped = []
+  if IsOurs('ZZ')
+    nunmap ZZ
+  endif
+  if IsOurs('ZQ')
+    nunmap ZQ
+  endif
   augroup PillionLeft
     autocmd!
   augroup END
@@ -127,12 +130,9 @@ enddef
 export def Left(name: string)
   Unguard()
   left = name
-  for keys in CLOSING
-    if maparg(keys, 'n') == ''
-      execute $'nnoremap <silent> <expr> {keys} pillion#diff#astray#Closing("{keys}")'
-      add(mapped, keys)
-    endif
-  endfor
+  # They write and close as a command does. Those that the person mapped stay theirs.
+  silent! nnoremap <unique> <silent> <expr> ZZ pillion#diff#astray#Closing('ZZ')
+  silent! nnoremap <unique> <silent> <expr> ZQ pillion#diff#astray#Closing('ZQ')
   augroup PillionLeft
     autocmd CmdlineLeave : OnCommand()
   augroup END
