@@ -86,6 +86,10 @@ fn the_last_window_stays_while_a_proposal_waits(version: VimVersion) {
             .vim()
             .wait_until("a view", "bufname() =~ '^pillion://'");
         review.close();
+        // What is typed before counts for the view that has closed.
+        review
+            .vim()
+            .wait_until("a pause", "!exists('#PillionLeft#CmdlineLeave')");
     }
     review.waits_in_one_window();
     review.vim().input("<Esc>:qa!<CR>");
