@@ -153,7 +153,11 @@ fn prepare(run: &mut Run, args: &Args) -> Result<(Needs, Option<Vec<Binary>>)> {
         let installing = (!args.fast).then(|| scope.spawn(Needs::install));
         let mut options = vec!["--lib", "--bins", "--tests"];
         match &args.only {
-            Some(suite) => options = vec!["--package", "pillion", "--test", suite],
+            Some(suite) => {
+                // Cargo builds the programs of the packages whose tests these are, and no other that they run.
+                run.check(&["build", "--package", "companion-conformance"])?;
+                options = vec!["--package", "pillion", "--test", suite];
+            }
             None => options.push("--workspace"),
         }
         let binaries = run.step("build the tests", || {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The modules of a crate: the paths that each one's code names.
 type Modules = BTreeMap<Vec<String>, Vec<Vec<String>>>;
@@ -18,7 +18,8 @@ fn read(folder: &Path, module: &[String], modules: &mut Modules) {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
         let mut module = module.to_vec();
-        if name == "tests" {
+        // A program beside a library is a crate of its own.
+        if name == "tests" || name == "bin" {
             continue;
         }
         if path.is_dir() {
@@ -191,13 +192,19 @@ fn circles(uses: &Uses) -> BTreeSet<BTreeSet<String>> {
 
 #[test]
 fn no_modules_use_each_other_in_a_circle() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let folders = |parent: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(parent).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let crates = ["crates", "tools"].map(|it| folders(&root.join(it)));
+    let libraries = crates.concat().into_iter().map(|it| it.join("src"));
+    let sources = libraries.flat_map(|it| [folders(&it.join("bin")), vec![it]].concat());
     let mut found = Vec::new();
-    for entry in fs::read_dir(crates).unwrap() {
-        let folder = entry.unwrap().path();
-        let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
+    for folder in sources {
+        let name = folder.strip_prefix(&root).unwrap().display().to_string();
         let mut modules = Modules::new();
-        read(&folder.join("src"), &[], &mut modules);
+        read(&folder, &[], &mut modules);
         assert!(modules.contains_key(&[][..]), "{name} has a root");
         for (parent, uses) in uses(&modules) {
             let place = [vec![name.clone()], parent].concat().join("::");

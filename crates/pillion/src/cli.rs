@@ -10,9 +10,8 @@ use crate::commands::changes::{self, decide, forget, log, look, show, turns};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
-    accept, completions, conformance, context, detect, diff, diffs, doctor, env, focus, hook,
-    install, kakoune, list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve,
-    uninstall,
+    accept, completions, context, detect, diff, diffs, doctor, env, focus, hook, install, kakoune,
+    list, lsp, man, mention, reject, review, review_mode, run, send_notes, serve, uninstall,
 };
 
 /// The IDE companion for terminal coding agents, in any editor
@@ -84,7 +83,6 @@ pub enum Command {
     SendNotes(send_notes::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
-    Conformance(conformance::Args),
     Hook(hook::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
@@ -142,7 +140,6 @@ impl Cli {
             Some(Command::SendNotes(args)) => send_notes::run(args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),
-            Some(Command::Conformance(args)) => conformance::run(args),
             Some(Command::Hook(args)) => hook::run(args),
             Some(Command::Install(args)) => install::run(args),
             Some(Command::Uninstall(args)) => uninstall::run(args),

@@ -3,7 +3,6 @@
 pub mod accept;
 pub mod changes;
 pub mod completions;
-pub mod conformance;
 pub mod context;
 pub mod detect;
 pub mod diff;

@@ -1,6 +1,4 @@
 //! Asks before a command opens a session with a companion that may bear no second one.
-//!
-//! Running `pillion conformance` counts as consent.
 
 use pillion_discovery::survey::Companion;
 use pillion_text::stderr;

@@ -11,6 +11,7 @@ mod claude;
 mod claude_npm;
 mod codex;
 mod codex_npm;
+pub mod conformance;
 mod copilot;
 mod editors;
 mod emacs;

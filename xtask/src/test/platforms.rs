@@ -16,6 +16,9 @@ use crate::{prerequisites, target_dir};
 const MACOS: &str = "aarch64-apple-darwin";
 const WINDOWS: &str = "x86_64-pc-windows-gnu";
 
+/// What is run there.
+const PROGRAMS: [&str; 4] = ["--package", "pillion", "--package", "companion-conformance"];
+
 /// The crates whose module tests run on Windows: others need a terminal, or tests of theirs a Unix.
 const CRATES: [&str; 7] = [
     "protocol",
@@ -47,7 +50,7 @@ const CONFORMANCE: &str = r#"
       sleep 0.1
     done
     cat "$folder/ready"
-    timeout 600 "$WINE" "$PROGRAM" conformance --workspace "Z:$folder" < /dev/null
+    timeout 600 "$WINE" "$SUITE" --workspace "Z:$folder" < /dev/null
 "#;
 
 /// Runs what can be.
@@ -92,7 +95,7 @@ fn windows_jobs() -> Result<Vec<Job>> {
             command: compile,
             may_be_flaky: false,
         },
-        job(&["build", "--target", WINDOWS, "--package", "pillion"]),
+        job(&[&["build", "--target", WINDOWS], &PROGRAMS[..]].concat()),
     ];
     for name in CRATES {
         let package = format!("pillion-{name}");
@@ -101,12 +104,14 @@ fn windows_jobs() -> Result<Vec<Job>> {
         in_wine(&mut job.command, &target);
         jobs.push(job);
     }
+    let programs = target.join(WINDOWS).join("debug");
     let mut conformance = Command::new("sh");
     in_wine(&mut conformance, &target);
     conformance
         .args(["-c", CONFORMANCE])
         .env("WINE", prerequisites::WINE)
-        .env("PROGRAM", target.join(WINDOWS).join("debug/pillion.exe"));
+        .env("PROGRAM", programs.join("pillion.exe"))
+        .env("SUITE", programs.join("companion-conformance.exe"));
     jobs.push(Job {
         title: "the conformance suite in Wine".to_owned(),
         command: conformance,

@@ -29,7 +29,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
         &["run", "env", "hook", "doctor", "context", "mention"],
     ),
     ("Editors", &["install", "uninstall", "list", "detect"]),
-    ("Scripts", &["serve", "diff", "focus", "conformance"]),
+    ("Scripts", &["serve", "diff", "focus"]),
     ("Set-up", &["completions", "man", "help"]),
 ];
 

@@ -54,7 +54,7 @@ fn every_archive_has_all_that_it_is_to_have() {
         assert!(text("man/man1/pillion-install.1").contains(".TH pillion-install 1"));
         for file in ["pillion.bash", "pillion.fish", "_pillion", "pillion.ps1"] {
             assert!(
-                text(&format!("completions/{file}")).contains("conformance"),
+                text(&format!("completions/{file}")).contains("review-mode"),
                 "{file}"
             );
         }

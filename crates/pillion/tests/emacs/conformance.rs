@@ -1,27 +1,23 @@
 //! The companion of a real Emacs keeps the contract, every rule of it.
 
-use std::process::Command;
 use std::thread;
 
+use pillion_testkit::conformance::{commands, fill, run, suite};
 use pillion_testkit::{EmacsVersion, Home, each_emacs};
 
-use crate::shared_conformance::{commands, fill, run};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
-#[each_emacs]
+#[each_emacs(conformance)]
 fn emacs_passes(version: EmacsVersion) {
     let home = Home::new();
     fill(&home);
     home.file("b.txt", "text\n\n\n\ntext\n");
     let other = home.other_workspace("other");
     let world = World::with(version, home, |setup| setup.arg("b.txt"));
-    let mut command = Command::new(PILLION);
-    command
-        .arg("conformance")
-        .args(commands(&format!("kill {}", world.emacs.pid())))
-        .env_clear()
-        .envs(world.home.env().iter())
-        .current_dir(world.home.workspace());
+    let mut command = suite(
+        &world.home,
+        commands(&format!("kill {}", world.emacs.pid())),
+    );
     let running = thread::spawn(move || run(&mut command));
     // By then it has read the files.
     world

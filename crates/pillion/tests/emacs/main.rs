@@ -21,9 +21,6 @@ mod no_diffs;
 mod notes;
 mod review;
 mod seen;
-#[allow(dead_code, reason = "shared with the other tests of the command")]
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 mod sources;
 mod start;
 mod starters;

@@ -48,7 +48,7 @@ const CASES: [(&str, &[&str], &str); 6] = [
     ("pillion install n", &["nvim"], "gemini"),
     ("pillion completions ", &["fish", "zsh"], "gemini"),
     ("pillion doctor ", &["claude", "codex", "gemini"], "nvim"),
-    ("pillion man ", &["review", "conformance"], "gemini"),
+    ("pillion man ", &["review", "serve"], "gemini"),
 ];
 
 fn check(shell: &str, options: &[&str], script: &str) {

@@ -14,8 +14,6 @@ mod claude;
 mod client;
 mod commands;
 mod completions;
-mod conformance;
-mod conformance_page;
 mod context;
 mod decisions;
 mod detect;
@@ -57,9 +55,6 @@ mod serve;
 #[allow(dead_code, reason = "shared with tests that use more of it")]
 #[path = "../shared/agent_work.rs"]
 mod shared_agent_work;
-#[allow(dead_code, reason = "shared with the other tests of the command")]
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 #[allow(dead_code, reason = "shared with tests that use more of it")]
 #[path = "../../../companion/tests/shared/doubts.rs"]
 mod shared_doubts;

@@ -1,14 +1,13 @@
 //! The companion of a real Kakoune keeps the contract, every rule of it.
 
-use std::process::Command;
 use std::thread;
 
+use pillion_testkit::conformance::{commands, fill, run, suite};
 use pillion_testkit::{Home, KakouneVersion, each_kakoune};
 
-use crate::shared_conformance::{commands, fill, run};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
-#[each_kakoune]
+#[each_kakoune(conformance)]
 fn kakoune_passes(version: KakouneVersion) {
     let home = Home::new();
     fill(&home);
@@ -18,13 +17,10 @@ fn kakoune_passes(version: KakouneVersion) {
     let text = "text\n\n\n\ntext\n";
     let files = [("a.txt", text), ("b.txt", text)];
     let world = World::with(version, home, &files, |setup| setup);
-    let mut command = Command::new(PILLION);
-    command
-        .arg("conformance")
-        .args(commands(&format!("kill {}", world.kakoune.pid())))
-        .env_clear()
-        .envs(world.home.env().iter())
-        .current_dir(world.home.workspace());
+    let mut command = suite(
+        &world.home,
+        commands(&format!("kill {}", world.kakoune.pid())),
+    );
     let running = thread::spawn(move || run(&mut command));
     let status = format!("{}/out/status", world.kakoune.get("%opt{pillion_dir}"));
     // By then it has read the files.

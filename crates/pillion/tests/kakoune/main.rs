@@ -19,8 +19,5 @@ mod install;
 mod notes;
 mod open_with;
 mod seen;
-#[allow(dead_code, reason = "shared with the other tests of the command")]
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 mod split;
 mod world;

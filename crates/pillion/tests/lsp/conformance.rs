@@ -7,12 +7,12 @@ use std::thread;
 use std::time::Duration;
 
 use percent_encoding::percent_decode_str;
+use pillion_testkit::conformance::{claude_commands, close_line, commands, fill, run, suite};
 use serde_json::{Value, json};
 
 use crate::agent;
 use crate::client::{Editor, uri};
 use crate::sandbox::Sandbox;
-use crate::shared_conformance::{claude_commands, close_line, commands, fill, run};
 
 /// An editor that shows what it is asked to show, and edits nothing.
 struct Shower {
@@ -69,12 +69,11 @@ impl Shower {
         }
     }
 
-    /// Serves while `pillion conformance` runs; another folder is opened meanwhile.
+    /// Serves while the suite runs; another folder is opened meanwhile.
     fn pass(mut self, sandbox: &Sandbox) {
         let other = sandbox.home.other_workspace("other");
         let stop = format!("kill {}", self.editor.child.id());
-        let mut command = sandbox.command(["conformance"]);
-        command.args(commands(&stop));
+        let mut command = suite(&sandbox.home, commands(&stop));
         let running = thread::spawn(move || run(&mut command));
         let mut has_changed = false;
         while !running.is_finished() {
@@ -98,8 +97,10 @@ impl Shower {
     fn pass_claudes(mut self, sandbox: &Sandbox) {
         let asked = sandbox.home.root().join("close");
         let stop = format!("kill {}", self.editor.child.id());
-        let mut command = sandbox.command(["conformance"]);
-        command.args(claude_commands(&stop, Some(&close_line(&asked))));
+        let mut command = suite(
+            &sandbox.home,
+            claude_commands(&stop, Some(&close_line(&asked))),
+        );
         let running = thread::spawn(move || run(&mut command));
         while !running.is_finished() {
             if let Some(message) = self.editor.poll(Duration::from_millis(20)) {
@@ -123,6 +124,7 @@ impl Shower {
 }
 
 #[test]
+#[ignore = "in --all: takes a minute: cargo xtask test --all"]
 fn an_editor_without_a_plugin_keeps_claude_codes_rules() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
@@ -130,6 +132,7 @@ fn an_editor_without_a_plugin_keeps_claude_codes_rules() {
 }
 
 #[test]
+#[ignore = "in --all: takes a minute: cargo xtask test --all"]
 fn a_plugin_passes() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
@@ -143,6 +146,7 @@ fn a_plugin_passes() {
 }
 
 #[test]
+#[ignore = "in --all: takes a minute: cargo xtask test --all"]
 fn an_editor_without_a_plugin_passes() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
 use pillion_protocol::Dialect;
+use pillion_testkit::conformance::{commands, fill, run, suite};
 use pillion_testkit::{Npm, SOON, TestAgent, kill_tree, programs_below};
 
 use crate::agent::{accepted, rejected};
 use crate::sandbox::Sandbox;
-use crate::shared_conformance::{commands, fill, run};
 
 /// A person at the example.
 struct Example {
@@ -151,7 +151,7 @@ fn the_example_of_a_plugin_shows_accepts_rejects_and_comes_back() {
 }
 
 #[test]
-#[ignore = "needs Node: cargo xtask test"]
+#[ignore = "in --all: needs Node: cargo xtask test --all"]
 fn the_example_of_a_plugin_keeps_the_contract() {
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
@@ -161,8 +161,10 @@ fn the_example_of_a_plugin_keeps_the_contract() {
     let agent = connect(&sandbox);
     example.wait("agents: Gemini CLI; to review: 0");
     agent.disconnect();
-    let mut command = sandbox.command(["conformance"]);
-    command.args(commands(&format!("kill {}", example.child.id())));
+    let mut command = suite(
+        &sandbox.home,
+        commands(&format!("kill {}", example.child.id())),
+    );
     // It has one folder, which does not change. Nothing but time shows that a silent stream lives.
     run(&mut command).expect_all_but(&["C1.1-stream-alive", "C2.5-atomic", "C2.5-separator"]);
 }

@@ -32,8 +32,6 @@ mod roots;
 mod sandbox;
 #[path = "../shared/agent_work.rs"]
 mod shared_agent_work;
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 #[path = "../../../companion/tests/shared/doubts.rs"]
 mod shared_doubts;
 #[path = "../shared/encodings.rs"]

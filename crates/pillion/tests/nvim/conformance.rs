@@ -1,20 +1,19 @@
 //! The companion of a real Neovim keeps the contract, every rule of it.
 
 use std::fs;
-use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
+use pillion_testkit::conformance::{claude_commands, close_line, commands, fill, run, suite};
 use pillion_testkit::{Home, NvimVersion, each_neovim};
 
 use serde_json::json;
 
-use crate::shared_conformance::{claude_commands, close_line, commands, fill, run};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-#[each_neovim]
+#[each_neovim(conformance)]
 fn neovim_passes(version: NvimVersion) {
     let home = Home::new();
     fill(&home);
@@ -22,13 +21,7 @@ fn neovim_passes(version: NvimVersion) {
     let text = "text\n\n\n\ntext\n";
     let files = [("a.txt", text), ("b.txt", text)];
     let world = World::with(version, home, &files, |setup| setup);
-    let mut command = Command::new(PILLION);
-    command
-        .arg("conformance")
-        .args(commands(&format!("kill {}", world.nvim.pid())))
-        .env_clear()
-        .envs(world.home.env().iter())
-        .current_dir(world.home.workspace());
+    let mut command = suite(&world.home, commands(&format!("kill {}", world.nvim.pid())));
     let running = thread::spawn(move || run(&mut command));
     // By then it has read the files.
     let connected = "#require('pillion.client').state.agents > 0";
@@ -41,7 +34,7 @@ fn neovim_passes(version: NvimVersion) {
     outcome.expect_all_but(&["C1.1-stream-alive"]);
 }
 
-#[each_neovim]
+#[each_neovim(conformance)]
 fn neovim_keeps_claude_codes_rules(version: NvimVersion) {
     let home = Home::new();
     fill(&home);
@@ -50,13 +43,10 @@ fn neovim_keeps_claude_codes_rules(version: NvimVersion) {
     let world = World::with(version, home, &files, |setup| setup);
     let asked = world.home.root().join("close");
     let stop = format!("kill {}", world.nvim.pid());
-    let mut command = Command::new(PILLION);
-    command
-        .arg("conformance")
-        .args(claude_commands(&stop, Some(&close_line(&asked))))
-        .env_clear()
-        .envs(world.home.env().iter())
-        .current_dir(world.home.workspace());
+    let mut command = suite(
+        &world.home,
+        claude_commands(&stop, Some(&close_line(&asked))),
+    );
     let running = thread::spawn(move || run(&mut command));
     while !running.is_finished() {
         if asked.exists() {

@@ -84,8 +84,6 @@ mod send_paths;
 mod send_tmux;
 mod send_trees;
 mod session;
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 #[path = "../shared/encodings.rs"]
 mod shared_encodings;
 #[path = "../shared/texts.rs"]

@@ -1,14 +1,13 @@
 //! The companion of a real Vim keeps the contract, every rule of it.
 
-use std::process::Command;
 use std::thread;
 
+use pillion_testkit::conformance::{commands, fill, run, suite};
 use pillion_testkit::{Home, VimVersion, each_vim};
 
-use crate::shared_conformance::{commands, fill, run};
-use crate::world::{PILLION, World};
+use crate::world::World;
 
-#[each_vim]
+#[each_vim(conformance)]
 fn vim_passes(version: VimVersion) {
     let home = Home::new();
     fill(&home);
@@ -16,13 +15,7 @@ fn vim_passes(version: VimVersion) {
     let text = "text\n\n\n\ntext\n";
     let files = [("a.txt", text), ("b.txt", text)];
     let world = World::with(version, home, &files, |setup| setup);
-    let mut command = Command::new(PILLION);
-    command
-        .arg("conformance")
-        .args(commands(&format!("kill {}", world.vim.pid())))
-        .env_clear()
-        .envs(world.home.env().iter())
-        .current_dir(world.home.workspace());
+    let mut command = suite(&world.home, commands(&format!("kill {}", world.vim.pid())));
     let running = thread::spawn(move || run(&mut command));
     // By then it has read the files.
     world

@@ -32,9 +32,6 @@ mod quit;
 mod review;
 mod seen;
 mod session;
-#[allow(dead_code, reason = "shared with the other tests of the command")]
-#[path = "../shared/conformance.rs"]
-mod shared_conformance;
 mod starters;
 mod terminal;
 mod texts;

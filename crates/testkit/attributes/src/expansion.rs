@@ -5,7 +5,7 @@ use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, FnArg, PatType, Result, ReturnType, Signature, Type, Visibility};
 
-use super::tables::{Row, Table};
+use super::tables::{CONFORMANCE, Row, Table};
 
 /// The function as it is, and its tests; or the reason why there are none.
 pub fn expand(table: &Table, word: TokenStream, function: TokenStream) -> TokenStream {
@@ -44,7 +44,10 @@ fn test(row: &Row, word: Option<&str>, name: &Ident, types: &[&Ident]) -> Result
         Some(word) => format!("{word} and {needs}"),
         None => (*needs).to_owned(),
     };
-    let reason = format!("needs {needs}: cargo xtask test");
+    let reason = match word {
+        Some(CONFORMANCE) => format!("in --all: needs {needs}: cargo xtask test --all"),
+        _ => format!("needs {needs}: cargo xtask test"),
+    };
     let test = Ident::new(&row.name, name.span());
     let arguments = types.iter().zip(variants).map(|(of, variant)| {
         let variant: TokenStream = variant.parse()?;

@@ -58,9 +58,13 @@ pub const KATE: Editor = Editor {
 /// A word that an attribute takes, and what a test with it needs.
 type Word = (&'static str, &'static str);
 
-const WORDS: [Word; 4] = [
+/// What checks a companion rule by rule: a part of every editor's that takes minutes.
+pub const CONFORMANCE: &str = "companion-conformance";
+
+const WORDS: [Word; 5] = [
     ("agents", "the real agents"),
     ("claude_code", "the real agents, Claude Code"),
+    ("conformance", CONFORMANCE),
     ("kakoune_lsp", "kakoune-lsp"),
     ("plugins", "Debian's plugins"),
 ];

@@ -161,6 +161,13 @@ fn each_word_is_in_the_reason() {
             "needstherealagentsandEmacs",
             "emacs_30_2",
         ),
+        (
+            Table::of_releases("each_kakoune", &KAKOUNE),
+            quote!(conformance),
+            quote!(KakouneVersion),
+            "in--all:needscompanion-conformanceandKakoune",
+            "kakoune_2026_05",
+        ),
     ] {
         let function = quote!(
             fn it(version: #version) {}
@@ -200,7 +207,7 @@ fn what_it_takes_is_said_at_the_wrong_word() {
     ] {
         let said = tests(&neovim, word, &function);
         let expected = "`#[each_neovim]` takes nothing, or one word for what the test needs beside the editor: agents, \
-            claude_code, kakoune_lsp, plugins";
+            claude_code, conformance, kakoune_lsp, plugins";
         assert!(said.contains(expected), "{said}");
     }
     let agents = Table::of_agents_in_neovim();

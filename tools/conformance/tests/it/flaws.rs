@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::thread;
 
-use pillion_conformance::Report;
+use companion_conformance::Report;
 
 use crate::examined::{self, failed};
 

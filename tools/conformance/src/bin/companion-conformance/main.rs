@@ -1,38 +1,41 @@
-//! `pillion conformance`.
+//! `companion-conformance`: checks a running companion, and prints the result.
 
-mod helper;
+mod chosen;
+mod failure;
 mod junit;
 mod output;
-mod target;
+mod progress;
+mod reviewer;
 
 use std::cell::RefCell;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::Parser;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use pillion_conformance::{
+use companion_conformance::{
     Conformance, Level, Protocol, Report, Row, Rule, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
 use pillion_system::Signals;
+use tokio::runtime::Builder;
 
-use self::helper::{Commands, Reviewer};
-use self::output::Table;
-use super::output::{print_json, terminal_width};
-use crate::args;
+use crate::chosen::Chosen;
 use crate::failure::{Failure, Kind};
-use crate::progress;
+use crate::output::{Table, print, print_json, terminal_width};
+use crate::reviewer::{Commands, Reviewer};
 
 /// Check a companion against the contract, rule by rule
 ///
 /// For authors of companions, for any editor. Talks to a running companion as agents do, and as no agent
 /// would, and reports for every rule that is visible from outside whether the companion follows it: the rules
 /// of the companion contract of Gemini CLI and Qwen Code, or with --protocol claude or copilot those of the
-/// protocols that Claude Code and Copilot CLI have for themselves. Opens views in its editor and closes them again; writes nothing into the workspace. A
-/// companion that is not Pillion's may serve only one session, as VS Code's does: an agent that is connected
-/// to it then stops getting answers until it is restarted.
+/// protocols that Claude Code and Copilot CLI have for themselves. Opens views in its editor and closes them
+/// again; writes nothing into the workspace. A companion may serve only one session, as VS Code's does: an
+/// agent that is connected to it then stops getting answers until it is restarted.
 ///
 /// For steps that need a person in the editor, you are prompted, or the commands you pass are run. They run
 /// in your shell ($SHELL) and get the port in $PILLION_CONFORMANCE_PORT, the file in
@@ -41,28 +44,21 @@ use crate::progress;
 ///
 /// The exit code is 1 if a MUST is broken (with --strict, a SHOULD too), and 3 if there is no
 /// companion.
-#[derive(Debug, clap::Args)]
-pub struct Args {
-    /// A discovery file of the companion
-    #[arg(value_name = "FILE", conflicts_with_all = ["pid", "workspace", "port"])]
-    file: Option<PathBuf>,
+#[derive(Debug, Parser)]
+#[command(name = "companion-conformance", version, max_term_width = 100)]
+struct Args {
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Which rules to check: the contract's, Claude Code's or Copilot CLI's
     #[arg(long, value_name = "NAME", default_value = COMPANION, value_parser = protocol())]
     protocol: Protocol,
 
-    /// Check the companion whose discovery files name this process
-    #[arg(long, value_name = "N", value_parser = pid, conflicts_with_all = ["workspace", "port"])]
-    pid: Option<u32>,
-
-    #[command(flatten)]
-    target: args::Target,
-
     #[command(flatten)]
     commands: Commands,
 
     /// How long a person, or a command in place of one, may take
-    #[arg(long, alias = "patience", value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = seconds)]
     timeout: u64,
 
     /// How many seconds to watch a silent event stream; agents give up after 300
@@ -108,16 +104,19 @@ fn protocol() -> impl TypedValueParser<Value = Protocol> {
     })
 }
 
-fn pid(text: &str) -> Result<u32, &'static str> {
-    text.parse().map_err(|_| "a process id is a whole number")
-}
-
 fn seconds(text: &str) -> Result<u64, &'static str> {
     text.parse()
         .map_err(|_| "expected a whole number of seconds, such as 60")
 }
 
-pub fn run(args: Args) -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    match run(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run(args: &Args) -> anyhow::Result<()> {
     let protocol = args.protocol;
     check_patterns(&args.only, protocol)?;
     let is_wanted = |rule: &Rule| {
@@ -135,10 +134,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         return Err(Failure::new(Kind::Refused, message).into());
     }
     let environment = Environment::current();
-    let file = args.file.as_deref();
-    let target = target::find(file, args.pid, &args.target, protocol, &environment)?;
+    let target = args.chosen.target(protocol, &environment)?;
     let report = if args.json {
-        let report = check(&args, &target, is_wanted, |_| {})?;
+        let report = check(args, &target, is_wanted, |_| {})?;
         print_json(&output::json(&target, &report))?;
         report
     } else {
@@ -147,7 +145,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let printed = RefCell::new(Ok(()));
         // Nothing opens in the editor once the reader is gone.
         let is_wanted = |rule: &Rule| printed.borrow().is_ok() && is_wanted(rule);
-        let report = check(&args, &target, is_wanted, |row| {
+        let report = check(args, &target, is_wanted, |row| {
             let row = print(&table.row(row));
             *printed.borrow_mut() = row;
         })?;
@@ -170,7 +168,7 @@ fn check_patterns(patterns: &[String], protocol: Protocol) -> anyhow::Result<()>
             let message = format!("no rule matches {pattern}");
             let failure = Failure::new(Kind::Usage, message);
             return Err(failure
-                .hint("`pillion conformance --list` prints them, with `--protocol` those of another protocol.")
+                .hint("`companion-conformance --list` prints them, with `--protocol` those of another protocol.")
                 .into());
         }
     }
@@ -196,17 +194,18 @@ fn check(
         ..Timeouts::default()
     };
     let conformance = Conformance::new(target.clone(), timeouts, Box::new(reviewer));
-    let runtime = pillion_agent::runtime()?;
+    let runtime = Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the runtime")?;
     let is_wanted = |rule: &Rule| {
         let is_wanted = is_wanted(rule);
         if is_wanted {
-            progress::doing(format!("checking {}", rule.id));
+            progress::checking(rule.id);
         }
         is_wanted
     };
     let mut tell = tell;
     let tell = |row: &Row| {
-        progress::pause();
+        progress::clear();
         tell(row);
     };
     runtime.block_on(async {
@@ -231,12 +230,6 @@ fn interrupted(kind: Kind, is_clean: bool) -> Failure {
     }
     let message = "interrupted, and the companion does not respond: a view may still be open";
     Failure::new(kind, message).hint("Close the diff of pillion-conformance-….txt in the editor.")
-}
-
-fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    Ok(out.flush()?)
 }
 
 /// Fails if the companion does not conform.

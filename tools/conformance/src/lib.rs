@@ -13,7 +13,7 @@
 //! use std::path::Path;
 //! use std::pin::Pin;
 //!
-//! use pillion_conformance::{Conformance, Help, Helper, Protocol, Step, Target, Timeouts};
+//! use companion_conformance::{Conformance, Help, Helper, Protocol, Step, Target, Timeouts};
 //! use pillion_discovery::Environment;
 //!
 //! /// Nobody sits at the editor.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use pillion_conformance::{
+use companion_conformance::{
     Conformance, Help, Helper, Protocol, Report, Step, Target, Timeouts, Verdict,
 };
 use pillion_discovery::Environment;
@@ -110,6 +110,7 @@ fn answer(mut stream: TcpStream, body: &Value) {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_never_answers() {
     expect_no_mcp(&report(|mut stream| {
         let mut bytes = Vec::new();
@@ -118,11 +119,13 @@ fn one_that_never_answers() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_hangs_up() {
     expect_no_mcp(&report(drop));
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_speaks_no_http() {
     expect_no_mcp(&report(|mut stream| {
         let _ = stream.write_all(b"220 mail.example ESMTP\r\n\0\xff\r\n\r\n");
@@ -130,6 +133,7 @@ fn one_that_speaks_no_http() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_answers_everything_with_a_page() {
     expect_no_mcp(&report(|mut stream| {
         let mut bytes = [0; 8192];
@@ -140,6 +144,7 @@ fn one_that_answers_everything_with_a_page() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_answers_without_end() {
     expect_no_mcp(&report(|mut stream| {
         let mut bytes = [0; 8192];
@@ -153,6 +158,7 @@ fn one_that_answers_without_end() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_whose_answer_has_no_end() {
     let report = report(|mut stream| {
         let mut bytes = [0; 8192];
@@ -167,6 +173,7 @@ fn one_whose_answer_has_no_end() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_whose_answer_is_too_long() {
     static IS_SENT: AtomicBool = AtomicBool::new(false);
     let report = report_within(SOON, |mut stream| {
@@ -181,6 +188,7 @@ fn one_whose_answer_is_too_long() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_whose_answer_has_too_many_values() {
     let report = report_within(SOON, |stream| {
         let _ = request(&stream);
@@ -190,6 +198,7 @@ fn one_whose_answer_has_too_many_values() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_refuses_in_words() {
     let report = report(|mut stream| {
         let _ = request(&stream);
@@ -201,6 +210,7 @@ fn one_that_refuses_in_words() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_that_answers_initialize_with_an_error() {
     let report = report(|stream| {
         let Some((_, message)) = request(&stream) else {
@@ -248,6 +258,7 @@ fn flood(stream: TcpStream, pushed: &[u8], streams: &AtomicU32) {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_whose_event_streams_end_at_once_keeps_nobody_waiting() {
     let report = report_with(SOON, Box::new(Asked), |stream| serve(stream, |_| {}));
     let mut rows = report.rows.iter();
@@ -258,6 +269,7 @@ fn one_whose_event_streams_end_at_once_keeps_nobody_waiting() {
 
 /// A whole process is measured, so the other tests are in another one.
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn one_whose_event_stream_is_a_flood_takes_no_memory_for_it() {
     let flooded = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "strangers::flooded", "--ignored", "--nocapture"])

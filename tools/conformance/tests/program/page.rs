@@ -1,22 +1,20 @@
-//! `docs/conformance.md` and `pillion conformance --list`: they say what the suite does.
+//! `docs/conformance.md` and `--list`: they say what the suite does.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use pillion_conformance::{Protocol, Rule, rules};
+use companion_conformance::{Protocol, Rule, rules};
+use pillion_testkit::conformance::{fill, program};
 use serde_json::Value;
 
 use crate::sandbox::Sandbox;
-use crate::shared_conformance::fill;
 
 #[test]
+#[ignore = "in --all: takes seconds each: cargo xtask test --all"]
 fn the_rules_are_listed() {
     let sandbox = Sandbox::new();
-    let listed = sandbox
-        .run(["conformance", "--list", "--json"])
-        .expect(0)
-        .stdout;
+    let listed = sandbox.run(["--list", "--json"]).expect(0).stdout;
     let listed: Value = serde_json::from_str(&listed).unwrap();
     let ids: Vec<_> = listed
         .as_array()
@@ -29,24 +27,14 @@ fn the_rules_are_listed() {
             .copied()
             .eq(rules(Protocol::Companion).map(|rule| rule.id))
     );
-    let listed = sandbox
-        .run(["conformance", "--list", "--only", "C2.1"])
-        .expect(0)
-        .stdout;
+    let listed = sandbox.run(["--list", "--only", "C2.1"]).expect(0).stdout;
     let line = "  MUST    C2.1-file               Discovery files are regular files";
     assert!(
         listed.starts_with(&format!("Discovery files\n{line}")),
         "{listed}"
     );
     let listed = sandbox
-        .run([
-            "conformance",
-            "--protocol",
-            "claude",
-            "--list",
-            "--only",
-            "K5-closed",
-        ])
+        .run(["--protocol", "claude", "--list", "--only", "K5-closed"])
         .expect(0)
         .stdout;
     let is_told = listed.contains("MUST    K5-closed") && listed.contains("what nobody accepted");
@@ -55,16 +43,18 @@ fn the_rules_are_listed() {
 
 /// The page says how Pillion's own companions are checked; that is run here as it stands there.
 #[test]
+#[ignore = "in --all: takes seconds each: cargo xtask test --all"]
 fn the_example_on_the_page_runs() {
     let page = include_str!("../../../../docs/conformance.md");
     let start = page
-        .find("   pillion conformance \\\n")
+        .find("   companion-conformance \\\n")
         .expect("the example is there");
     let example = page[start..].split("```").next().unwrap();
     let sandbox = Sandbox::new();
     fill(&sandbox.home);
-    let _serve = sandbox.serve::<&str>([]);
-    let folder = Path::new(env!("CARGO_BIN_EXE_pillion")).parent().unwrap();
+    let _serve = sandbox.serve();
+    let folder = program("pillion");
+    let folder = folder.parent().unwrap();
     let path = format!("{}:/usr/local/bin:/usr/bin:/bin", folder.display());
     let output = Command::new("sh")
         .args(["-c", example])
@@ -88,7 +78,7 @@ fn the_example_on_the_page_runs() {
     }
 }
 
-/// `docs/conformance.md` lists every rule. `UPDATE_DOCS=1 cargo test -p pillion conformance` writes
+/// `docs/conformance.md` lists every rule. `UPDATE_DOCS=1 cargo test -p companion-conformance the_page` writes
 /// the list.
 #[test]
 fn the_page_lists_every_rule() {

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_conformance::{
+use companion_conformance::{
     Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 use pillion_discovery::Environment;
@@ -230,12 +230,13 @@ fn report_of(flaw: &'static str, slowness: Duration, is_wanted: impl Fn(&Rule) -
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn who_keeps_every_rule_passes_them_all() {
     assert_passes_all(&report("none"), Protocol::Companion, TOKEN);
 }
 
 #[test]
-#[ignore = "takes two minutes: cargo xtask test"]
+#[ignore = "in --all: takes two minutes: cargo xtask test --all"]
 fn who_breaks_a_rule_is_caught_by_its_row_and_by_no_other() {
     let is_breakable = |id: &&str| !UNBREAKABLE.iter().any(|(other, _)| other == id);
     let flaws = rules(Protocol::Companion)
@@ -248,6 +249,7 @@ fn who_breaks_a_rule_is_caught_by_its_row_and_by_no_other() {
 
 /// The contract names no status for a refusal.
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn who_refuses_in_another_way_passes_every_rule() {
     let ways = [
         "none/hangs-up",
@@ -260,6 +262,7 @@ fn who_refuses_in_another_way_passes_every_rule() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn an_editor_that_accepts_by_itself_breaks_nothing() {
     for way in ["none/accepts-itself", "none/accepts-itself/later"] {
         let report = report(way);
@@ -271,6 +274,7 @@ fn an_editor_that_accepts_by_itself_breaks_nothing() {
 
 /// With one row alone, what blocks it is reported, with an exit code for that.
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn a_row_is_hidden_only_by_a_broken_one_of_the_same_report() {
     let row = |flaw, wanted: &'static [&'static str]| {
         let report = report_of(flaw, Duration::ZERO, |rule| wanted.contains(&rule.id));
@@ -287,6 +291,7 @@ fn a_row_is_hidden_only_by_a_broken_one_of_the_same_report() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
     let ids = own_ids(Protocol::Companion, 'C');
     for (id, _) in UNBREAKABLE {
@@ -295,6 +300,7 @@ fn every_rule_has_an_id_of_its_own_that_names_the_contract() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn who_leaves_out_what_may_be_left_out_breaks_nothing() {
     let report = report("C1.1-origin-own");
     let failed = failed(&report);
@@ -303,6 +309,7 @@ fn who_leaves_out_what_may_be_left_out_breaks_nothing() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn a_companion_that_sends_no_context_breaks_nothing() {
     let report = report("C4.1-sent");
     let failed = failed(&report);
@@ -311,6 +318,7 @@ fn a_companion_that_sends_no_context_breaks_nothing() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn a_slow_command_hides_no_debounce() {
     let report = report_with("none", SLOW);
     let unpassed = examined::unpassed(&report);
@@ -318,6 +326,7 @@ fn a_slow_command_hides_no_debounce() {
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn trust_that_is_sent_is_shown_to_who_can_judge_it() {
     let report = report("C4.9-trusted");
     let failed = failed(&report);

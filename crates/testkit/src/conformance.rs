@@ -1,14 +1,45 @@
-//! Runs `pillion conformance` on a companion of Pillion's, whatever its front end, and reads the result.
+//! `companion-conformance` on a companion of Pillion's, whatever its front end, and its result.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use pillion_testkit::Home;
 use serde_json::Value;
+
+use crate::Home;
+
+/// A program of another package of the workspace, which lies where cargo has put this test's own.
+///
+/// # Panics
+/// If it is not built: `cargo test` builds no programs of other packages.
+pub fn program(package: &str) -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let mut folders = test.ancestors().skip(1);
+    let folder = folders.find(|it| !it.ends_with("deps"));
+    let program = folder.expect("it lies in a folder").join(package);
+    let is_there = program.is_file();
+    assert!(
+        is_there,
+        "{} is not there: cargo build --package {package}",
+        program.display()
+    );
+    program
+}
+
+/// The suite with these arguments, in the workspace and the environment of `home`.
+pub fn suite(home: &Home, arguments: impl IntoIterator<Item: AsRef<std::ffi::OsStr>>) -> Command {
+    let mut command = Command::new(program("companion-conformance"));
+    command
+        .args(arguments)
+        .env_clear()
+        .envs(home.env().iter())
+        .current_dir(home.workspace())
+        .stdin(Stdio::null());
+    command
+}
 
 /// The commands that settle diffs, move the cursor and stop the companion in a person's place.
 pub fn commands(stop: &str) -> [String; 8] {
-    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
+    let pillion = quoted_pillion();
     let port = "--port \"$PILLION_CONFORMANCE_PORT\"";
     // The only one that is pending, once it is: a long text takes its time to be shown.
     let newest = format!("$({pillion} diffs {port} | awk 'END {{print $1}}')");
@@ -36,7 +67,7 @@ pub fn commands(stop: &str) -> [String; 8] {
 /// As [`commands`], for Claude Code's rules. Nothing in Pillion closes a view without a decision but its editor:
 /// `close` is the line for that.
 pub fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
-    let pillion = concat!("'", env!("CARGO_BIN_EXE_pillion"), "'");
+    let pillion = quoted_pillion();
     let lines =
         "$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE-$PILLION_CONFORMANCE_LAST_LINE";
     let mention = format!("{pillion} mention --port \"$PILLION_CONFORMANCE_PORT\" \"{lines}\"");
@@ -47,6 +78,19 @@ pub fn claude_commands(stop: &str, close: Option<&str>) -> Vec<String> {
         all.extend(["--close-with".to_owned(), close.to_owned()]);
     }
     all
+}
+
+/// As [`claude_commands`], for Copilot CLI's rules.
+pub fn copilot_commands(stop: &str) -> Vec<String> {
+    let mut all = claude_commands(stop, None);
+    all[1] = "copilot".to_owned();
+    let edit = all[3].replace("accept --port", "accept --content-file - --port");
+    all.extend(["--edit-with".to_owned(), format!("echo edited | ({edit})")]);
+    all
+}
+
+fn quoted_pillion() -> String {
+    format!("'{}'", program("pillion").display())
 }
 
 /// A line for `close` that asks the test to do it, by a file, and waits until that is gone.
@@ -63,14 +107,19 @@ pub fn fill(home: &Home) {
 }
 
 /// The outcome for each rule.
+#[derive(Debug)]
 pub struct Outcome {
+    /// What `--json` prints.
     pub report: Value,
 }
 
-/// Runs it with `--json`, in the folder and the environment of `command`.
+/// Runs it with `--json`.
+///
+/// # Panics
+/// If it prints no report.
 pub fn run(command: &mut Command) -> Outcome {
-    let output = command.arg("--json").output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
+    let output = command.arg("--json").output().expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     let report = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{text}\n{errors}"));
     Outcome { report }
@@ -78,11 +127,14 @@ pub fn run(command: &mut Command) -> Outcome {
 
 impl Outcome {
     /// Every rule passes, but for these, which are skipped.
+    ///
+    /// # Panics
+    /// If others do not pass.
     #[track_caller]
     pub fn expect_all_but(&self, skipped: &[&str]) {
-        let rules = self.report["rules"].as_array().unwrap();
+        let rules = self.report["rules"].as_array().expect("rules");
         let others: Vec<_> = rules.iter().filter(|it| it["result"] != "pass").collect();
-        let ids: Vec<_> = others.iter().map(|it| it["id"].as_str().unwrap()).collect();
+        let ids: Vec<_> = others.iter().map(|it| &it["id"]).collect();
         let are_skipped = others.iter().all(|it| it["result"] == "skip");
         assert!(ids == skipped && are_skipped, "{others:#?}");
     }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use pillion_conformance::{Help, Helper, Step};
+use companion_conformance::{Help, Helper, Step};
 use pillion_system::{Child, Group};
 use pillion_text::stderr;
 
@@ -153,7 +153,7 @@ impl Reviewer {
             ));
         }
         let seconds = self.limit.as_secs();
-        progress::pause();
+        progress::clear();
         stderr::print(format_args!("{wish} in the editor. You have {seconds} s."));
         Help::Asked
     }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_conformance::{Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, rules};
+use companion_conformance::{Help, Helper, Protocol, Report, Rule, Step, Target, Timeouts, rules};
 use pillion_discovery::Environment;
 
 use super::companion::{Companion, Decision, Shared, TOKEN};
@@ -141,12 +141,13 @@ fn report_of(
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn who_keeps_every_rule_of_copilot_clis_passes_them_all() {
     assert_passes_all(&report("none"), Protocol::Copilot, TOKEN);
 }
 
 #[test]
-#[ignore = "takes two minutes: cargo xtask test"]
+#[ignore = "in --all: takes two minutes: cargo xtask test --all"]
 fn who_breaks_a_rule_of_copilot_clis_is_caught_by_its_row_and_by_no_other() {
     let flaws = rules(Protocol::Copilot).map(|rule| rule.id);
     let flaws = flaws.chain(VARIANTS.iter().copied());
@@ -156,18 +157,21 @@ fn who_breaks_a_rule_of_copilot_clis_is_caught_by_its_row_and_by_no_other() {
 
 /// The agent takes all of these.
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn who_does_it_in_another_way_passes_every_rule_of_copilot_clis() {
     let unpassed = unpassed(["none/hangs-up", "none/json", "none/slash"], report);
     assert!(unpassed.is_empty(), "{unpassed:#?}");
 }
 
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn every_rule_of_copilot_clis_has_an_id_of_its_own_and_says_what_breaks() {
     assert_says_what_breaks(Protocol::Copilot, 'P', VARIANTS);
 }
 
 /// There is no person at the editor: what needs one is skipped with the reason, and nothing fails.
 #[test]
+#[ignore = "in --all: checks the suite itself: cargo xtask test --all"]
 fn what_nobody_does_for_copilot_cli_breaks_no_rule() {
     let companion = Companion::start("none");
     let report = report_of(&companion, Box::new(Absent), |_| true);

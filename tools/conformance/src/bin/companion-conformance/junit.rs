@@ -2,7 +2,7 @@
 
 use std::io;
 
-use pillion_conformance::{Report, Row, Target, Verdict};
+use companion_conformance::{Report, Row, Target, Verdict};
 use pillion_text::visible;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};

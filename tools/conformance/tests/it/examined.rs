@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use pillion_conformance::{
+use companion_conformance::{
     Conformance, Help, Helper, Protocol, Report, Row, Rule, Step, Target, Timeouts, Verdict, rules,
 };
 

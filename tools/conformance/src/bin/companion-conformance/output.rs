@@ -1,9 +1,10 @@
 //! The report as a table and as JSON. What companions say may not control the terminal.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
 
+use companion_conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
 use crossterm::style::{Color, Stylize};
-use pillion_conformance::{Group, Report, Row, Rule, Summary, Target, Verdict};
 use pillion_protocol::Address;
 use pillion_text::visible;
 use serde::Serialize;
@@ -16,6 +17,27 @@ const INDENT: usize = 16;
 
 /// The texts get at least so many columns, even where the terminal then breaks them anywhere.
 const NARROWEST: usize = 24;
+
+/// Prints a text as it is, at once.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// Prints JSON on one line. It may be read in a terminal, too.
+pub fn print_json(value: &impl Serialize) -> anyhow::Result<()> {
+    print(&format!(
+        "{}\n",
+        visible::json(&serde_json::to_string(value)?)
+    ))
+}
+
+/// The columns of the terminal that standard output goes to, if it goes to one.
+pub fn terminal_width() -> Option<usize> {
+    let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
+    io::stdout().is_terminal().then(size)
+}
 
 #[derive(Serialize)]
 struct JsonReport<'a> {
