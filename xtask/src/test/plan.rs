@@ -37,7 +37,7 @@ const OTHER: Duration = Duration::from_secs(1);
 
 /// Suites whose tests mostly wait, for a peer that stays silent for seconds: they run beside those that work, and take
 /// no slot from them.
-const WITH_SILENCE: [&str; 3] = ["companion/it", "conformance/it", "pillion/lsp"];
+const WITH_SILENCE: [&str; 3] = ["companion/it", "conformance/program", "pillion/lsp"];
 
 /// A machine with many processors has not as much of everything else.
 const MOST_WHEN_IDLE: usize = 32;
