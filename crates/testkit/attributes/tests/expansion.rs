@@ -31,7 +31,7 @@ fn rows(table: &Table, word: TokenStream, function: &TokenStream) -> Vec<[String
             let (_, rest) = test.split_once(start).unwrap();
             rest.split_once(end).unwrap().0.to_owned()
         };
-        let reason = between("=\"", ":cargoxtasktest\"");
+        let reason = between("=\"", ":cargoxtasktest");
         [between("]fn", "("), reason, between("super::it(", ");")]
     });
     tests.collect()
