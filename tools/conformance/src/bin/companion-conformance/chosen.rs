@@ -89,7 +89,7 @@ impl Chosen {
             );
             Failure::new(Kind::NoCompanion, message).hint(hint)
         };
-        Ok(file.with_context(missing)?)
+        file.with_context(missing)
     }
 
     /// The file of the living companion whose folder this is: of several, the one with the deepest root, then one that
