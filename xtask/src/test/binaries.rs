@@ -65,6 +65,23 @@ pub fn build(options: &[&str]) -> Result<Option<Vec<Binary>>> {
 }
 
 impl Binary {
+    /// One that is not run.
+    #[cfg(test)]
+    pub fn of(title: &str, tests: &[&str], ignored: &[(&str, &str)]) -> Binary {
+        let ignored = ignored.iter().map(|&(test, reason)| IgnoredTest {
+            test: test.to_owned(),
+            reason: reason.to_owned(),
+        });
+        Binary {
+            title: title.to_owned(),
+            path: PathBuf::new(),
+            folder: PathBuf::new(),
+            is_of_modules: false,
+            tests: tests.iter().map(|&test| test.to_owned()).collect(),
+            ignored: ignored.collect(),
+        }
+    }
+
     fn ask(artifact: Artifact) -> Result<Binary> {
         let folder = artifact.manifest_path.parent().unwrap_or(Path::new("."));
         let package = folder.file_name().unwrap_or_default().display();

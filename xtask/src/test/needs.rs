@@ -46,6 +46,22 @@ impl Needs {
         }
     }
 
+    /// As if all were installed.
+    #[cfg(test)]
+    pub fn all_there() -> Needs {
+        let folder = Ok(PathBuf::new());
+        Needs {
+            are_left_out: false,
+            npm: folder.clone(),
+            claude: folder.clone(),
+            codex: folder.clone(),
+            editors: folder.clone(),
+            kak_lsp: Ok(()),
+            addons: folder,
+            lua: Ok(()),
+        }
+    }
+
     /// Installs what is missing. Two runs do not install into one folder at a time.
     pub fn install() -> Needs {
         let missing = prerequisites::ensure();

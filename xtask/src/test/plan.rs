@@ -24,6 +24,8 @@ pub struct Skipped {
     pub named: Vec<String>,
     /// The number that were left out by intent.
     pub unnamed: usize,
+    /// The number that run only with `--all`.
+    pub in_all_only: usize,
 }
 
 /// The duration of a job that no run has measured yet: one that is marked as slow, one that may wait, such as for a
@@ -52,19 +54,16 @@ pub fn tests(
     let mut skipped = Skipped::default();
     let (mut waiting, mut agents, mut working) = (Vec::new(), Vec::new(), Vec::new());
     let mut silent = Vec::new();
+    let is_everything = chooses_everything(binaries, args);
     for binary in binaries {
         match WITH_SILENCE.contains(&binary.title.as_str()) {
             true => silent.extend(plain(binary, args, WAITING)),
             false => working.extend(plain(binary, args, OTHER)),
         }
-        if is_of_artifacts(binary) && args.only.as_deref() != Some(DIST) {
-            continue;
-        }
-        for test in &binary.ignored {
-            let is_chosen = args.chooses(&test.test) && test.mark() != Mark::Part;
+        for test in chosen(binary, args) {
             let missing = needs.missing_for(test);
-            if !is_chosen {
-                continue;
+            if test.is_in_all_only() && !is_everything {
+                skipped.in_all_only += 1;
             } else if args.fast {
                 skipped.unnamed += 1;
             } else if let Some(missing) = missing {
@@ -139,6 +138,25 @@ pub fn checks(needs: &Needs) -> Result<(Lane, Skipped)> {
     Ok((Lane::of_one_at_a_time(jobs), skipped))
 }
 
+/// The ignored tests of a binary that this run may have.
+fn chosen<'a>(binary: &'a Binary, args: &Args) -> impl Iterator<Item = &'a IgnoredTest> {
+    let is_left_out = is_of_artifacts(binary) && args.only.as_deref() != Some(DIST);
+    binary
+        .ignored
+        .iter()
+        .filter(move |test| !is_left_out && args.chooses(&test.test) && test.mark() != Mark::Part)
+}
+
+/// Returns true if the run has the tests that are not in the default set: somebody asks for them, or names tests of which
+/// none is in it.
+fn chooses_everything(binaries: &[Binary], args: &Args) -> bool {
+    let is_in_default_set = |binary: &Binary| {
+        binary.tests.iter().any(|test| args.chooses(test))
+            || chosen(binary, args).any(|test| !test.is_in_all_only())
+    };
+    args.all || (args.name.is_some() && !binaries.iter().any(is_in_default_set))
+}
+
 /// Returns true if its tests install what is distributed, as root.
 fn is_of_artifacts(binary: &Binary) -> bool {
     binary.title == format!("pillion/{DIST}")
@@ -209,5 +227,81 @@ fn job(binary: &Binary, test: &str, options: &[&str]) -> Job {
         // What tests print is how they tell that they gave up.
         command: binary.command(&[&["--show-output"], options].concat()),
         may_be_flaky: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NEOVIM: &str = "needs Neovim: cargo xtask test";
+    const OLDER: &str = "in --all: needs Neovim: cargo xtask test --all";
+
+    /// A suite where a rule has a test with each of two releases, a slow one, and a part of another one.
+    fn binaries() -> Vec<Binary> {
+        let ignored = [
+            ("a_rule::neovim_0_10", OLDER),
+            ("a_rule::neovim_0_12", NEOVIM),
+            (
+                "slow",
+                "in --all: waits for a minute: cargo xtask test --all",
+            ),
+            ("part", "run by a_rule"),
+        ];
+        vec![
+            Binary::of("pillion/nvim", &["plain"], &ignored),
+            Binary::of("pillion/dist", &[], &[("a_rule_of_files", NEOVIM)]),
+        ]
+    }
+
+    /// The tests that such a run has, and the number that it leaves to `--all`.
+    fn planned(name: Option<&str>, options: &[&str]) -> (Vec<String>, usize) {
+        let args = Args {
+            name: name.map(str::to_owned),
+            all: options.contains(&"--all"),
+            fast: options.contains(&"--fast"),
+            ..Args::default()
+        };
+        let (lanes, skipped) = tests(
+            &binaries(),
+            &args,
+            &Needs::all_there(),
+            &Durations::default(),
+        );
+        assert_eq!(skipped.named, Vec::<String>::new());
+        let jobs = lanes.into_iter().flat_map(|lane| lane.jobs);
+        let mut titles: Vec<_> = jobs.map(|job| job.title).collect();
+        titles.sort();
+        (titles, skipped.in_all_only)
+    }
+
+    const NEWER: &str = "pillion/nvim a_rule::neovim_0_12";
+    const PLAIN: &str = "pillion/nvim plain";
+
+    #[test]
+    fn older_releases_run_when_everything_does_and_are_counted_when_not() {
+        assert_eq!(planned(None, &[]), (vec![NEWER.into(), PLAIN.into()], 2));
+        let all = [
+            "pillion/nvim a_rule::neovim_0_10",
+            NEWER,
+            PLAIN,
+            "pillion/nvim slow",
+        ];
+        let all = all.map(str::to_owned).to_vec();
+        assert_eq!(planned(None, &["--all"]), (all, 0));
+        assert_eq!(planned(None, &["--fast"]), (vec![PLAIN.into()], 2));
+    }
+
+    #[test]
+    fn who_names_a_test_that_no_other_run_has_gets_it() {
+        let older = "pillion/nvim a_rule::neovim_0_10".to_owned();
+        assert_eq!(planned(Some("neovim_0_10"), &[]), (vec![older.clone()], 0));
+        assert_eq!(planned(Some("a_rule"), &[]), (vec![NEWER.into()], 1));
+        let both = (vec![older, NEWER.into()], 0);
+        assert_eq!(planned(Some("a_rule"), &["--all"]), both);
+        assert_eq!(
+            planned(Some("slow"), &[]),
+            (vec!["pillion/nvim slow".into()], 0)
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! The results in `docs/editors.md` of what was seen to work in which editor: a table of the rules that all editors with a
-//! plugin keep, and a list for each editor without one. A run of all these tests compares them with what passed; with
-//! `UPDATE_DOCS` set, it writes them.
+//! plugin keep, and a list for each editor without one. A run of them with all releases (`--all`) compares them with
+//! what passed; with `UPDATE_DOCS` set, it writes them.
 
 mod clients;
 
@@ -48,7 +48,7 @@ impl Results {
         ensure!(
             page == expected,
             "{PAGE} has other results than this run.\n\
-             Hint: UPDATE_DOCS=1 cargo xtask test --only {suite} writes them.\n{results}"
+             Hint: UPDATE_DOCS=1 cargo xtask test --all --only {suite} writes them.\n{results}"
         );
         Ok(())
     }

@@ -30,6 +30,8 @@ pub struct Run<W = Stdout> {
     skipped: Vec<String>,
     /// Those that were left out by intent, and are too many to be named.
     skipped_unnamed: usize,
+    /// The number of tests that run only with `--all`: they are in another set, and nothing is missing.
+    in_all_only: usize,
     /// The jobs that ran side by side, how long each took and whether it went well.
     jobs: Vec<(String, Duration, bool)>,
     /// Tests that failed, and may pass when nothing runs beside them.
@@ -61,6 +63,7 @@ impl<W: Write> Run<W> {
             failed: 0,
             skipped: Vec::new(),
             skipped_unnamed: 0,
+            in_all_only: 0,
             jobs: Vec::new(),
             doubtful: Vec::new(),
             flaky: Vec::new(),
@@ -180,6 +183,7 @@ impl<W: Write> Run<W> {
     /// Notes tests that were not run.
     pub fn skip(&mut self, tests: Skipped) {
         self.skipped_unnamed += tests.unnamed;
+        self.in_all_only += tests.in_all_only;
         self.skipped.extend(tests.named);
     }
 
@@ -205,6 +209,10 @@ impl<W: Write> Run<W> {
         let skipped = self.skipped.len() + self.skipped_unnamed;
         for test in mem::take(&mut self.skipped) {
             self.say(&format!("  skipped  {test}"))?;
+        }
+        if self.in_all_only > 0 {
+            let more = self.in_all_only;
+            self.say(&format!("  {more} more with --all"))?;
         }
         let (passed, failed) = (self.passed, self.failed);
         self.say(&format!(
@@ -288,6 +296,21 @@ mod tests {
         assert_eq!(run("once", &[PASSES, &once], true), (2, 0, flaky));
         assert_eq!(run("twice", &[PASSES, FAILS], true), (1, 1, Vec::new()));
         assert_eq!(run("ours", &[PASSES, &once], false), (1, 1, Vec::new()));
+    }
+
+    /// Continuous integration allows no skipped tests; what only `--all` runs is not missing there.
+    #[test]
+    fn what_is_left_for_all_is_counted_and_not_skipped() {
+        let mut out = Vec::new();
+        let mut run = Run::shown_on(&mut out);
+        run.skip(Skipped {
+            in_all_only: 7,
+            ..Skipped::default()
+        });
+        assert!(run.close(false).expect("it is written to memory"));
+        let out = String::from_utf8(out).expect("it is text");
+        let end = "  7 more with --all\n\n0 passed, 0 failed, 0 skipped\n";
+        assert!(out.ends_with(end), "{out}");
     }
 
     #[test]

@@ -35,9 +35,18 @@ pub enum Mark {
     Part,
 }
 
+/// The start of the reason of a test that only a run of everything has, such as one with an older release.
+const IN_ALL: &str = "in --all: ";
+
 impl IgnoredTest {
+    /// Returns true if it is not in the default set.
+    pub fn is_in_all_only(&self) -> bool {
+        self.reason.starts_with(IN_ALL)
+    }
+
     pub fn mark(&self) -> Mark {
-        match self.reason.split(' ').next() {
+        let reason = self.reason.strip_prefix(IN_ALL).unwrap_or(&self.reason);
+        match reason.split(' ').next() {
             Some("waits") => Mark::Waits,
             Some("takes") => Mark::Takes,
             Some("run") => Mark::Part,
@@ -112,11 +121,12 @@ mod tests {
     use super::*;
 
     const OUTPUT: &str = "
-running 5 tests
+running 6 tests
 test a::works ... ok
 test a::needs_root ... ok
 test b::part ... ignored, run by b::whole
 test b::real ... ignored, needs the real agents: cargo xtask test
+test b::older ... ignored, in --all: waits for a minute: cargo xtask test --all
 test c::broken ... FAILED
 
 successes:
@@ -141,7 +151,7 @@ skipped: this is no success
 failures:
     c::broken
 
-test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; finished in 1.20s
+test result: FAILED. 2 passed; 1 failed; 3 ignored; 0 measured; 7 filtered out; finished in 1.20s
 ";
 
     #[test]
@@ -150,7 +160,11 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; 
         assert_eq!((summary.passed, summary.failed), (1, 1));
         assert_eq!(summary.gave_up, ["a::needs_root: only root can mount"]);
         let marks: Vec<_> = summary.ignored.iter().map(IgnoredTest::mark).collect();
-        assert_eq!(marks, [Mark::Part, Mark::Needs]);
+        assert_eq!(marks, [Mark::Part, Mark::Needs, Mark::Waits]);
+        let in_all_only: Vec<_> = { summary.ignored.iter() }
+            .map(IgnoredTest::is_in_all_only)
+            .collect();
+        assert_eq!(in_all_only, [false, false, true]);
         assert_eq!(summary.ignored[1].test, "b::real");
         assert_eq!(
             summary.ignored[1].reason,
@@ -174,6 +188,8 @@ test result: FAILED. 2 passed; 1 failed; 2 ignored; 0 measured; 7 filtered out; 
             ("takes a minute; needs Neovim: cargo xtask test", true),
             ("waits for six minutes; needs the real agents", true),
             ("needs tmux: cargo xtask test", true),
+            ("in --all: takes a minute: cargo xtask test --all", false),
+            ("in --all: needs tmux: cargo xtask test --all", true),
         ] {
             let test = IgnoredTest {
                 test: "a".into(),

@@ -1,8 +1,10 @@
 //! The rules that every editor with a plugin of Pillion's keeps, each described once, and checked in each
 //! real editor with the real `pillion lsp`. An editor's keys and screens are known to its driver.
 //!
-//! `cargo xtask test` installs the editors and runs these tests. Their results are the table in
-//! `docs/editors.md`. A new editor is one driver, one entry in
+//! `cargo xtask test` installs the editors and runs these tests in their newest releases, and in the oldest ones those that
+//! are marked as `smoke`: that Pillion starts there, that agents see what the person does, propose, and are answered by an
+//! edited text or a rejection, that what was written is taken back, and that nothing stays behind. With `--all` it runs
+//! each in each. Their results are the table in `docs/editors.md`. A new editor is one driver, one entry in
 //! `crates/testkit/attributes/src/tables.rs`, and one in `driver.rs`.
 
 //! Mistakes that other companions make, and what would notice them here:

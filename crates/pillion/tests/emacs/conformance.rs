@@ -7,7 +7,7 @@ use pillion_testkit::{EmacsVersion, Home, each_emacs};
 
 use crate::world::World;
 
-#[each_emacs(conformance)]
+#[each_emacs(all, conformance)]
 fn emacs_passes(version: EmacsVersion) {
     let home = Home::new();
     fill(&home);

@@ -1,7 +1,7 @@
 //! The Emacs package in real Emacsen, with the real `pillion lsp`: what no other editor has. The rules that all
 //! editors keep are in `tests/editors`.
 //!
-//! `cargo xtask test` installs the Emacsen and runs these tests. Each test runs on each of them.
+//! `cargo xtask test` installs the Emacsen and runs these tests, with `--all` each on each of them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -7,7 +7,7 @@ use pillion_testkit::{Home, KakouneVersion, each_kakoune};
 
 use crate::world::World;
 
-#[each_kakoune(conformance)]
+#[each_kakoune(all, conformance)]
 fn kakoune_passes(version: KakouneVersion) {
     let home = Home::new();
     fill(&home);

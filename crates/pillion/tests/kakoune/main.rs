@@ -1,7 +1,7 @@
 //! The features that only Kakoune has, in real Kakounes with the real `pillion kakoune`: a client split in tmux, macros, its
 //! installation. The rules of all editors are in `tests/editors`.
 //!
-//! `cargo xtask test` installs both Kakounes and runs these tests. Each test runs on each of them.
+//! `cargo xtask test` installs both Kakounes and runs these tests, with `--all` each on each of them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 

@@ -21,7 +21,7 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 /// Stands between the windows of Helix.
 const SPLIT: &str = "│";
 
-#[each_helix]
+#[each_helix(smoke)]
 fn a_proposal_is_decided_by_a_code_action_and_by_a_key(version: HelixVersion) {
     let home = Home::new();
     let path = home.file("poem.rs", BEFORE);

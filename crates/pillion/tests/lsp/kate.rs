@@ -29,7 +29,7 @@ const PROPOSAL: &str = "poem.proposed.py";
 const ACCEPT: usize = 1;
 const REJECT: usize = 2;
 
-#[each_kate]
+#[each_kate(smoke)]
 fn a_proposal_is_decided_in_the_menu_of_code_actions_or_by_closing_it(version: KateVersion) {
     let scene = Scene::start(version, BEFORE);
     let Scene {

@@ -13,7 +13,7 @@ use crate::world::World;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-#[each_neovim(conformance)]
+#[each_neovim(all, conformance)]
 fn neovim_passes(version: NvimVersion) {
     let home = Home::new();
     fill(&home);
@@ -34,7 +34,7 @@ fn neovim_passes(version: NvimVersion) {
     outcome.expect_all_but(&["C1.1-stream-alive"]);
 }
 
-#[each_neovim(conformance)]
+#[each_neovim(all, conformance)]
 fn neovim_keeps_claude_codes_rules(version: NvimVersion) {
     let home = Home::new();
     fill(&home);

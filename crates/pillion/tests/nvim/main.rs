@@ -1,7 +1,7 @@
 //! The Neovim plugin in real Neovims, with the real `pillion lsp`: what agents hear of what a person
 //! does there, and what a person sees of what agents propose.
 //!
-//! `cargo xtask test` installs both Neovims and runs these tests. Each test runs on each of them. The rules that other
+//! `cargo xtask test` installs both Neovims and runs these tests, with `--all` each on each of them. The rules that other
 //! editors keep as well are in `../editors`.
 //!
 //! Mistakes that other companions make, and what would notice them here:

@@ -7,7 +7,7 @@ use pillion_testkit::{Home, VimVersion, each_vim};
 
 use crate::world::World;
 
-#[each_vim(conformance)]
+#[each_vim(all, conformance)]
 fn vim_passes(version: VimVersion) {
     let home = Home::new();
     fill(&home);

@@ -1,7 +1,7 @@
 //! The Vim plugin in real Vims, with the real `pillion lsp`: what agents hear of what a person does there, and
 //! what a person sees of what agents propose.
 //!
-//! `cargo xtask test` installs both Vims and runs these tests. Each test runs on each of them. The rules that other editors
+//! `cargo xtask test` installs both Vims and runs these tests, with `--all` each on each of them. The rules that other editors
 //! keep as well are in `../editors`.
 //!
 //! | what people fear | test |

@@ -2,10 +2,13 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, FnArg, PatType, Result, ReturnType, Signature, Type, Visibility};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Error, FnArg, PatType, Result, ReturnType, Signature, Token, Type, Visibility,
+};
 
-use super::tables::{CONFORMANCE, Row, Table};
+use super::tables::{ALL, Row, SMOKE, Table};
 
 /// The function as it is, and its tests; or the reason why there are none.
 pub fn expand(table: &Table, word: TokenStream, function: TokenStream) -> TokenStream {
@@ -15,7 +18,7 @@ pub fn expand(table: &Table, word: TokenStream, function: TokenStream) -> TokenS
 }
 
 fn tests(table: &Table, word: TokenStream, function: TokenStream) -> Result<TokenStream> {
-    let word = parse_word(table, &word)?;
+    let words = Words::parse(table, word)?;
     let function = syn::parse2::<Function>(function)
         .map_err(|error| Error::new(error.span(), expected_function(table)))?;
     let Function {
@@ -25,7 +28,7 @@ fn tests(table: &Table, word: TokenStream, function: TokenStream) -> Result<Toke
     let types = types(table, &signature)?;
     let name = &signature.ident;
     let conditions = attributes.iter().filter(|it| it.path().is_ident("cfg"));
-    let tests = table.rows.iter().map(|row| test(row, word, name, &types));
+    let tests = table.rows.iter().map(|row| test(row, &words, name, &types));
     let tests = tests.collect::<Result<Vec<_>>>()?;
     Ok(quote! {
         #(#conditions)*
@@ -36,17 +39,25 @@ fn tests(table: &Table, word: TokenStream, function: TokenStream) -> Result<Toke
 }
 
 /// One test. All of it is where the function's name is: editors offer to run it there.
-fn test(row: &Row, word: Option<&str>, name: &Ident, types: &[&Ident]) -> Result<TokenStream> {
+fn test(row: &Row, words: &Words, name: &Ident, types: &[&Ident]) -> Result<TokenStream> {
     let Row {
-        variants, needs, ..
+        variants,
+        needs,
+        is_older,
+        ..
     } = row;
-    let needs = match word {
+    let needs = match words.needs {
         Some(word) => format!("{word} and {needs}"),
         None => (*needs).to_owned(),
     };
-    let reason = match word {
-        Some(CONFORMANCE) => format!("in --all: needs {needs}: cargo xtask test --all"),
-        _ => format!("needs {needs}: cargo xtask test"),
+    let is_in_default_set = match words.set {
+        Some(SMOKE) => true,
+        Some(_) => false,
+        None => !is_older,
+    };
+    let reason = match is_in_default_set {
+        true => format!("needs {needs}: cargo xtask test"),
+        false => format!("in --all: needs {needs}: cargo xtask test --all"),
     };
     let test = Ident::new(&row.name, name.span());
     let arguments = types.iter().zip(variants).map(|(of, variant)| {
@@ -63,26 +74,50 @@ fn test(row: &Row, word: Option<&str>, name: &Ident, types: &[&Ident]) -> Result
     })
 }
 
-/// Returns what the word stands for, if there is one.
-fn parse_word(table: &Table, word: &TokenStream) -> Result<Option<&'static str>> {
-    if word.is_empty() {
-        return Ok(None);
+/// The words of an attribute.
+#[derive(Default)]
+struct Words {
+    /// The set of tests that it changes.
+    set: Option<&'static str>,
+    /// What the tests need beside the editor.
+    needs: Option<&'static str>,
+}
+
+impl Words {
+    fn parse(table: &Table, words: TokenStream) -> Result<Words> {
+        let mut found = Words::default();
+        let parser = Punctuated::<Ident, Token![,]>::parse_terminated;
+        let error = || Error::new_spanned(&words, expected_words(table));
+        for word in parser.parse2(words.clone()).map_err(|_| error())? {
+            let set = [SMOKE, ALL].into_iter().find(|set| word == set);
+            let needs = table.words.iter().find(|(it, _)| word == it);
+            let (place, value) = match (set, needs) {
+                (Some(_), _) => (&mut found.set, set),
+                (None, Some((_, needs))) => (&mut found.needs, Some(*needs)),
+                (None, None) => return Err(error()),
+            };
+            if place.is_some() {
+                return Err(error());
+            }
+            *place = value;
+        }
+        Ok(found)
     }
-    let found = word.to_string();
-    let mut words = table.words.iter();
-    if let Some((_, needs)) = words.find(|(word, _)| *word == found) {
-        return Ok(Some(needs));
-    }
-    let attribute = table.attribute;
-    let words: Vec<_> = table.words.iter().map(|(word, _)| *word).collect();
-    let expected = match words[..] {
-        [] => format!("`#[{attribute}]` takes no arguments"),
+}
+
+fn expected_words(table: &Table) -> String {
+    let needs: Vec<_> = table.words.iter().map(|(word, _)| *word).collect();
+    let needs = match needs[..] {
+        [] => String::new(),
         _ => format!(
-            "`#[{attribute}]` takes nothing, or one word for what the test needs beside the editor: {}",
-            words.join(", ")
+            ", one of {} for what the test needs beside the editor",
+            needs.join(", ")
         ),
     };
-    Err(Error::new_spanned(word, expected))
+    format!(
+        "`#[{}]` takes {SMOKE} to have older releases in every run, {ALL} to have no release there{needs}, or nothing",
+        table.attribute
+    )
 }
 
 /// Returns the types of the parameters, if the function is one that the table's tests can call.

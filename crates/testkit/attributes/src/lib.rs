@@ -7,12 +7,16 @@
 //!
 //! #[each_neovim(agents)]
 //! fn it_does_something_with_real_agents(version: NvimVersion) { … }
+//!
+//! #[each_neovim(smoke, agents)]
+//! fn an_old_release_does_it_too(version: NvimVersion) { … }
 //! ```
 //!
 //! The function stays as it is. Beside it is a module of the same name with one test for each row of the
 //! attribute's table: `it_does_something::neovim_0_10` and so on. The tests are ignored, and the reason says what
-//! they need; a word in parentheses stands for something that they need beside the editor. The tables, the releases
-//! and the words are in `tables.rs`.
+//! they need; a word in parentheses stands for something that they need beside the editor. A run has the tests of the
+//! newest releases; those of older ones are only in `cargo xtask test --all`, unless the attribute says `smoke`. Where it
+//! says `all`, the newest are only there too. The tables, the releases and the words are in `tables.rs`.
 
 mod expansion;
 mod tables;

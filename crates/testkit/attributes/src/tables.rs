@@ -1,6 +1,6 @@
 //! The meaning of each attribute: the names of its tests, their arguments, and the programs that they need.
 
-/// An editor and its releases, the oldest first.
+/// An editor and its releases, the oldest first. Every run has the newest one.
 pub struct Editor<'a> {
     /// As the reasons of ignored tests name it, by which `cargo xtask test` knows what to install.
     name: &'static str,
@@ -55,16 +55,20 @@ pub const KATE: Editor = Editor {
     releases: &[("kate_25_04", "V25_04"), ("kate_26_08", "V26_08")],
 };
 
+/// The word of an attribute whose tests are all in the default set, those of older releases too: what an old release is
+/// most likely to get wrong.
+pub const SMOKE: &str = "smoke";
+
+/// The word of an attribute of which no test is in the default set.
+pub const ALL: &str = "all";
+
 /// A word that an attribute takes, and what a test with it needs.
 type Word = (&'static str, &'static str);
-
-/// What checks a companion rule by rule: a part of every editor's that takes minutes.
-pub const CONFORMANCE: &str = "companion-conformance";
 
 const WORDS: [Word; 5] = [
     ("agents", "the real agents"),
     ("claude_code", "the real agents, Claude Code"),
-    ("conformance", CONFORMANCE),
+    ("conformance", "companion-conformance"),
     ("kakoune_lsp", "kakoune-lsp"),
     ("plugins", "Debian's plugins"),
 ];
@@ -86,6 +90,17 @@ pub struct Row {
     pub variants: Vec<String>,
     /// The programs that the test needs, whether the attribute has a word or not.
     pub needs: &'static str,
+    /// True if it is not of the newest release.
+    pub is_older: bool,
+}
+
+impl Editor<'_> {
+    /// Returns true if the release is not the newest.
+    fn is_older(&self, release: &str) -> bool {
+        self.releases
+            .last()
+            .is_some_and(|(newest, _)| *newest != release)
+    }
 }
 
 impl Table {
@@ -94,6 +109,7 @@ impl Table {
             name: name.to_owned(),
             variants: vec![variant.to_owned()],
             needs: editor.name,
+            is_older: editor.is_older(name),
         };
         Table {
             attribute,
@@ -112,6 +128,7 @@ impl Table {
                     name: (*test).to_owned(),
                     variants: vec![format!("{name}(::pillion_testkit::{version}::{variant})")],
                     needs: name,
+                    is_older: editor.is_older(test),
                 })
             });
         Table {
@@ -130,6 +147,7 @@ impl Table {
                 name: format!("{client}_in_{release}"),
                 variants: vec![client_variant.to_owned(), (*variant).to_owned()],
                 needs: EMACS.name,
+                is_older: DEBIANS_EMACS.is_older(release),
             })
         });
         Table {
@@ -147,8 +165,8 @@ impl Table {
             rows: pairs(
                 "the real agents and Neovim",
                 &[
-                    ("gemini_neovim_0_10", "Gemini", "V0_10"),
-                    ("qwen_neovim_0_12", "Qwen", "V0_12"),
+                    ("gemini_neovim_0_10", "Gemini", "V0_10", false),
+                    ("qwen_neovim_0_12", "Qwen", "V0_12", false),
                 ],
             ),
             words: &[],
@@ -162,8 +180,8 @@ impl Table {
             rows: pairs(
                 "the real agents, Claude Code and Neovim",
                 &[
-                    ("native_neovim_0_12", "Native", "V0_12"),
-                    ("node_neovim_0_10", "Node", "V0_10"),
+                    ("native_neovim_0_12", "Native", "V0_12", false),
+                    ("node_neovim_0_10", "Node", "V0_10", true),
                 ],
             ),
             words: &[],
@@ -177,8 +195,8 @@ impl Table {
             rows: pairs(
                 "the real agents, Claude Code and Helix",
                 &[
-                    ("native_helix_25_07", "Native", "V25_07"),
-                    ("node_helix_25_01", "Node", "V25_01"),
+                    ("native_helix_25_07", "Native", "V25_07", false),
+                    ("node_helix_25_01", "Node", "V25_01", true),
                 ],
             ),
             words: &[],
@@ -186,12 +204,13 @@ impl Table {
     }
 }
 
-/// A row for each name and the variants of its two parameters.
-fn pairs(needs: &'static str, rows: &[(&str, &str, &str)]) -> Vec<Row> {
-    let row = |&(name, first, second): &(&str, &str, &str)| Row {
+/// A row for each name, the variants of its two parameters, and whether it is of older releases.
+fn pairs(needs: &'static str, rows: &[(&str, &str, &str, bool)]) -> Vec<Row> {
+    let row = |&(name, first, second, is_older): &(&str, &str, &str, bool)| Row {
         name: name.to_owned(),
         variants: vec![first.to_owned(), second.to_owned()],
         needs,
+        is_older,
     };
     rows.iter().map(row).collect()
 }

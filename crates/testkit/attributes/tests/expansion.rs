@@ -48,7 +48,7 @@ fn each_release_has_a_test_beside_the_function() {
     let expected = quote! {
         mod it_works {
             #[test]
-            #[ignore = "needs Vim: cargo xtask test"]
+            #[ignore = "in --all: needs Vim: cargo xtask test --all"]
             fn vim_9_1() {
                 super::it_works(super::VimVersion::V9_1);
             }
@@ -74,7 +74,7 @@ fn each_editor_needs_itself_and_what_the_word_says() {
         kakoune_2024_05 kakoune_2026_05";
     assert_eq!(names.join(" "), expected);
     let [_, reason, argument] = &rows[4];
-    assert_eq!(reason, "needstherealagents,ClaudeCodeandEmacs");
+    assert_eq!(reason, "in--all:needstherealagents,ClaudeCodeandEmacs");
     let version = "::pillion_testkit::EmacsVersion::V29_3";
     assert_eq!(*argument, format!("super::Kind::Emacs({version})"));
 }
@@ -114,7 +114,7 @@ fn agents_have_their_own_editors() {
             quote!(NvimVersion),
             [
                 "node_neovim_0_10",
-                "needstherealagents,ClaudeCodeandNeovim",
+                "in--all:needstherealagents,ClaudeCodeandNeovim",
                 "super::ClaudeRelease::Node,super::NvimVersion::V0_10",
             ],
         ),
@@ -124,7 +124,7 @@ fn agents_have_their_own_editors() {
             quote!(HelixVersion),
             [
                 "node_helix_25_01",
-                "needstherealagents,ClaudeCodeandHelix",
+                "in--all:needstherealagents,ClaudeCodeandHelix",
                 "super::ClaudeRelease::Node,super::HelixVersion::V25_01",
             ],
         ),
@@ -163,7 +163,7 @@ fn each_word_is_in_the_reason() {
         ),
         (
             Table::of_releases("each_kakoune", &KAKOUNE),
-            quote!(conformance),
+            quote!(all, conformance),
             quote!(KakouneVersion),
             "in--all:needscompanion-conformanceandKakoune",
             "kakoune_2026_05",
@@ -174,7 +174,8 @@ fn each_word_is_in_the_reason() {
         );
         let rows = rows(&table, word, &function);
         assert_eq!(rows.len(), 2);
-        assert!(rows.iter().all(|[_, it, _]| it == reason), "{rows:?}");
+        assert_eq!(rows[0][1], format!("in--all:{reason}"));
+        assert_eq!(rows[1][1], reason);
         assert_eq!(rows[1][0], last);
     }
 }
@@ -194,6 +195,63 @@ fn a_condition_is_one_of_the_tests_too() {
     assert!(tests.starts_with(&start), "{tests}");
 }
 
+/// Of each editor, a run without `--all` has the newest release, which is the last one in its table.
+#[test]
+fn a_word_puts_older_releases_into_every_run_and_another_one_puts_none() {
+    let function = quote!(
+        fn it(kind: Kind) {}
+    );
+    let newest = "neovim_0_12 vim_9_2 emacs_30_2 kakoune_2026_05";
+    let each = "neovim_0_10 neovim_0_12 vim_9_1 vim_9_2 emacs_29_3 emacs_30_2 kakoune_2024_05 kakoune_2026_05";
+    for (words, expected) in [
+        (quote!(), newest),
+        (quote!(agents), newest),
+        (quote!(smoke), each),
+        (quote!(smoke, agents), each),
+        (quote!(agents, smoke), each),
+        (quote!(all), ""),
+        (quote!(all, agents), ""),
+    ] {
+        let rows = rows(&Table::of_editors(), words.clone(), &function);
+        let in_every_run = rows.iter().filter(|[_, it, _]| !it.starts_with("in--all:"));
+        let names: Vec<_> = in_every_run.map(|[name, ..]| name.as_str()).collect();
+        assert_eq!(names.join(" "), expected, "{words}");
+    }
+}
+
+/// Each agent is in one release of Neovim only; of Claude Code there are two.
+#[test]
+fn each_agent_in_an_editor_is_in_every_run_once() {
+    for (table, function, expected) in [
+        (
+            Table::of_agents_in_neovim(),
+            quote!(
+                fn it(kind: AgentKind, version: NvimVersion) {}
+            ),
+            "gemini_neovim_0_10 qwen_neovim_0_12",
+        ),
+        (
+            Table::of_claude_in_neovim(),
+            quote!(
+                fn it(release: ClaudeRelease, version: NvimVersion) {}
+            ),
+            "native_neovim_0_12",
+        ),
+        (
+            Table::of_emacs_clients(),
+            quote!(
+                fn it(client: Client, version: EmacsVersion) {}
+            ),
+            "eglot_in_emacs_30_2 lsp_mode_in_emacs_30_2",
+        ),
+    ] {
+        let rows = rows(&table, quote!(), &function);
+        let in_every_run = rows.iter().filter(|[_, it, _]| !it.starts_with("in--all:"));
+        let names: Vec<_> = in_every_run.map(|[name, ..]| name.as_str()).collect();
+        assert_eq!(names.join(" "), expected);
+    }
+}
+
 #[test]
 fn what_it_takes_is_said_at_the_wrong_word() {
     let function = quote!(
@@ -204,15 +262,18 @@ fn what_it_takes_is_said_at_the_wrong_word() {
         quote!(agent),
         quote!(needs = "the real agents"),
         quote!(agents, plugins),
+        quote!(smoke, all),
+        quote!(smoke agents),
     ] {
         let said = tests(&neovim, word, &function);
-        let expected = "`#[each_neovim]` takes nothing, or one word for what the test needs beside the editor: agents, \
-            claude_code, conformance, kakoune_lsp, plugins";
+        let expected = "`#[each_neovim]` takes smoke to have older releases in every run, all to have no release there, \
+            one of agents, claude_code, conformance, kakoune_lsp, plugins for what the test needs beside the editor, or nothing";
         assert!(said.contains(expected), "{said}");
     }
     let agents = Table::of_agents_in_neovim();
     let said = tests(&agents, quote!(agents), &function);
-    let expected = "`#[each_agent_in_neovim]` takes no arguments";
+    let expected = "`#[each_agent_in_neovim]` takes smoke to have older releases in every run, all to have no release \
+        there, or nothing";
     assert!(said.contains(expected), "{said}");
 }
 

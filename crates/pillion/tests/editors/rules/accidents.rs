@@ -81,7 +81,7 @@ fn proposals_are_decided_after_another_hub_has_taken_over(kind: Kind) {
     person.editor.assert_no_errors();
 }
 
-#[each_editor]
+#[each_editor(smoke)]
 fn nothing_is_left_of_an_editor_that_quits(kind: Kind) {
     let person = Person::new(kind);
     assert!(!discovery_files(&person.home, Dialect::GeminiCli).is_empty());
@@ -131,7 +131,7 @@ fn two_agents_with_a_diff_on_one_file_get_an_outcome_each(kind: Kind) {
     person.has_heard_all();
 }
 
-#[each_editor]
+#[each_editor(smoke)]
 fn the_persons_buffer_shows_what_the_agent_wrote(kind: Kind) {
     let mut person = Person::new(kind);
     person.propose(PROPOSED);

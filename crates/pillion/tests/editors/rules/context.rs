@@ -6,7 +6,7 @@ use pillion_testkit::each_editor;
 use crate::driver::Kind;
 use crate::person::{PROPOSED, Person, active};
 
-#[each_editor]
+#[each_editor(smoke)]
 fn the_cursor_and_a_selection_are_shown(kind: Kind) {
     let mut person = Person::new(kind);
     person.editor.go_to(3);

@@ -5,7 +5,7 @@ use pillion_testkit::each_editor;
 use crate::driver::{Habit, Kind};
 use crate::person::{ORIGINAL, PROPOSED, Person};
 
-#[each_editor]
+#[each_editor(smoke)]
 fn what_is_accepted_is_the_text_as_edited(kind: Kind) {
     let mut person = Person::new(kind);
     person.propose(PROPOSED);
@@ -35,7 +35,7 @@ fn a_command_prints_what_it_would_accept(kind: Kind) {
     person.editor.assert_no_errors();
 }
 
-#[each_editor]
+#[each_editor(smoke)]
 fn rejecting_or_closing_a_proposal_rejects_it(kind: Kind) {
     let mut person = Person::new(kind);
     person.propose(PROPOSED);

@@ -22,7 +22,7 @@ fn nothing_is_accepted_as_it_opens(kind: Kind) {
     person.is_accepted(PROPOSED);
 }
 
-#[each_editor]
+#[each_editor(smoke)]
 fn a_held_key_accepts_nothing(kind: Kind) {
     let mut person = Person::new(kind);
     person.begin(PROPOSED);
@@ -67,7 +67,7 @@ fn edits_of_a_proposal_outlive_a_newer_one(kind: Kind) {
     person.is_accepted(&edited);
 }
 
-#[each_editor]
+#[each_editor(smoke)]
 fn a_proposal_that_comes_while_somebody_types_takes_no_key_and_is_shown_first(kind: Kind) {
     let mut person = Person::new(kind);
     person.editor.begin_typing("typed");

@@ -9,7 +9,7 @@ use crate::driver::{Habit, Kind};
 use crate::person::{ORIGINAL, PROPOSED, Person, wait_for};
 use crate::shared_agent_work::{OTHER, command_begins, command_ends, turn_begins, turn_ends};
 
-#[each_editor]
+#[each_editor(smoke)]
 fn a_rejection_with_a_reason_takes_back_what_is_written(kind: Kind) {
     let home = Home::new();
     let (name, content) = OTHER;
