@@ -158,6 +158,8 @@ impl Home {
             .with("HOME", self.home())
             .with("TMPDIR", self.tmp())
             .with("XDG_RUNTIME_DIR", self.runtime())
+            // A tmux that is started without a socket of its own is a server for this person alone.
+            .with("TMUX_TMPDIR", self.tmp())
             .with("PATH", "/usr/local/bin:/usr/bin:/bin")
             .with("LANG", "C.UTF-8")
             .with("SHELL", "/bin/sh")

@@ -245,7 +245,9 @@ fn a_view_that_an_agent_started_decides_nothing() {
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_tmux_that_an_agent_started_is_the_agents_and_the_persons_is_the_persons() {
     let mut world = World::new("after\n");
+    // Its server is no other one of this machine: it is ended here.
     let agents = "tmux -L agents -f /dev/null new-session -d sleep 600
+        test -S \"$TMPDIR\"/tmux-*/agents || exit 9
         tmux -L agents run-shell \"'$0' accept 1.1 >out 2>&1\"; code=$?
         tmux -L agents kill-server; cat out; exit $code";
     let refused = world.shell(&[("GEMINI_CLI", "1")], agents).expect(1);
