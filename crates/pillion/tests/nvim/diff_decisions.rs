@@ -135,18 +135,6 @@ fn nothing_is_undone_before_the_proposal(version: NvimVersion) {
 }
 
 #[each_neovim]
-fn a_new_proposal_takes_the_place_of_the_old_one_and_can_be_undone(version: NvimVersion) {
-    let mut review = Review::new(version);
-    review.propose("ONE\n");
-    review.propose("ONE\nTWO\n");
-    assert_eq!(review.lines(), ["ONE", "TWO"]);
-    review.type_until("u", "vim.fn.line('$') == 1");
-    review.type_until("<C-r>", "vim.fn.line('$') == 2");
-    review.world.nvim.input(":w<CR>");
-    review.is_accepted("ONE\nTWO\n");
-}
-
-#[each_neovim]
 fn the_users_buffer_is_read_only_in_the_view_and_nowhere_else(version: NvimVersion) {
     let mut review = Review::new(version);
     review.world.nvim.input("Gounsaved<Esc>");

@@ -101,26 +101,6 @@ fn what_was_changed_outlives_a_neovim_that_is_killed(version: NvimVersion) {
 }
 
 #[each_neovim]
-fn what_was_changed_outlives_the_agent(version: NvimVersion) {
-    for (before, proposal, keys, mine) in CASES {
-        let world = open(version, Home::new());
-        let path = world.home.file("a.txt", before);
-        let path = path.to_str().unwrap();
-        let agent = world.gemini();
-        proposed(&world, &agent, path, proposal);
-        world.nvim.input(keys);
-        wait_for_text(&world.home, mine);
-        agent.disconnect();
-        world
-            .nvim
-            .wait_until("no view left", "vim.fn.bufnr('^pillion://') == -1");
-        world.nvim.command("messages clear");
-        let mut agent = world.gemini();
-        comes_back(&world, &mut agent, path, proposal, mine);
-    }
-}
-
-#[each_neovim]
 fn what_was_changed_back_is_not_kept(version: NvimVersion) {
     let world = open(version, Home::new());
     let path = world.home.file("a.txt", "1\n");

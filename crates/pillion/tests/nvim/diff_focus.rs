@@ -200,27 +200,6 @@ fn layout_is_as_before(version: NvimVersion, options: &str, layout: &str, new_ta
 }
 
 #[each_neovim]
-fn diffs_of_two_agents_for_one_file_have_views_of_their_own(version: NvimVersion) {
-    let mut review = Review::new(version);
-    let mut qwen = review.world.agent(pillion_protocol::Dialect::QwenCode);
-    let before = review.everything();
-    review.propose(PROPOSED);
-    qwen.propose(&review.path, "qwen\n");
-    review.type_until(":PillionDiffs 2<CR>", "vim.b.pillion_diff == 2");
-    review.world.look();
-    review.world.nvim.input(":w<CR>");
-    let path = review.path();
-    assert_eq!(
-        qwen.outcome(),
-        pillion_agent::Update::accepted(path, "qwen\n")
-    );
-    review.type_until(":PillionDiffs 1<CR>", "vim.b.pillion_diff == 1");
-    review.world.nvim.input(":q<CR>");
-    review.is_rejected();
-    assert_eq!(review.everything(), before);
-}
-
-#[each_neovim]
 fn a_terminal_in_a_corner_keeps_its_size(version: NvimVersion) {
     let mut review = Review::new(version);
     review.world.nvim.command("set columns=120 lines=40");

@@ -184,28 +184,6 @@ fn a_write_in_all_buffers_leaves_the_proposal_where_it_can_be_found(version: Nvi
 }
 
 #[each_neovim]
-fn edits_that_a_newer_proposal_replaces_come_back_with_u(version: NvimVersion) {
-    let mut review = Review::new(version);
-    for edit in ["Gomine<Esc>", "Gomine"] {
-        review.propose(PROPOSED);
-        review.type_until(edit, "vim.bo.modified");
-        review.world.nvim.command("messages clear");
-        review.begin("one\nTWO\nthree\n");
-        review.world.nvim.wait_until(
-            "the message",
-            "vim.api.nvim_exec('messages', true):find('; u restores your edits', 1, true) ~= nil",
-        );
-        review.type_until("<Esc>", "vim.api.nvim_get_mode().mode == 'n'");
-        assert_eq!(review.lines().join("\n") + "\n", "one\nTWO\nthree\n");
-        review.type_until("u", "vim.bo.modified");
-        assert_eq!(review.lines().join("\n") + "\n", EDITED, "after {edit}");
-        review.world.look();
-        review.world.nvim.input(":w<CR>");
-        review.is_accepted(EDITED);
-    }
-}
-
-#[each_neovim]
 fn a_refusal_goes_once_the_proposal_is_decided(version: NvimVersion) {
     let (home, tmux) = (Home::new(), Tmux::start());
     let file = home.file("a.txt", ORIGINAL);

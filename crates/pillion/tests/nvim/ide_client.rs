@@ -3,26 +3,7 @@
 use pillion_testkit::{Env, Home, IdeClient, NvimVersion, Outcome, SOON, each_neovim};
 use serde_json::Value;
 
-use crate::shared_texts::{assert_same, texts};
 use crate::world::World;
-
-#[each_neovim(agents)]
-fn the_real_client_gets_every_text_back_byte_for_byte(version: NvimVersion) {
-    let world = World::open(version, &[("a.txt", "one\n")]);
-    let mut client = IdeClient::start(&world.home, &world.home.workspace());
-    for (number, (name, text)) in texts(20_000_000).iter().enumerate() {
-        let path = world.home.workspace().join(format!("{number}.txt"));
-        let diff = client.open_diff(&path, text);
-        wait_view(&world);
-        world.look();
-        world.accept_whatever_is_asked();
-        let Outcome::Accepted(Some(back)) = client.outcome(diff, SOON) else {
-            panic!("{name}: not accepted")
-        };
-        assert_same(&back, text, name, "accepted");
-        wait_no_view(&world);
-    }
-}
 
 #[each_neovim(agents)]
 fn the_real_client_hears_of_a_rejection_once_and_closes_in_silence(version: NvimVersion) {

@@ -9,15 +9,14 @@
 //! | mistake | test |
 //! | --- | --- |
 //! | stopping hangs, or leaves discovery files | `lifecycle::it_ends_with_neovim_at_once`, `it_ends_with_a_neovim_that_is_killed` |
-//! | an agent gets the outcome of another one's diff | `diff_focus::diffs_of_two_agents_for_one_file_have_views_of_their_own` |
-//! | the path comes back in another spelling | `diff_names::names_are_taken_as_they_are` |
+//! | the path comes back in another spelling | `diff_names::the_original_of_whatever_name_is_that_file` |
 //! | a rejection follows the agent's own decision | `ide_client::the_real_client_hears_of_a_rejection_once_and_closes_in_silence` |
 //! | edits are ignored | `diff_decisions::what_accepts_takes_the_text_as_edited` |
 //! | edited texts lose what the person set | `diff_texts::what_the_person_sets_counts` |
 //! | an unsaved buffer is overwritten | `reload::a_modified_buffer_is_left_alone_and_said_once` |
 //! | closing the view decides nothing | `diff_decisions::what_closes_the_proposal_rejects_once` |
 //! | the agent is told of a view that is not there | `diff_waiting::it_opens_when_the_command_line_window_is_left` |
-//! | a name is a pattern, or a command | `diff_names::names_are_taken_as_they_are`, `a_file_is_found_by_its_links_and_not_by_what_looks_like_it` |
+//! | a name is a pattern, or a command | `diff_names::the_original_of_whatever_name_is_that_file`, `a_file_is_found_by_its_links_and_not_by_what_looks_like_it` |
 //! | layout, options or files of the user are changed | `diff_focus::the_layout_is_as_before_whatever_the_options` |
 //! | terminals and diffs count as files | `context::a_terminal_leaves_the_file_active_with_its_cursor` |
 //! | a selection stays for ever, or is lost when an agent's terminal gets the focus | `selection_kept::a_kept_selection_goes_when_the_person_goes_on` |
@@ -86,8 +85,6 @@ mod send_trees;
 mod session;
 #[path = "../shared/encodings.rs"]
 mod shared_encodings;
-#[path = "../shared/texts.rs"]
-mod shared_texts;
 mod standin;
 mod start;
 mod terminal;

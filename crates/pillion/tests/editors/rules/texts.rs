@@ -8,7 +8,7 @@ use crate::person::Person;
 use crate::shared_texts::{assert_same, texts};
 
 /// Bytes. With five times that, an editor on a busy machine does not show the text within the companion's ten
-/// seconds; Neovim alone is given so much, by Gemini CLI's own client.
+/// seconds. The program itself is given so much, by Gemini CLI's own client.
 const LONGEST: usize = 4_000_000;
 
 #[each_editor(smoke)]
