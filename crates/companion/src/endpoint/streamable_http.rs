@@ -65,7 +65,7 @@ pub(super) async fn post(
             let answer = shared.mcp.clone().answer(session, request, Some(wire));
             // Its head leaves before the loop gets the call: while the loop works, the agent
             // wakes up and reads it.
-            Ok(response::events(answered(answer)))
+            Ok(response::events(answered(answer, KEEP_ALIVE_INTERVAL)))
         }
         Message::Notification { method, params } => {
             check(headers, None)?;
@@ -79,13 +79,15 @@ pub(super) async fn post(
     }
 }
 
-/// The events of an answer. The person's decision may be long in coming: until then the stream is kept alive.
+/// The events of an answer. The person's decision may be long in coming: until then the stream is kept alive, by a comment
+/// at each `interval`.
 fn answered(
     answer: impl Future<Output = Option<Answer>> + Send + 'static,
+    interval: Duration,
 ) -> impl futures_util::Stream<Item = Vec<u8>> + Send + 'static {
-    let waiting = stream::unfold(Some(Box::pin(answer)), |answer| async {
+    let waiting = stream::unfold(Some(Box::pin(answer)), move |answer| async move {
         let mut answer = answer?;
-        match tokio::time::timeout(KEEP_ALIVE_INTERVAL, &mut answer).await {
+        match tokio::time::timeout(interval, &mut answer).await {
             Ok(answer) => Some((Either::Left(answer), None)),
             Err(_) => Some((Either::Right(KEEP_ALIVE.to_vec()), Some(answer))),
         }
@@ -256,4 +258,34 @@ fn no_session() -> Refusal {
 fn not_acceptable(kinds: &str) -> Refusal {
     let text = format!("Not Acceptable: Client must accept {kinds}");
     Refusal::new(StatusCode::NOT_ACCEPTABLE, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    /// The clients of agents give up an answer of which nothing has come for so long.
+    const GIVEN_UP: Duration = Duration::from_secs(5 * 60);
+
+    /// A person may be away for longer than that.
+    #[tokio::test]
+    async fn a_stream_says_something_for_as_long_as_nobody_decides() {
+        let (decide, decided) = oneshot::channel();
+        let interval = Duration::from_millis(1);
+        let mut events = pin!(answered(async { decided.await.ok() }, interval));
+        for _ in 0..GIVEN_UP.as_secs() / KEEP_ALIVE_INTERVAL.as_secs() {
+            assert_eq!(events.next().await.unwrap(), KEEP_ALIVE);
+        }
+        let malformed = Message::parse(b"").unwrap_err();
+        decide.send(Answer::malformed(malformed)).unwrap();
+        let rest: Vec<_> = events.collect().await;
+        let rest = rest.concat();
+        let answer = rest.strip_prefix(EVENT_START).unwrap();
+        assert!(answer.ends_with(EVENT_END));
+        const { assert!(2 * KEEP_ALIVE_INTERVAL.as_secs() < GIVEN_UP.as_secs()) };
+    }
 }

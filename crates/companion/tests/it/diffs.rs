@@ -141,7 +141,9 @@ async fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
     );
 }
 
+/// With a clock that only counts, `Sessions` has the same in each run.
 #[tokio::test]
+#[ignore = "in --all: waits for half a minute: cargo xtask test --all"]
 async fn the_views_of_an_agent_that_vanished_go_away_after_thirty_seconds() {
     let mut companion = TestCompanion::start();
     let (client, updates) = companion.connect(GEMINI).await;

@@ -61,7 +61,7 @@ fn what_was_edited_and_accepted_for_a_dead_agent_is_kept_and_its_place_said(vers
     assert!(said.contains(file.to_str().unwrap()), "{said}");
 }
 
-#[each_neovim]
+#[each_neovim(all)]
 fn of_a_proposal_as_it_came_it_is_said_that_it_was_not_written(version: NvimVersion) {
     let review = Review::new(version);
     review.propose(PROPOSED);

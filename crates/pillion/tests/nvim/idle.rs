@@ -127,7 +127,7 @@ fn woken(pids: [u32; 2], within: Duration) -> [u64; 2] {
     })
 }
 
-#[each_neovim]
+#[each_neovim(all)]
 fn program_and_editor_sleep_while_nothing_happens(version: NvimVersion) {
     let world = World::open(version, &[("first.txt", "one\n")]);
     let _gemini = world.gemini();

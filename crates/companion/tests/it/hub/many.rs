@@ -143,7 +143,7 @@ fn texts(root: &std::path::Path) -> Vec<String> {
 }
 
 #[tokio::test]
-#[ignore = "takes minutes: cargo xtask test"]
+#[ignore = "in --all: takes minutes: cargo xtask test --all"]
 async fn the_hub_answers_while_twenty_thousand_changes_are_recorded_and_judged() {
     let world = World::start();
     let root = world.root("w");

@@ -192,7 +192,7 @@ fn a_new_file_and_a_deleted_folder() {
 }
 
 #[test]
-#[ignore = "takes a minute: cargo xtask test"]
+#[ignore = "in --all: takes a minute: cargo xtask test --all"]
 fn links_that_were_made_changed_and_removed() {
     Scene {
         before: |folder| {
