@@ -45,8 +45,7 @@ pub struct Args {
 
     /// Run everything: each test with each release, and what takes long
     ///
-    /// Half of the time of the default set comes on top of it, about. A run of everything also compares its results with
-    /// those in docs/editors.md.
+    /// This takes about twice as long as the default set. It also compares the results with those in docs/editors.md.
     #[arg(long, conflicts_with = "fast")]
     all: bool,
 

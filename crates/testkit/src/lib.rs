@@ -43,9 +43,9 @@ mod vim;
 mod wait;
 
 pub use pillion_testkit_attributes::{
-    each_agent_in_neovim, each_claude_in_helix, each_claude_in_neovim, each_editor, each_emacs,
-    each_emacs_client, each_helix, each_kakoune, each_kate, each_neovim, each_newer_emacs,
-    each_vim,
+    each_agent_in_neovim, each_claude_in_helix, each_claude_in_neovim, each_codex, each_editor,
+    each_emacs, each_emacs_client, each_helix, each_kakoune, each_kate, each_neovim,
+    each_newer_emacs, each_vim,
 };
 
 pub use agent::{Agent, AgentKind};

@@ -14,7 +14,7 @@ use crate::review::Review;
 const AWAY: Duration = Duration::from_secs(360);
 
 #[test]
-#[ignore = "waits for six minutes; needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: waits for six minutes; needs the real agents and Claude Code: cargo xtask test --all"]
 fn agents_are_still_connected_after_six_minutes() {
     let (tmux, home) = (Tmux::start(), Home::new());
     let folder = home.workspace();

@@ -8,7 +8,7 @@ use crate::companion::{SOON, run};
 use crate::review::Scene;
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_shows_the_file_in_focus() {
     let scene = Scene::new(AgentKind::Gemini);
     let focused = scene.home.file("focused.txt", "one\ntwo\n");

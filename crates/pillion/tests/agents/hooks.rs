@@ -11,6 +11,7 @@ mod undecided;
 
 use std::fs;
 use std::io::Read;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
@@ -235,12 +236,22 @@ fn encodings_of(number: usize, starts: usize) -> impl Iterator<Item = Encoding> 
 /// An agent makes each change that is allowed, as it was accepted: an edit of a file in each encoding, a new file, and one that is
 /// overwritten; each accepted as it is, and after an edit. `start` starts one that ends by itself, in one of so many modes.
 fn makes_accepted_changes(scene: &Scene, modes: usize, start: impl Fn(&Scene, usize) -> Child) {
+    makes_part_of_accepted_changes(scene, 0..modes, modes, start);
+}
+
+/// The changes of some of the modes.
+fn makes_part_of_accepted_changes(
+    scene: &Scene,
+    numbers: Range<usize>,
+    modes: usize,
+    start: impl Fn(&Scene, usize) -> Child,
+) {
     let texts = [
         ("new-lf", "one\ntwo\n"),
         ("new-crlf", "one\r\ntwo\r\n"),
         ("new-no-final-newline", "one\ntwo"),
     ];
-    for number in 0..modes {
+    for number in numbers {
         let edited = encodings_of(number, modes).map(|(kind, encode)| {
             let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
             (kind, encode, file)

@@ -22,7 +22,7 @@ fn the_view_of_a_killed_gemini_goes_away() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn the_view_of_a_killed_qwen_goes_away() {
     the_view_of_a_killed_agent_goes_away(AgentKind::Qwen);
 }
@@ -34,7 +34,7 @@ fn gemini_goes_on_with_the_next_companion_of_a_killed_one() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_goes_on_with_the_next_companion_of_a_killed_one() {
     goes_on_with_the_next_companion(AgentKind::Qwen);
 }

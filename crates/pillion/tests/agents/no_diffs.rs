@@ -62,7 +62,7 @@ fn gemini_asks_in_its_own_window_where_no_editor_shows_diffs() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_asks_in_its_own_window_where_no_editor_shows_diffs() {
     asks_in_its_own_window(AgentKind::Qwen);
 }
@@ -93,7 +93,7 @@ fn claude_asks_in_its_own_window_where_no_editor_shows_diffs() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_asks_in_its_own_window_where_no_editor_shows_diffs() {
     claude_asks_in_its_own_window(ClaudeRelease::Node);
 }

@@ -15,7 +15,7 @@ fn opencode_sends_its_model_what_is_selected() {
 
 /// By the variable, which is Claude Code's, it would dial without a token and be refused.
 #[test]
-#[ignore = "needs the real agents and opencode: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn opencode_is_run_without_the_variable_that_misleads_it() {
     sends_its_model_what_is_selected(|tmux, home, model| {
         Opencode::set_up(home, model);

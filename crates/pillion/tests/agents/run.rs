@@ -94,7 +94,7 @@ fn gemini_is_run_with_the_companion_that_was_used_last() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_is_run_with_the_companion_that_was_used_last() {
     the_one_used_last_gets_the_proposal(AgentKind::Qwen);
 }
@@ -142,7 +142,7 @@ fn gemini_is_run_with_neovim() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Neovim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Neovim: cargo xtask test --all"]
 fn qwen_is_run_with_neovim() {
     neovim_gets_the_proposal(AgentKind::Qwen, NvimVersion::V0_10);
 }

@@ -39,7 +39,7 @@ fn texts_come_back_by_close_diff() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn texts_of_a_file_are_accepted_instead() {
     each(
         |_| OTHER,

@@ -202,7 +202,7 @@ fn what_claude_writes_without_hooks_is_known_and_taken_back() {
 /// An accepted change is known as accepted, and one that is written without asking is not; the mode in which nothing is asked
 /// first is not to be had.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_was_accepted_of_claude_without_hooks_is_not_unseen() {
     let lab = Lab::new();
     let claude = claude(&lab, "default");
@@ -285,7 +285,7 @@ fn what_opencode_writes_is_known_and_taken_back() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn what_gemini_writes_without_hooks_is_known_and_taken_back() {
     let lab = Lab::new();
     let kind = AgentKind::Gemini;

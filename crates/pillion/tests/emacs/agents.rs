@@ -89,7 +89,7 @@ fn check(kind: AgentKind, version: EmacsVersion) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Emacs: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Emacs: cargo xtask test --all"]
 fn gemini_in_a_terminal_of_emacs_30_1() {
     check(AgentKind::Gemini, EmacsVersion::V30_1);
 }
@@ -138,7 +138,7 @@ fn claude_run_by_pillion_in_emacs_30_2() {
 }
 
 #[test]
-#[ignore = "needs the real agents, Claude Code and Emacs: cargo xtask test"]
+#[ignore = "in --all: needs the real agents, Claude Code and Emacs: cargo xtask test --all"]
 fn claude_on_node_in_a_shell_of_term_in_emacs_30_1() {
     check_claude(ClaudeRelease::Node, EmacsVersion::V30_1, |emacs| {
         emacs.input("<C-x>3<C-x>o<M-x>term<RET><RET>");

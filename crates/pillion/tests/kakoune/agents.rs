@@ -75,7 +75,7 @@ fn check(kind: AgentKind, version: KakouneVersion) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Kakoune: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Kakoune: cargo xtask test --all"]
 fn gemini_in_a_terminal_of_kakoune_2024_05() {
     check(AgentKind::Gemini, KakouneVersion::V2024_05);
 }

@@ -45,7 +45,7 @@ fn in_a_terminal_inside_an_edited_change_is_accepted_with_w(kind: AgentKind, ver
 
 /// In another pane of the same tmux, with nothing in its environment that leads it; and one that is answered in the agent's own window
 /// leaves no view.
-#[each_agent_in_neovim]
+#[each_agent_in_neovim(all)]
 fn in_another_pane_a_change_is_rejected_with_q_or_answered_there(
     kind: AgentKind,
     version: NvimVersion,

@@ -61,7 +61,7 @@ fn check(kind: AgentKind, version: VimVersion) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Vim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Vim: cargo xtask test --all"]
 fn gemini_in_a_terminal_of_vim_9_1() {
     check(AgentKind::Gemini, VimVersion::V9_1);
 }
@@ -127,7 +127,7 @@ fn claude_in_a_terminal_of_vim_9_2() {
 }
 
 #[test]
-#[ignore = "needs the real agents, Claude Code and Vim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents, Claude Code and Vim: cargo xtask test --all"]
 fn claude_on_node_in_a_terminal_of_vim_9_1() {
     check_claude(ClaudeRelease::Node, VimVersion::V9_1);
 }

@@ -69,6 +69,12 @@ pub fn each_kate(word: TokenStream, test: TokenStream) -> TokenStream {
     attribute(&Table::of_releases("each_kate", &KATE), word, test)
 }
 
+/// A test with each Codex CLI: `fn name(release: CodexRelease)`.
+#[proc_macro_attribute]
+pub fn each_codex(word: TokenStream, test: TokenStream) -> TokenStream {
+    attribute(&Table::of_codex(), word, test)
+}
+
 /// A test in each release of each editor that has a plugin: `fn name(kind: Kind)`.
 #[proc_macro_attribute]
 pub fn each_editor(word: TokenStream, test: TokenStream) -> TokenStream {

@@ -62,6 +62,13 @@ pub const SMOKE: &str = "smoke";
 /// The word of an attribute of which no test is in the default set.
 pub const ALL: &str = "all";
 
+/// Codex CLI, whose releases are treated as those of an editor are.
+const CODEX: Editor = Editor {
+    name: "the real agents and Codex CLI",
+    version: "CodexRelease",
+    releases: &[("codex_0_169", "V0_169"), ("codex_0_171", "V0_171")],
+};
+
 /// A word that an attribute takes, and what a test with it needs.
 type Word = (&'static str, &'static str);
 
@@ -116,6 +123,14 @@ impl Table {
             parameters: vec![("version", editor.version)],
             rows: editor.releases.iter().map(row).collect(),
             words: &WORDS,
+        }
+    }
+
+    pub fn of_codex() -> Table {
+        Table {
+            parameters: vec![("release", CODEX.version)],
+            words: &[],
+            ..Table::of_releases("each_codex", &CODEX)
         }
     }
 

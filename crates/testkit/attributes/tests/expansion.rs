@@ -219,7 +219,7 @@ fn a_word_puts_older_releases_into_every_run_and_another_one_puts_none() {
     }
 }
 
-/// Each agent is in one release of Neovim only; of Claude Code there are two.
+/// Gemini CLI and Qwen Code are in one release of Neovim each; of Claude Code and Codex CLI there are two.
 #[test]
 fn each_agent_in_an_editor_is_in_every_run_once() {
     for (table, function, expected) in [
@@ -243,6 +243,13 @@ fn each_agent_in_an_editor_is_in_every_run_once() {
                 fn it(client: Client, version: EmacsVersion) {}
             ),
             "eglot_in_emacs_30_2 lsp_mode_in_emacs_30_2",
+        ),
+        (
+            Table::of_codex(),
+            quote!(
+                fn it(release: CodexRelease) {}
+            ),
+            "codex_0_171",
         ),
     ] {
         let rows = rows(&table, quote!(), &function);

@@ -1,33 +1,54 @@
 //! The accepted text is what is on the disk afterwards, byte for byte, whatever the file's encoding: Claude
-//! Code shows companions a text with LF, and writes the file in its own way again.
+//! Code shows companions a text with LF, and writes the file in its own way again. What becomes of each encoding is told
+//! from the bytes alone, which `line_endings` in the companion tests; here, three real files of every run, and each in
+//! `--all`, are what Claude Code itself makes of them.
 
 use pillion_testkit::{ClaudeRelease, Home, Turn};
 
 use super::{Scene, ide};
 use crate::companion::SOON;
 use crate::review::editor;
-use crate::shared_encodings::{ENCODINGS, assert_bytes};
+use crate::shared_encodings::{ENCODINGS, Encoding, assert_bytes};
+
+/// CRLF, a mark, and more than a byte for each character.
+fn three() -> impl Iterator<Item = Encoding> {
+    let kinds = ["crlf", "bom", "utf16-crlf"];
+    { ENCODINGS.into_iter() }.filter(move |(kind, _)| kinds.contains(kind))
+}
 
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_writes_three_edited_files_in_their_own_encoding() {
+    writes_edited_files_in_their_own_encoding(ClaudeRelease::Native, three());
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_writes_over_three_files_what_was_shown_or_a_note_says() {
+    let release = ClaudeRelease::Native;
+    overwrites_files_as_was_shown_or_noted(&Scene::new(release), release, three());
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_writes_edited_files_in_their_own_encoding() {
-    writes_edited_files_in_their_own_encoding(ClaudeRelease::Native);
+    writes_edited_files_in_their_own_encoding(ClaudeRelease::Native, ENCODINGS);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_writes_edited_files_in_their_own_encoding() {
-    writes_edited_files_in_their_own_encoding(ClaudeRelease::Node);
+    writes_edited_files_in_their_own_encoding(ClaudeRelease::Node, ENCODINGS);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_writes_what_is_accepted_byte_for_byte_or_as_a_note_says() {
     writes_what_is_accepted(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_writes_what_is_accepted_byte_for_byte_or_as_a_note_says() {
     writes_what_is_accepted(ClaudeRelease::Node);
 }
@@ -35,12 +56,15 @@ fn claude_on_node_writes_what_is_accepted_byte_for_byte_or_as_a_note_says() {
 fn writes_what_is_accepted(release: ClaudeRelease) {
     let scene = Scene::new(release);
     writes_whole_files_as_accepted(&scene);
-    overwrites_files_as_was_shown_or_noted(&scene, release);
+    overwrites_files_as_was_shown_or_noted(&scene, release, ENCODINGS);
     writes_mixed_line_endings_as_shown(&scene);
 }
 
 /// An `Edit` changes two places: one is taken out, the other edited. Then one is accepted as it is.
-fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
+fn writes_edited_files_in_their_own_encoding(
+    release: ClaudeRelease,
+    encodings: impl IntoIterator<Item = Encoding>,
+) {
     let home = Home::new();
     let edits = editor(&home, "seventeen", "siebzehn");
     let before: String = (1..=30).map(|n| format!("line {n}\n")).collect();
@@ -52,7 +76,7 @@ fn writes_edited_files_in_their_own_encoding(release: ClaudeRelease) {
     let expected = before.replace("line 17\n", "line siebzehn\n");
 
     let scene = Scene::with(release, home, &edits, &ide());
-    for (kind, encode) in ENCODINGS {
+    for (kind, encode) in encodings {
         let file = &format!("{kind}.txt");
         let path = scene.home.file(file, encode(&before));
         let read = Turn::read_file(&path);
@@ -93,13 +117,17 @@ fn writes_whole_files_as_accepted(scene: &Scene) {
 
 /// `Write` over a file, with LF as models write it. That it is no `Edit` shows where the file has a BOM;
 /// elsewhere a note says what it may do.
-fn overwrites_files_as_was_shown_or_noted(scene: &Scene, release: ClaudeRelease) {
+fn overwrites_files_as_was_shown_or_noted(
+    scene: &Scene,
+    release: ClaudeRelease,
+    encodings: impl IntoIterator<Item = Encoding>,
+) {
     const CRLF: &str =
         "has CRLF line endings: an Edit keeps them, a Write accepted unchanged gets LF.";
     const LOSS: &str = "A Write by this release of the agent loses the last newline.";
     let does_lose = release == ClaudeRelease::Node;
     let (before, after) = ("one\ntwo\n", "one\nzwei\n");
-    for (kind, encode) in ENCODINGS {
+    for (kind, encode) in encodings {
         let file = &format!("{kind}.txt");
         let path = scene.home.file(file, encode(before));
         let write = Turn::write_file(&path, after);

@@ -322,7 +322,7 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     let scene = scene();
     let [first, second] = ["first.txt", "second.txt"].map(|name| scene.home.workspace().join(name));
@@ -392,7 +392,7 @@ fn by(tool: &str) -> Option<String> {
 
 /// The subagent works on when the turn of the agent that started it has ended.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_a_background_subagent_of_claude_writes_is_known() {
     let scene = scene();
     let folder = scene.home.workspace();
@@ -449,7 +449,7 @@ fn what_a_background_subagent_of_claude_writes_is_known() {
 /// Two in one folder, whose commands run at the same time: each has a turn of its own, and none is blamed for what the other
 /// one may have changed.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn of_two_claudes_at_once_none_is_blamed_for_the_others_changes() {
     let first = scene();
     let folder = first.home.workspace();
@@ -576,7 +576,7 @@ fn what_claudes_commands_write_is_known_and_taken_back() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_was_proposed_and_decided_in_a_turn_is_listed_with_it() {
     let own = ["--permission-mode", "acceptEdits"];
     let scene = run(ClaudeRelease::Native, &[], &own, SETTINGS);

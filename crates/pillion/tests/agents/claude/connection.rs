@@ -12,7 +12,7 @@ use crate::review::Review;
 
 /// `--ide` is enough, in a folder below the workspace, too.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_finds_its_companion_from_a_folder_below() {
     let (tmux, home, model) = (Tmux::start(), Home::new(), Model::start());
     let below = home.workspace().join("below/it");
@@ -31,27 +31,27 @@ fn claude_connects_when_asked() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_connects_when_asked() {
     connects_when_asked(ClaudeRelease::Node);
 }
 
 /// `pillion run` names one companion of two, for `--ide` could not choose.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_is_run_with_the_companion_that_was_used_last() {
     is_run_with_the_companion_that_was_used_last(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_is_run_with_the_companion_that_was_used_last() {
     is_run_with_the_companion_that_was_used_last(ClaudeRelease::Node);
 }
 
 /// Two of them at one companion: each gets what is its own.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn two_claudes_at_one_companion_get_an_outcome_each() {
     let scene = Scene::new(ClaudeRelease::Native);
     let model = Model::start();

@@ -12,7 +12,7 @@ fn claude_sends_its_model_what_is_selected() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_sends_its_model_what_is_selected() {
     sends_its_model_what_is_selected(ClaudeRelease::Node);
 }
@@ -24,7 +24,7 @@ fn claude_reads_the_lines_that_are_mentioned() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_reads_the_lines_that_are_mentioned() {
     reads_the_lines_that_are_mentioned(ClaudeRelease::Node);
 }

@@ -67,7 +67,7 @@ fn claude_reads_with_the_next_prompt_why_it_was_rejected() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_reads_with_the_next_prompt_why_it_was_rejected() {
     reads_why_it_was_rejected(ClaudeRelease::Node);
 }

@@ -80,7 +80,7 @@ fn claude_that_is_run_reads_all_of_long_words() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_reads_all_of_a_long_note_in_every_mode() {
     for mode in ["default", "acceptEdits", "plan"] {
         let scene = run_in(mode);

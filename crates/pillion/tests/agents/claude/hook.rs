@@ -133,32 +133,32 @@ fn claude_with_a_hook_is_reviewed_in_accept_edits_mode() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_with_a_hook_is_reviewed_in_accept_edits_mode() {
     is_reviewed_in(ClaudeRelease::Node, "acceptEdits");
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_with_a_hook_is_reviewed_in_bypass_permissions_mode() {
     is_reviewed_in(ClaudeRelease::Native, "bypassPermissions");
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_with_a_hook_is_reviewed_in_bypass_permissions_mode() {
     is_reviewed_in(ClaudeRelease::Node, "bypassPermissions");
 }
 
 /// In the mode in which it would ask: a change that was accepted in the review is not asked about once more.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_with_a_hook_is_reviewed_in_default_mode() {
     is_reviewed_in(ClaudeRelease::Native, "default");
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_with_a_hook_is_reviewed_in_default_mode() {
     is_reviewed_in(ClaudeRelease::Node, "default");
 }
@@ -173,13 +173,13 @@ fn shows_its_own_proposal_in_plan_mode(release: ClaudeRelease) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_with_a_hook_shows_its_own_proposal_in_plan_mode() {
     shows_its_own_proposal_in_plan_mode(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_with_a_hook_shows_its_own_proposal_in_plan_mode() {
     shows_its_own_proposal_in_plan_mode(ClaudeRelease::Node);
 }

@@ -16,7 +16,7 @@ fn the_view_of_a_killed_claude_goes_away() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn the_view_of_a_killed_claude_on_node_goes_away() {
     the_view_of_a_killed_agent_goes_away(ClaudeRelease::Node);
 }
@@ -28,7 +28,7 @@ fn claude_goes_on_when_its_companion_was_killed() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_goes_on_when_its_companion_was_killed() {
     goes_on_when_its_companion_was_killed(ClaudeRelease::Node);
 }

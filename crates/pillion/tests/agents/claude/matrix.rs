@@ -15,7 +15,7 @@ use crate::review::Review;
 
 /// A notebook's cell: accepted, rejected with a reason, stopped with Esc.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_about_cells_and_writes_nothing_without_a_hub_in_auto_mode() {
     let mut scene = run_in("auto");
     let book = scene.home.file("n.ipynb", notebook("x = 1"));
@@ -88,7 +88,7 @@ fn wait_no_hub(home: &Home) {
 /// A review is open that Claude Code does not come back to, as one that is started after it has given up dialling: here, at another
 /// port. It asks in its own window about what nobody is shown.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_if_it_does_not_come_back_to_an_open_review() {
     let mut scene = run_in("bypassPermissions");
     let locks = fs::read_dir(scene.home.home().join(".claude/ide")).expect("a review runs");

@@ -27,8 +27,23 @@ const BOTH: [ClaudeRelease; 2] = [ClaudeRelease::Native, ClaudeRelease::Node];
 /// The outcomes of a new file and of an edit in a folder of the workspace; its own name is empty.
 type InFolder = (&'static str, Outcome, Outcome);
 
+/// The other tests here ask the same of each kind of rule and hook, in both releases.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_goes_by_its_rules() {
+    expect(
+        "default",
+        json!({"permissions": {"allow": ["Edit(src/**)"], "deny": ["Edit(no/**)"]}}),
+        &[
+            ("", Shown, Shown),
+            ("src", Made, Made),
+            ("no", Refused, Refused),
+        ],
+    );
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_shows_no_diff_of_what_a_rule_allows() {
     let allow = |rule: &str| json!({"permissions": {"allow": [rule]}});
     expect_in(
@@ -45,7 +60,7 @@ fn claude_shows_no_diff_of_what_a_rule_allows() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_refuses_what_a_rule_denies() {
     expect_in(
         &BOTH,
@@ -57,7 +72,7 @@ fn claude_refuses_what_a_rule_denies() {
 
 /// Each rule counts in its folder, and one about `Write` nowhere.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_goes_by_the_rules_of_folders() {
     expect(
         "default",
@@ -81,7 +96,7 @@ fn claude_goes_by_the_rules_of_folders() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_shows_diffs_of_what_a_rule_asks_about() {
     expect_in(
         &BOTH,
@@ -92,7 +107,7 @@ fn claude_shows_diffs_of_what_a_rule_asks_about() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_leaves_a_change_to_a_hook_before_a_person() {
     let hook = |decision: &str| {
         let answer = json!({"hookSpecificOutput": {

@@ -1,6 +1,7 @@
 //! Claude Code as `pillion run` starts it: it asks before each change, in every permission mode.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::thread::sleep;
@@ -130,14 +131,44 @@ fn takes_a_hunk_out(scene: &Scene) {
     assert_eq!(read(&path), old.replace("18\n", "eighteen\n"));
 }
 
+/// In one session, which the person takes from mode to mode. Each mode has a test of its own below, of every kind of decision.
 #[test]
 #[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_in_each_mode_of_a_session() {
+    const MODES: [&str; 4] = ["acceptEdits", "bypassPermissions", "default", "plan"];
+    let scene = run_in("bypassPermissions");
+    let mut seen = BTreeSet::new();
+    for number in 0..2 * MODES.len() {
+        let file = format!("in-mode-{number}.txt");
+        let path = scene.propose_new(&file, "one\n");
+        assert!(!path.exists());
+        scene.review.accept(&file);
+        scene.claude.wait_for(&format!("{file} is done"));
+        assert_eq!(read(&path), "one\n");
+        let screen = scene.review.wait_idle();
+        assert!(!screen.contains(UNSHOWN), "all was shown: {screen}");
+        let (_, rest) = screen.split_once(" is in mode ").expect("it says which");
+        let (mode, rest) = rest.split_once(':').expect("it says what it means");
+        assert!(rest.starts_with(" every change is shown"), "{screen}");
+        seen.insert(mode.to_owned());
+        if MODES.iter().all(|mode| seen.contains(*mode)) {
+            return;
+        }
+        scene.claude.wait_ready();
+        scene.model.clear();
+        scene.claude.pane().send_keys(["BTab"]);
+    }
+    panic!("it was only in {seen:?}");
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_its_own_default_mode() {
     is_asked_in(NO_MODE);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_auto_mode() {
     let scene = is_asked_in("auto");
     asks_for_its_subagents(&scene, |claude| {
@@ -147,28 +178,28 @@ fn claude_that_is_run_asks_in_auto_mode() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_accept_edits_mode() {
     let scene = is_asked_in("acceptEdits");
     asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_bypass_mode() {
     let scene = is_asked_in("bypassPermissions");
     asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_default_mode() {
     let scene = is_asked_in("default");
     asks_for_its_subagents(&scene, |_| ());
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_in_plan_mode() {
     let scene = is_asked_in("plan");
     asks_for_its_subagents(&scene, allow_subagent);
@@ -225,7 +256,7 @@ fn goes_on_with_the_others(scene: &Scene) -> ModelRequest {
 
 /// Also where the permission mode decides what is asked.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_to_be_asked_reads_why_and_goes_on() {
     let own = ["--permission-mode", "default"];
     let asked = ["--review", "asked"];
@@ -395,7 +426,7 @@ fn asks_for_its_subagents(scene: &Scene, allow: impl FnOnce(&Pane)) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_for_its_subagents_in_dont_ask_mode() {
     asks_for_its_subagents(&run_in("dontAsk"), |_| ());
 }
@@ -506,7 +537,7 @@ fn asks_about_cells_in(mode: &str) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_about_cells_in_default_mode() {
     asks_about_cells_in("default");
 }
@@ -518,14 +549,14 @@ fn claude_that_is_run_asks_about_cells_in_accept_edits_mode() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_about_cells_in_bypass_mode() {
     asks_about_cells_in("bypassPermissions");
 }
 
 /// There it asks once more, itself.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_about_cells_in_plan_mode() {
     let scene = run_in("plan");
     let path = scene.home.file("n.ipynb", notebook("x = 1"));
@@ -623,7 +654,7 @@ fn claude_that_is_run_asks_as_the_person_chooses() {
 
 /// It dials the port again, and is the same process. Another one begins as it was started.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_keeps_what_the_person_chose_when_the_hub_is_killed() {
     let scene = run_in("acceptEdits");
     let pane = scene.review.pane();
@@ -678,7 +709,7 @@ fn writes_unseen(scene: &Scene, how: &str) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_to_be_asked_follows_its_mode() {
     let own = ["--permission-mode", "acceptEdits"];
     let asked = ["--review", "asked"];
@@ -688,7 +719,7 @@ fn claude_that_is_run_to_be_asked_follows_its_mode() {
 
 /// Nobody answers for hooks that are not run.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_without_hooks_is_seen_to_write() {
     let own = ["--permission-mode", "acceptEdits"];
     let settings = r#"{"disableAllHooks":true}"#;
@@ -698,7 +729,7 @@ fn claude_that_is_run_without_hooks_is_seen_to_write() {
 
 /// It would refuse them.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_that_is_run_gets_no_hooks() {
     let own = ["--permission-mode", "acceptEdits"];
     let scene = run(ClaudeRelease::Node, &[], &own, "{}");
@@ -706,7 +737,7 @@ fn claude_on_node_that_is_run_gets_no_hooks() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_claude_writes_without_asking_is_said() {
     let how = ClaudeStart {
         mode: "acceptEdits",
@@ -718,7 +749,7 @@ fn what_claude_writes_without_asking_is_said() {
 
 /// A file that a shell command of the agent writes is not what the person works on; one that the person saves after the turn is.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_claudes_shell_writes_is_not_what_the_person_opened() {
     let scene = run_in("bypassPermissions");
     let name = "Bash";
@@ -755,7 +786,7 @@ fn what_claudes_shell_writes_is_not_what_the_person_opened() {
 
 /// `pillion run` and `pillion hook` together: each change is shown once, as the agent's own proposal.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_is_not_reviewed_by_a_hook_in_the_settings_as_well() {
     let settings = crate::hooks::settings(
         pillion_protocol::Dialect::ClaudeCode,

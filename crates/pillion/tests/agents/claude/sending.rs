@@ -102,7 +102,7 @@ fn say(scene: &Scene, said: &str) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn beside_claude_that_is_run_one_process_waits_and_goes_with_it() {
     let scene = run_in("acceptEdits");
     assert!(waiting(&scene.home).is_empty(), "before the first prompt");
@@ -129,7 +129,7 @@ fn beside_claude_that_is_run_one_process_waits_and_goes_with_it() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn beside_claude_that_was_killed_no_process_waits() {
     let scene = run_in("acceptEdits");
     say(&scene, "the first");

@@ -1,35 +1,29 @@
 //! Codex CLI asks what the editor shows, once the person has typed `/ide`.
 
 use pillion_testkit::{
-    Codex, CodexModel, CodexRelease, CodexStart, Home, Model, ModelRequest, Tmux, Turn,
+    Codex, CodexModel, CodexRelease, CodexStart, Home, Model, ModelRequest, Tmux, Turn, each_codex,
 };
 
 use crate::companion::{SOON, run};
 use crate::review::Review;
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_reads_what_is_selected() {
-    for release in CodexRelease::ALL {
-        let home = Home::new();
-        let socket = Codex::folder(&home).join("ipc/ipc.sock");
-        let command = ["codex".to_owned(), BYPASS.to_owned()];
-        reads_what_is_selected(release, &home, &command, &socket);
-    }
+#[each_codex]
+fn codex_reads_what_is_selected(release: CodexRelease) {
+    let home = Home::new();
+    let socket = Codex::folder(&home).join("ipc/ipc.sock");
+    let command = ["codex".to_owned(), BYPASS.to_owned()];
+    reads_what_is_selected(release, &home, &command, &socket);
 }
 
 /// Nothing that the hub knows of leads to its directory, so it asks in the temporary one.
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_with_a_directory_that_nobody_knows_reads_what_is_selected() {
-    for release in CodexRelease::ALL {
-        let home = Home::new();
-        let uid = rustix::process::geteuid().as_raw();
-        let name = format!("codex-ipc/ipc-{uid}.sock");
-        let socket = home.tmp().join(name);
-        let start = format!("exec codex {BYPASS}");
-        reads_what_is_selected(release, &home, &with_directory(&home, &start), &socket);
-    }
+#[each_codex(all)]
+fn codex_with_a_directory_that_nobody_knows_reads_what_is_selected(release: CodexRelease) {
+    let home = Home::new();
+    let uid = rustix::process::geteuid().as_raw();
+    let name = format!("codex-ipc/ipc-{uid}.sock");
+    let socket = home.tmp().join(name);
+    let start = format!("exec codex {BYPASS}");
+    reads_what_is_selected(release, &home, &with_directory(&home, &start), &socket);
 }
 
 /// The program that starts it tells the hub where it will ask, also where the temporary directory is another.
@@ -39,9 +33,12 @@ fn codex_that_pillion_has_started_reads_what_is_selected() {
     let home = Home::new();
     let socket = home.root().join("another/ipc/ipc.sock");
     let pillion = env!("CARGO_BIN_EXE_pillion");
-    let start = format!("exec env TMPDIR=/tmp {pillion} run codex {BYPASS}");
+    let tmp = home.root().join("tmp-of-codex");
+    std::fs::create_dir(&tmp).expect("the folder is ours");
+    let tmp = tmp.display();
+    let start = format!("exec env TMPDIR='{tmp}' {pillion} run codex {BYPASS}");
     let command = with_directory(&home, &start);
-    reads_what_is_selected(CodexRelease::ALL[0], &home, &command, &socket);
+    reads_what_is_selected(CodexRelease::V0_171, &home, &command, &socket);
 }
 
 const BYPASS: &str = "--dangerously-bypass-hook-trust";

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use pillion_testkit::CodexRelease;
+use pillion_testkit::{CodexRelease, each_codex};
 use pillion_text::patch::{FileChange, Program, read, write};
 use proptest::prelude::*;
 
@@ -99,18 +99,12 @@ fn reads_what_is_done(release: CodexRelease) {
     assert!(understood > 10, "{understood} of {PATCHES} were understood");
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_applies_a_written_patch_byte_for_byte() {
-    for release in CodexRelease::ALL {
-        writes_what_was_meant(release);
-    }
+#[each_codex]
+fn codex_applies_a_written_patch_byte_for_byte(release: CodexRelease) {
+    writes_what_was_meant(release);
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_does_what_is_read_in_a_patch() {
-    for release in CodexRelease::ALL {
-        reads_what_is_done(release);
-    }
+#[each_codex]
+fn codex_does_what_is_read_in_a_patch(release: CodexRelease) {
+    reads_what_is_done(release);
 }

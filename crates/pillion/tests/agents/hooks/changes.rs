@@ -5,7 +5,8 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    self as agents, AgentKind, ClaudeRelease, Codex, Home, Model, Npm, Size, Tmux, Turn,
+    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, Home, Model, Npm, Size, Tmux,
+    Turn, each_codex,
 };
 use serde_json::{Value, json};
 
@@ -148,10 +149,9 @@ fn is_recorded(scene: &Scene, agent: &Agent, start: impl Fn(&Scene, usize) -> Ch
     companion::run(&scene.home, ["keep", "1"]);
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn what_codex_writes_is_recorded() {
-    for ways in codex::STARTS {
+#[each_codex]
+fn what_codex_writes_is_recorded(release: CodexRelease) {
+    for ways in codex::starts(release) {
         let exec = |scene: &Scene, _: usize| codex::exec(scene, &codex::start(ways, ""));
         is_recorded(&Scene::new(|_| ()), &CODEX, exec);
     }
@@ -227,24 +227,22 @@ fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&st
     );
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_is_told_what_was_taken_back() {
-    for ways in [codex::STARTS[0], codex::STARTS[3]] {
-        let scene = Scene::new(|_| ());
-        let tmux = Tmux::start();
-        let start = codex::start(ways, "");
-        let codex = Codex::start(&tmux, &scene.home, &scene.model, &start);
-        is_told_what_was_taken_back(&scene, &CODEX, |answer| {
-            codex.prompt("change it");
-            codex.wait_for(answer);
-            codex.wait_ready();
-        });
-    }
+#[each_codex]
+fn codex_is_told_what_was_taken_back(release: CodexRelease) {
+    let ways = codex::one_start(release);
+    let scene = Scene::new(|_| ());
+    let tmux = Tmux::start();
+    let start = codex::start(ways, "");
+    let codex = Codex::start(&tmux, &scene.home, &scene.model, &start);
+    is_told_what_was_taken_back(&scene, &CODEX, |answer| {
+        codex.prompt("change it");
+        codex.wait_for(answer);
+        codex.wait_ready();
+    });
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_is_told_what_was_taken_back() {
     let scene = gemini::scene();
     let tmux = Tmux::start();
@@ -262,37 +260,35 @@ fn gemini_is_told_what_was_taken_back() {
 
 /// A file that an agent writes in a turn that its hooks tell of is not the file that the person works on: the review tells agents
 /// of what is saved, whoever saves it.
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn what_codex_writes_is_not_shared_as_what_the_person_saved() {
-    for ways in [codex::STARTS[1], codex::STARTS[2]] {
-        let home = Home::new();
-        let (tmux, model) = (Tmux::start(), Model::start());
-        let review = Review::start(&tmux, &home);
-        let start = codex::start(ways, "");
-        let codex = Codex::start(&tmux, &home, &model, &start);
-        model.script([
-            (CODEX.run)("echo one > written.txt; mkdir in; echo two > in/new.txt"),
-            Turn::say("the turn is done"),
-        ]);
-        codex.prompt("change it");
-        codex.wait_for("the turn is done");
-        codex.wait_ready();
-        assert!(home.workspace().join("in/new.txt").exists());
-        // Each time another file, as the end of the turn is told a moment later: one that is written all the time is a log.
-        let saved = Cell::new(0);
-        review
-            .pane()
-            .wait_until("what the person saves", SOON, |screen| {
-                saved.update(|number| number + 1);
-                home.file(&format!("mine{}.txt", saved.get()), "mine\n");
-                screen.contains("shares mine")
-            });
-        let context = companion::run(&home, ["context", "--json"]);
-        let context = String::from_utf8(context).expect("it is text");
-        assert!(context.contains("mine"), "{context}");
-        for name in ["written.txt", "new.txt"] {
-            assert!(!context.contains(name), "{context}");
-        }
+#[each_codex(all)]
+fn what_codex_writes_is_not_shared_as_what_the_person_saved(release: CodexRelease) {
+    let ways = codex::one_start(release);
+    let home = Home::new();
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let start = codex::start(ways, "");
+    let codex = Codex::start(&tmux, &home, &model, &start);
+    model.script([
+        (CODEX.run)("echo one > written.txt; mkdir in; echo two > in/new.txt"),
+        Turn::say("the turn is done"),
+    ]);
+    codex.prompt("change it");
+    codex.wait_for("the turn is done");
+    codex.wait_ready();
+    assert!(home.workspace().join("in/new.txt").exists());
+    // Each time another file, as the end of the turn is told a moment later: one that is written all the time is a log.
+    let saved = Cell::new(0);
+    review
+        .pane()
+        .wait_until("what the person saves", SOON, |screen| {
+            saved.update(|number| number + 1);
+            home.file(&format!("mine{}.txt", saved.get()), "mine\n");
+            screen.contains("shares mine")
+        });
+    let context = companion::run(&home, ["context", "--json"]);
+    let context = String::from_utf8(context).expect("it is text");
+    assert!(context.contains("mine"), "{context}");
+    for name in ["written.txt", "new.txt"] {
+        assert!(!context.contains(name), "{context}");
     }
 }

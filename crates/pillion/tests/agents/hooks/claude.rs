@@ -55,13 +55,13 @@ fn is_run_to_print(release: ClaudeRelease) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_without_a_terminal_makes_the_changes_that_are_accepted() {
     is_run_to_print(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_that_is_run_without_a_terminal_makes_the_changes_that_are_accepted() {
     is_run_to_print(ClaudeRelease::Node);
 }
@@ -74,7 +74,7 @@ fn claude_without_a_terminal_makes_the_changes_that_its_hook_allows() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_makes_the_changes_that_its_hook_allows() {
     let print = print(ClaudeRelease::Node);
     super::makes_accepted_changes(&Scene::new(set_up), MODES.len(), print);
@@ -88,7 +88,7 @@ fn claude_without_a_terminal_hears_why_its_changes_are_rejected() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_hears_why_its_changes_are_rejected() {
     let print = print(ClaudeRelease::Node);
     super::hears_why_changes_are_rejected(&Scene::new(set_up), MODES.len(), print);
@@ -101,14 +101,14 @@ fn claude_without_a_terminal_is_refused_what_cannot_be_shown() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_is_refused_what_cannot_be_shown() {
     is_refused_what_cannot_be_shown(ClaudeRelease::Node);
 }
 
 /// An edit that leads from the text that is there now is made. A whole file is not, because it has not read that.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
     let scene = Scene::new(set_up);
     let print = print(ClaudeRelease::Native);
@@ -119,7 +119,7 @@ fn claude_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
 
 /// It refuses the edit, too.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_writes_over_no_newer_text() {
     let scene = Scene::new(set_up);
     let print = print(ClaudeRelease::Node);
@@ -144,13 +144,13 @@ fn is_refused_what_cannot_be_shown(release: ClaudeRelease) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_without_a_terminal_writes_large_files_that_its_hook_allows() {
     writes_large_files(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_writes_large_files_that_its_hook_allows() {
     writes_large_files(ClaudeRelease::Node);
 }
@@ -187,13 +187,13 @@ fn writes_large_files(release: ClaudeRelease) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_without_a_terminal_changes_the_cells_that_its_hook_allows() {
     changes_cells(ClaudeRelease::Native);
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_without_a_terminal_changes_the_cells_that_its_hook_allows() {
     changes_cells(ClaudeRelease::Node);
 }

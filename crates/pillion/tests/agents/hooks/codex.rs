@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    Codex, CodexHook, CodexModel, CodexRelease, CodexStart, Tmux, Turn, all_of, pause,
+    Codex, CodexHook, CodexModel, CodexRelease, CodexStart, Tmux, Turn, all_of, each_codex, pause,
 };
 
 use super::{BEFORE, Decision, Home, PILLION, SOON, Scene, ended};
@@ -34,13 +34,18 @@ fn hooks(options: &str) -> Vec<CodexHook> {
         .collect()
 }
 
-/// Each release with each way to call tools.
-pub(super) const STARTS: [(CodexRelease, CodexModel); 4] = [
-    (CodexRelease::V0_169, CodexModel::Direct),
-    (CodexRelease::V0_169, CodexModel::Code),
-    (CodexRelease::V0_171, CodexModel::Direct),
-    (CodexRelease::V0_171, CodexModel::Code),
-];
+/// A release with each way to call tools.
+pub(super) fn starts(release: CodexRelease) -> [(CodexRelease, CodexModel); 2] {
+    [CodexModel::Direct, CodexModel::Code].map(|model| (release, model))
+}
+
+/// Where one way to call tools is enough: another one in each release.
+pub(super) fn one_start(release: CodexRelease) -> (CodexRelease, CodexModel) {
+    match release {
+        CodexRelease::V0_169 => (release, CodexModel::Direct),
+        CodexRelease::V0_171 => (release, CodexModel::Code),
+    }
+}
 
 pub(super) fn start((release, model): (CodexRelease, CodexModel), options: &str) -> CodexStart {
     CodexStart {
@@ -70,14 +75,14 @@ fn assert_done(agent: Child) {
 const EDIT: &str = "*** Update File: NAME\n@@\n-two\n+zwei\n";
 
 /// Codex ends the last line of each text that it updates, and the person is shown that. It adds, moves and deletes files, too.
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_makes_the_changes_that_its_hook_allows_byte_for_byte() {
+#[each_codex]
+fn codex_makes_the_changes_that_its_hook_allows_byte_for_byte(release: CodexRelease) {
     let set = "*** Add File: sub/new.txt\n+new\n*** Delete File: gone.txt\n\
                *** Update File: from.txt\n*** Move to: to.txt\n@@\n-two\n+zwei\n";
-    for (number, ways) in STARTS.into_iter().enumerate() {
+    let starts = starts(release);
+    for (number, ways) in starts.into_iter().enumerate() {
         let scene = Scene::new(|_| ());
-        let encodings = super::encodings_of(number, STARTS.len());
+        let encodings = super::encodings_of(number, starts.len());
         let files = encodings.map(|(kind, encode)| {
             let file = scene.home.file(&format!("{kind}.txt"), encode(BEFORE));
             (kind, encode, file)
@@ -125,15 +130,14 @@ fn codex_makes_the_changes_that_its_hook_allows_byte_for_byte() {
     }
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
+#[each_codex]
+fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others(release: CodexRelease) {
     let scene = Scene::new(|_| ());
     let names = ["first.txt", "second.txt", "third.txt"];
     let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
     let deletion = names.map(|name| format!("*** Delete File: {name}\n"));
     let second = EDIT.replace("NAME", names[1]);
-    for (number, ways) in STARTS.into_iter().enumerate() {
+    for (number, ways) in starts(release).into_iter().enumerate() {
         let files = names.map(|name| scene.home.file(name, BEFORE));
         scene.script([&patch, &deletion.concat(), &second].map(|it| Turn::patch(it)));
         let codex = exec(&scene, &start(ways, ""));
@@ -168,31 +172,25 @@ fn codex_hears_why_a_file_of_a_patch_was_rejected_and_writes_the_others() {
     }
 }
 
-/// Each release, and each way to call tools.
-const EACH_ONCE: [(CodexRelease, CodexModel); 2] = [STARTS[0], STARTS[3]];
-
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_writes_over_a_newer_text_what_was_accepted() {
-    for ways in EACH_ONCE {
-        let scene = Scene::new(|_| ());
-        let turns = |file: &Path, _| {
-            let name = file.file_name().expect("it has a name").to_string_lossy();
-            vec![Turn::patch(&EDIT.replace("NAME", &name))]
-        };
-        let exec = |scene: &Scene| exec(scene, &start(ways, ""));
-        let files = super::accept_over(&scene, turns, exec);
-        scene.wait_told_times("has changed since you proposed this", files.len());
-        for (file, accepted) in files {
-            assert_bytes(&file, accepted.as_bytes());
-        }
+#[each_codex(all)]
+fn codex_writes_over_a_newer_text_what_was_accepted(release: CodexRelease) {
+    let ways = one_start(release);
+    let scene = Scene::new(|_| ());
+    let turns = |file: &Path, _| {
+        let name = file.file_name().expect("it has a name").to_string_lossy();
+        vec![Turn::patch(&EDIT.replace("NAME", &name))]
+    };
+    let exec = |scene: &Scene| exec(scene, &start(ways, ""));
+    let files = super::accept_over(&scene, turns, exec);
+    scene.wait_told_times("has changed since you proposed this", files.len());
+    for (file, accepted) in files {
+        assert_bytes(&file, accepted.as_bytes());
     }
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown() {
-    for ways in STARTS {
+#[each_codex]
+fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown(release: CodexRelease) {
+    for ways in starts(release) {
         let scene = Scene::new(|_| ());
         let run = |command: String| Turn::CallTool {
             name: "exec_command",
@@ -222,84 +220,68 @@ fn codex_is_shown_in_commands_too_and_refused_what_cannot_be_shown() {
     }
 }
 
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_writes_nothing_that_nobody_has_decided_about() {
-    for ways in EACH_ONCE {
-        let mut scene = Scene::new(|_| ());
-        let file = scene.home.file("a.txt", BEFORE);
-        let patch = || Turn::patch(&EDIT.replace("NAME", "a.txt"));
-        scene.script([patch()]);
-        let codex = exec(&scene, &start(ways, "--limit 2"));
-        scene.wait_told("nobody decided in time");
-        assert_done(codex);
-        assert_bytes(&file, BEFORE.as_bytes());
+#[each_codex]
+fn codex_writes_nothing_that_nobody_has_decided_about(release: CodexRelease) {
+    let ways = one_start(release);
+    let mut scene = Scene::new(|_| ());
+    let file = scene.home.file("a.txt", BEFORE);
+    let patch = || Turn::patch(&EDIT.replace("NAME", "a.txt"));
+    scene.script([patch()]);
+    let codex = exec(&scene, &start(ways, "--limit 2"));
+    scene.wait_told("nobody decided in time");
+    assert_done(codex);
+    assert_bytes(&file, BEFORE.as_bytes());
 
-        // The companion is killed while it shows the change. Without one, it goes its own way.
-        let other = scene.home.file("b.txt", BEFORE);
-        scene.script([
-            Turn::patch(&EDIT.replace("NAME", "b.txt")),
-            Turn::patch(&EDIT.replace("NAME", "b.txt")),
-        ]);
-        let codex = exec(&scene, &start(ways, ""));
-        companion::wait_pending(&scene.home, &other);
-        drop(scene.serve.take());
-        assert_done(codex);
-        scene.wait_told_both("b.txt", "The change was not made");
-        assert_bytes(&other, BEFORE.replace("two", "zwei").as_bytes());
+    // The companion is killed while it shows the change. Without one, it goes its own way.
+    let other = scene.home.file("b.txt", BEFORE);
+    scene.script([
+        Turn::patch(&EDIT.replace("NAME", "b.txt")),
+        Turn::patch(&EDIT.replace("NAME", "b.txt")),
+    ]);
+    let codex = exec(&scene, &start(ways, ""));
+    companion::wait_pending(&scene.home, &other);
+    drop(scene.serve.take());
+    assert_done(codex);
+    scene.wait_told_both("b.txt", "The change was not made");
+    assert_bytes(&other, BEFORE.replace("two", "zwei").as_bytes());
 
-        // Unless it is to be strict.
-        scene.script([patch()]);
-        assert_done(exec(&scene, &start(ways, "--strict")));
-        scene.wait_told("no one is available");
-        assert_bytes(&file, BEFORE.as_bytes());
-    }
+    // Unless it is to be strict.
+    scene.script([patch()]);
+    assert_done(exec(&scene, &start(ways, "--strict")));
+    scene.wait_told("no one is available");
+    assert_bytes(&file, BEFORE.as_bytes());
 }
 
 /// Its hooks run for subagents, too.
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codexs_subagents_write_what_its_hook_allows_and_hear_why_not() {
+#[each_codex(all)]
+fn codexs_subagents_write_what_its_hook_allows_and_hear_why_not(release: CodexRelease) {
     let scene = Scene::new(|_| ());
     let names = ["first.txt", "second.txt"];
     let patch = names.map(|name| EDIT.replace("NAME", name)).concat();
-    for (number, release) in CodexRelease::ALL.into_iter().enumerate() {
-        let files = names.map(|name| scene.home.file(name, BEFORE));
-        let why = format!("not by a helper, {number}");
-        scene.script(Turn::codex_subagent());
-        scene
-            .model
-            .script_subagent([Turn::patch(&patch), Turn::say("the helper is done")]);
-        let codex = exec(&scene, &start((release, CodexModel::Code), ""));
-        let edited = BEFORE.replace("two", "deux");
-        let decisions = [
-            (&*files[0], Decision::Edit(edited.as_bytes())),
-            (&*files[1], Decision::Reject(&why)),
-        ];
-        scene.decide_all(&decisions);
-        let told = scene.wait_told(&format!("and says: {why}"));
-        assert!(told.mentions("NEW_TASK"), "the subagent is told");
-        assert_done(codex);
-        assert_bytes(&files[0], edited.as_bytes());
-        assert_bytes(&files[1], BEFORE.as_bytes());
-    }
-}
-
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_asks_no_question_about_what_was_reviewed() {
-    asks_no_question_about_what_was_reviewed(&STARTS[..2]);
-}
-
-#[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
-fn codex_of_another_release_asks_no_question_about_what_was_reviewed() {
-    asks_no_question_about_what_was_reviewed(&STARTS[2..]);
+    let files = names.map(|name| scene.home.file(name, BEFORE));
+    let why = "not by a helper";
+    scene.script(Turn::codex_subagent());
+    scene
+        .model
+        .script_subagent([Turn::patch(&patch), Turn::say("the helper is done")]);
+    let codex = exec(&scene, &start((release, CodexModel::Code), ""));
+    let edited = BEFORE.replace("two", "deux");
+    let decisions = [
+        (&*files[0], Decision::Edit(edited.as_bytes())),
+        (&*files[1], Decision::Reject(why)),
+    ];
+    scene.decide_all(&decisions);
+    let told = scene.wait_told(&format!("and says: {why}"));
+    assert!(told.mentions("NEW_TASK"), "the subagent is told");
+    assert_done(codex);
+    assert_bytes(&files[0], edited.as_bytes());
+    assert_bytes(&files[1], BEFORE.as_bytes());
 }
 
 /// The review says that a file is deleted before it is. Nothing runs on afterwards.
-fn asks_no_question_about_what_was_reviewed(starts: &[(CodexRelease, CodexModel)]) {
-    for &ways in starts {
+#[each_codex]
+fn codex_asks_no_question_about_what_was_reviewed(release: CodexRelease) {
+    for ways in starts(release) {
         let scene = Scene::new(|_| ());
         let tmux = Tmux::start();
         let review = Review::start(&tmux, &scene.home);

@@ -140,7 +140,7 @@ fn copilot_without_a_terminal_hears_why_a_change_is_rejected() {
 
 /// The hooks of all calls of an answer run before the first call does.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_makes_those_changes_of_an_answer_that_were_accepted() {
     let scene = Scene::new(set_up);
     let files = ["a.txt", "b.txt", "c.txt"].map(|name| scene.home.file(name, BEFORE));
@@ -182,7 +182,7 @@ fn copilot_without_a_terminal_is_refused_what_cannot_be_shown() {
 
 /// It is connected to the review, too, and would open a diff of each change that it asks about.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
     let home = Home::new();
     set_up(&home);
@@ -234,7 +234,7 @@ fn copilot_with_a_hook_and_a_review_shows_each_change_once() {
 
 /// An edit that leads from the text that is there now is made, and none of a file that is not there.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
     let scene = Scene::new(set_up);
     let turns = |file: &Path, _| vec![Turn::read_file(file), super::edit(file)];
@@ -251,7 +251,7 @@ fn copilot_without_a_terminal_writes_over_a_newer_text_what_was_accepted() {
 
 /// It says which folder is not there. If the program itself refuses to start, it is denied without a word.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_without_a_terminal_makes_no_change_if_its_hook_is_wrong() {
     for (option, told) in [
         ("--workspace /nowhere", "the folder /nowhere does not exist"),
@@ -295,7 +295,7 @@ fn copilot_without_a_terminal_applies_the_patch_of_what_was_accepted() {
 
 /// Files of one patch that are changed, rejected, added, deleted and moved.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_applies_those_files_of_a_patch_that_were_accepted() {
     let scene = Scene::new(set_up);
     for mode in MODES {
@@ -336,7 +336,7 @@ fn copilot_applies_those_files_of_a_patch_that_were_accepted() {
 
 /// The model hears why, and the turn goes on. A change that no patch can express is denied with the diff that is wanted.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_applies_no_patch_that_was_rejected_or_cannot_be_expressed() {
     for mode in MODES {
         let scene = Scene::new(set_up);
@@ -374,7 +374,7 @@ fn copilot_applies_no_patch_that_was_rejected_or_cannot_be_expressed() {
 
 /// In a terminal, beside a review that it is connected to.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_with_a_hook_and_a_review_shows_a_patch_once() {
     let home = Home::new();
     set_up(&home);

@@ -17,15 +17,23 @@ pub(super) fn print(scene: &Scene, _: usize) -> Child {
     super::print(scene, AgentKind::Gemini, "yolo")
 }
 
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_makes_the_changes_that_its_hook_allows() {
-    // In two runs: after thirty requests of one, it asks the model whether it repeats itself.
-    super::makes_accepted_changes(&scene(), 2, print);
-}
+/// After thirty requests of one run, it asks the model whether it repeats itself.
+const PARTS: usize = 2;
 
 #[test]
 #[ignore = "needs the real agents: cargo xtask test"]
+fn gemini_makes_the_changes_that_its_hook_allows() {
+    super::makes_part_of_accepted_changes(&scene(), 0..1, PARTS, print);
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
+fn gemini_makes_more_changes_that_its_hook_allows() {
+    super::makes_part_of_accepted_changes(&scene(), 1..PARTS, PARTS, print);
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_writes_over_a_newer_text_what_was_accepted() {
     let print = |scene: &Scene| print(scene, 0);
     super::writes_over_a_newer_text(&scene(), super::edit, print);

@@ -43,7 +43,7 @@ fn qwen_hears_why_its_changes_are_rejected() {
 
 /// It may make the accepted change by itself, of the text that is there now.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_makes_the_change_itself_that_was_accepted_over_a_newer_text() {
     let scene = scene();
     let turns = |file: &Path, number: usize| {
@@ -107,7 +107,7 @@ fn qwen_makes_the_changes_that_were_accepted_and_no_others() {
 
 /// It may write an edited cell itself.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_changes_the_cells_that_its_hook_allows() {
     const TOOL: &str = "notebook_edit";
     let again = |file: &Path| Some(super::cell(TOOL, file, "3"));

@@ -107,13 +107,13 @@ fn claude_in_auto_mode_writes_nothing_that_nobody_has_decided_about() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_on_node_writes_nothing_that_nobody_has_decided_about() {
     claude(ClaudeRelease::Node, "bypassPermissions");
 }
 
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_writes_nothing_that_nobody_has_decided_about() {
     let set_up = |home: &Home| Copilot::set_up(home, &home.workspace());
     let home = Home::new();

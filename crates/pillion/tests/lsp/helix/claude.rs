@@ -55,7 +55,7 @@ fn claude_run_by_pillion_sends_its_model_what_the_person_in_helix_works_on(
 }
 
 /// Of two changes one is taken out, and the other edited.
-#[each_claude_in_helix]
+#[each_claude_in_helix(all)]
 fn claude_writes_the_text_of_helix_in_the_encoding_of_the_file(
     release: ClaudeRelease,
     version: HelixVersion,
@@ -122,7 +122,7 @@ fn claude_is_answered_in_helix_or_in_its_own_window(release: ClaudeRelease, vers
     assert_eq!(scene.text(), "ONE\nallowed\nthree\n");
 }
 
-#[each_claude_in_helix]
+#[each_claude_in_helix(all)]
 fn either_of_claude_and_the_companion_of_helix_can_be_killed(
     release: ClaudeRelease,
     version: HelixVersion,

@@ -104,7 +104,7 @@ fn in_a_terminal_inside_an_edited_change_is_written_and_its_problems_are_told(
 }
 
 /// Started by `pillion run` in another pane of the same tmux.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_another_pane_what_is_decided_on_either_side_is_done(
     release: ClaudeRelease,
     version: NvimVersion,

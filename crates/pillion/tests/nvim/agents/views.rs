@@ -180,7 +180,7 @@ fn native() {
 }
 
 #[test]
-#[ignore = "needs the real agents, Claude Code and Neovim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents, Claude Code and Neovim: cargo xtask test --all"]
 fn node() {
     check(
         ClaudeRelease::Node,

@@ -7,7 +7,7 @@ use super::*;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
 /// Of two changes one is taken out, and the other edited.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_another_pane_it_writes_the_text_of_the_view_in_the_encoding_of_the_file(
     release: ClaudeRelease,
     version: NvimVersion,
@@ -75,7 +75,7 @@ fn in_a_terminal_inside_it_proposes_three_changes_at_once_and_gives_up_with_esc(
 }
 
 /// The question in Claude Code's own window stays, and works.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_another_pane_it_finds_a_companion_again_that_was_killed(
     release: ClaudeRelease,
     version: NvimVersion,

@@ -9,7 +9,7 @@ use super::*;
 const ASK: &str = r#"{"permissions":{"ask":["Edit","Write"]}}"#;
 
 /// In a terminal that the person opened, which names no companion.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_a_terminal_inside_it_connects_when_asked_and_shows_diffs_by_an_ask_rule(
     release: ClaudeRelease,
     version: NvimVersion,
@@ -63,7 +63,7 @@ fn in_another_pane_it_connects_when_asked_and_shows_diffs_in_plan_mode(
 }
 
 /// The person is asked first.
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn its_model_can_ask_for_the_problems_of_a_file_itself(
     release: ClaudeRelease,
     version: NvimVersion,
