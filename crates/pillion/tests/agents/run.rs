@@ -136,7 +136,7 @@ fn neovim_gets_the_proposal(kind: AgentKind, version: NvimVersion) {
 }
 
 #[test]
-#[ignore = "needs the real agents and Neovim: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Neovim: cargo xtask test --all"]
 fn gemini_is_run_with_neovim() {
     neovim_gets_the_proposal(AgentKind::Gemini, NvimVersion::V0_12);
 }

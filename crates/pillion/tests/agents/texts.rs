@@ -27,7 +27,7 @@ fn texts_come_back_as_accepted() {
 
 /// The agent asks for the text when the person allows the change in the agent's own window.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn texts_come_back_by_close_diff() {
     each(
         |text| text,

@@ -524,7 +524,7 @@ fn of_two_claudes_at_once_none_is_blamed_for_the_others_changes() {
 
 /// A checkout, a formatter, a new folder with files in it, and a script that writes twelve.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn what_claudes_commands_write_is_known_and_taken_back() {
     let scene = scene();
     let folder = scene.home.workspace();

@@ -433,7 +433,7 @@ fn claude_that_is_run_asks_for_its_subagents_in_dont_ask_mode() {
 
 /// When one ends, the main conversation goes on: a new turn, while the other waits for a decision.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_keeps_the_view_of_a_subagent() {
     let scene = run_in("acceptEdits");
     let path = scene.home.workspace().join("new.txt");
@@ -622,7 +622,7 @@ fn claude_that_is_run_asks_about_shell_commands() {
 
 /// While it runs: by the review's key, and by a command.
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_that_is_run_asks_as_the_person_chooses() {
     let scene = run_in("acceptEdits");
     let pane = scene.review.pane();

@@ -8,7 +8,7 @@ use super::{Scene, read};
 use crate::companion::SOON;
 
 #[test]
-#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
 fn claude_empties_a_file_but_makes_no_empty_one_and_writes_over_no_newer_text() {
     leaves_alone_what_it_is_said_to(ClaudeRelease::Native);
 }

@@ -28,7 +28,7 @@ fn codex_with_a_directory_that_nobody_knows_reads_what_is_selected(release: Code
 
 /// The program that starts it tells the hub where it will ask, also where the temporary directory is another.
 #[test]
-#[ignore = "needs the real agents and Codex CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Codex CLI: cargo xtask test --all"]
 fn codex_that_pillion_has_started_reads_what_is_selected() {
     let home = Home::new();
     let socket = home.root().join("another/ipc/ipc.sock");

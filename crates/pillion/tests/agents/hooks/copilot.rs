@@ -163,7 +163,7 @@ fn copilot_makes_those_changes_of_an_answer_that_were_accepted() {
 
 /// Copilot CLI asks about what is not shown, and refuses where it can ask nobody.
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_without_a_terminal_is_refused_what_cannot_be_shown() {
     let scene = Scene::new(set_up);
     let (_, encode) = ENCODINGS[5];

@@ -116,7 +116,7 @@ fn qwen_changes_the_cells_that_its_hook_allows() {
 
 /// In a terminal, in the modes in which it asks nobody.
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_that_is_stopped_takes_its_change_away() {
     let kind = AgentKind::Qwen;
     let home = Home::new();

@@ -134,7 +134,7 @@ fn copilot_writes_nothing_that_nobody_has_decided_about() {
 }
 
 #[test]
-#[ignore = "needs the real agents: cargo xtask test"]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn gemini_writes_nothing_that_nobody_has_decided_about() {
     let settings = ".gemini/settings.json";
     let home = Home::new();

@@ -42,7 +42,7 @@ fn in_a_terminal_inside_it_connects_when_asked_and_shows_diffs_by_an_ask_rule(
     scene.nvim.assert_no_errors();
 }
 
-#[each_claude_in_neovim]
+#[each_claude_in_neovim(all)]
 fn in_another_pane_it_connects_when_asked_and_shows_diffs_in_plan_mode(
     release: ClaudeRelease,
     version: NvimVersion,
