@@ -20,6 +20,7 @@ use crate::ids::{RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
+use crate::tasks;
 use crate::turns::AcceptedText;
 use crate::written::{Accepted, Found};
 
@@ -87,7 +88,9 @@ impl FileChecks {
                 result,
             });
         };
-        tokio::spawn(async move { threads.start(check).await });
+        tasks::spawn(async move {
+            threads.start(check).await;
+        });
     }
 
     /// Reads the file that a subagent asks about, for an [`Event::QuestionRead`].
@@ -102,7 +105,7 @@ impl FileChecks {
             .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
             .clone();
         let events = self.events.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let read = timeout(
                 CHECK_TIMEOUT,
                 threads.run(move || Question::read(agent, call)),
@@ -120,7 +123,7 @@ impl FileChecks {
     /// Looks at a file that an agent was to write, for an [`Event::Looked`].
     pub(crate) fn look(&self, number: u64, accepted: Accepted) {
         let (threads, events) = (self.written.clone(), self.events.clone());
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let look = timeout(CHECK_TIMEOUT, threads.run(move || accepted.look()));
             let found = look.await.ok().flatten().unwrap_or(Found::Unknown);
             let _ = events.send(Event::Looked { number, found });
@@ -137,7 +140,7 @@ impl FileChecks {
         reply: Reply<Ruling>,
     ) {
         let (threads, events) = (self.decisions.clone(), self.events.clone());
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let decide = Arc::clone(&acceptance.decide);
             let kept = acceptance.clone();
             let weighing = threads.run(move || acceptance.weigh());
@@ -162,7 +165,7 @@ impl FileChecks {
         store: Option<Store>,
     ) {
         let (threads, events) = (self.context.clone(), self.events.clone());
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let path = file.path.clone();
             let is_anothers = move || {
                 let path = Path::new(&path);
@@ -178,7 +181,7 @@ impl FileChecks {
     /// Checks whether a path is a file, for an [`Event::FileChecked`]. None comes of one that hangs.
     pub(crate) fn check_file(&self, path: String) {
         let (threads, events) = (self.context.clone(), self.events.clone());
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let file = path.clone();
             let is_file = threads.run(move || Path::new(&file).is_file()).await;
             let _ = events.send(Event::FileChecked { path, is_file });

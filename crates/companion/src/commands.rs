@@ -38,6 +38,7 @@ use crate::event::{self, Event, Events};
 use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
 use crate::speaker::{self, Origins, Speaker};
+use crate::tasks;
 
 /// The time limit for the editor to tell what stands in a view.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -301,7 +302,7 @@ impl Commands {
     async fn admit(&self, speaker: Speaker) -> Result<(), Refused> {
         let own = self.clone();
         // It reads what processes have open.
-        let judging = tokio::task::spawn_blocking(move || own.agent_behind(&speaker));
+        let judging = tasks::spawn_blocking(move || own.agent_behind(&speaker));
         match judging.await.map_err(|_| stopping())? {
             Some(agent) => {
                 tracing::info!(%agent, "a command of an agent's process is refused");

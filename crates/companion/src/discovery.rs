@@ -23,6 +23,7 @@ pub(crate) use self::orders::Order;
 use self::orders::Orders;
 use crate::commands::{Commands, OwnSocket};
 use crate::event::{Event, Events};
+use crate::tasks;
 use pillion_system::now_ms;
 
 /// The time limit for the disk to take the first files.
@@ -129,7 +130,7 @@ impl DiscoveryThread {
     pub(crate) async fn remove(&self) {
         self.order(Order::Remove);
         let orders = Arc::clone(&self.orders);
-        let waiting = tokio::task::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
+        let waiting = tasks::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
         let _ = timeout(REMOVE_TIMEOUT, waiting).await;
     }
 }

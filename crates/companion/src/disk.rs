@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::sync::{Semaphore, oneshot};
 use tokio::time::timeout;
+
+use crate::tasks::spawn_blocking;
 
 /// The time limit for a check of a file, and for its wait for a thread before that.
 pub(crate) const CHECK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -38,7 +39,7 @@ impl DiskThreads {
     pub(crate) async fn start<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Option<JoinHandle<T>> {
+    ) -> Option<oneshot::Receiver<T>> {
         let free = timeout(CHECK_TIMEOUT, Arc::clone(&self.slots).acquire_owned());
         let slot = free.await.ok()?.ok()?;
         Some(spawn_blocking(move || {

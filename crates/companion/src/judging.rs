@@ -31,6 +31,7 @@ use tokio::time::timeout;
 use crate::disk::DiskThreads;
 use crate::event::{Acted, Event, Events};
 use crate::recording;
+use crate::tasks;
 
 /// The most lists that are made at a time.
 const MAX_LISTS: usize = 4;
@@ -93,7 +94,7 @@ impl Judging {
             return reply.done(ChangesList::failed(OFF));
         };
         let threads = self.lists.clone();
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let listing = threads.run(move || list(&store, &roots));
             let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
             reply.done(list.unwrap_or_else(|| ChangesList::failed(SILENT)));
@@ -108,7 +109,7 @@ impl Judging {
         let (threads, events) = (self.acts.clone(), self.events.clone());
         let taken_back = Arc::clone(&self.taken_back);
         let acting_on = Arc::clone(&self.acting);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let acting =
                 threads.start(move || undone_in_editor(&store, &mut lock(&taken_back), &path));
             let Some(acting) = acting.await else {
@@ -130,7 +131,7 @@ impl Judging {
         };
         let reply = until_told(&self.acting, reply);
         let (threads, events) = (self.acts.clone(), self.events.clone());
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let acting = threads.start(move || match perform(&store, &roots, act) {
                 Ok(acted) => acted,
                 Err(error) => Acted::refused(error.in_full()),

@@ -45,6 +45,7 @@ mod stand_in;
 mod subagents;
 mod succession;
 mod target;
+mod tasks;
 mod turns;
 mod unhooked;
 mod views;

@@ -44,6 +44,7 @@ use crate::recording::Recording;
 use crate::sessions::{SessionId, Sessions};
 use crate::speaker::Origins;
 use crate::target;
+use crate::tasks;
 use crate::turns::Turns;
 use crate::unhooked::Unhooked;
 use crate::views::Views;
@@ -614,7 +615,7 @@ impl MainLoop {
         self.feedback.add(session, remark, &context);
         self.push_context(session, context);
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
-            tokio::spawn(async move {
+            tasks::spawn(async move {
                 tokio::time::sleep(MENTION_DELAY).await;
                 outbox.push_mention(mention);
             });

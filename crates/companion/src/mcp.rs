@@ -32,6 +32,7 @@ use crate::event::{Event, Events};
 use crate::ids::RequestId;
 use crate::outbox;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
+use crate::tasks;
 use crate::wire::Wire;
 
 /// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
@@ -288,7 +289,7 @@ impl Mcp {
     /// The agent is about to listen: what it was sent before is sent again.
     fn settle(&self, session: &SessionId, time: Duration) {
         let (mcp, session) = (self.clone(), Arc::clone(session));
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             tokio::time::sleep(time).await;
             mcp.tell(Event::Settled(session));
         });

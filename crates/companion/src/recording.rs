@@ -21,6 +21,7 @@ use crate::diffs::Judgement;
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
 use crate::sessions::SessionId;
+use crate::tasks;
 use crate::turns::AcceptedText;
 
 /// The variable that turns it off, and how.
@@ -465,7 +466,7 @@ impl Recording {
         }
         let is_stuck = Arc::clone(&self.is_stuck);
         let is_contradicted = Arc::clone(&self.is_contradicted);
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             let waited = timeout(WAITS, waiting).await;
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);

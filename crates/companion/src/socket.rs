@@ -15,6 +15,7 @@ mod unix {
     use tokio::time::timeout;
 
     use crate::endpoint::Listener;
+    use crate::tasks;
 
     /// The time limit for the disk.
     const LISTEN_TIMEOUT: Duration = Duration::from_secs(1);
@@ -27,7 +28,7 @@ mod unix {
         /// Listens for the agents of the companion on this port. An error that keeps it from that is logged.
         pub(crate) async fn listen(environment: &Environment, port: u16) -> Self {
             let environment = environment.clone();
-            let listening = tokio::task::spawn_blocking(move || {
+            let listening = tasks::spawn_blocking(move || {
                 pillion_discovery::Socket::for_agents(&environment, port)
             });
             let socket = match timeout(LISTEN_TIMEOUT, listening).await {

@@ -14,6 +14,8 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 /// # Errors
 /// When the system has no thread for it.
 pub fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    // One type for all: the machinery of a thread is compiled anew for each.
+    let work: Box<dyn FnOnce() + Send> = Box::new(work);
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(work).map(drop)
 }

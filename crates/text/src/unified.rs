@@ -1,11 +1,10 @@
 //! The differences between two texts as a unified diff.
 
-use std::time::Duration;
+use std::fmt::Write as _;
+use std::ops::Range;
 
-use similar::TextDiff;
-
-/// The time limit for the comparison. Lines that were not compared by then count as changed.
-const TIMEOUT: Duration = Duration::from_millis(200);
+use crate::Text;
+use crate::hunks::{self, Hunk};
 
 /// The number of unchanged lines that are printed around a change.
 const CONTEXT: usize = 3;
@@ -13,10 +12,52 @@ const CONTEXT: usize = 3;
 /// The hunks between two texts as `diff -u` prints them, without the header that names the files. Empty if the texts are
 /// the same.
 pub fn unified(before: &str, after: &str) -> String {
-    let diff = TextDiff::configure()
-        .timeout(TIMEOUT)
-        .diff_lines(before, after);
-    diff.unified_diff().context_radius(CONTEXT).to_string()
+    let (before, after) = (Text::new(before), Text::new(after));
+    let mut printed = String::new();
+    let is_near = |one: &Hunk, next: &Hunk| next.before.start - one.before.end <= 2 * CONTEXT;
+    for group in hunks::between(&before, &after).chunk_by(is_near) {
+        print(&mut printed, &before, &after, group);
+    }
+    printed
+}
+
+/// Prints hunks that share their context under one header.
+fn print(printed: &mut String, before: &Text, after: &Text, group: &[Hunk]) {
+    let (Some(first), Some(last)) = (group.first(), group.last()) else {
+        return;
+    };
+    let leading = first.before.start.min(CONTEXT);
+    let trailing = (before.len() - last.before.end).min(CONTEXT);
+    let old = first.before.start - leading..last.before.end + trailing;
+    let new = first.after.start - leading..last.after.end + trailing;
+    let _ = writeln!(printed, "@@ -{} +{} @@", place(&old), place(&new));
+    let mut next = old.start;
+    for hunk in group {
+        lines(printed, ' ', before, next..hunk.before.start);
+        lines(printed, '-', before, hunk.before.clone());
+        lines(printed, '+', after, hunk.after.clone());
+        next = hunk.before.end;
+    }
+    lines(printed, ' ', before, next..old.end);
+}
+
+/// Lines as a header of `diff -u` names them: those that are none by the line before them.
+fn place(lines: &Range<usize>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
+fn lines(printed: &mut String, kind: char, text: &Text, lines: Range<usize>) {
+    for line in lines.map(|line| text.shown(line)) {
+        printed.push(kind);
+        printed.push_str(line);
+        if !line.ends_with('\n') {
+            printed.push_str("\n\\ No newline at end of file\n");
+        }
+    }
 }
 
 #[cfg(test)]
@@ -38,8 +79,32 @@ mod tests {
                 "a",
                 "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n",
             ),
+            (
+                "a\rb\nc\n",
+                "a\rB\nc\n",
+                "@@ -1,2 +1,2 @@\n-a\rb\n+a\rB\n c\n",
+            ),
         ] {
             assert_eq!(unified(before, after), expected);
         }
+    }
+
+    #[test]
+    fn changes_near_each_other_share_a_header_and_others_have_their_own() {
+        let text = |changed: &[usize]| {
+            let line = |at| match changed.contains(&at) {
+                true => format!("changed {at}\n"),
+                false => format!("line {at}\n"),
+            };
+            (1..=30).map(line).collect::<String>()
+        };
+        let headers = |changed: &[usize]| {
+            let diff = unified(&text(&[]), &text(changed));
+            let headers = diff.lines().filter(|line| line.starts_with("@@"));
+            headers.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(headers(&[10, 17]), ["@@ -7,14 +7,14 @@"]);
+        let apart = ["@@ -7,7 +7,7 @@", "@@ -15,7 +15,7 @@"];
+        assert_eq!(headers(&[10, 18]), apart);
     }
 }

@@ -18,15 +18,11 @@ pub(crate) enum Listener {
     Unix(UnixListener),
 }
 
-/// A connection that was accepted.
-pub(super) enum Accepted {
-    Tcp(TcpStream),
-    #[cfg(unix)]
-    Unix(UnixStream),
-}
+/// A connection that was accepted, of either kind. HTTP is compiled once for both.
+pub(super) type Accepted = Box<dyn Stream>;
 
-/// A connection of either kind.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static {
+/// What a kind of connection tells beside its bytes.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
     /// Returns what is known of it; none if it is not served at all.
     fn wire(&self) -> Option<Wire>;
 
@@ -44,10 +40,10 @@ impl Listener {
                 let (stream, _) = listener.accept().await?;
                 // An answer is one small packet: waiting for more of it costs 40 ms.
                 let _ = stream.set_nodelay(true);
-                Ok(Accepted::Tcp(stream))
+                Ok(Box::new(stream))
             }
             #[cfg(unix)]
-            Self::Unix(listener) => Ok(Accepted::Unix(listener.accept().await?.0)),
+            Self::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
         }
     }
 }

@@ -14,7 +14,7 @@ use pillion_system::lock;
 use tokio::sync::watch;
 
 use super::Shared;
-use super::listener::{Accepted, Listener, Stream};
+use super::listener::{Accepted, Listener};
 use super::socket::Socket;
 use super::unauthenticated::{Admission, Unauthenticated};
 use super::websocket::Upgrade;
@@ -47,15 +47,7 @@ pub(super) async fn serve(
                 let admission = Admission::new(&unauthenticated);
                 let number = admission.number();
                 let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
-                let task = match accepted {
-                    Accepted::Tcp(stream) => {
-                        tokio::spawn(serve_one(stream, admission, shared, stopped))
-                    }
-                    #[cfg(unix)]
-                    Accepted::Unix(stream) => {
-                        tokio::spawn(serve_one(stream, admission, shared, stopped))
-                    }
-                };
+                let task = tokio::spawn(serve_one(accepted, admission, shared, stopped));
                 unauthenticated.add(number, task.abort_handle());
                 // Earlier connections are read before the next one is accepted.
                 tokio::task::yield_now().await;
@@ -75,8 +67,8 @@ pub(super) async fn serve(
     stop.closed().await;
 }
 
-async fn serve_one<S: Stream>(
-    stream: S,
+async fn serve_one(
+    stream: Accepted,
     admission: Admission,
     shared: Arc<Shared>,
     mut stopping: watch::Receiver<()>,

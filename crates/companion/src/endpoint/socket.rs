@@ -7,19 +7,18 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::listener::Stream;
+use super::listener::Accepted;
 use crate::wire::Wire;
 
-#[derive(Debug)]
-pub(super) struct Socket<S: Stream> {
-    stream: S,
+pub(super) struct Socket {
+    stream: Accepted,
     wire: Arc<Wire>,
     is_reset: bool,
     is_shut_down: bool,
 }
 
-impl<S: Stream> Socket<S> {
-    pub(super) fn new(stream: S, wire: Arc<Wire>) -> Self {
+impl Socket {
+    pub(super) fn new(stream: Accepted, wire: Arc<Wire>) -> Self {
         Self {
             stream,
             wire,
@@ -48,7 +47,7 @@ fn is_reset(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::ConnectionReset
 }
 
-impl<S: Stream> Drop for Socket<S> {
+impl Drop for Socket {
     fn drop(&mut self) {
         if let Ok(Some(error)) = self.stream.take_error() {
             self.is_reset |= is_reset(&error);
@@ -60,7 +59,7 @@ impl<S: Stream> Drop for Socket<S> {
     }
 }
 
-impl<S: Stream> AsyncRead for Socket<S> {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -71,7 +70,7 @@ impl<S: Stream> AsyncRead for Socket<S> {
     }
 }
 
-impl<S: Stream> AsyncWrite for Socket<S> {
+impl AsyncWrite for Socket {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -20,6 +20,7 @@ use crate::ids::RequestId;
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
 use crate::subagents::Question;
+use crate::tasks;
 
 impl MainLoop {
     pub(super) fn note_hook(&mut self, session: &SessionId, call: &hooks::Call) {
@@ -208,7 +209,7 @@ impl MainLoop {
         let Some(outbox) = self.sessions.outbox(session) else {
             return;
         };
-        tokio::spawn(async move {
+        tasks::spawn(async move {
             outbox.delivered().await;
             let _ = way.send(Guarded::Answered);
         });
