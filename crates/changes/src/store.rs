@@ -5,6 +5,7 @@
 //! which everybody appends, so that writers never overwrite each other; who shortens it is alone. A new entry of the log is left
 //! out where it is not whole. Every other file is whole or not there.
 
+mod agents;
 mod judgements;
 mod log;
 

@@ -35,6 +35,8 @@ pub(crate) struct Acceptance {
     pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
+    /// True if the agent asks in its own window, too, and that question can be answered.
+    pub(crate) is_asked: bool,
 }
 
 /// The outcome.
@@ -96,6 +98,7 @@ impl Acceptance {
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, agent)| *agent),
+            is_asked: self.is_asked,
             is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
         });
         Finding::new(doubts, accepted, Some(FileState { on_disk, text }))

@@ -145,6 +145,11 @@ impl Commands {
         speaker::agent_behind(speaker, &self.sessions.processes(), &self.origins)
     }
 
+    /// Returns a number that is another one once [`Commands::agent_behind`] may answer otherwise.
+    pub(crate) fn known_agents(&self) -> (u64, u64) {
+        (self.sessions.version(), self.origins.version())
+    }
+
     /// Answers a command that came over this connection, unless its process goes away before.
     pub(crate) fn serve(&self, stream: &Stream, mut lines: Lines, command: Command) {
         let Ok(mut output) = stream.try_clone() else {
@@ -283,18 +288,31 @@ impl Commands {
             // It asks nowhere there.
             #[cfg(not(unix))]
             Request::ContextAsker(_) => Ok(Value::Null),
-            Request::Hook(call) => value(
-                self.ask(|answer| event::Command::Hook { call, answer })
-                    .await?,
-            ),
-            Request::Work(work) => value(
-                self.ask(|answer| event::Command::Work { work, answer })
-                    .await?,
-            ),
+            Request::Hook(call) => {
+                self.note_hooked(call.agent, call.process);
+                value(
+                    self.ask(|answer| event::Command::Hook { call, answer })
+                        .await?,
+                )
+            }
+            Request::Work(work) => {
+                self.note_hooked(work.agent, work.process);
+                value(
+                    self.ask(|answer| event::Command::Work { work, answer })
+                        .await?,
+                )
+            }
             Request::Lost(lost) => {
                 self.tell(event::Command::Lost(lost))?;
                 Ok(Value::Null)
             }
+        }
+    }
+
+    /// An agent has called a hook: what its process starts does not speak for the person, from now on and in the store.
+    fn note_hooked(&self, agent: Dialect, pid: Option<u32>) {
+        if let Some(process) = pid.and_then(|pid| self.sessions.note_hooked(agent, pid)) {
+            let _ = self.tell(event::Command::AgentProcess { agent, process });
         }
     }
 

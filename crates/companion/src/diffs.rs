@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::diff::on_behalf;
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Note, SetArgument, Verdict};
+use pillion_protocol::{Decision, Dialect, Note, SetArgument, Verdict};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
 
@@ -61,8 +61,20 @@ struct Unwritten {
     session: SessionId,
     /// As people are shown it.
     agent: Dialect,
-    /// Fingerprint of the accepted text, if the agent's hook proposed it: the agent may propose the same once more.
-    of_hook: Option<String>,
+    /// The proposer, if the same change comes once more from the agent's other side: its hook asks before or after it proposes
+    /// the change itself.
+    from: Option<Side>,
+    /// Fingerprint of the accepted text.
+    text: String,
+}
+
+/// The side of an agent from which a change comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// It proposes the change itself.
+    Own,
+    /// Its hook does.
+    Hook,
 }
 
 /// The number of acceptances that are remembered.
@@ -146,6 +158,16 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
+    /// Returns the side of its agent from which it comes; none if nothing comes from the other one: a command's, what a hook
+    /// holds, and an agent's whose hooks know what it proposes.
+    fn side(&self) -> Option<Side> {
+        match self.on_behalf_of {
+            Some(_) if self.held().is_none() => Some(Side::Hook),
+            None if self.tab.is_none() && self.agent != Dialect::Script => Some(Side::Own),
+            _ => None,
+        }
+    }
+
     /// Returns the name by which it is known in its session.
     pub(crate) fn name(&self) -> &str {
         self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
@@ -422,7 +444,32 @@ impl<C> Diffs<C> {
                 .collect(),
             decide: Arc::clone(decide),
             stand_in: entry.proposal.stand_in.clone(),
+            is_asked: false,
         })
+    }
+
+    /// Returns whose a proposal is, and for which file.
+    pub(crate) fn of(&self, id: DiffId) -> Option<(&SessionId, &str)> {
+        let proposal = &self.entries.get(id)?.proposal;
+        Some((&proposal.session, &proposal.file_path))
+    }
+
+    /// Returns true if this decision of a command's is the acceptance of an empty new file, which the agent takes for a rejection.
+    pub(crate) fn accepts_empty_new_file(&self, id: DiffId, decision: &Decision) -> bool {
+        let Some(entry) = self.entries.get(id) else {
+            return false;
+        };
+        let Proposal { proposed, .. } = &entry.proposal;
+        let accepted = match decision {
+            Decision::Accept { content } => content.as_deref().unwrap_or(proposed),
+            Decision::Reject => return false,
+        };
+        let is_new = entry
+            .opened
+            .as_ref()
+            .is_some_and(|it| it.on_disk.stamp.is_none());
+        let is_own = entry.proposal.stand_in.is_none();
+        is_new && is_own && entry.proposal.agent.takes_for_rejection(None, accepted)
     }
 
     /// Notes the state of a proposal's file, about which somebody decides.
@@ -444,21 +491,21 @@ impl<C> Diffs<C> {
         let Some(file) = entry.decided.clone() else {
             return;
         };
-        let is_of_hook = entry.proposal.on_behalf_of.is_some() && entry.proposal.held().is_none();
         self.unwritten.push_back(Unwritten {
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
             agent: entry.proposal.shown_agent(),
-            of_hook: is_of_hook.then(|| fingerprint::of(Some(content.as_bytes()))),
+            from: entry.proposal.side(),
+            text: fingerprint::of(Some(content.as_bytes())),
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
         }
     }
 
-    /// Takes the acceptance of what an agent proposes itself after the person has accepted just that for its hook: the same
-    /// text for the same file, which is as it was then. There is nothing that they have not seen.
-    fn take_accepted_by_hook(&mut self, id: DiffId) -> Option<Arc<String>> {
+    /// Takes the acceptance of what an agent proposes after the person has accepted just that for its hook, or the other way
+    /// round: the same text for the same file, which is as it was then. There is nothing that they have not seen.
+    fn take_accepted_before(&mut self, id: DiffId) -> Option<Arc<String>> {
         let Entry {
             proposal,
             opened,
@@ -468,13 +515,14 @@ impl<C> Diffs<C> {
         else {
             return None;
         };
-        let is_own = proposal.tab.is_none() && proposal.on_behalf_of.is_none();
-        let on_disk = opened.as_ref().filter(|_| is_own && !proposal.deletes)?;
+        let side = proposal.side()?;
+        let on_disk = opened.as_ref().filter(|_| !proposal.deletes)?;
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
         let at = self.unwritten.iter().position(|it| {
-            it.agent == proposal.agent
+            it.agent == proposal.shown_agent()
                 && it.on_disk == on_disk.on_disk
-                && it.of_hook.as_ref().is_some_and(|of_hook| *of_hook == *text)
+                && it.from.is_some_and(|from| from != side)
+                && it.text == *text
         })?;
         let content = Arc::clone(&proposal.proposed);
         self.unwritten.remove(at);

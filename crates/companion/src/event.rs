@@ -259,6 +259,11 @@ pub(crate) enum Command {
         call: HookCall,
         answer: oneshot::Sender<Option<AgentOfHook>>,
     },
+    /// This is an agent's process, as its hook says.
+    AgentProcess {
+        agent: Dialect,
+        process: AgentProcess,
+    },
     /// An agent tells by a hook that is a command what it does; answered with what its model is told, once everything before
     /// it is kept.
     Work {

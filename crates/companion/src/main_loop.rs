@@ -39,7 +39,7 @@ use crate::ids::ViewId;
 use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
 use crate::outbox::{Delivery, Mention};
-use crate::questions::Questions;
+use crate::questions::{AskedBeside, Questions};
 use crate::recording::Recording;
 use crate::sessions::{SessionId, Sessions};
 use crate::speaker::Origins;
@@ -83,7 +83,7 @@ pub(crate) enum Ending {
 /// The calls that wait for an answer when the companion has ended.
 pub(crate) struct Unanswered {
     _diffs: Diffs<Caller>,
-    _questions: Questions<Caller>,
+    _questions: Questions<AskedBeside>,
 }
 
 pub(crate) struct MainLoop {
@@ -109,7 +109,7 @@ pub(crate) struct MainLoop {
     turns: Turns,
     feedback: Feedback,
     asking: Asking,
-    questions: Questions<Caller>,
+    questions: Questions<AskedBeside>,
     guards: Guards<GuardWay, HeldHook>,
     recording: Recording,
     hooked: Hooked,
@@ -274,6 +274,9 @@ impl MainLoop {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
             Event::Identified(session, process) => {
+                if let Some(agent) = self.sessions.agent(&session) {
+                    self.recording.note_agent(agent.name(), process);
+                }
                 if self.asking.identified(&session, process) {
                     self.report_status();
                 }
@@ -530,6 +533,7 @@ impl MainLoop {
                     } else if self.sessions.agent(&session) == Some(Dialect::Script) {
                         self.asking.command_accepted(&delivery.file_path);
                     }
+                    let is_approved = self.approve_question(&session, accepted.as_ref());
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
@@ -539,7 +543,10 @@ impl MainLoop {
                         self.turns.accepted_for_hook(&delivery.file_path, content);
                     }
                     if let Some(outbox) = self.sessions.outbox(&session) {
-                        outbox.push_outcome(delivery);
+                        // An agent that gets both answers goes by the first.
+                        if !is_approved {
+                            outbox.push_outcome(delivery);
+                        }
                         let now = Instant::now();
                         self.unhooked.may_have_stirred(now);
                         if let Some(accepted) = &accepted {

@@ -2,13 +2,25 @@
 //! A rejection that says why answers the question in place of the proposal's call: the model reads the reason, and its
 //! turn goes on. A state machine without I/O.
 //!
+//! So does the acceptance of an empty new file, which Claude Code takes for a rejection if the proposal's call is answered.
+//!
 //! A question does not say which proposal it belongs to, only for which file. So it is answered only where it is the
 //! one question for the one proposal of that file; any other rejection goes the proposal's own way.
 
 use std::collections::HashMap;
 
+use serde_json::Value;
+
+use crate::event::Caller;
 use crate::ids::RequestId;
 use crate::sessions::SessionId;
+
+/// A question that waits in the loop: who asks, and the whole input of the tool that is asked about.
+#[derive(Debug)]
+pub(crate) struct AskedBeside {
+    pub(crate) caller: Caller,
+    pub(crate) input: Value,
+}
 
 /// The most that wait in a session: each holds one of the answers that may be on their way.
 const MAX_WAITING: usize = 16;
@@ -46,6 +58,12 @@ impl<C> Questions<C> {
                 caller,
             });
         }
+    }
+
+    /// Returns true if there is one question about this file, and no more.
+    pub(crate) fn has_one(&self, session: &SessionId, path: &str) -> bool {
+        let waiting = self.waiting.get(session);
+        waiting.is_some_and(|all| all.iter().filter(|it| it.path == path).count() == 1)
     }
 
     /// Returns the caller that asks about this file, if it is one only.

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use pillion_protocol::Dialect;
-use pillion_system::lock;
+use pillion_protocol::{AgentProcess, Dialect};
+use pillion_system::{lock, process};
 
 use crate::outbox::Outbox;
-use crate::speaker::Connected;
+use crate::speaker::Known;
 use crate::wire::Wire;
 
 /// The time for which a session without an event stream and without a request is kept.
@@ -42,6 +42,10 @@ pub(crate) struct Sessions {
 struct Table {
     sessions: HashMap<SessionId, Session>,
     opened: u64,
+    /// The processes of agents whose hooks are commands, each with when it started.
+    hooked: HashMap<u32, (Dialect, u64)>,
+    /// Counts up whenever more or less is known of agents' processes.
+    version: u64,
 }
 
 #[derive(Debug)]
@@ -137,32 +141,69 @@ impl Sessions {
 
     /// Notes the connection of an event stream that opened.
     pub(crate) fn note_wire(&self, id: &SessionId, wire: Arc<Wire>) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
+        let mut table = self.lock();
+        if let Some(session) = table.sessions.get_mut(id) {
             session.wire = Some(wire);
+            table.version += 1;
         }
     }
 
     /// Notes which process the agent says that it is.
     pub(crate) fn note_process(&self, id: &SessionId, pid: u32) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
+        let mut table = self.lock();
+        if let Some(session) = table.sessions.get_mut(id) {
             session.process = Some(pid);
+            table.version += 1;
         }
+    }
+
+    /// Notes the process of an agent whose hook was called: it need not be connected. Looks at processes.
+    pub(crate) fn note_hooked(&self, agent: Dialect, pid: u32) -> Option<AgentProcess> {
+        let started_at = process::started_at(pid)?;
+        let mut table = self.lock();
+        if table.hooked.get(&pid) != Some(&(agent, started_at)) {
+            let lives = |pid: &u32, started| process::started_at(*pid) == Some(started);
+            table
+                .hooked
+                .retain(|pid, (_, started)| lives(pid, *started));
+            if table.hooked.len() < MAX_SESSIONS {
+                table.hooked.insert(pid, (agent, started_at));
+                table.version += 1;
+            }
+        }
+        Some(AgentProcess { pid, started_at })
+    }
+
+    /// Returns a number that is another one once more or less is known of agents' processes.
+    pub(crate) fn version(&self) -> u64 {
+        self.lock().version
     }
 
     /// Notes that what the agent's process starts is the person's.
     pub(crate) fn plays_the_person(&self, id: &SessionId) {
-        if let Some(session) = self.lock().sessions.get_mut(id) {
+        let mut table = self.lock();
+        if let Some(session) = table.sessions.get_mut(id) {
             session.plays_the_person = true;
+            table.version += 1;
         }
     }
 
-    /// Returns what is known of the process of each agent that does not speak for the person.
-    pub(crate) fn processes(&self) -> Vec<Connected> {
+    /// Returns what is known of the process of each agent that does not speak for the person, connected or not. Looks at
+    /// processes.
+    pub(crate) fn processes(&self) -> Vec<Known> {
         let table = self.lock();
         let sessions = table.sessions.values();
+        let hooked = table.hooked.iter();
+        let hooked = hooked
+            .filter(|(pid, (_, started))| process::started_at(**pid) == Some(*started))
+            .map(|(pid, (agent, _))| Known {
+                agent: *agent,
+                wire: None,
+                claimed: Some(*pid),
+            });
         sessions
             .filter(|session| !session.plays_the_person)
-            .map(|session| Connected {
+            .map(|session| Known {
                 agent: session.agent,
                 wire: session.wire.clone(),
                 claimed: session
@@ -171,6 +212,7 @@ impl Sessions {
                     .and_then(|wire| wire.process())
                     .or(session.process),
             })
+            .chain(hooked)
             .collect()
     }
 
@@ -246,7 +288,10 @@ impl Sessions {
 
     /// Forgets a session; whether there was one.
     pub(crate) fn forget(&self, id: &SessionId) -> bool {
-        let session = self.lock().sessions.remove(id);
+        let mut table = self.lock();
+        let session = table.sessions.remove(id);
+        table.version += u64::from(session.is_some());
+        drop(table);
         if let Some(session) = &session {
             session.outbox.close();
         }

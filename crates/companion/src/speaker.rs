@@ -1,8 +1,8 @@
-//! Finds out whether a command, or a decision in a view, comes from an agent: from a process that an agent connected here
-//! started, however many shells are in between. An agent does not speak for the person.
+//! Finds out whether a command, or what a view says, comes from an agent: from a process that an agent started which is
+//! connected here, or has called a hook, however many shells are in between. An agent does not speak for the person.
 //!
 //! The facts that decide: which processes are at the other ends of the command's connection and of the agents', as far as the
-//! system tells that, and whose children those are. A process whose parent has ended is nobody's child any more: then only
+//! system tells that, which process a hook was called by, and whose children those are. A process whose parent has ended is nobody's child any more: then only
 //! the variables that agents set for their commands are left. An agent that is above all views of this companion, or
 //! whose variable is in the environment of all of them, has started everything here, and proves nothing.
 
@@ -46,13 +46,13 @@ impl Speaker {
     }
 }
 
-/// An agent that is connected.
+/// An agent that is connected, or has called a hook.
 #[derive(Debug, Clone)]
-pub(crate) struct Connected {
+pub(crate) struct Known {
     pub(crate) agent: Dialect,
     /// The connection of its event stream.
     pub(crate) wire: Option<Arc<Wire>>,
-    /// Its process, as it says.
+    /// Its process, as it or its hook says.
     pub(crate) claimed: Option<u32>,
 }
 
@@ -67,7 +67,7 @@ struct Origin {
 
 /// The origins of all views that are attached. Cheap to clone.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Origins(Arc<Mutex<Vec<Origin>>>);
+pub(crate) struct Origins(Arc<Mutex<(u64, Vec<Origin>)>>);
 
 impl Origins {
     /// These views are attached now.
@@ -77,30 +77,36 @@ impl Origins {
             commanding: view.environment.commanding_agents(),
         };
         let origins = views.map(origin).collect();
-        *lock(&self.0) = origins;
+        let mut held = lock(&self.0);
+        *held = (held.0 + 1, origins);
+    }
+
+    /// Returns a number that is another one once other views are attached.
+    pub(crate) fn version(&self) -> u64 {
+        lock(&self.0).0
     }
 
     fn get(&self) -> Vec<Origin> {
-        lock(&self.0).clone()
+        lock(&self.0).1.clone()
     }
 }
 
 /// The agent that sent a command.
 pub(crate) fn agent_behind(
     speaker: &Speaker,
-    connected: &[Connected],
+    agents: &[Known],
     origins: &Origins,
 ) -> Option<Dialect> {
     // The table of all sockets of the machine may be long: it is read only if there is somebody to be found.
-    if connected.is_empty() {
+    if agents.is_empty() {
         return None;
     }
-    let known: Vec<_> = connected
+    let known: Vec<_> = agents
         .iter()
         .map(|agent| agent.wire.as_ref().and_then(|wire| wire.connection()))
         .collect();
     let asked: Vec<_> = known.iter().copied().flatten().collect();
-    let likely: Vec<_> = connected.iter().filter_map(|agent| agent.claimed).collect();
+    let likely: Vec<_> = agents.iter().filter_map(|agent| agent.claimed).collect();
     let mut holders = peer::holders(&asked, &likely).into_iter();
     let mut held = |connection: Option<Connection>, claimed: Option<u32>| {
         let held = connection.and_then(|_| holders.next()).unwrap_or_default();
@@ -112,7 +118,7 @@ pub(crate) fn agent_behind(
         }
     };
     let speaking = speaker.pid.filter(|pid| *pid > 1);
-    let agents: Vec<_> = connected
+    let agents: Vec<_> = agents
         .iter()
         .zip(known)
         .map(|(agent, connection)| (agent.agent, held(connection, agent.claimed)))
@@ -193,7 +199,7 @@ mod tests {
         assert_eq!(
             judge(&[Dialect::QwenCode], &[]),
             None,
-            "it is not connected"
+            "nothing is known of it here"
         );
         assert_eq!(judge(&[CLAUDE], &[CLAUDE]), None, "all that is here has it");
     }

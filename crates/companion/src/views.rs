@@ -54,6 +54,8 @@ struct View {
     options: Options,
     files: Vec<File>,
     is_trusted: Option<bool>,
+    /// True if an agent has started it: it shows and is told, but nothing that it says counts.
+    is_agents: bool,
     /// Greater than that of every view that was used before it.
     used: u64,
 }
@@ -92,8 +94,23 @@ impl Views {
             options,
             files: Vec::new(),
             is_trusted: None,
+            is_agents: false,
             used: self.uses,
         });
+        self.extend_all();
+    }
+
+    /// An agent has started a view, or that is not so any more.
+    pub(crate) fn is_of_agent(&mut self, id: ViewId, is_agents: bool) {
+        if let Some(view) = self.find_mut(id) {
+            view.is_agents = is_agents;
+            (view.files, view.is_trusted) = (Vec::new(), None);
+        }
+        self.extend_all();
+    }
+
+    /// Has every proposal shown wherever else it belongs now.
+    fn extend_all(&mut self) {
         let pending: Vec<DiffId> = self.audiences.keys().copied().collect();
         for diff in pending {
             self.extend(diff);
@@ -265,11 +282,11 @@ impl Views {
         }
     }
 
-    /// Asks for what stands in the view of a proposal: in the one that was used last.
+    /// Asks for what stands in the view of a proposal: in the one that was used last, of those that no agent has started.
     pub(crate) fn ask_text(&mut self, key: ProposalKey, told: Reply<String>) {
         let audience = self.audiences.get(&key.id);
         let shown = audience.filter(|it| it.is_open());
-        let seated = |view: &&mut View| shown.is_some_and(|it| it.has(view.id));
+        let seated = |view: &&mut View| !view.is_agents && shown.is_some_and(|it| it.has(view.id));
         match self
             .views
             .iter_mut()
@@ -369,7 +386,12 @@ impl Views {
         text: Result<String, String>,
         now: Instant,
     ) -> Closed {
+        let is_agents = self.find_mut(id).is_some_and(|view| view.is_agents);
         match self.audiences.get_mut(&key.id) {
+            Some(audience) if is_agents => {
+                let proposed = audience.diff().proposed.to_string();
+                audience.answered(id, text.map(|_| proposed), now);
+            }
             Some(audience) => audience.answered(id, text, now),
             None => {
                 return Closed {

@@ -197,6 +197,11 @@ pub struct ContextAsker {
 /// A hook of an agent was called.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HookCall {
+    /// The agent.
+    pub agent: Dialect,
+    /// The agent's process, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
     /// The processes of which one is the agent's.
     pub processes: Vec<u32>,
     /// The files that it is about to write, because the person has accepted them.
@@ -366,7 +371,7 @@ pub enum DiffError {
         revision: u32,
     },
     /// A process of an agent's asked for it.
-    #[error("this command was started by {agent}, which is connected: it does not speak for you")]
+    #[error("this command was started by {agent}: it does not speak for you")]
     ByAgent {
         /// The agent, as people know it.
         agent: String,

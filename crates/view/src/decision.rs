@@ -209,7 +209,7 @@ impl Refusal {
     /// It was taken in a view that this agent has started.
     pub fn by_agent(agent: Dialect) -> Self {
         let text = format!(
-            "this window was started by {agent}, which is connected, and does not speak for you: decide in one that you have opened"
+            "this window was started by {agent}, and does not speak for you: decide in one that you have opened"
         );
         Self::new(BY_AGENT, text)
     }

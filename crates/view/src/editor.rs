@@ -168,6 +168,9 @@ pub enum Report {
     /// This stands in the view of a proposal, which nobody has decided about; none if the person has changed nothing. It is
     /// kept, and decides nothing.
     Draft(ProposalKey, Option<String>),
+    /// An agent has started the front end, or that is not so any more: what it says is none of the person's words. The hub finds
+    /// that out; a front end does not say it of itself.
+    OfAgent(bool),
     /// The editor's workspace roots changed (C2.5).
     Roots(Vec<PathBuf>),
     /// The editor's process is another one now.
@@ -272,8 +275,7 @@ impl Chosen {
     /// It comes from a view that this agent has started.
     pub fn by_agent(agent: Dialect) -> Self {
         Self::refused(format!(
-            "this window was started by {agent}, which is connected, and does not speak for you: do it in one that you \
-             have opened"
+            "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
         ))
     }
 }

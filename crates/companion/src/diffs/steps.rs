@@ -145,7 +145,7 @@ impl<C> Diffs<C> {
             },
             text: fingerprint,
         });
-        if let Some(content) = self.take_accepted_by_hook(id) {
+        if let Some(content) = self.take_accepted_before(id) {
             return self.accepted_before(id, content, was_in_editor);
         }
         let Some(entry) = self.entries.get(id) else {
@@ -171,7 +171,7 @@ impl<C> Diffs<C> {
         })]
     }
 
-    /// The person has accepted it before, for the agent's hook: it is not shown once more.
+    /// The person has accepted it before, for the agent's hook or for the agent itself: it is not shown once more.
     fn accepted_before(
         &mut self,
         id: DiffId,

@@ -72,6 +72,8 @@ pub(crate) struct Weighed<'a> {
     pub(crate) unwritten: Option<Dialect>,
     /// True if a hook's answer carries it: the agent takes any text then.
     pub(crate) is_of_hook: bool,
+    /// True if the agent asks in its own window, too: an empty new file is accepted there.
+    pub(crate) is_asked: bool,
 }
 
 /// Returns the doubts, the worst first.
@@ -97,9 +99,10 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     }
     doubts.extend(goes_against(weighed.against));
     doubts.extend(never_seen(weighed.unseen));
-    let is_rejection =
-        !weighed.is_of_hook && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let is_new = weighed.original.is_none();
+    let is_rejection = !weighed.is_of_hook
+        && !(is_new && weighed.is_asked)
+        && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let original = weighed.original.unwrap_or_default();
     let unreadable = count_unreadable(&original, accepted);
     if unreadable > 0 {

@@ -284,6 +284,7 @@ fn weighed(before: Option<&[u8]>, accepted: &str) -> Vec<Doubt> {
 fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
     Weighed {
         is_of_hook: false,
+        is_asked: false,
         agent: Dialect::GeminiCli,
         path: Path::new("/w/a.txt"),
         deletes: false,
@@ -375,6 +376,18 @@ fn what_the_agent_would_not_write_is_doubted() {
         [Doubt::TakenForRejection(claude)]
     );
     assert_eq!(by(claude, None, ""), [Doubt::TakenForRejection(claude)]);
+    // Its own question can be answered instead, which says what is meant.
+    for (before, expected) in [
+        (None, vec![]),
+        (Some(&b""[..]), vec![Doubt::TakenForRejection(claude)]),
+    ] {
+        let asked = weigh(Weighed {
+            agent: claude,
+            is_asked: true,
+            ..plain(before, "")
+        });
+        assert_eq!(asked, expected, "{before:?}");
+    }
     assert_eq!(by(gemini, Some("a\n"), "a\n"), [Doubt::Nothing]);
     assert_eq!(by(Dialect::Script, Some("a\n"), ""), []);
 }

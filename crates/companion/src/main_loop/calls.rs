@@ -16,6 +16,7 @@ use crate::diffs::{Action, Answer, Proposal};
 use crate::event::{Caller, Event};
 use crate::ids::RequestId;
 use crate::outbox::{Mention, Tab};
+use crate::questions::AskedBeside;
 use crate::sessions::SessionId;
 use crate::target;
 
@@ -166,7 +167,9 @@ impl MainLoop {
             }
             ToolCall::Question(call) => {
                 if let Some(path) = call.path {
-                    self.questions.ask(session, request, path, caller);
+                    let input = call.input;
+                    let asked = AskedBeside { caller, input };
+                    self.questions.ask(session, request, path, asked);
                 }
                 return;
             }

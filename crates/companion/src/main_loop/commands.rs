@@ -3,9 +3,10 @@
 use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 use pillion_view::changes::{ActDone, Hearing, judged_said};
-use pillion_view::commands::{AgentOfHook, HookCall, Judged};
+use pillion_view::commands::{AgentOfHook, DiffError, HookCall, Judged};
 use pillion_view::{Options, Reply};
 
 use super::MainLoop;
@@ -36,6 +37,7 @@ impl MainLoop {
                 caller,
             } => {
                 let judged = self.diffs.judge(&request);
+                let judged = judged.and_then(|()| self.can_be_taken(&request));
                 let stands = judged.is_ok();
                 // A command that does not wait any more has not decided.
                 if admitted.send(judged).is_ok() && stands {
@@ -98,6 +100,9 @@ impl MainLoop {
             }
             Command::Hook { call, answer } => {
                 let _ = answer.send(self.hook(&call));
+            }
+            Command::AgentProcess { agent, process } => {
+                self.recording.note_agent(agent.name(), process);
             }
             Command::Work { work, answer } => self.worked(work, answer, now),
             Command::Lost(lost) => {
@@ -179,6 +184,29 @@ impl MainLoop {
             self.feedback.add_for_hook(&session, remark);
         }
         hearing
+    }
+
+    /// Makes sure that the agent takes what a command accepts for an acceptance: nobody is asked again, as in a view.
+    fn can_be_taken(&self, request: &SettleRequest) -> Result<(), DiffError> {
+        let (id, decision) = (request.key.id, &request.verdict.decision);
+        let (true, Some((session, path))) = (
+            self.diffs.accepts_empty_new_file(id, decision),
+            self.diffs.of(id),
+        ) else {
+            return Ok(());
+        };
+        if self.can_answer_question(session, path) {
+            return Ok(());
+        }
+        let agent = self
+            .sessions
+            .agent(session)
+            .map_or("the agent", Dialect::display_name);
+        Err(DiffError::Failed {
+            reason: format!(
+                "{agent} would take an empty new file for a rejection, and write nothing: accept it in the window of {agent}"
+            ),
+        })
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

@@ -15,6 +15,7 @@ use crate::feedback::{self, Remark};
 use crate::gate;
 use crate::ids::ViewId;
 use crate::outbox::Delivery;
+use crate::questions::AskedBeside;
 use crate::sessions::SessionId;
 use crate::written::Accepted;
 
@@ -40,7 +41,10 @@ impl MainLoop {
         }
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {
-            Some(acceptance) => {
+            Some(mut acceptance) => {
+                let asked = self.diffs.of(decide.key.id);
+                acceptance.is_asked =
+                    asked.is_some_and(|(session, path)| self.can_answer_question(session, path));
                 let number = self.weighing.begin();
                 self.checks.weigh(number, view, acceptance, reply);
             }
@@ -177,10 +181,53 @@ impl MainLoop {
             return false;
         };
         let answer = Answer::Text(hooks::deny(remark.text()).to_string());
-        let is_answered = question.send(Ok(answer)).is_ok();
+        let is_answered = question.caller.send(Ok(answer)).is_ok();
         if is_answered {
             tracing::info!(path, "rejected with a reason");
             self.asking.rejected(session, path);
+        }
+        is_answered
+    }
+}
+
+impl MainLoop {
+    /// Returns true if the agent takes this acceptance for a rejection unless its question is answered: that of an empty new file.
+    fn is_empty_new_file(accepted: &Accepted) -> bool {
+        let is_new = accepted.before.is_none();
+        is_new && accepted.agent.takes_for_rejection(None, &accepted.content)
+    }
+
+    /// Returns true if the agent asks beside its one proposal for this file, so that the question can be answered in place of it.
+    pub(super) fn can_answer_question(&self, session: &SessionId, path: &str) -> bool {
+        let proposals = self.diffs.names(session, |it| it.file_path == *path);
+        proposals.len() == 1 && self.questions.has_one(session, path)
+    }
+
+    /// Answers the question that the agent asks beside its proposal, if what is accepted is an empty new file, and returns true if
+    /// it did. The proposal's own call must stay unanswered then.
+    pub(super) fn approve_question(
+        &mut self,
+        session: &SessionId,
+        accepted: Option<&Accepted>,
+    ) -> bool {
+        let Some(accepted) = accepted.filter(|it| Self::is_empty_new_file(it)) else {
+            return false;
+        };
+        let path = &accepted.file_path;
+        // As for a rejection: another proposal for the file may be the one that it is about.
+        let others = self.diffs.names(session, |other| other.file_path == *path);
+        let question = self.questions.take(session, path);
+        let Some(AskedBeside { caller, mut input }) = question.filter(|_| others.is_empty()) else {
+            return false;
+        };
+        let edited = accepted.is_edited.then(|| {
+            input["content"] = "".into();
+            input
+        });
+        let answer = Answer::Text(hooks::approve(edited).to_string());
+        let is_answered = caller.send(Ok(answer)).is_ok();
+        if is_answered {
+            tracing::info!(path, "an empty file is accepted by the question");
         }
         is_answered
     }

@@ -83,6 +83,12 @@ impl MainLoop {
                     self.recording.edited(key, view, text);
                 }
             }
+            Report::OfAgent(is_agents) => {
+                self.views.is_of_agent(view, is_agents);
+                let reported = self.views.reported();
+                self.context
+                    .report(reported.files, reported.is_trusted, now);
+            }
             Report::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();

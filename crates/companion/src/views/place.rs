@@ -23,9 +23,17 @@ impl Views {
         };
         let holds = |view: &View| view.holds(&path);
         let mut wanted: Vec<ViewId> = of(Shows::Always).map(|view| view.id).collect();
-        let has_editor = of(Shows::LastUsed).any(|view| audience.has(view.id));
+        let mut editors = of(Shows::LastUsed).filter(|view| !view.is_agents);
+        let has_editor = editors.any(|view| audience.has(view.id));
         if !has_editor {
-            let rank = |view: &&View| (holds(view), beside.contains(&view.id), view.used);
+            let rank = |view: &&View| {
+                (
+                    !view.is_agents,
+                    holds(view),
+                    beside.contains(&view.id),
+                    view.used,
+                )
+            };
             let best = of(Shows::LastUsed).max_by_key(rank);
             wanted.extend(best.map(|view| view.id));
         }

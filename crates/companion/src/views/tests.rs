@@ -321,6 +321,55 @@ fn closed_is_what_was_edited_or_else_what_was_used_last() {
     }
 }
 
+/// It shows and is told, but nothing that it says counts.
+#[test]
+fn a_view_that_an_agent_started_does_not_say_what_is_accepted() {
+    for (own, agents, expected) in [
+        (Ok("proposed"), Ok("evil"), Ok("proposed")),
+        (Ok("mine"), Ok("evil"), Ok("mine")),
+        (Err("gone"), Ok("evil"), Ok("proposed")),
+        (Err("gone"), Err("gone, too"), Err("gone, too")),
+    ] {
+        let mut scene = Scene::new(Shows::LastUsed, "/w");
+        let agents_view = scene.add(Shows::Always, "/w");
+        scene.views.is_of_agent(agents_view, true);
+        scene.views.open(diff(1, 1));
+        assert_eq!(scene.words(), [["open 1.1"], ["open 1.1"]], "it looks");
+        scene.views.close(diff(1, 1).key(), CloseReason::Settled);
+        assert_eq!(scene.closes(0, own), Closed::default());
+        let closed = scene.closes(1, agents);
+        let expected = expected.map(str::to_owned).map_err(str::to_owned);
+        assert_eq!(closed.text, Some(expected));
+        let is_mine = |it: &Leftover| it.view == ViewId::FIRST;
+        assert!(closed.leftovers.iter().all(is_mine), "nobody wrote that");
+    }
+}
+
+#[test]
+fn a_view_that_an_agent_started_takes_no_proposal_from_the_persons() {
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    let agents = scene.add(Shows::LastUsed, "/w");
+    scene.views.is_of_agent(agents, true);
+    scene.views.used(agents);
+    scene.views.open(diff(1, 1));
+    assert_eq!(scene.words(), [vec!["open 1.1"], vec![]]);
+    scene.views.report(agents, Vec::new(), Some(true));
+    scene.views.is_of_agent(agents, true);
+    assert_eq!(scene.views.reported().is_trusted, None);
+    let (sender, told) = crossbeam_channel::unbounded();
+    let reply = Reply::new(move |text| sender.send(text).unwrap());
+    scene.views.ask_text(diff(1, 1).key(), reply);
+    assert_eq!(told.recv().unwrap(), Ok(String::new()));
+    assert_eq!(scene.words(), [vec!["text 1.1"], vec![]]);
+    // What was shown there alone comes to the person's editor, too.
+    let mut scene = Scene::new(Shows::LastUsed, "/w");
+    scene.views.open(diff(1, 1));
+    scene.add(Shows::LastUsed, "/w");
+    scene.words();
+    scene.views.is_of_agent(ViewId::FIRST, true);
+    assert_eq!(scene.words(), [vec![], vec!["open 1.1"]]);
+}
+
 #[test]
 fn of_two_edits_the_one_that_the_agent_does_not_get_is_left_over() {
     for reason in [CloseReason::ClosedByAgent, CloseReason::Settled] {

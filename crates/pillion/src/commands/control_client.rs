@@ -5,8 +5,11 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use pillion_changes::Store;
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_system::process;
 use pillion_view::changes::Hearing;
 use pillion_view::commands::{Client, ClientError, DiffError, Judged};
 
@@ -30,7 +33,9 @@ pub fn ask<T>(
     question(&client).map_err(failure)
 }
 
-/// Refuses a command that one of the agents has started which are connected here, whatever companion it is connected to.
+/// Refuses a command that an agent has started which is connected to any companion here, or has called a hook: it does not
+/// speak for the person. A companion that the command does not find, because its environment is another one, has noted its
+/// agents' processes in the store.
 ///
 /// # Errors
 /// [`Kind::Refused`] when an agent started it.
@@ -43,6 +48,15 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
         && let Some(agent) = commanding.first()
     {
         let agent = agent.display_name().to_owned();
+        return Err(diff_failure(&DiffError::ByAgent { agent }).into());
+    }
+    let own = process::chain(std::process::id());
+    let own: Vec<_> = own.iter().map(|it| it.pid).collect();
+    // What cannot be read says nothing of anybody.
+    let noted = Store::of(&environment).and_then(|store| store.agent_among(&own));
+    if let Some(agent) = noted.ok().flatten() {
+        let known = Dialect::from_name(&agent).map(|it| it.display_name().to_owned());
+        let agent = known.unwrap_or(agent);
         return Err(diff_failure(&DiffError::ByAgent { agent }).into());
     }
     for client in clients {

@@ -3,6 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -17,7 +18,10 @@ use pillion_view::{
     Chosen, Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
 };
 
+use serde_json::json;
+
 use crate::sandbox::{Ran, Sandbox, ran};
+use crate::shared_agent_work as agent_work;
 
 const REFUSED: &str = "this command was started by Gemini CLI";
 const ADVICE: &str = "in a terminal that Gemini CLI has not started";
@@ -146,6 +150,156 @@ fn claude_codes_shell_decides_nothing_either() {
     let refused = apart(&sandbox, &[], "\"$0\" accept 1.1");
     refused.expect_error(1, "started by Claude Code", "in the view");
     kill_all_of(&sandbox.home);
+}
+
+/// Codex CLI connects to nothing: this process is it, because its hooks are called here.
+#[test]
+fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
+    const STARTED: &str = "this command was started by Codex CLI";
+    const ELSEWHERE: &str = "in a terminal that Codex CLI has not started";
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    let path = home.file("a.txt", "before\n");
+    home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+    apart(&sandbox, &[], "\"$0\" serve >/dev/null 2>&1 &");
+    let wait = |what: &str, is_so: &dyn Fn() -> bool| {
+        let started = Instant::now();
+        while !is_so() {
+            assert!(started.elapsed() < SOON, "{what}");
+            pause(started);
+        }
+    };
+    wait("a companion", &|| sandbox.run(["diffs"]).code == Some(0));
+    agent_work::turn_begins(home);
+    agent_work::command_begins(home);
+    fs::write(&path, "after\n").unwrap();
+    agent_work::command_ends(home);
+    let patch = "*** Begin Patch\n*** Add File: new.txt\n+new\n*** End Patch\n";
+    let call = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": home.workspace(), "tool_use_id": "2",
+        "tool_name": "apply_patch", "tool_input": {"command": patch},
+    });
+    let mut hook = sandbox.command(["hook", "codex"]);
+    let hook = hook.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut hook = hook.spawn().unwrap();
+    let mut stdin = hook.stdin.take().unwrap();
+    stdin.write_all(call.to_string().as_bytes()).unwrap();
+    drop(stdin);
+    wait("its patch", &|| {
+        sandbox.run(["diffs"]).stdout.contains(" 1.1  codex")
+    });
+    let kept = || sandbox.run(["changes", "--json"]).expect(0).stdout;
+    let before = kept();
+    assert!(
+        before.contains("a.txt") && before.contains("unseen"),
+        "{before}"
+    );
+
+    let hidden = "env -i HOME=\"$HOME\" PATH=\"$PATH\" ";
+    for (how, commands) in [
+        (
+            "",
+            &[
+                "accept 1.1",
+                "reject 1.1",
+                "focus a.txt",
+                "mention a.txt",
+                "review-mode asked",
+                "send-notes",
+                "keep 1.1",
+                "revert 1.1",
+                "undo 1.1",
+                "forget 1",
+                "look 1.1",
+                "hook uninstall codex",
+            ][..],
+        ),
+        // It does not find the companion then.
+        (
+            hidden,
+            &[
+                "keep 1.1",
+                "revert 1.1",
+                "undo 1.1",
+                "forget 1",
+                "hook uninstall codex",
+            ],
+        ),
+    ] {
+        for command in commands {
+            let script = format!("{how}\"$0\" {command}");
+            apart(&sandbox, &[], &script).expect_error(1, STARTED, ELSEWHERE);
+        }
+    }
+    assert_eq!(kept(), before);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "after\n");
+    assert!(sandbox.run(["diffs"]).stdout.contains(" 1.1  codex"));
+
+    sandbox.run_as_person(["accept", "1.1"]).expect(0);
+    let answered = hook.wait_with_output().unwrap();
+    assert!(answered.status.success(), "{answered:?}");
+    agent_work::turn_ends(home);
+    for (command, text) in [
+        ("revert", "before\n"),
+        ("undo", "after\n"),
+        ("keep", "after\n"),
+    ] {
+        sandbox.run_as_person([command, "1.1"]).expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), text, "{command}");
+    }
+    sandbox.run_as_person(["forget", "1"]).expect(0);
+    kill_all_of(home);
+}
+
+/// An editor that an agent opens shows what is proposed, and what it says of texts, files and trust is none of the
+/// person's words.
+#[test]
+fn what_a_view_says_that_an_agent_started_counts_for_nothing() {
+    let mut world = World::new("after\n");
+    let home = &world.sandbox.home;
+    home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+    let written = home.file("written.txt", "before\n");
+    let environment = [("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())];
+    let options = Options {
+        environment: Environment::from_pairs(environment),
+        editor_pid: std::process::id(),
+        ide: IdeInfo::new("agents", "Agent's"),
+        roots: vec![home.workspace()],
+        shows: Shows::Always,
+    };
+    let (sender, shown) = unbounded();
+    let editor = move |event| match event {
+        EditorEvent::Open(_, opened) => {
+            opened.done(());
+            let _ = sender.send(());
+        }
+        EditorEvent::Text(_, told) => told.done("evil\n".to_owned()),
+        EditorEvent::Close(_, _, closed) => closed.done("evil\n".to_owned()),
+        _ => {}
+    };
+    let view = attach_to_running(options, editor, start_own).unwrap();
+    shown.recv_timeout(SOON).unwrap();
+    agent_work::turn_begins(home);
+    agent_work::command_begins(home);
+    fs::write(&written, "agent's\n").unwrap();
+    view.handle().synced(written.clone(), true);
+    view.handle().report_context(Vec::new(), Some(true));
+    // What it says comes in order.
+    let (sender, chosen) = unbounded();
+    let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
+    view.handle().review(None, reply);
+    chosen.recv_timeout(SOON).unwrap().unwrap();
+    agent_work::command_ends(home);
+    let changes = world.sandbox.run(["changes", "--json"]).expect(0).stdout;
+    assert!(
+        changes.contains("written.txt"),
+        "it is the agent's: {changes}"
+    );
+    let looked = world.sandbox.run(["diffs", "1"]).expect(0);
+    assert_eq!(looked.stdout, "after\n");
+    world.sandbox.run_as_person(["accept", "1.1"]).expect(0);
+    world.expect_accepted("after\n");
+    drop(view);
 }
 
 /// As an editor that the agent opens in its own shell.

@@ -180,6 +180,51 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
     }
 }
 
+/// Qwen Code asks itself first, in its default mode, and then by its hook.
+#[test]
+fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it() {
+    let hook = |agent, text: &str| Proposal {
+        agent: Dialect::Script,
+        on_behalf_of: Some(agent),
+        ..proposal("hook", "/a", text)
+    };
+    for (agent, text, is_same_file, is_shown) in [
+        (Dialect::QwenCode, "mine", true, false),
+        (Dialect::QwenCode, "new", true, true),
+        (Dialect::QwenCode, "mine", false, true),
+        (Dialect::GeminiCli, "mine", true, true),
+    ] {
+        let mut diffs = Machine::default();
+        let own = Proposal {
+            agent: Dialect::QwenCode,
+            ..proposal("own", "/a", "new")
+        };
+        open(&mut diffs, own, "open", Instant::now());
+        diffs.shown(DiffId(1), 1, Ok(()));
+        let file = file_with(if is_same_file { None } else { Some("x") });
+        diffs.note_file(DiffId(1), file);
+        diffs.resolved(DiffId(1), 1, accepted("mine"));
+        let opened = open(&mut diffs, hook(agent, text), "open", Instant::now());
+        match is_shown {
+            true => assert_eq!(
+                lines(opened),
+                [format!("show 2 #1 {text:?}")],
+                "{agent} {text:?}"
+            ),
+            false => {
+                let answered = [
+                    "open: Opened",
+                    "notify hook /a Accepted { content: \"mine\" }",
+                ];
+                assert_eq!(lines(opened), answered);
+                // It counts once.
+                let again = open(&mut diffs, hook(agent, text), "open", Instant::now());
+                assert_eq!(lines(again), ["show 3 #1 \"mine\""]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     for (on_behalf_of, named) in CASES {

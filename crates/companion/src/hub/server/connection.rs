@@ -1,5 +1,6 @@
 //! Reads what comes in over one connection: the messages of a front end, a command, or the question who is there.
 
+use std::cell::Cell;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -100,6 +101,7 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
             view,
             attached,
             speaker,
+            known: Cell::default(),
             link: &link,
         }
         .read(&mut lines),
@@ -144,6 +146,8 @@ struct Inbox<'a> {
     view: ViewId,
     attached: Attached,
     speaker: Speaker,
+    /// The agent behind the front end, as it was found when this was known of agents.
+    known: Cell<Option<((u64, u64), Option<Dialect>)>>,
     link: &'a Weak<Link<FromHub>>,
 }
 
@@ -169,8 +173,18 @@ impl Inbox<'_> {
         let Some(link) = self.link.upgrade() else {
             return;
         };
+        let is_agents = self.agent().is_some();
         match message {
             FromView::Attach(_) => tracing::warn!("a front end came twice"),
+            // What an agent's view says is none of the person's words.
+            FromView::Context { .. }
+            | FromView::Saved(_)
+            | FromView::Synced { .. }
+            | FromView::Draft { .. }
+                if is_agents => {}
+            FromView::Mention { request, .. } if is_agents => {
+                link.reply::<Option<Dialect>>(request).done(None);
+            }
             FromView::Context { files, is_trusted } => {
                 let files = files.into_iter().map(File::from).collect();
                 self.attached.handle.report_context(files, is_trusted);
@@ -219,12 +233,7 @@ impl Inbox<'_> {
                     self.attached.handle.report(decide);
                 });
             }
-            FromView::Draft { key, text } => {
-                // What an agent's view says is none of the person's words.
-                if self.attached.commands.agent_behind(&self.speaker).is_none() {
-                    self.attached.handle.keep_draft(key, text);
-                }
-            }
+            FromView::Draft { key, text } => self.attached.handle.keep_draft(key, text),
             FromView::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());
                 self.attached.handle.change_roots(roots);
@@ -233,6 +242,26 @@ impl Inbox<'_> {
             FromView::Leave => self.shared.left(self.view, Some(link)),
             FromView::Answer(answer) => link.answered(answer),
         }
+    }
+
+    /// The agent that has started the front end, if there is one. The companion is told when that is another one than before, so
+    /// that it knows of it when what comes next is handled.
+    fn agent(&self) -> Option<Dialect> {
+        let now = self.attached.commands.known_agents();
+        if let Some((known, agent)) = self.known.get()
+            && known == now
+        {
+            return agent;
+        }
+        let agent = self.attached.commands.agent_behind(&self.speaker);
+        let former = self.known.replace(Some((now, agent)));
+        let was_agents = former.is_some_and(|(_, agent)| agent.is_some());
+        if was_agents != agent.is_some() {
+            self.attached
+                .handle
+                .report(Report::OfAgent(agent.is_some()));
+        }
+        agent
     }
 
     /// Does what only a person may do: a view that an agent has started does not speak for the person, and gets `refused`. It is

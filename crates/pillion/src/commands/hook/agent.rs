@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{Change, HookProtocol};
+use pillion_protocol::Dialect;
 use pillion_system::process;
 use pillion_view::commands::{AgentOfHook, Client, HookCall};
 
@@ -13,6 +14,7 @@ const GENERATIONS: usize = 2;
 
 /// Asks the companion about the agent; none if the agent is not connected there. `accepted` is what it may write now.
 pub fn connected(
+    agent: Dialect,
     protocol: &dyn HookProtocol,
     companion: &Companion,
     accepted: &[Change],
@@ -20,6 +22,8 @@ pub fn connected(
     let client = Client::new(companion.state.as_ref()?)?;
     let accepted = accepted.iter().map(|change| PathBuf::from(&change.path));
     let asked = client.hook(HookCall {
+        agent,
+        process: process(protocol),
         processes: processes(protocol),
         accepted: accepted.collect(),
     });

@@ -127,7 +127,7 @@ fn shown(
             });
         }
     };
-    if let Some(it) = agent::connected(protocol, &connection.companion, &[])
+    if let Some(it) = agent::connected(agent, protocol, &connection.companion, &[])
         && (it.calls_companion || protocol.shows_itself(call))
     {
         // It is shown once, by the agent's own proposal.
@@ -229,7 +229,7 @@ fn ask(
                 return Ok(Ruling::Denied(undecided(&why, &kept)));
             }
         };
-        tell_accepted(protocol, connection, &changes, &decided);
+        tell_accepted(agent, protocol, connection, &changes, &decided);
         let mut ruling = Ruling::of(changes, decided);
         let answer = protocol.answer(call, &ruling);
         if !answer.lets_pass() {
@@ -273,6 +273,7 @@ fn add_whole_texts(ruling: &mut Ruling) {
 
 /// Tells the companion what the agent may write: it would miss a proposal for it otherwise.
 fn tell_accepted(
+    agent: Dialect,
     protocol: &dyn HookProtocol,
     connection: &AgentConnection,
     changes: &[Change],
@@ -282,7 +283,7 @@ fn tell_accepted(
     let accepted = accepted.filter(|(_, decided)| decided.accepted.is_some());
     let accepted: Vec<_> = accepted.map(|(change, _)| change.clone()).collect();
     if !accepted.is_empty() {
-        agent::connected(protocol, &connection.companion, &accepted);
+        agent::connected(agent, protocol, &connection.companion, &accepted);
     }
 }
 

@@ -6,6 +6,7 @@ use pillion_protocol::Dialect;
 use super::install::say;
 use super::settings_file::SettingsFile;
 use crate::args;
+use crate::commands::control_client;
 
 /// Remove Pillion's hooks from an agent's settings
 ///
@@ -23,6 +24,9 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
+    if !args.print {
+        control_client::speak_for_the_person()?;
+    }
     let file = SettingsFile::of(args.agent)?;
     let (agent, text) = (args.agent.name(), file.text().unwrap_or_default());
     let ours = match file.text() {

@@ -4,8 +4,9 @@ use std::fs;
 
 use pillion_testkit::{ClaudeRelease, Turn};
 
+use super::run::run_in;
 use super::{Scene, read};
-use crate::companion::SOON;
+use crate::companion::{self, SOON};
 
 #[test]
 #[ignore = "in --all: needs the real agents and Claude Code: cargo xtask test --all"]
@@ -36,6 +37,14 @@ fn takes_an_empty_new_file_for_a_rejection(scene: &Scene) {
     scene.review.wait_idle();
 
     let path = scene.propose_new("empty.txt", "");
+    let pending = companion::wait_pending(&scene.home, &path);
+    let accept = companion::command(&scene.home, ["accept", &pending.name]).output();
+    let accept = accept.expect("the command under test runs");
+    let said = String::from_utf8_lossy(&accept.stderr);
+    assert!(
+        said.contains("take an empty new file for a rejection"),
+        "{said}"
+    );
     let review = &scene.review;
     review.press("a", "and changes nothing");
     assert!(scene.claude.asks(), "nothing is decided yet");
@@ -69,4 +78,58 @@ fn leaves_a_file_alone_that_changed(scene: &Scene) {
     scene.claude.wait_ready();
     scene.review.wait_idle();
     scene.model.clear();
+}
+
+/// With the hooks of `pillion run`, its own question is answered where an answer to its diff would be taken for a rejection.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_makes_the_empty_file_that_is_accepted() {
+    for mode in ["default", "acceptEdits"] {
+        let scene = run_in(mode);
+        let folder = scene.home.workspace();
+        let names = [
+            "__init__.py",
+            "newline.txt",
+            "bom.txt",
+            "emptied.txt",
+            "full.txt",
+        ];
+        let [empty, newline, bom, emptied, full] = names.map(|name| folder.join(name));
+        fs::write(&full, "one\n").expect("the workspace is ours");
+        scene.model.script([
+            Turn::at_once([
+                Turn::write_file(&empty, ""),
+                Turn::write_file(&newline, "\n"),
+                Turn::write_file(&bom, "\u{feff}"),
+                Turn::write_file(&emptied, "text\n"),
+            ]),
+            Turn::read_file(&full),
+            Turn::replace(&full, "one\n", ""),
+            Turn::say("all of it is done"),
+        ]);
+        scene.claude.prompt("change it");
+        for name in ["__init__.py", "newline.txt", "bom.txt"] {
+            scene.wait_view(name);
+            scene.review.accept(name);
+        }
+        // The person takes everything out of a new file, and wants the file.
+        scene.wait_view("emptied.txt");
+        let nothing = scene.home.home().join("nothing");
+        fs::write(&nothing, "").expect("the home is ours");
+        let pending = companion::wait_pending(&scene.home, &emptied);
+        companion::accept(&scene.home, &pending.name, Some(&nothing));
+        scene.wait_view("full.txt");
+        scene.review.accept("full.txt");
+        scene.claude.wait_for("all of it is done");
+        for (path, expected) in [
+            (&empty, ""),
+            (&newline, "\n"),
+            (&bom, "\u{feff}"),
+            (&emptied, ""),
+            (&full, ""),
+        ] {
+            assert_eq!(read(path), expected, "{mode}: {}", path.display());
+        }
+        scene.review.wait_idle();
+    }
 }

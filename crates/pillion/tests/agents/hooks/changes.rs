@@ -5,14 +5,15 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, Home, Model, Npm, Size, Tmux,
-    Turn, each_codex,
+    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, CodexStart, Home, Model, Npm,
+    Size, Tmux, Turn, each_codex,
 };
 use serde_json::{Value, json};
 
 use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, qwen};
-use crate::companion::{self, SOON, files};
+use crate::companion::{self, PILLION, SOON, files};
 use crate::review::Review;
+use crate::shared_encodings::assert_bytes;
 
 /// An agent, and what its model calls.
 struct Agent {
@@ -147,6 +148,48 @@ fn is_recorded(scene: &Scene, agent: &Agent, start: impl Fn(&Scene, usize) -> Ch
     companion::run(&scene.home, ["undo", "1"]);
     assert_eq!(files(&folder), after, "and is there again");
     companion::run(&scene.home, ["keep", "1"]);
+}
+
+/// An agent that is known by its hooks only tries in its own shell to decide in the person's name: with the companion, and where it
+/// has hidden that from the command.
+fn its_shell_decides_nothing(scene: &Scene, agent: &Agent, start: impl FnOnce(&Scene) -> Child) {
+    let file = scene.home.file("a.txt", BEFORE);
+    let tries = ["keep 1", "revert 1", "undo 1", "forget 1"].map(|command| {
+        format!("'{PILLION}' {command}; env -i HOME=\"$HOME\" PATH=\"$PATH\" '{PILLION}' {command}")
+    });
+    let tries = format!("{{ {}; }} > said.txt 2>&1", tries.join("; "));
+    scene.script([(agent.run)("sed -i s/two/zwei/ a.txt"), (agent.run)(&tries)]);
+    ended(start(scene)).expect_done("tried");
+    let said = scene.home.workspace().join("said.txt");
+    let said = std::fs::read_to_string(said).expect("it has tried");
+    let refused = format!("this command was started by {}", agent.name.display_name());
+    assert_eq!(said.matches(&refused).count(), 8, "{said}");
+    assert_bytes(&file, BEFORE.replace("two", "zwei").as_bytes());
+    let all = json_of(scene, &["changes", "--json"]);
+    let path = file.to_str().expect("UTF-8");
+    let change = all.iter().find(|it| it["path"] == path);
+    let change = change.unwrap_or_else(|| panic!("it is not listed: {all:#?}"));
+    assert_eq!(change["state"], "unseen");
+    companion::run(&scene.home, ["revert", "1.1"]);
+    assert_bytes(&file, BEFORE.as_bytes());
+}
+
+#[each_codex]
+fn codexs_shell_decides_nothing(release: CodexRelease) {
+    its_shell_decides_nothing(&Scene::new(|_| ()), &CODEX, |scene| {
+        let start = CodexStart {
+            sandbox: "danger-full-access",
+            ..codex::start(codex::one_start(release), "")
+        };
+        codex::exec(scene, &start)
+    });
+}
+
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn geminis_and_qwens_shells_decide_nothing() {
+    its_shell_decides_nothing(&gemini::scene(), &GEMINI, |scene| gemini::print(scene, 0));
+    its_shell_decides_nothing(&qwen::scene(), &QWEN, |scene| qwen::print(scene, 0));
 }
 
 #[each_codex]

@@ -7,9 +7,11 @@ use std::process::Child;
 use pillion_protocol::Dialect;
 use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn};
 
+use serde_json::Value;
+
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion;
-use crate::review::{Review, title};
+use crate::review::{self, Review, title};
 use crate::shared_encodings::assert_bytes;
 
 const MODES: [&str; 2] = ["yolo", "auto-edit"];
@@ -139,5 +141,50 @@ fn qwen_that_is_stopped_takes_its_change_away() {
         super::stop_while_its_hook_waits(&home, &file, || agent.pane().send_keys(["Escape"]));
         review.wait_idle();
         agent.quit();
+    }
+}
+
+/// In the mode that the README recommends it asks itself, before the hook: the review that it is connected to shows each change
+/// once, also one that the person edits, and `pillion log` says once that it was accepted.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_that_asks_itself_shows_each_change_once() {
+    let home = Home::new();
+    super::install(&home, AgentKind::Qwen, Dialect::QwenCode);
+    let more = review::editor(&home, "zwei", "deux");
+    let scene = review::Scene::with(AgentKind::Qwen, home, &more);
+    let [a, b, c] = ["a.txt", "b.txt", "c.txt"].map(|name| scene.home.file(name, BEFORE));
+    let new = scene.home.workspace().join("d.txt");
+    let after = BEFORE.replace("two", "zwei");
+    let turns = [
+        (&a, Turn::replace(&a, "two", "zwei"), false),
+        (&b, Turn::replace(&b, "two", "zwei"), true),
+        (&c, Turn::write_file(&c, after.as_str()), false),
+        (&new, Turn::write_file(&new, after.as_str()), true),
+    ];
+    for (number, (file, turn, is_edited)) in turns.into_iter().enumerate() {
+        let name = file.file_name().expect("it has a name").to_string_lossy();
+        let done = format!("{name} is done");
+        let read = file.exists().then(|| Turn::read_file(file));
+        scene
+            .model
+            .script(read.into_iter().chain([turn, Turn::say(&done)]));
+        scene.agent.prompt("change it");
+        scene.review.wait_view(AgentKind::Qwen, &name);
+        if is_edited {
+            scene.review.edit();
+        }
+        scene.review.accept(&name);
+        // Once more, it would wait for a decision.
+        scene.agent.wait_for(&done);
+        let expected = match is_edited {
+            true => after.replace("zwei", "deux"),
+            false => after.clone(),
+        };
+        assert_bytes(file, expected.as_bytes());
+        scene.review.wait_idle();
+        let log = companion::run(&scene.home, ["log", "--json"]);
+        let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
+        assert_eq!(log.len(), number + 1, "{log:#?}");
     }
 }

@@ -251,6 +251,8 @@ impl View {
                     send(FromView::Draft { key, text });
                 }
             }
+            // The hub finds that out itself.
+            Report::OfAgent(_) => {}
             Report::Roots(roots) => {
                 state.options.roots = roots.clone();
                 send(FromView::Roots(roots));
