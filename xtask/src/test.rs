@@ -165,7 +165,9 @@ fn prepare(run: &mut Run, args: &Args) -> Result<(Needs, Option<Vec<Binary>>)> {
         match &args.only {
             Some(suite) => {
                 // Cargo builds the programs of the packages whose tests these are, and no other that they run.
-                run.check(&["build", "--package", "companion-conformance"])?;
+                if args.all {
+                    run.check(&["build", "--package", "companion-conformance"])?;
+                }
                 options = vec!["--package", "pillion", "--test", suite];
             }
             None => options.push("--workspace"),
