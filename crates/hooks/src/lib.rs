@@ -6,7 +6,7 @@
 //! - [`call`]: what the hooks of all agents have in common.
 //! - [`change`]: the files that a call changes.
 //! - [`ruling`]: what became of the changes of a call, and what the agent's model is told.
-//! - [`settings`]: our entries in an agent's settings file, put in and taken out again.
+//! - [`settings`]: settings files as texts, and our entries in an agent's, put in and taken out again.
 //! - `agents`: one file for each agent, with its tools, its words and its settings.
 
 mod agents;

@@ -1,16 +1,17 @@
-//! Our hooks in a settings text of an agent: how they get in, how they get out again, and what is read back. Nothing else
-//! of the text ever changes. The entries are data of each agent's protocol.
+//! Settings files as texts: a value gets in, and out again, and comments, order and all that is not ours stay. So do our hooks
+//! in those of an agent, whose entries are data of its protocol. `pillion install` edits those of editors with it, too.
 
 mod json;
 #[cfg(test)]
 mod tests;
-mod toml;
+pub mod toml;
 
 use std::fmt;
 use std::path::Path;
 
 use serde_json::{Map, Value};
 
+use self::json::Json;
 use crate::call::Entry;
 
 /// The fields of a hook that may hold its command line.
@@ -24,8 +25,19 @@ const LIMITS: [&str; 2] = ["timeout", "timeoutSec"];
 pub enum Format {
     /// JSON, with comments.
     Json,
+    /// JSON as it is defined.
+    PlainJson,
     /// TOML.
     Toml,
+}
+
+/// One step on the way to a value in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key<'a> {
+    /// The value of this name in an object or a table.
+    Name(&'a str),
+    /// The value at this place in a list.
+    Index(usize),
 }
 
 /// The command line of a hook of ours: `PROGRAM hook AGENT FLAG…`.
@@ -63,8 +75,59 @@ pub struct Refused {
     pub hint: &'static str,
 }
 
+impl Format {
+    /// The language of the file of this name.
+    pub fn of(file: &Path) -> Self {
+        match file
+            .extension()
+            .is_some_and(|extension| extension == "toml")
+        {
+            true => Self::Toml,
+            false => Self::Json,
+        }
+    }
+
+    /// Returns the whole text as values, to be read.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn values(self, text: &str) -> Result<Map<String, Value>, Refused> {
+        match self {
+            Self::Toml => toml::values(text),
+            _ => Ok(self.json(text)?.values()),
+        }
+    }
+
+    /// Returns the text with this value at this path: in place of the one that is there, or behind the last one where it
+    /// belongs. In TOML, it is an item of a list.
+    ///
+    /// # Errors
+    /// When the text cannot be read, or has something else on the way there.
+    pub fn set(self, text: &str, path: &[Key], value: &Value) -> Result<String, Refused> {
+        match self {
+            Self::Toml => toml::set(text, path, value),
+            _ => self.json(text)?.set(path, value),
+        }
+    }
+
+    /// Returns the text without the value at this path, and without what held nothing else.
+    ///
+    /// # Errors
+    /// When the text cannot be read, or has something else on the way there.
+    pub fn remove(self, text: &str, path: &[Key]) -> Result<String, Refused> {
+        match self {
+            Self::Toml => toml::remove(text, path),
+            _ => self.json(text)?.remove(path),
+        }
+    }
+
+    fn json(self, text: &str) -> Result<Json, Refused> {
+        Json::parse(text, self == Self::Json)
+    }
+}
+
 /// Returns the text with these entries, which are this agent's; `text` is none if there is no file. Any that an older Pillion
-/// wrote is replaced, and a text that has them already stays as it is.
+/// wrote is replaced where it is, and a text that has them already stays as it is.
 ///
 /// # Errors
 /// When the text cannot be read, or has something else where hooks belong.
@@ -74,36 +137,88 @@ pub fn add(
     agent: &str,
     entries: &[Entry],
 ) -> Result<String, Refused> {
-    let text = text.unwrap_or(match format {
-        Format::Json => json::EMPTY,
-        Format::Toml => "",
-    });
-    match format {
-        Format::Json => json::add(text, agent, entries),
-        Format::Toml => toml::add(text, agent, entries),
+    let mut text = text.unwrap_or_default().to_owned();
+    for Entry { event, item } in entries {
+        let values = format.values(&text)?;
+        let mut ours = places(&values, agent);
+        ours.retain(|place| place.event == *event);
+        let first = ours.iter().position(|place| place.hook.is_none());
+        let first = first.map(|at| ours.remove(at));
+        // Several of ours, by whatever accident: one is enough.
+        for place in ours.iter().rev() {
+            text = format.remove(&text, &place.path())?;
+        }
+        let list = values.get("hooks").map(|hooks| &hooks[*event]);
+        let end = list.and_then(Value::as_array).map_or(0, Vec::len);
+        let index = Key::Index(first.map_or(end, |place| place.group));
+        text = format.set(&text, &[Key::Name("hooks"), Key::Name(event), index], item)?;
     }
+    Ok(text)
 }
 
-/// Returns the text without our hooks: what it was before, byte for byte, unless somebody has changed it since.
+/// Returns the text without our hooks.
 ///
 /// # Errors
 /// When the text cannot be read, or our hooks cannot be taken out of it.
 pub fn remove(format: Format, text: &str, agent: &str) -> Result<String, Refused> {
-    match format {
-        Format::Json => json::remove(text, agent),
-        Format::Toml => toml::remove(text, agent),
+    let mut text = text.to_owned();
+    for place in places(&format.values(&text)?, agent).iter().rev() {
+        text = format.remove(&text, &place.path())?;
+    }
+    Ok(text)
+}
+
+/// The place of something of ours: an item in the list of an event, or one hook of an item that has others.
+struct Place {
+    event: String,
+    group: usize,
+    hook: Option<usize>,
+}
+
+impl Place {
+    fn path(&self) -> Vec<Key<'_>> {
+        let mut path = vec![
+            Key::Name("hooks"),
+            Key::Name(&self.event),
+            Key::Index(self.group),
+        ];
+        path.extend(
+            self.hook
+                .map(|at| [Key::Name("hooks"), Key::Index(at)])
+                .into_iter()
+                .flatten(),
+        );
+        path
     }
 }
 
-/// Returns the whole text as values, to be read.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn values(format: Format, text: &str) -> Result<Map<String, Value>, Refused> {
-    match format {
-        Format::Json => json::values(text),
-        Format::Toml => toml::values(text),
+/// The places of what is ours, in the order of each list.
+fn places(values: &Map<String, Value>, agent: &str) -> Vec<Place> {
+    let all = hooks(values);
+    let is_ours = |hook: &Hook| hook.ours(agent).is_some();
+    let mut found: Vec<Place> = Vec::new();
+    for hook in all.iter().filter(|hook| is_ours(hook)) {
+        let (group, at) = hook.place;
+        let is_beside = |other: &&Hook| other.event == hook.event && other.place.0 == group;
+        let is_whole = all.iter().filter(is_beside).all(is_ours);
+        if !(is_whole && at > 0) {
+            found.push(Place {
+                event: hook.event.clone(),
+                group,
+                hook: (!is_whole).then_some(at),
+            });
+        }
     }
+    found
+}
+
+/// The names on a path, as people write them.
+fn names(path: &[Key]) -> String {
+    let names = path.iter().filter_map(|key| match key {
+        Key::Name(name) => Some(*name),
+        Key::Index(_) => None,
+    });
+    names.collect::<Vec<_>>().join(".")
 }
 
 /// Returns every hook in a settings file with these values.
@@ -144,7 +259,7 @@ pub enum State {
 /// Returns whether an agent runs a hook of the settings file at `path` with these values. Only an agent with settings in TOML,
 /// which is Codex, asks the person, and writes the answer into the same file.
 pub fn state(values: &Map<String, Value>, path: &Path, hook: &Hook) -> State {
-    if Format::of(path) == Format::Json {
+    if Format::of(path) != Format::Toml {
         return State::Active;
     }
     let (group, place) = hook.place;
@@ -180,19 +295,6 @@ impl Hook {
     /// Returns its command line, if it is ours for this agent.
     pub fn ours(&self, agent: &str) -> Option<CommandLine> {
         CommandLine::parse(&self.command, agent)
-    }
-}
-
-impl Format {
-    /// The language of the file of this name.
-    pub fn of(file: &Path) -> Self {
-        match file
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            true => Self::Toml,
-            false => Self::Json,
-        }
     }
 }
 
@@ -233,27 +335,6 @@ fn command(hook: &Value) -> Option<&str> {
     COMMANDS.iter().find_map(|field| hook[*field].as_str())
 }
 
-fn is_our_hook(hook: &Value, agent: &str) -> bool {
-    command(hook).is_some_and(|command| CommandLine::parse(command, agent).is_some())
-}
-
-/// Returns true if an item in the list of an event is ours alone.
-fn is_our_item(item: &Value, agent: &str) -> bool {
-    match item["hooks"].as_array() {
-        Some(hooks) => !hooks.is_empty() && hooks.iter().all(|hook| is_our_hook(hook, agent)),
-        None => is_our_hook(item, agent),
-    }
-}
-
-/// The number of our hooks in a text with these values.
-fn count(values: &Map<String, Value>, agent: &str) -> usize {
-    let hooks = hooks(values);
-    hooks
-        .iter()
-        .filter(|hook| hook.ours(agent).is_some())
-        .count()
-}
-
 /// The fields of an object in the order in which people write them: what it is, what else is said of it, and lists last,
 /// as TOML needs it.
 fn in_order(fields: &Map<String, Value>) -> Vec<(&String, &Value)> {
@@ -273,6 +354,11 @@ fn position(text: &str, at: usize) -> String {
     let start = before.rfind('\n').map_or(0, |at| at + 1);
     let column = before[start..].chars().count() + 1;
     format!("line {line}, column {column}")
+}
+
+/// Returns what follows a line break.
+fn after_newline(text: &str) -> Option<&str> {
+    text.strip_prefix("\r\n").or(text.strip_prefix('\n'))
 }
 
 /// Returns the line ending of a text, by its first line.

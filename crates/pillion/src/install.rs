@@ -6,7 +6,6 @@
 //! where it goes; one that needs lines in a settings file of the user's is a
 //! [`settings::Settings`], which says how they are added and removed.
 
-mod edit;
 mod emacs;
 mod folder;
 mod helix;

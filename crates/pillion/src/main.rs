@@ -14,6 +14,7 @@ mod paths;
 mod person;
 mod progress;
 mod second_session;
+mod settings_file;
 mod silent_disk;
 mod wiring;
 mod workspace;

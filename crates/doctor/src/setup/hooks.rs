@@ -71,7 +71,9 @@ pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
         Ok(bytes) => String::from_utf8(bytes)
             .map_err(|_| "it is not in UTF-8".to_owned())
             .and_then(|text| {
-                settings::values(Format::of(&path), &text).map_err(|refused| refused.why)
+                Format::of(&path)
+                    .values(&text)
+                    .map_err(|refused| refused.why)
             }),
         Err(_) if !path.exists() => Ok(Map::new()),
         Err(error) => Err(error.to_string()),

@@ -1,378 +1,267 @@
-//! Settings in JSON with comments: what stands there, and what of it is ours.
-//!
-//! A list or an object that is made for our entry starts with a line break, and in one that was there and is empty the
-//! entry follows the bracket at once: that is how it is known later whether the container goes with the entry.
+//! JSON files: the concrete syntax tree of `jsonc-parser` knows where a new value goes, with the file's own indentation
+//! and line ends. A value is taken out of the text itself, so that every comment stays.
 
-mod layout;
-
-use std::ops::Range;
-
-use jsonc_parser::ast::{self, Object};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstContainerNode, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 
-use self::layout::{
-    Container, child_at, container, insert, is_made_for_one, line_indent, made_list, properties,
-    ranges, unit, without, written,
-};
-use super::{Refused, count, is_our_hook, is_our_item, newline, position};
-use crate::call::Entry;
-
-/// The text where there is no file.
-pub const EMPTY: &str = "{\n}\n";
-
-const HOOKS: &str = "hooks";
+use super::{Key, Refused, after_newline, in_order, names, position};
 
 /// A file starts with it if its writer marked it as Unicode.
 const MARK: char = '\u{feff}';
 
-/// The list of an event.
-struct Event<'a> {
-    property: Range<usize>,
-    list: Container,
-    elements: &'a [ast::Value<'a>],
+/// A JSON text, parsed.
+pub(super) struct Json {
+    mark: &'static str,
+    root: CstRootNode,
 }
 
-pub fn add(text: &str, agent: &str, entries: &[Entry]) -> Result<String, Refused> {
-    let (mark, text) = split_mark(text);
-    let mut text = text.to_owned();
-    let mut entries = entries.iter();
-    if is_blank(&text)?
-        && let Some(first) = entries.next()
+impl Json {
+    /// Parses a text, which may be blank. Nothing but comments is allowed that is not JSON, and those only if
+    /// `has_comments`.
+    pub(super) fn parse(text: &str, has_comments: bool) -> Result<Self, Refused> {
+        let (mark, text) = match text.strip_prefix(MARK) {
+            Some(rest) => ("\u{feff}", rest),
+            None => ("", text),
+        };
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_loose_object_property_names: false,
+            allow_trailing_commas: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let root = CstRootNode::parse(text, &options).map_err(|error| {
+            let hint = "Correct that place first; comments are allowed, trailing commas are not.";
+            let (kind, at) = (error.kind().to_string(), error.range().start);
+            let why = format!(
+                "it is not valid JSON: {} at {}",
+                lower(&kind),
+                position(text, at)
+            );
+            Refused { why, hint }
+        })?;
+        let is_blank = text.trim().is_empty();
+        if !has_comments && !is_blank {
+            // That parser always lets comments pass.
+            serde_json::from_str::<Value>(text).map_err(|error| Refused {
+                why: format!("it is not valid JSON: {error}"),
+                hint: "Correct that place first; comments are not allowed.",
+            })?;
+        }
+        let json = Self { mark, root };
+        match json.root.value() {
+            Some(other) if other.as_object().is_none() => {
+                Err(json.wrong(&other, "it is not a JSON object"))
+            }
+            _ => Ok(json),
+        }
+    }
+
+    pub(super) fn values(&self) -> Map<String, Value> {
+        match self.root.to_serde_value() {
+            Some(Value::Object(values)) => values,
+            _ => Map::new(),
+        }
+    }
+
+    /// Returns the text with a value at this path: in place of the one that is there, or at the end of what has to hold it.
+    pub(super) fn set(self, path: &[Key], value: &Value) -> Result<String, Refused> {
+        let mut holder: CstContainerNode = self.root.object_value_or_set().into();
+        for depth in 0..path.len() {
+            let (key, rest) = (path[depth], &path[depth + 1..]);
+            match self.child(&holder, key)? {
+                None => {
+                    let new = rest
+                        .iter()
+                        .rev()
+                        .fold(input(value), |inner, key| match key {
+                            Key::Name(name) => {
+                                CstInputValue::Object(vec![((*name).to_owned(), inner)])
+                            }
+                            Key::Index(_) => CstInputValue::Array(vec![inner]),
+                        });
+                    append(&holder, key, new);
+                    break;
+                }
+                Some(child) if rest.is_empty() => {
+                    if child.to_serde_value().as_ref() == Some(value) {
+                        break;
+                    }
+                    match (holder.as_array(), key, child.parent()) {
+                        // Written anew in its place, it has the right indentation.
+                        (Some(list), Key::Index(index), _) => {
+                            list.insert(index, input(value));
+                            return Ok(self.without(&child));
+                        }
+                        (_, _, Some(CstContainerNode::ObjectProp(property))) => {
+                            property.set_value(input(value));
+                        }
+                        _ => {}
+                    }
+                }
+                Some(child) => {
+                    holder = self.holder(&child, rest[0], &path[..=depth])?;
+                }
+            }
+        }
+        Ok(self.text())
+    }
+
+    /// Returns the text without the value at this path, and without the lists and objects that held nothing else.
+    pub(super) fn remove(self, path: &[Key]) -> Result<String, Refused> {
+        let Some(object) = self.root.object_value() else {
+            return Ok(self.text());
+        };
+        let mut node: CstNode = object.into();
+        for (depth, key) in path.iter().enumerate() {
+            let holder = self.holder(&node, *key, &path[..depth])?;
+            let Some(child) = self.child(&holder, *key)? else {
+                return Ok(self.text());
+            };
+            node = child;
+        }
+        Ok(self.without(&whole(node)))
+    }
+
+    fn without(&self, node: &CstNode) -> String {
+        format!("{}{}", self.mark, without(&self.root.to_string(), node))
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.mark, self.root)
+    }
+
+    /// The value as what a key of this kind leads into.
+    fn holder(&self, node: &CstNode, key: Key, path: &[Key]) -> Result<CstContainerNode, Refused> {
+        let (holder, expected): (Option<CstContainerNode>, _) = match key {
+            Key::Name(_) => (node.as_object().map(Into::into), "an object"),
+            Key::Index(_) => (node.as_array().map(Into::into), "a list"),
+        };
+        let why = || format!("`{}` is not {expected}", names(path));
+        holder.ok_or_else(|| self.wrong(node, &why()))
+    }
+
+    fn child(&self, holder: &CstContainerNode, key: Key) -> Result<Option<CstNode>, Refused> {
+        match (holder.as_object(), key) {
+            (Some(object), Key::Name(name)) => self.property(&object, name),
+            (_, Key::Index(index)) => {
+                let elements = holder.as_array().map(|list| list.elements());
+                Ok(elements.and_then(|elements| elements.into_iter().nth(index)))
+            }
+            (None, Key::Name(_)) => Ok(None),
+        }
+    }
+
+    /// The value of the property of this name, which may be there once.
+    fn property(&self, object: &CstObject, name: &str) -> Result<Option<CstNode>, Refused> {
+        let mut named = object.properties();
+        named.retain(|own| own.decoded_name().is_some_and(|own| own == name));
+        match &named[..] {
+            [_, again, ..] => {
+                let why = format!("`{name}` is there twice");
+                Err(self.wrong(&again.clone().into(), &why))
+            }
+            other => Ok(other.first().and_then(|own| own.value())),
+        }
+    }
+
+    fn wrong(&self, node: &CstNode, what: &str) -> Refused {
+        let place = position(&self.root.to_string(), start(node));
+        Refused {
+            why: format!("{what} ({place})"),
+            hint: "Correct that first: the program that reads the file does not expect it either.",
+        }
+    }
+}
+
+fn append(holder: &CstContainerNode, key: Key, value: CstInputValue) {
+    match (holder.as_object(), key) {
+        (Some(object), Key::Name(name)) => drop(object.append(name, value)),
+        _ => drop(holder.as_array().map(|list| list.append(value))),
+    }
+}
+
+/// What goes with a value: its property, and the lists and objects around it that hold nothing else, not even a comment.
+fn whole(value: CstNode) -> CstNode {
+    let property =
+        |node: &CstContainerNode| node.parent().filter(|it| it.as_object_prop().is_some());
+    let has_comment = |node: &CstContainerNode| node.children().iter().any(CstNode::is_comment);
+    let mut node = match value.parent() {
+        Some(own) if own.as_object_prop().is_some() => own.into(),
+        _ => value,
+    };
+    while let Some(holder) = node.parent()
+        && let Some(property) = property(&holder)
+        && holder.children_exclude_trivia_and_tokens().len() == 1
+        && !has_comment(&holder)
+        && !has_comment(&property)
     {
-        text = with_root(&text, first);
+        node = property.into();
     }
-    for entry in entries {
-        text = add_one(&text, agent, entry)?;
-    }
-    Ok(format!("{mark}{text}"))
+    node
 }
 
-pub fn remove(text: &str, agent: &str) -> Result<String, Refused> {
-    let (mark, text) = split_mark(text);
-    let mut text = text.to_owned();
-    let mut left = count(&values(&text)?, agent);
-    while let Some(shorter) = remove_last(&text, agent)? {
-        let now = count(&values(&shorter)?, agent);
-        if now >= left {
-            break;
+/// Returns the text without a property or an element, its comma, and the line if nothing else is on it.
+fn without(text: &str, node: &CstNode) -> String {
+    let (start, length) = (start(node), node.to_string().len());
+    let mut before = text[..start].to_owned();
+    let mut after = text[start + length..].to_owned();
+    let previous = node.previous_siblings().find(CstNode::is_comma);
+    let next = node.next_siblings().find(CstNode::is_comma);
+    let goes_before = next.is_some() || previous.is_none();
+    if let Some(comma) = next {
+        after.remove(self::start(&comma) - start - length);
+    } else if let Some(comma) = previous {
+        before.remove(self::start(&comma));
+    }
+    let blanks = [' ', '\t'];
+    let (line, rest) = (
+        before.trim_end_matches(blanks),
+        after.trim_start_matches(blanks),
+    );
+    match after_newline(rest) {
+        Some(next) if line.ends_with('\n') => format!("{line}{next}"),
+        None if goes_before || line.ends_with('\n') => format!("{before}{rest}"),
+        _ => format!("{line}{after}"),
+    }
+}
+
+/// The place of a node in the text.
+fn start(node: &CstNode) -> usize {
+    let before = node
+        .previous_siblings()
+        .map(|other| other.to_string().len());
+    let parent = node.parent().map(CstNode::from);
+    before.sum::<usize>() + parent.map_or(0, |parent| start(&parent))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(is) => CstInputValue::Bool(*is),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(fields) => {
+            let fields = in_order(fields).into_iter();
+            CstInputValue::Object(
+                fields
+                    .map(|(name, own)| (name.clone(), input(own)))
+                    .collect(),
+            )
         }
-        (left, text) = (now, shorter);
-    }
-    Ok(format!("{mark}{text}"))
-}
-
-pub fn values(text: &str) -> Result<Map<String, Value>, Refused> {
-    let (_, text) = split_mark(text);
-    match is_blank(text)? {
-        true => Ok(Map::new()),
-        false => read(text, |root| Ok(object(root))),
     }
 }
 
-/// A text without an object, and the object that is made for this entry. A blank stands before its only property, where no
-/// other edit of ours puts one; and it ends with a line break only if it needed none before it. Behind a carriage return
-/// there is none at all: together they would be another one.
-fn with_root(text: &str, entry: &Entry) -> String {
-    let (nl, unit) = (newline(text), "  ");
-    let list = made_list(entry.event, &entry.item, unit, unit, nl);
-    let root = format!("{{ \"{HOOKS}\": {{{nl}{unit}{list}{nl}}} }}");
-    match text.chars().next_back() {
-        None | Some('\n') => format!("{text}{root}{nl}"),
-        Some('\r') => format!("{text}{root}"),
-        Some(_) => format!("{text}{nl}{root}"),
-    }
-}
-
-/// The text without the root object, if that was made for our hooks, which are all that it has.
-fn without_root<'a>(text: &'a str, root: &Object) -> Option<&'a str> {
-    let [only] = &root.properties[..] else {
-        return None;
-    };
-    let blanks = [
-        &text[root.range.start + 1..only.range.start],
-        &text[only.range.end..root.range.end - 1],
-    ];
-    let before = &text[..root.range.start];
-    let before = match &text[root.range.end..] {
-        "\n" | "\r\n" => before,
-        "" if before.ends_with('\r') => before,
-        "" => before.strip_suffix(newline(text))?,
-        _ => return None,
-    };
-    (blanks == [" "; 2] && is_blank(before).ok()?).then_some(before)
-}
-
-fn split_mark(text: &str) -> (&str, &str) {
-    match text.strip_prefix(MARK) {
-        Some(rest) => text.split_at(text.len() - rest.len()),
-        None => ("", text),
-    }
-}
-
-/// One entry in the list of one event.
-fn add_one(text: &str, agent: &str, entry: &Entry) -> Result<String, Refused> {
-    let Entry { event, item } = entry;
-    read(text, |root| {
-        let unit = unit(text, root);
-        let (nl, top) = (newline(text), container(root.range, properties(root)));
-        let Some(hooks) = hooks(text, root)? else {
-            let write = |indent: &str| {
-                let inner = format!("{indent}{unit}");
-                let list = made_list(event, item, &inner, unit, nl);
-                format!("\"{HOOKS}\": {{{nl}{inner}{list}{nl}{indent}}}")
-            };
-            return Ok(insert(text, &top, unit, true, write));
-        };
-        let Some(found) = event_of(text, hooks, event)? else {
-            let write = |indent: &str| made_list(event, item, indent, unit, nl);
-            let hooks = container(hooks.range, properties(hooks));
-            return Ok(insert(text, &hooks, unit, false, write));
-        };
-        let mut elements = found.elements.iter();
-        let mixed = |element| without_hook(text, element, agent);
-        if let Some(shorter) = elements.find_map(mixed) {
-            return add_one(&shorter, agent, entry);
-        }
-        let is_ours = |element: &&ast::Value| is_our_item(&value(element), agent);
-        let mut ours = found.elements.iter().filter(is_ours);
-        let (first, second) = (ours.next(), ours.next());
-        match first {
-            Some(first) if second.is_none() => {
-                if value(first) == *item {
-                    return Ok(text.to_owned());
-                }
-                let range = first.range();
-                let new = written(item, line_indent(text, range.start), unit, nl);
-                Ok(format!(
-                    "{}{new}{}",
-                    &text[..range.start],
-                    &text[range.end..]
-                ))
-            }
-            // Several of ours, by whatever accident: one is enough.
-            Some(first) => {
-                let at = found
-                    .list
-                    .children
-                    .iter()
-                    .position(|child| child.start == first.start());
-                let shorter = without(text, &found.list, at.unwrap_or_default());
-                add_one(&shorter, agent, entry)
-            }
-            None => {
-                let write = |indent: &str| written(item, indent, unit, nl);
-                Ok(insert(text, &found.list, unit, false, write))
-            }
-        }
-    })
-}
-
-/// Takes the last of our hooks out, if there is one.
-fn remove_last(text: &str, agent: &str) -> Result<Option<String>, Refused> {
-    if is_blank(text)? {
-        return Ok(None);
-    }
-    read(text, |root| {
-        let Some(hooks) = hooks(text, root)? else {
-            return Ok(None);
-        };
-        let mut last: Option<(usize, String)> = None;
-        for property in &hooks.properties {
-            let Ok(Some(event)) = event_of(text, hooks, property.name.as_str()) else {
-                continue;
-            };
-            for (index, element) in event.elements.iter().enumerate() {
-                let start = element.start();
-                if last.as_ref().is_some_and(|(other, _)| *other > start) {
-                    continue;
-                }
-                if is_our_item(&value(element), agent) {
-                    last = Some((start, without_entry(text, root, hooks, &event, index)));
-                } else if let Some(shorter) = without_hook(text, element, agent) {
-                    last = Some((start, shorter));
-                }
-            }
-        }
-        Ok(last.map(|(_, shorter)| shorter))
-    })
-}
-
-/// Without an entry, and without the list and the object if they were made for it.
-fn without_entry(text: &str, root: &Object, hooks: &Object, event: &Event, index: usize) -> String {
-    if !is_made_for_one(text, &event.list) {
-        return without(text, &event.list, index);
-    }
-    let events = container(hooks.range, properties(hooks));
-    if !is_made_for_one(text, &events) {
-        return without(text, &events, child_at(&events, event.property.start));
-    }
-    let top = container(root.range, properties(root));
-    let own = root
-        .properties
-        .iter()
-        .find(|property| property.name.as_str() == HOOKS);
-    let start = own.map_or(top.open, |property| property.range.start);
-    if let Some(text) = without_root(text, root) {
-        return text.to_owned();
-    }
-    without(text, &top, child_at(&top, start))
-}
-
-/// Without our hook in a group that has others, which somebody put together.
-fn without_hook(text: &str, group: &ast::Value, agent: &str) -> Option<String> {
-    if is_our_item(&value(group), agent) {
-        return None;
-    }
-    let hooks = group.as_object()?.get_array(HOOKS)?;
-    let is_ours = |hook: &ast::Value| is_our_hook(&value(hook), agent);
-    let index = hooks.elements.iter().rposition(is_ours)?;
-    Some(without(
-        text,
-        &container(hooks.range, ranges(&hooks.elements)),
-        index,
-    ))
-}
-
-/// Returns true if there is nothing but white space and comments.
-fn is_blank(text: &str) -> Result<bool, Refused> {
-    parsed(text, |root| Ok(root.is_none()))
-}
-
-fn read<T>(text: &str, then: impl FnOnce(&Object) -> Result<T, Refused>) -> Result<T, Refused> {
-    parsed(text, |root| match root {
-        Some(ast::Value::Object(root)) => then(root),
-        Some(other) => Err(wrong(
-            text,
-            other.start(),
-            "it is not a JSON object".to_owned(),
-        )),
-        None => Err(wrong(text, 0, "it is empty".to_owned())),
-    })
-}
-
-/// Parses a text as the agents do: with comments, and without anything else that is not JSON.
-fn parsed<T>(
-    text: &str,
-    then: impl FnOnce(Option<&ast::Value>) -> Result<T, Refused>,
-) -> Result<T, Refused> {
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_loose_object_property_names: false,
-        allow_trailing_commas: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options);
-    let parsed = parsed.map_err(|error| Refused {
-        why: format!(
-            "it is not valid JSON: {} at {}",
-            lower(error.kind()),
-            position(text, error.range().start)
-        ),
-        hint: "Correct that place first; comments are allowed, trailing commas are not.",
-    })?;
-    then(parsed.value.as_ref())
-}
-
-fn lower(kind: &impl ToString) -> String {
-    let text = kind.to_string();
+fn lower(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or(String::new(), |first| {
         first.to_lowercase().chain(chars).collect()
     })
-}
-
-fn wrong(text: &str, at: usize, what: String) -> Refused {
-    Refused {
-        why: format!("{what} ({})", position(text, at)),
-        hint: "Correct that first: the agent itself does not expect it either.",
-    }
-}
-
-/// The object with the hooks, if there is one.
-fn hooks<'a>(text: &str, root: &'a Object<'a>) -> Result<Option<&'a Object<'a>>, Refused> {
-    match only(text, root, HOOKS)? {
-        None => Ok(None),
-        Some(ast::ObjectProp {
-            value: ast::Value::Object(hooks),
-            ..
-        }) => Ok(Some(hooks)),
-        Some(other) => Err(wrong(
-            text,
-            other.value.start(),
-            format!("`{HOOKS}` is not an object"),
-        )),
-    }
-}
-
-fn event_of<'a>(
-    text: &str,
-    hooks: &'a Object<'a>,
-    name: &str,
-) -> Result<Option<Event<'a>>, Refused> {
-    match only(text, hooks, name)? {
-        None => Ok(None),
-        Some(ast::ObjectProp {
-            value: ast::Value::Array(list),
-            range,
-            ..
-        }) => Ok(Some(Event {
-            property: range.start..range.end,
-            list: container(list.range, ranges(&list.elements)),
-            elements: &list.elements,
-        })),
-        Some(other) => Err(wrong(
-            text,
-            other.value.start(),
-            format!("`{HOOKS}.{name}` is not a list"),
-        )),
-    }
-}
-
-/// The property of this name, which may be there once.
-fn only<'a>(
-    text: &str,
-    object: &'a Object<'a>,
-    name: &str,
-) -> Result<Option<&'a ast::ObjectProp<'a>>, Refused> {
-    let mut named = object
-        .properties
-        .iter()
-        .filter(|property| property.name.as_str() == name);
-    let first = named.next();
-    match named.next() {
-        None => Ok(first),
-        Some(again) => Err(wrong(
-            text,
-            again.start(),
-            format!("`{name}` is there twice"),
-        )),
-    }
-}
-
-fn object(object: &Object) -> Map<String, Value> {
-    let properties = object.properties.iter();
-    properties
-        .map(|own| (own.name.as_str().to_owned(), value(&own.value)))
-        .collect()
-}
-
-fn value(node: &ast::Value) -> Value {
-    match node {
-        ast::Value::StringLit(text) => Value::from(text.value.as_ref()),
-        ast::Value::NumberLit(number) => {
-            serde_json::from_str(number.value).unwrap_or(Value::from(number.value))
-        }
-        ast::Value::BooleanLit(is) => Value::from(is.value),
-        ast::Value::Object(own) => Value::Object(object(own)),
-        ast::Value::Array(list) => list.elements.iter().map(value).collect(),
-        ast::Value::NullKeyword(_) => Value::Null,
-    }
 }

@@ -1,5 +1,7 @@
-//! Entries that are added go again to the byte, and nothing else ever changes.
+//! Entries that are added go again, and everything that is not ours stays.
 
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstNode, CstRootNode};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -64,7 +66,18 @@ impl Settings {
     }
 
     fn values(&self, text: &str) -> Map<String, Value> {
-        values(self.format, text).unwrap_or_else(|why| panic!("{why:?}: {text}"))
+        let values = self.format.values(text);
+        values.unwrap_or_else(|why| panic!("{why:?}: {text}"))
+    }
+
+    /// All that a text says to a program and to a person: values, but for lists and objects with nothing in them, and
+    /// comments, in their order.
+    fn content(&self, text: &str) -> (Value, Vec<String>) {
+        let values = Value::Object(self.values(text));
+        (
+            full(values).unwrap_or_default(),
+            comments(self.format, text),
+        )
     }
 
     /// Our hooks in a text.
@@ -114,11 +127,6 @@ fn check(settings: &Settings, text: &str) {
     );
     assert!(found.iter().all(|(_, own)| *own == ours()), "{with}");
     assert_eq!(
-        settings.remove(&with, "claude").as_deref(),
-        Ok(text),
-        "{with}"
-    );
-    assert_eq!(
         settings.remove(&with, "gemini").as_deref(),
         Ok(&*with),
         "{with}"
@@ -128,19 +136,67 @@ fn check(settings: &Settings, text: &str) {
     assert_ne!(other, with);
     let again = settings.add(Some(&other), &ours()).unwrap();
     assert_eq!(settings.values(&again), settings.values(&with), "{other}");
-    for text_with in [other, again] {
+    for text_with in [with, other, again] {
+        assert!(is_within(text, &text_with), "{text}\n{text_with}");
+        if text.contains('\n') && !text.replace("\r\n", "").contains('\n') {
+            assert!(
+                !text_with.replace("\r\n", "").contains('\n'),
+                "{text_with:?}"
+            );
+        }
+        let without = settings.remove(&text_with, "claude").unwrap();
         assert_eq!(
-            settings.remove(&text_with, "claude").as_deref(),
-            Ok(text),
+            settings.content(&without),
+            settings.content(text),
             "{text_with}"
         );
+        assert_eq!(settings.remove(&without, "claude").as_ref(), Ok(&without));
+        if settings.format == Format::Toml {
+            assert_eq!(
+                without.trim_end_matches(['\r', '\n']),
+                text.trim_end_matches(['\r', '\n']),
+                "{text_with}"
+            );
+        }
     }
-    // Only insertions: what was there is still there, in its order.
-    let mut rest = with.chars();
-    assert!(
-        text.chars().all(|char| rest.any(|other| other == char)),
-        "{text}\n{with}"
-    );
+}
+
+/// Returns true if one text is the other with something put in, white space aside.
+fn is_within(text: &str, longer: &str) -> bool {
+    let mut rest = longer.chars();
+    let mut chars = text.chars().filter(|char| !char.is_whitespace());
+    chars.all(|char| rest.any(|other| other == char))
+}
+
+/// The value without what is empty in it.
+fn full(value: Value) -> Option<Value> {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields: Map<_, _> = fields
+                .filter_map(|(name, own)| Some((name, full(own)?)))
+                .collect();
+            (!fields.is_empty()).then_some(Value::Object(fields))
+        }
+        Value::Array(items) => (!items.is_empty()).then_some(Value::Array(items)),
+        other => Some(other),
+    }
+}
+
+fn comments(format: Format, text: &str) -> Vec<String> {
+    fn below(node: &CstNode) -> Vec<String> {
+        match node.is_comment() {
+            true => vec![node.to_string()],
+            false => node.children().iter().flat_map(below).collect(),
+        }
+    }
+    if format == Format::Toml {
+        let comments = text.lines().filter_map(|line| line.split_once('#'));
+        return comments.map(|(_, comment)| comment.to_owned()).collect();
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    let root = CstRootNode::parse(text, &ParseOptions::default()).unwrap();
+    root.children().iter().flat_map(below).collect()
 }
 
 #[test]
@@ -223,7 +279,7 @@ timeout = 60
 }
 
 #[test]
-fn json_of_every_layout_gets_the_hooks_and_is_itself_again() {
+fn json_of_every_layout_gets_the_hooks_and_nothing_else_goes_with_them() {
     for text in [
         "",
         "\n",
@@ -275,7 +331,7 @@ fn json_of_every_layout_gets_the_hooks_and_is_itself_again() {
 }
 
 #[test]
-fn toml_of_every_layout_gets_the_hooks_and_is_itself_again() {
+fn toml_of_every_layout_gets_the_hooks_and_nothing_else_goes_with_them() {
     for text in [
         "",
         "\n",
@@ -321,6 +377,69 @@ fn what_stands_behind_toml_of_ours_stays() {
         );
         assert!(other.ends_with(after), "{other}");
     }
+}
+
+#[test]
+fn comments_beside_ours_stay_and_so_does_what_they_are_about() {
+    let theirs = r#"{"command": "theirs"}"#;
+    let ours = r#"{"command": "pillion hook claude"}"#;
+    for (text, expected) in [
+        (
+            "{\"hooks\": {\"Stop\": [ // a\n  O, // b\n  T // c\n]}}",
+            "{\"hooks\": {\"Stop\": [ // a\n  // b\n  T // c\n]}}",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [\n  T, // a\n  // b\n  O // c\n]}}",
+            "{\"hooks\": {\"Stop\": [\n  T // a\n  // b\n  // c\n]}}",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [T, /* a */ O /* b */, T]}}",
+            "{\"hooks\": {\"Stop\": [T, /* a */ /* b */ T]}}",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [T, O]}}",
+            "{\"hooks\": {\"Stop\": [T]}}",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [O, T]}}",
+            "{\"hooks\": {\"Stop\": [T]}}",
+        ),
+        (
+            "{\"hooks\": {\"Stop\": [O /* a */]}, \"b\": 1}",
+            "{\"hooks\": {\"Stop\": [/* a */]}, \"b\": 1}",
+        ),
+        (
+            "{\n  // a\n  \"hooks\": {\"Stop\": [O]}, // b\n  \"c\": 1\n}",
+            "{\n  // a\n  // b\n  \"c\": 1\n}",
+        ),
+        (
+            "{\r\n\t\"b\": 1,\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [O]\r\n\t}\r\n}\r\n",
+            "{\r\n\t\"b\": 1\r\n}\r\n",
+        ),
+    ] {
+        let filled = |text: &str| text.replace('O', ours).replace('T', theirs);
+        let without = JSON.remove(&filled(text), "claude").unwrap();
+        assert_eq!(without, filled(expected));
+    }
+}
+
+/// The list of a table may stand anywhere behind it.
+#[test]
+fn toml_tables_of_others_between_ours_stay() {
+    let text = "[[hooks.Stop]]\nmatcher = \"x\"\n[z]\nb = 2\n[[hooks.Stop.hooks]]\ncommand = \"pillion hook claude\"\n";
+    let refused = TOML.remove(text, "claude").unwrap_err();
+    assert!(
+        refused
+            .why
+            .contains("`hooks.Stop` is not written as a table (line 1, column 1)"),
+        "{}",
+        refused.why
+    );
+    let theirs =
+        "[[hooks.Stop]]\nmatcher = \"x\"\n[[hooks.Stop.hooks]]\ncommand = \"theirs\" # mine\n";
+    let ours = "[[hooks.Stop.hooks]]\ncommand = \"pillion hook claude\"\n";
+    let without = TOML.remove(&format!("{theirs}\n{ours}[z]\n"), "claude");
+    assert_eq!(without.as_deref(), Ok(&*format!("{theirs}[z]\n")));
 }
 
 #[test]
@@ -405,22 +524,22 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         (
             &TOML,
             "a = 1\nhooks = 1\n",
-            "`hooks` is not a table (line 2, column 9)",
+            "`hooks` is not written as a table (line 2, column 9)",
         ),
         (
             &TOML,
             "hooks = {}\n",
-            "`hooks` is not a table (line 1, column 9)",
+            "`hooks` is not written as a table (line 1, column 9)",
         ),
         (
             &TOML,
             "[hooks]\nPreToolUse = []\n",
-            "`hooks.PreToolUse` is not written as tables",
+            "`hooks.PreToolUse` is not written as a table",
         ),
         (
             &TOML,
             "[hooks.PreToolUse]\n",
-            "`hooks.PreToolUse` is not written as tables",
+            "`hooks.PreToolUse` is not written as a table",
         ),
     ] {
         let refused = settings.add(Some(text), &ours()).expect_err(text);
@@ -573,13 +692,13 @@ fn document() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn any_json_is_itself_again(text in document()) {
+    fn any_json_keeps_what_is_not_ours(text in document()) {
         check(&JSON, &text);
         check(&FLAT, &text);
     }
 
     #[test]
-    fn any_toml_is_itself_again(lines in prop::collection::vec(prop::sample::select(vec![
+    fn any_toml_keeps_what_is_not_ours(lines in prop::collection::vec(prop::sample::select(vec![
         "", "# x", "[[hooks.PreToolUse]]", "[[hooks.PermissionRequest]]\nmatcher = 'x'", "[[hooks.PreToolUse]]\n[[hooks.PreToolUse.hooks]]\ncommand = 'x' # y", "[[z]]\nb = 2", "[[z]] # q", "  ",
     ]), 0..8), ending in prop::sample::select(vec!["\n", "\r\n"]), is_ended in any::<bool>(), is_marked in any::<bool>()) {
         let mut text = lines.join("\n").replace('\n', ending);
@@ -592,7 +711,8 @@ proptest! {
     fn no_text_is_a_panic(text in "\\PC{0,40}|[\\[\\]{}\",:/*hooks\\s]{0,40}") {
         for settings in [&JSON, &FLAT, &TOML] {
             if let Ok(with) = settings.add(Some(&text), &ours()) {
-                prop_assert_eq!(settings.remove(&with, "claude"), Ok(text.clone()));
+                let without = settings.remove(&with, "claude").unwrap();
+                prop_assert_eq!(settings.content(&without), settings.content(&text));
             }
             let _ = settings.remove(&text, "claude");
         }

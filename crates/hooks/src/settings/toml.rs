@@ -1,207 +1,160 @@
-//! Settings in TOML. Our hooks are tables of their own at the end of the text, each with an empty line before it, so that
-//! they can be taken out again to the byte.
+//! TOML files. `toml_edit` tells where each table is, and the text itself is changed: its own writer would give the whole file
+//! other line ends, and move the comments at the end.
 
 use std::ops::Range;
 
 use serde_json::{Map, Value};
-use toml_edit::{ArrayOfTables, ImDocument, Item, Table};
+use toml_edit::{ImDocument, Item, Table};
 
-use super::{Refused, count, in_order, is_our_item, newline, position};
-use crate::call::Entry;
+use super::{Key, Refused, after_newline, in_order, names, newline, position};
 
-/// A file starts with it if its writer marked it as Unicode.
-const MARK: char = '\u{feff}';
-
-/// The hint of what is not written as it has to be.
-const AS_TABLES: &str = "Write each hook as a table of its own, such as `[[hooks.PreToolUse]]`.";
-
-pub fn add(text: &str, agent: &str, entries: &[Entry]) -> Result<String, Refused> {
-    let mut text = text.to_owned();
-    for entry in entries {
-        text = add_one(&text, agent, entry)?;
-    }
-    Ok(text)
-}
-
-pub fn remove(text: &str, agent: &str) -> Result<String, Refused> {
-    let mut text = text.to_owned();
-    while let Some(range) = ours(&text, None, agent)?.pop() {
-        let before = count(&values(&text)?, agent);
-        text.replace_range(with_gap(&text, range), "");
-        if count(&values(&text)?, agent) >= before {
-            break;
-        }
-    }
-    match count(&values(&text)?, agent) {
-        0 => Ok(text),
-        _ => Err(Refused {
-            why: "a Pillion hook is not written as a table of its own".to_owned(),
-            hint: "Take it out yourself: it runs `pillion hook`.",
-        }),
-    }
-}
-
-pub fn values(text: &str) -> Result<Map<String, Value>, Refused> {
-    read(text, |document| Ok(table(document)))
-}
-
-fn add_one(text: &str, agent: &str, entry: &Entry) -> Result<String, Refused> {
-    let nl = newline(text);
-    let ours = ours(text, Some(entry.event), agent)?;
-    let mut block = Vec::new();
-    lines(&format!("hooks.{}", entry.event), &entry.item, &mut block);
-    let block = block.join(nl);
-    let mut result = text.to_owned();
-    match &ours[..] {
-        [] => {
-            let is_empty = text.trim_start_matches(MARK).is_empty();
-            let is_ended = is_empty || text.ends_with('\n');
-            result += if is_empty { "" } else { nl };
-            result += if is_ended { "" } else { nl };
-            result += &block;
-            result += if is_ended { nl } else { "" };
-        }
-        [_] if items(&values(text)?, entry.event, agent) == [entry.item.clone()] => {
-            return Ok(result);
-        }
-        [first, rest @ ..] => {
-            for range in rest.iter().rev() {
-                result.replace_range(with_gap(&result, range.clone()), "");
-            }
-            result.replace_range(first.clone(), &block);
-        }
-    }
-    // What is written is read as it was meant, or nothing is written.
-    match items(&values(&result)?, entry.event, agent) == [entry.item.clone()] {
-        true => Ok(result),
-        false => Err(shape(entry.event, "")),
-    }
-}
-
-/// Our items in the list of an event.
-fn items(values: &Map<String, Value>, event: &str, agent: &str) -> Vec<Value> {
-    let list = values
-        .get("hooks")
-        .and_then(|hooks| hooks[event].as_array());
-    let items = list.into_iter().flatten();
-    items
-        .filter(|item| is_our_item(item, agent))
-        .cloned()
-        .collect()
-}
-
-/// Returns the place of something in a text, in parentheses.
-fn place(text: &str, item: &Item) -> String {
-    let span = item.span();
-    span.map_or(String::new(), |span| {
-        format!(" ({})", position(text, span.start))
-    })
-}
-
-fn shape(name: &str, place: &str) -> Refused {
-    Refused {
-        why: format!("`hooks.{name}` is not written as tables{place}, so no hook can be added"),
-        hint: AS_TABLES,
-    }
-}
-
-/// Returns the places of our hooks, of one event or of all: in the order of the text.
-fn ours(text: &str, event: Option<&str>, agent: &str) -> Result<Vec<Range<usize>>, Refused> {
-    read(text, |document| {
-        let hooks = match document.get("hooks") {
-            None => return Ok(Vec::new()),
-            Some(Item::Table(hooks)) => hooks,
-            Some(other) => {
-                let why = format!("`hooks` is not a table{}", place(text, other));
-                return Err(Refused {
-                    why,
-                    hint: AS_TABLES,
-                });
-            }
-        };
-        let mut found = Vec::new();
-        for (name, item) in hooks {
-            match item {
-                _ if event.is_some_and(|event| event != name) => {}
-                Item::ArrayOfTables(groups) => {
-                    let groups = groups
-                        .iter()
-                        .filter(|group| is_our_item(&Value::Object(table(group)), agent));
-                    found.extend(groups.filter_map(span));
-                }
-                _ if event.is_some() => return Err(shape(name, &place(text, item))),
-                _ => {}
-            }
-        }
-        found.sort_by_key(|range| range.start);
-        Ok(found)
-    })
-}
-
-/// Returns the place of a table, with those below it.
-fn span(table: &Table) -> Option<Range<usize>> {
-    let below = table.iter().filter_map(|(_, item)| match item {
-        Item::Table(table) => span(table),
-        Item::ArrayOfTables(tables) => tables_span(tables),
-        _ => None,
-    });
-    let spans = table.span().into_iter().chain(below);
-    spans.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))
-}
-
-fn tables_span(tables: &ArrayOfTables) -> Option<Range<usize>> {
-    let spans = tables.iter().filter_map(span);
-    spans.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))
-}
-
-/// With the line break after it and the empty line before it; at the end of a text without a last line break, with the
-/// two before it.
-fn with_gap(text: &str, range: Range<usize>) -> Range<usize> {
-    let ends = |text: &str| match text {
-        _ if text.ends_with("\r\n") => 2,
-        _ => usize::from(text.ends_with('\n')),
-    };
-    let after = &text[range.end..];
-    let line = after.split_inclusive('\n').next().unwrap_or_default();
-    let is_ended = line.ends_with('\n');
-    // Only what is ours: a comment behind the last value would be somebody else's.
-    let end = if line.trim().is_empty() {
-        range.end + line.len()
-    } else {
-        range.end
-    };
-    let mut start = range.start;
-    let first = ends(&text[..start]);
-    let second = ends(&text[..start - first]);
-    if is_ended {
-        // The line before keeps its own.
-        start -= if second > 0 || start == first {
-            first
-        } else {
-            0
-        };
-    } else {
-        start -= first + second;
-    }
-    start..end
-}
-
-fn read<T>(
-    text: &str,
-    then: impl FnOnce(&ImDocument<&str>) -> Result<T, Refused>,
-) -> Result<T, Refused> {
-    let document = ImDocument::parse(text).map_err(|error| {
+/// Parses a text.
+///
+/// # Errors
+/// When it is not TOML.
+pub fn parse(text: &str) -> Result<ImDocument<&str>, Refused> {
+    ImDocument::parse(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let reason = error.message().lines().collect::<Vec<_>>().join(", ");
         Refused {
             why: format!("it is not valid TOML: {reason} at {}", position(text, at)),
             hint: "Correct that place first.",
         }
-    })?;
-    then(&document)
+    })
 }
 
-fn table(table: &Table) -> Map<String, Value> {
+/// Returns the text with a block of lines at the end, after an empty line.
+pub fn append(text: &str, block: &str) -> String {
+    let nl = newline(text);
+    let gap = match text.trim_start_matches('\u{feff}') {
+        "" => "",
+        text if text.ends_with('\n') => nl,
+        _ => &nl.repeat(2),
+    };
+    format!("{text}{gap}{}", block.replace('\n', nl))
+}
+
+/// Returns the text without these lines, and without the empty one before them, or else behind them.
+pub fn without(text: &str, lines: Range<usize>) -> String {
+    let (before, after) = (&text[..lines.start], &text[lines.end..]);
+    let rest = after.trim_start_matches([' ', '\t']);
+    let after = match rest {
+        "" => "",
+        _ => after_newline(rest).unwrap_or(after),
+    };
+    match before
+        .strip_suffix('\n')
+        .map(|line| line.trim_end_matches('\r'))
+    {
+        Some(line) if line.ends_with('\n') => format!("{line}{after}"),
+        None => format!("{before}{}", after_newline(after).unwrap_or(after)),
+        _ => format!("{before}{after}"),
+    }
+}
+
+pub(super) fn values(text: &str) -> Result<Map<String, Value>, Refused> {
+    let values = object(parse(text)?.as_table());
+    Ok(match values {
+        Value::Object(values) => values,
+        _ => Map::new(),
+    })
+}
+
+/// Returns the text with a table of an array at this path: in place of the one that is there, or at the end.
+pub(super) fn set(text: &str, path: &[Key], value: &Value) -> Result<String, Refused> {
+    let document = parse(text)?;
+    let mut block = String::new();
+    write(&names(path), value, &mut block);
+    let result = match find(text, &document, path, 0)? {
+        Some(table) if object(table) == *value => return Ok(text.to_owned()),
+        Some(table) => {
+            let range = place(text, table, path)?;
+            let block = block.trim_end().replace('\n', newline(text));
+            format!("{}{block}{}", &text[..range.start], &text[range.end..])
+        }
+        None => append(text, &block),
+    };
+    // What is written is read as it was meant, or nothing is written.
+    let now = parse(&result)?;
+    match find(&result, &now, path, 0)? {
+        Some(table) if object(table) == *value => Ok(result),
+        _ => Err(shape(path, None)),
+    }
+}
+
+/// Returns the text without a table of an array.
+pub(super) fn remove(text: &str, path: &[Key]) -> Result<String, Refused> {
+    let document = parse(text)?;
+    match find(text, &document, path, 0)? {
+        Some(table) => Ok(without(text, place(text, table, path)?)),
+        None => Ok(text.to_owned()),
+    }
+}
+
+/// Finds the table at this path, on which every list is an array of tables.
+fn find<'a>(
+    text: &str,
+    table: &'a Table,
+    path: &[Key],
+    depth: usize,
+) -> Result<Option<&'a Table>, Refused> {
+    let Some(Key::Name(name)) = path.get(depth) else {
+        return Ok(Some(table));
+    };
+    match (table.get(name), path.get(depth + 1)) {
+        (None, _) => Ok(None),
+        (Some(Item::ArrayOfTables(tables)), Some(Key::Index(index))) => match tables.get(*index) {
+            Some(table) => find(text, table, path, depth + 2),
+            None => Ok(None),
+        },
+        (Some(Item::Table(table)), Some(Key::Name(_))) => find(text, table, path, depth + 1),
+        (Some(other), _) => {
+            let place = other.span().map(|span| position(text, span.start));
+            Err(shape(&path[..=depth], place))
+        }
+    }
+}
+
+fn shape(path: &[Key], place: Option<String>) -> Refused {
+    let place = place.map_or(String::new(), |place| format!(" ({place})"));
+    Refused {
+        why: format!(
+            "`{}` is not written as a table{place}, so nothing of it can be changed",
+            names(path)
+        ),
+        hint: "Write each entry as a table of its own, such as `[[hooks.PreToolUse]]`.",
+    }
+}
+
+/// Returns the place of the table at this path, with those below it.
+fn place(text: &str, table: &Table, path: &[Key]) -> Result<Range<usize>, Refused> {
+    let range = span(table).unwrap_or_default();
+    // Tables of others may stand between those of one.
+    let mut own = Value::Object(values(&text[range.clone()])?);
+    for key in path {
+        own = match (key, own) {
+            (Key::Name(name), Value::Object(mut fields)) if fields.len() == 1 => {
+                fields.remove(*name).unwrap_or_default()
+            }
+            (Key::Index(_), Value::Array(mut items)) if items.len() == 1 => items.remove(0),
+            (Key::Index(_), Value::Object(fields)) => Value::Object(fields),
+            _ => return Err(shape(path, Some(position(text, range.start)))),
+        };
+    }
+    Ok(range)
+}
+
+fn span(table: &Table) -> Option<Range<usize>> {
+    let below = table.iter().flat_map(|(_, item)| match item {
+        Item::Table(table) => vec![span(table)],
+        Item::ArrayOfTables(tables) => tables.iter().map(span).collect(),
+        _ => Vec::new(),
+    });
+    let spans = table.span().into_iter().chain(below.flatten());
+    spans.reduce(|a, b| a.start.min(b.start)..a.end.max(b.end))
+}
+
+fn object(table: &Table) -> Value {
     let items = table.iter();
     items
         .map(|(name, item)| (name.to_owned(), value(item)))
@@ -211,8 +164,8 @@ fn table(table: &Table) -> Map<String, Value> {
 fn value(item: &Item) -> Value {
     match item {
         Item::None => Value::Null,
-        Item::Table(own) => Value::Object(table(own)),
-        Item::ArrayOfTables(tables) => tables.iter().map(|own| Value::Object(table(own))).collect(),
+        Item::Table(own) => object(own),
+        Item::ArrayOfTables(tables) => tables.iter().map(object).collect(),
         Item::Value(own) => plain(own),
     }
 }
@@ -234,22 +187,19 @@ fn plain(own: &toml_edit::Value) -> Value {
     }
 }
 
-/// An item as a table of an array, with those of its lists below it.
-fn lines(name: &str, item: &Value, out: &mut Vec<String>) {
-    out.push(format!("[[{name}]]"));
+/// Writes an object as a table of an array, with those of its lists below it.
+fn write(name: &str, item: &Value, out: &mut String) {
+    *out += &format!("[[{name}]]\n");
     for (field, value) in item.as_object().map(in_order).into_iter().flatten() {
         match value {
             Value::Array(items) => {
                 let name = format!("{name}.{field}");
-                items.iter().for_each(|item| lines(&name, item, out));
+                items.iter().for_each(|item| write(&name, item, out));
             }
             Value::String(text) => {
-                out.push(format!(
-                    "{field} = {}",
-                    toml_edit::Value::from(text.as_str())
-                ));
+                *out += &format!("{field} = {}\n", toml_edit::Value::from(text.as_str()));
             }
-            plain => out.push(format!("{field} = {plain}")),
+            plain => *out += &format!("{field} = {plain}\n"),
         }
     }
 }

@@ -10,7 +10,6 @@ mod input;
 mod install;
 mod judge;
 mod record;
-mod settings_file;
 mod uninstall;
 mod wait;
 mod work;

@@ -3,12 +3,13 @@
 mod languages;
 mod settings;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::languages::Language;
 use super::machine::{Machine, Platform};
 use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
+use crate::settings_file::SettingsFile;
 
 /// Helix.
 pub const HELIX: Settings = Settings {
@@ -24,10 +25,10 @@ pub const HELIX: Settings = Settings {
 
 const PROGRAMS: [&str; 2] = ["hx", "helix"];
 
-fn add(machine: &Machine, path: &Path, text: Option<&str>) -> anyhow::Result<Added> {
+fn add(machine: &Machine, file: &SettingsFile) -> anyhow::Result<Added> {
     let known = known(machine)?;
     Ok(Added {
-        text: settings::install(text, &known).map_err(|why| why.at(path))?,
+        text: settings::install(file.text(), &known).map_err(|why| file.refused(why))?,
         what: format!("`pillion lsp` for {} languages", known.len()),
         notes: Vec::new(),
     })

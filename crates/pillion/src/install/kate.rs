@@ -4,13 +4,14 @@
 mod languages;
 mod settings;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::languages::Language;
-use super::edit;
 use super::machine::{Machine, Platform};
 use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
+use crate::settings_file::SettingsFile;
 
 /// Kate.
 pub const KATE: Settings = Settings {
@@ -25,10 +26,11 @@ pub const KATE: Settings = Settings {
            installed a language server.",
 };
 
-fn add(machine: &Machine, path: &Path, text: Option<&str>) -> anyhow::Result<Added> {
-    check_choice(machine, path)?;
+fn add(machine: &Machine, file: &SettingsFile) -> anyhow::Result<Added> {
+    check_choice(machine, file.path())?;
     let (missing, served) = languages::by_server(machine);
-    let added = settings::install(text, &missing).map_err(|why| why.at(path))?;
+    let added = settings::install(file.text(), &missing, &served);
+    let added = added.map_err(|why| file.refused(why))?;
     Ok(Added {
         text: added.text,
         what: "`pillion lsp` for every language without a server of its own".to_owned(),
@@ -70,7 +72,7 @@ fn path(machine: &Machine) -> anyhow::Result<PathBuf> {
 fn check_choice(machine: &Machine, path: &Path) -> anyhow::Result<()> {
     let config = path.ancestors().nth(3);
     let rc = config.map(|config| machine.join(config, "katerc"));
-    let rc = rc.and_then(|rc| edit::read(&rc).ok().flatten());
+    let rc = rc.and_then(|rc| fs::read_to_string(rc).ok());
     let Some(other) = rc.as_deref().and_then(settings::other_file) else {
         return Ok(());
     };

@@ -96,10 +96,23 @@ impl Machine {
         self.environment.filled(name).map(PathBuf::from)
     }
 
+    /// Refuses to write for another user.
+    ///
+    /// # Errors
+    /// When this is root by `sudo`, in the home of the user who called it.
+    pub fn check_owner(&self, path: &Path) -> Result<(), Failure> {
+        if self.is_sudo_callers(path) {
+            let message = format!("{} in your home would belong to root", path.display());
+            let failure = Failure::new(Kind::Refused, message);
+            return Err(failure.hint("Run it without `sudo`."));
+        }
+        Ok(())
+    }
+
     /// Returns true if this is root by `sudo`, and `path` belongs to the user who called it: `sudo` may keep
     /// `HOME`, and root's files in there are nothing that their home's owner can change.
     #[cfg(unix)]
-    pub fn is_sudo_callers(&self, path: &Path) -> bool {
+    fn is_sudo_callers(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
 
         let caller = self.environment.filled("SUDO_UID");
@@ -111,7 +124,7 @@ impl Machine {
     }
 
     #[cfg(not(unix))]
-    pub fn is_sudo_callers(&self, _: &Path) -> bool {
+    fn is_sudo_callers(&self, _: &Path) -> bool {
         false
     }
 

@@ -5,7 +5,6 @@
 
 use std::path::PathBuf;
 
-use super::edit;
 use super::folder::{File, InTheWay, Put, State, Take};
 use super::machine::Machine;
 use super::plan::Plan;
@@ -172,7 +171,7 @@ impl Package {
 
     /// Returns the plan that puts these files there. Nothing, and a note, if they are.
     pub fn install(self, files: Vec<File>, machine: &Machine, force: bool) -> anyhow::Result<Plan> {
-        edit::check_owner(machine, &self.target)?;
+        machine.check_owner(&self.target)?;
         let mut plan = Plan::default();
         let in_the_way = match self.look()? {
             State::Absent => InTheWay::Nothing,

@@ -1,11 +1,17 @@
 //! An editor that starts `pillion lsp` because a settings file of the user's says so.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::{fmt, fs};
 
-use super::edit::{self, Edit, Refused};
+use pillion_hooks::settings::Refused;
+
 use super::machine::Machine;
-use super::plan::Plan;
+use super::plan::{Plan, Step};
 use super::{Found, Installer, Options};
+use crate::settings_file::SettingsFile;
+
+/// The advice where the file cannot be written.
+const BY_HAND: &str = "Add the lines yourself: docs/editors.md.";
 
 /// The editor, and its file.
 #[derive(Debug)]
@@ -20,8 +26,8 @@ pub struct Settings {
     pub path: fn(&Machine) -> anyhow::Result<PathBuf>,
     /// Returns true if something of ours is in its text.
     pub is_installed: fn(&str) -> bool,
-    /// Adds Pillion to the text of the file at this path, if there is one.
-    pub add: fn(&Machine, &Path, Option<&str>) -> anyhow::Result<Added>,
+    /// Adds Pillion to the text of the file.
+    pub add: fn(&Machine, &SettingsFile) -> anyhow::Result<Added>,
     /// The text without Pillion; none if the file is to go.
     pub remove: fn(&str) -> Result<Option<String>, Refused>,
     /// The next step for the person.
@@ -49,8 +55,8 @@ impl Installer for Settings {
     }
 
     fn find(&self, machine: &Machine) -> Found {
-        let text = (self.path)(machine).and_then(|path| edit::read(&path));
-        let text = text.ok().flatten();
+        let path = (self.path)(machine);
+        let text = path.ok().and_then(|path| fs::read_to_string(path).ok());
         let installed = text.is_some_and(|text| (self.is_installed)(&text));
         let installed = installed.then(|| "settings".to_owned());
         let program = machine.program(self.programs);
@@ -58,42 +64,83 @@ impl Installer for Settings {
     }
 
     fn install(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
-        let path = (self.path)(machine)?;
-        edit::check_owner(machine, &path)?;
-        let before = edit::read(&path)?;
-        let mut added = (self.add)(machine, &path, before.as_deref())?;
+        let file = self.look(machine)?;
+        let mut added = (self.add)(machine, &file)?;
         if machine.program(&["pillion"]).is_none() {
             let editor = self.editor;
             let note = format!("{editor} looks for `pillion` on PATH, where it is missing: add it");
             added.notes.insert(0, note);
         }
-        let edit = Edit {
-            path,
-            before,
-            after: Some(added.text),
-            added: Some(added.what),
-        };
-        Ok(edit.into_plan().between(added.notes, self.next))
+        let mut plan = Plan::default();
+        if file.text() == Some(&added.text) {
+            let note = format!("{} is already set up", file.shown());
+            plan.notes.push(note);
+        } else {
+            let (after, added) = (Some(added.text), Some(added.what));
+            plan.steps.push(Box::new(Edit { file, after, added }));
+        }
+        Ok(plan.between(added.notes, self.next))
     }
 
     fn uninstall(&self, machine: &Machine, _: &Options) -> anyhow::Result<Plan> {
+        let file = self.look(machine)?;
+        let mut plan = Plan::default();
+        match file.text().filter(|text| (self.is_installed)(text)) {
+            Some(text) => {
+                let after = (self.remove)(text).map_err(|why| file.refused(why))?;
+                let added = None;
+                plan.steps.push(Box::new(Edit { file, after, added }));
+            }
+            None => {
+                let (place, name) = (file.shown(), self.name());
+                let note = format!("nothing in {place} was written by `pillion install {name}`");
+                plan.notes.push(note);
+            }
+        }
+        Ok(plan)
+    }
+}
+
+impl Settings {
+    fn look(&self, machine: &Machine) -> anyhow::Result<SettingsFile> {
         let path = (self.path)(machine)?;
-        edit::check_owner(machine, &path)?;
-        let before = edit::read(&path)?;
-        let Some(text) = before.as_deref().filter(|text| (self.is_installed)(text)) else {
-            let (place, name) = (path.display(), self.name());
-            let note = format!("nothing in {place} was written by `pillion install {name}`");
-            return Ok(Plan {
-                notes: vec![note],
-                ..Plan::default()
-            });
-        };
-        let edit = Edit {
-            after: (self.remove)(text).map_err(|why| why.at(&path))?,
-            added: None,
-            path,
-            before,
-        };
-        Ok(edit.into_plan())
+        machine.check_owner(&path)?;
+        SettingsFile::look(path, BY_HAND)
+    }
+}
+
+/// The change of the file.
+#[derive(Debug)]
+struct Edit {
+    file: SettingsFile,
+    /// Its new text; none if it is to go.
+    after: Option<String>,
+    /// The addition, in words; none if the edit removes what was added.
+    added: Option<String>,
+}
+
+impl Edit {
+    fn describe(&self, add: &str, remove: &str) -> String {
+        let shown = self.file.shown();
+        match &self.added {
+            Some(what) => format!("{add} {what} to {shown}"),
+            None => format!("{remove} Pillion's settings from {shown}"),
+        }
+    }
+}
+
+impl Step for Edit {
+    fn carry_out(&self) -> anyhow::Result<String> {
+        match &self.after {
+            Some(text) => self.file.replace(text)?,
+            None => self.file.delete()?,
+        }
+        Ok(self.describe("added", "removed"))
+    }
+}
+
+impl fmt::Display for Edit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.describe("add", "remove"))
     }
 }

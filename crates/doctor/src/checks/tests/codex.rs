@@ -28,7 +28,7 @@ fn facts(version: Version, from: &str, to: &str) -> Facts {
         .entries("/bin/pillion hook codex");
     let text = settings::add(Format::Toml, None, CODEX.name(), &entries).unwrap() + TRUST;
     assert!(text.contains(from), "{text}");
-    let values = settings::values(Format::Toml, &text.replace(from, to)).unwrap();
+    let values = Format::Toml.values(&text.replace(from, to)).unwrap();
     facts.setup.hooks = Some(Hooks::of(CODEX, PathBuf::from(PATH), values, |it| {
         it == "/bin/pillion"
     }));

@@ -15,7 +15,7 @@ fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
     let entries = pillion_hooks::of(agent).unwrap().entries(&command);
     let text = settings::add(Format::Json, None, agent.name(), &entries).unwrap();
     assert!(text.contains(from), "{text}");
-    settings::values(Format::Json, &text.replace(from, to)).unwrap()
+    Format::Json.values(&text.replace(from, to)).unwrap()
 }
 
 fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts {

@@ -1,14 +1,20 @@
 //! `pillion hook install`.
 
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use pillion_hooks::settings::{self, Format};
+use pillion_discovery::Environment;
+use pillion_doctor::setup::settings::user_file;
+use pillion_hooks::settings::{self, Format, State};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 
-use super::settings_file::{self, SettingsFile};
 use crate::args;
 use crate::failure::{Failure, Kind};
+use crate::settings_file::SettingsFile;
+
+/// The advice where the file cannot be written.
+const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --print` shows it.";
 
 /// Add Pillion's hooks to an agent's settings
 ///
@@ -37,14 +43,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let flags = if strict { &["--strict"][..] } else { &[] };
     let command = super::command_line(agent, flags)?;
     let entries = protocol.entries(&command.to_string());
+    let format = Format::of(&path(agent)?);
     if args.print {
-        let format = Format::of(&settings_file::path(agent)?);
         let text = settings::add(format, None, agent.name(), &entries);
         let text = text.map_err(|why| Failure::new(Kind::Internal, why.why))?;
         return Ok(io::stdout().lock().write_all(text.as_bytes())?);
     }
-    let file = SettingsFile::of(agent)?;
-    let text = settings::add(file.format(), file.text(), agent.name(), &entries);
+    let file = settings_file(agent)?;
+    let text = settings::add(format, file.text(), agent.name(), &entries);
     let text = text.map_err(|why| file.refused(why))?;
     if file.text() == Some(&text) {
         say(&format!("{} has Pillion's hooks already", file.shown()))?;
@@ -54,7 +60,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let lines = protocol.after_install().iter();
         lines.copied().try_for_each(say)?;
     }
-    if file.is_untrusted(&text, agent.name()) {
+    if is_untrusted(file.path(), &text, agent) {
         say(&format!(
             "{agent} runs a new or changed hook only when you have trusted it: it asks when it starts, and in `/hooks`. Look at \
              the command there, because whoever can write this file can add one. Pillion does not answer that question for \
@@ -65,6 +71,32 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         "`pillion doctor {}` tells whether {agent} runs them.",
         agent.name()
     ))
+}
+
+/// The settings file of an agent's user, looked at.
+///
+/// # Errors
+/// When it is not known where it is, or it cannot be read or written.
+pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
+    Ok(SettingsFile::look(path(agent)?, BY_HAND)?.private())
+}
+
+fn path(agent: Dialect) -> Result<PathBuf, Failure> {
+    let path = user_file(agent, &Environment::current());
+    path.filter(|path| path.is_absolute()).ok_or_else(|| {
+        let message = format!("it is not known where {agent} has its settings");
+        Failure::new(Kind::Refused, message).hint("Set HOME to your home folder.")
+    })
+}
+
+/// Returns true if the agent does not run a hook of ours in this text of the file before its person has trusted it.
+fn is_untrusted(path: &Path, text: &str, agent: Dialect) -> bool {
+    let Ok(values) = Format::of(path).values(text) else {
+        return false;
+    };
+    let hooks = settings::hooks(&values).into_iter();
+    let mut ours = hooks.filter(|hook| hook.ours(agent.name()).is_some());
+    ours.any(|hook| settings::state(&values, path, &hook) == State::Untrusted)
 }
 
 /// Prints a line that may hold a path.

@@ -3,15 +3,13 @@
 use pillion_hooks::settings::{self, Format, Hook, Refused};
 use pillion_protocol::Dialect;
 
-use super::install::say;
-use super::settings_file::SettingsFile;
+use super::install::{say, settings_file};
 use crate::args;
 use crate::commands::control_client;
 
 /// Remove Pillion's hooks from an agent's settings
 ///
-/// The file is then what it was before `pillion hook install`, byte for byte, unless somebody has changed it
-/// since. Other hooks stay.
+/// Takes out what `pillion hook install` put there. Everything else stays: other hooks, comments, order.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
@@ -27,16 +25,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if !args.print {
         control_client::speak_for_the_person()?;
     }
-    let file = SettingsFile::of(args.agent)?;
+    let file = settings_file(args.agent)?;
+    let format = Format::of(file.path());
     let (agent, text) = (args.agent.name(), file.text().unwrap_or_default());
     let ours = match file.text() {
-        Some(text) => ours(file.format(), text, agent).map_err(|why| file.refused(why))?,
+        Some(text) => ours(format, text, agent).map_err(|why| file.refused(why))?,
         None => Vec::new(),
     };
     if ours.is_empty() {
         return say(&format!("{} has no Pillion hooks", file.shown()));
     }
-    let without = settings::remove(file.format(), text, agent);
+    let without = settings::remove(format, text, agent);
     let without = without.map_err(|why| file.refused(why))?;
     if args.print {
         say(&format!("would remove from {}:", file.shown()))?;
@@ -50,7 +49,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// Our hooks in the text of a settings file.
 fn ours(format: Format, text: &str, agent: &str) -> Result<Vec<Hook>, Refused> {
-    let mut hooks = settings::hooks(&settings::values(format, text)?);
+    let mut hooks = settings::hooks(&format.values(text)?);
     hooks.retain(|hook| hook.ours(agent).is_some());
     Ok(hooks)
 }

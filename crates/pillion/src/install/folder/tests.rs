@@ -216,8 +216,8 @@ fn what_a_killed_installation_left_goes_with_the_next() {
     }
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join(&left), "half").unwrap();
-    let settings = folder.path().join("languages.toml");
-    crate::install::whole::write(&settings, b"new", folder.path()).unwrap();
+    let file = folder.path().join("languages.toml");
+    crate::install::whole::write(&file, b"new", folder.path()).unwrap();
     let names = fs::read_dir(folder.path()).unwrap();
     let names: Vec<_> = names.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["languages.toml"]);

@@ -1,16 +1,15 @@
-//! `languages.toml` with Pillion and without, as text: nothing of the user's is written anew, and what was
-//! added is taken away to the byte. Helix replaces a language's own servers by a list in this file, so a
+//! `languages.toml` with Pillion and without, as text. Helix replaces a language's own servers by a list in this file, so a
 //! list is extended, or starts with those that Helix was built with.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use pillion_hooks::settings::{Refused, toml};
 use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
-use toml_edit::{ImDocument, Item, Table, Value};
+use toml_edit::{Array, ImDocument, Item, Table, Value};
 
-use super::super::edit::Refused;
 use super::languages::Language;
 
 /// The line before what is ours.
@@ -20,12 +19,7 @@ const BEGIN: &str =
 /// The start of the line after it.
 const END: &str = "# <<< pillion install helix ";
 
-/// The end of a line of ours in an entry of the user's.
-const MARK: &str = " # pillion install helix ";
-
 const SERVER: &str = "[language-server.pillion]\ncommand = \"pillion\"\nargs = [\"lsp\"]\n";
-
-const ENTRY: &str = "\"pillion\"";
 
 /// The facts that are needed to undo it.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -33,18 +27,9 @@ const ENTRY: &str = "\"pillion\"";
 struct Record {
     /// There was no file.
     is_new: bool,
-    /// The newlines that were added before.
-    newlines: usize,
-    /// The languages of the user's own entries that it was added to.
-    lists: BTreeSet<String>,
-}
-
-/// It is TOML, but nothing can be added.
-fn inline(key: &str) -> Refused {
-    Refused {
-        why: format!("`{key}` is not written as a table, so no entry can be added"),
-        hint: "Write each entry as a table of its own, such as `[[language]]`.",
-    }
+    /// The languages of the user's own entries that it was added to, each with the line that is new there; empty if an own
+    /// list was extended.
+    lists: BTreeMap<String, String>,
 }
 
 /// The refusal where our text is not as we wrote it.
@@ -65,59 +50,49 @@ pub fn is_installed(text: &str) -> bool {
 /// # Errors
 /// Why nothing can be added.
 pub fn install(text: Option<&str>, known: &[Language]) -> Result<String, Refused> {
-    let clean = match text {
+    let (mut result, is_new) = match text {
         // What an older version wrote, or one for another Helix, goes first.
-        Some(text) if is_installed(text) => uninstall(text)?,
-        other => other.map(str::to_owned),
+        Some(text) if is_installed(text) => without(text)?,
+        other => (other.unwrap_or_default().to_owned(), other.is_none()),
     };
-    let text = clean.as_deref().unwrap_or_default();
-    let document = parse(text)?;
+    let document = toml::parse(&result)?;
     let has_server = match document.get("language-server") {
         None => false,
         Some(Item::Table(table)) => table.contains_key("pillion"),
         Some(_) => return Err(inline("language-server")),
     };
-    let entries = entries(&document)?;
-    let mut result = text.to_owned();
-    let lists = extend(&mut result, &entries, known);
-    let is_ended = result.is_empty() || result.ends_with('\n');
-    let newlines = usize::from(!is_ended) + usize::from(!result.is_empty());
-    let record = Record {
-        is_new: clean.is_none(),
-        newlines,
-        lists,
-    };
+    let entries = entries(&result, &document)?;
+    let (mut lists, mut edits) = (BTreeMap::new(), Vec::new());
+    for entry in &entries {
+        let own = known.iter().find(|language| language.name == entry.name);
+        let (range, new, line) = match &entry.list {
+            Some((_, list)) if list.iter().any(is_pillion) => continue,
+            Some((range, list)) => {
+                let mut list = list.clone();
+                list.push("pillion");
+                (range.clone(), list.to_string(), String::new())
+            }
+            None => {
+                let line = servers(own.map_or(&[][..], |language| &language.servers));
+                let start = entry.line.start;
+                let end = &result[entry.line.clone()];
+                let end = &end[end.trim_end_matches(['\r', '\n']).len()..];
+                let end = if end.is_empty() { "\n" } else { end };
+                (start..start, format!("{line}{end}"), line)
+            }
+        };
+        edits.push((range, new));
+        lists.insert(entry.name.clone(), line);
+    }
     let listed: BTreeSet<&str> = entries.iter().map(|entry| entry.name.as_str()).collect();
     let missing = known.iter();
     let missing = missing.filter(|language| !listed.contains(language.name.as_str()));
-    result += &"\n".repeat(newlines);
-    result += &block(&record, has_server, missing);
+    let block = block(&Record { is_new, lists }, has_server, missing);
+    apply(&mut result, edits);
+    let result = toml::append(&result, &block);
     // Two tables that are one for Helix, say.
-    parse(&result)?;
+    toml::parse(&result)?;
     Ok(result)
-}
-
-/// Adds Pillion to the user's own entries. The languages whose lists it was added to.
-fn extend(text: &mut String, entries: &[Entry], known: &[Language]) -> BTreeSet<String> {
-    let mut lists = BTreeSet::new();
-    let mut inserts = Vec::new();
-    for entry in entries {
-        inserts.push(match &entry.list {
-            Some(list) if list.at.is_some() => continue,
-            Some(list) => list.insert.clone(),
-            None => {
-                let own = known.iter().find(|language| language.name == entry.name);
-                let own = own.map_or(&[][..], |language| &language.servers);
-                (entry.start, line(own))
-            }
-        });
-        lists.insert(entry.name.clone());
-    }
-    inserts.sort_by_key(|(at, _)| Reverse(*at));
-    for (at, insert) in inserts {
-        text.insert_str(at, &insert);
-    }
-    lists
 }
 
 /// Without Pillion; nothing, if there was no file before.
@@ -125,137 +100,95 @@ fn extend(text: &mut String, entries: &[Entry], known: &[Language]) -> BTreeSet<
 /// # Errors
 /// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
+    let (text, is_new) = without(text)?;
+    Ok((!is_new || !text.trim().is_empty()).then_some(text))
+}
+
+/// The text without Pillion, and whether there was no file before.
+fn without(text: &str) -> Result<(String, bool), Refused> {
     let (block, record) = find(text)?;
-    let before = &text[..block.start];
-    let newlines = before.len() - before.trim_end_matches('\n').len();
-    let before = &before[..before.len() - record.newlines.min(newlines)];
-    let mut result = without_lines(&format!("{before}{}", &text[block.end..]));
-    let document = parse(&result)?;
-    let ours = entries(&document)?.into_iter();
-    let ours = ours.filter(|entry| record.lists.contains(&entry.name));
-    let mut removes: Vec<Range<usize>> = ours.filter_map(|entry| entry.list?.at).collect();
-    removes.sort_by_key(|range| Reverse(range.start));
-    for range in removes {
-        result.replace_range(range, "");
+    let mut text = toml::without(text, block);
+    let mut edits = Vec::new();
+    for entry in entries(&text, &toml::parse(&text)?)? {
+        let (Some(line), Some((range, mut list))) = (record.lists.get(&entry.name), entry.list)
+        else {
+            continue;
+        };
+        let own = line_of(&text, range.start);
+        if text[own.clone()].trim_end() == line {
+            edits.push((own, String::new()));
+        } else if list.iter().any(is_pillion) {
+            list.retain(|server| !is_pillion(server));
+            edits.push((range, list.to_string()));
+        }
     }
-    Ok((!record.is_new || !result.is_empty()).then_some(result))
+    apply(&mut text, edits);
+    Ok((text, record.is_new))
+}
+
+/// Carries out changes that do not touch each other.
+fn apply(text: &mut String, mut edits: Vec<(Range<usize>, String)>) {
+    edits.sort_by_key(|(range, _)| Reverse(range.start));
+    for (range, new) in edits {
+        text.replace_range(range, &new);
+    }
 }
 
 /// An entry for a language in the user's file.
 struct Entry {
     name: String,
-    /// The start of the line of its name.
-    start: usize,
-    list: Option<List>,
+    /// The line of its name.
+    line: Range<usize>,
+    /// Its servers, and their place.
+    list: Option<(Range<usize>, Array)>,
 }
 
-/// Its servers.
-struct List {
-    /// The place of Pillion among them, with its separator.
-    at: Option<Range<usize>>,
-    /// The place and the text by which Pillion would get there.
-    insert: (usize, String),
-}
-
-fn parse(text: &str) -> Result<ImDocument<String>, Refused> {
-    ImDocument::parse(text.to_owned()).map_err(|error| {
-        let line = error.span().map(|span| line_number(text, span.start));
-        let line = line
-            .map(|line| format!("line {line}: "))
-            .unwrap_or_default();
-        let message = error.message().replace('\n', "; ");
-        Refused {
-            why: format!("it cannot be parsed: {line}{message}"),
-            hint: "Fix the file; `hx --health` checks it.",
-        }
-    })
-}
-
-fn entries(document: &ImDocument<String>) -> Result<Vec<Entry>, Refused> {
-    let tables = match document.get("language") {
-        None => return Ok(Vec::new()),
-        Some(Item::ArrayOfTables(tables)) => tables,
-        Some(_) => return Err(inline("language")),
-    };
-    let text = document.raw();
-    Ok(tables
-        .iter()
-        .filter_map(|table| entry(text, table))
-        .collect())
+fn entries(text: &str, document: &ImDocument<&str>) -> Result<Vec<Entry>, Refused> {
+    match document.get("language") {
+        None => Ok(Vec::new()),
+        Some(Item::ArrayOfTables(tables)) => Ok(tables
+            .iter()
+            .filter_map(|table| entry(text, table))
+            .collect()),
+        Some(_) => Err(inline("language")),
+    }
 }
 
 /// Nothing, if it has no name: Helix refuses such a file.
 fn entry(text: &str, table: &Table) -> Option<Entry> {
     let name = table.get("name")?;
-    let at = name.span()?.start;
-    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    let servers = table.get("language-servers");
+    let list = table.get("language-servers").and_then(|list| {
+        let range = list.span()?;
+        // By itself, it can be changed and written.
+        let list: Value = text[range.clone()].parse().ok()?;
+        Some((range, list.as_array()?.clone()))
+    });
     Some(Entry {
         name: name.as_str()?.to_owned(),
-        start,
-        list: servers.and_then(|servers| list(text, servers)),
+        line: line_of(text, name.span()?.start),
+        list,
     })
 }
 
-fn list(text: &str, list: &Item) -> Option<List> {
-    let (array, span) = (list.as_array()?, list.span()?);
-    let name = |value: &Value| match value {
-        Value::InlineTable(table) => Some(table.get("name")?.as_str()?.to_owned()),
-        other => other.as_str().map(str::to_owned),
+fn is_pillion(server: &Value) -> bool {
+    let name = match server {
+        Value::InlineTable(table) => table.get("name"),
+        other => Some(other),
     };
-    let mut values = array.iter();
-    let pillion = values.find(|value| name(value).as_deref() == Some("pillion"));
-    let at = pillion.and_then(Value::span);
-    let insert = match array.iter().last().and_then(Value::span) {
-        Some(last) => (last.end, format!(", {ENTRY}")),
-        None => (span.start + 1, ENTRY.to_owned()),
-    };
-    Some(List {
-        at: at.map(|at| with_separator(text, at)),
-        insert,
-    })
+    name.and_then(Value::as_str) == Some("pillion")
 }
 
-/// With the comma before it, or the one behind it if it is the first.
-fn with_separator(text: &str, span: Range<usize>) -> Range<usize> {
-    let before = text[..span.start].trim_end_matches([' ', '\t']);
-    if before.ends_with(',') {
-        return before.len() - 1..span.end;
-    }
-    let after = text[span.end..].trim_start_matches([' ', '\t']);
-    match after.strip_prefix(',') {
-        Some(rest) => {
-            let rest = rest.trim_start_matches([' ', '\t']);
-            span.start..text.len() - rest.len()
-        }
-        None => span,
+/// It is TOML, but nothing can be added.
+fn inline(key: &str) -> Refused {
+    Refused {
+        why: format!("`{key}` is not written as a table, so no entry can be added"),
+        hint: "Write each entry as a table of its own, such as `[[language]]`.",
     }
 }
 
 fn servers(own: &[String]) -> String {
-    let all: Vec<&str> = own.iter().map(String::as_str).chain([ENTRY]).collect();
-    format!("language-servers = [{}]", all.join(", "))
-}
-
-/// A line of ours in an entry of the user's.
-fn line(own: &[String]) -> String {
-    let line = servers(own);
-    let hash = hash(&line);
-    format!("{line}{MARK}{hash}\n")
-}
-
-/// Without the lines of ours that are as they were, and without our mark on those that are not.
-fn without_lines(text: &str) -> String {
-    let mut kept = String::new();
-    for line in text.split_inclusive('\n') {
-        let content = line.trim_end_matches(['\r', '\n']);
-        match content.rsplit_once(MARK) {
-            Some((ours, mark)) if hash(ours) == mark => {}
-            Some((changed, _)) => kept += &format!("{changed}{}", &line[content.len()..]),
-            None => kept += line,
-        }
-    }
-    kept
+    let own: String = own.iter().map(|server| format!("{server}, ")).collect();
+    format!("language-servers = [{own}\"pillion\"]")
 }
 
 fn block<'a>(
@@ -269,42 +202,43 @@ fn block<'a>(
         block += SERVER;
     }
     for language in missing {
-        let name = Value::from(language.name.as_str()).to_string();
+        let name = Value::from(language.name.as_str());
         let servers = servers(&language.servers);
-        block += &format!("\n[[language]]\nname = {}\n{servers}\n", name.trim());
+        block += &format!("\n[[language]]\nname = {name}\n{servers}\n");
     }
     let hash = hash(&block);
     format!("{BEGIN}\n{block}{END}{hash}\n")
 }
 
-/// Finds our part, with its first and last line.
+/// Finds our part, from its first line to its last.
 fn find(text: &str) -> Result<(Range<usize>, Record), Refused> {
-    let begin = format!("{BEGIN}\n");
-    let starts = text.match_indices(&begin).map(|(at, _)| at);
-    let mut starts = starts.filter(|at| *at == 0 || text[..*at].ends_with('\n'));
-    let start = starts.next().unwrap_or_default();
-    let changed = || changed(line_number(text, start));
-    let content = start + begin.len();
-    let rest = text.get(content..).ok_or_else(changed)?;
-    let length = rest.find(&format!("\n{END}")).ok_or_else(changed)? + 1;
-    let (block, end) = rest.split_at(length);
-    let last = end.lines().next().unwrap_or_default();
+    let mut starts = text.match_indices(BEGIN).map(|(at, _)| at);
+    let start = starts.find(|at| line_of(text, *at).start == *at);
+    let start = start.unwrap_or_default();
+    let changed = || changed(text[..start].matches('\n').count() + 1);
+    let content = line_of(text, start).end;
+    let end = text[content..]
+        .find(&format!("\n{END}"))
+        .ok_or_else(changed)?;
+    let last = line_of(text, content + end + 1);
+    let block = text[content..last.start].replace("\r\n", "\n");
     let record = block
         .lines()
         .next()
         .and_then(|line| line.strip_prefix("# "));
     let record = record.and_then(|record| serde_json::from_str(record).ok());
-    let record: Record = record.ok_or_else(changed)?;
-    if last.strip_prefix(END) != Some(&hash(block)) {
-        return Err(changed());
-    }
-    let end = content + length + last.len();
-    let newline = usize::from(text[end..].starts_with('\n'));
-    Ok((start..end + newline, record))
+    let is_whole = text[last.clone()].trim_end().strip_prefix(END) == Some(&hash(&block));
+    let record = record.filter(|_| is_whole).ok_or_else(changed)?;
+    Ok((start..last.start + text[last].trim_end().len(), record))
 }
 
-fn line_number(text: &str, at: usize) -> usize {
-    text[..at].matches('\n').count() + 1
+/// The line at a place, with its end.
+fn line_of(text: &str, at: usize) -> Range<usize> {
+    let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let end = text[at..]
+        .find('\n')
+        .map_or(text.len(), |newline| at + newline + 1);
+    start..end
 }
 
 fn hash(text: &str) -> String {

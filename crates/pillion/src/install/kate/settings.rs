@@ -1,24 +1,18 @@
-//! `settings.json` with Pillion and without, as text: nothing of the user's is written anew, and what was added is
-//! taken away to the byte. What is ours stands in one piece, whose last entry says how long it is.
+//! `settings.json` with Pillion and without, as text.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
+use pillion_hooks::settings::{Format, Key, Refused};
 use pillion_text::fingerprint;
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::super::edit::Refused;
 use super::languages::Language;
 
 /// The server. Kate takes the first entry, by name, that fits a language, and this one fits all.
 const SERVER: &str = "~pillion";
 
-/// The text that is hashed in place of the hash.
-const NO_HASH: &str = "0000000000000000";
-
 const SERVERS: &str = "servers";
+
+/// The language of the file, in which Kate reads no comments.
+const JSON: Format = Format::PlainJson;
 
 /// The text with Pillion, and what the user has in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -28,88 +22,53 @@ pub struct Added {
     pub users: Vec<String>,
 }
 
-/// The facts that are needed to undo it.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Record {
-    by: String,
-    /// There was no file.
-    is_new: bool,
-    /// In bytes: how much is ours before the entry's value, and behind it.
-    before: usize,
-    after: usize,
-    /// Of what is ours, the beginning.
-    hash: String,
-}
-
-/// It is not what Kate reads.
-fn unfit(why: String) -> Refused {
-    let hint = "Fix it in Settings, LSP Client, User Server Settings.";
-    Refused { why, hint }
-}
-
-fn malformed(error: serde_json::Error) -> Refused {
-    unfit(format!("it cannot be parsed: {error}"))
-}
-
-/// The refusal where our text is not as we wrote it.
-fn changed() -> Refused {
-    Refused {
-        why: "what `pillion install kate` wrote was changed".to_owned(),
-        hint: "Remove `~pillion` and the entries that use it yourself.",
-    }
-}
-
 /// Returns true if something of ours is in it.
 pub fn is_installed(text: &str) -> bool {
-    ours(text).is_ok_and(|found| found.is_some())
+    let servers = servers(text).unwrap_or_default();
+    servers
+        .get(SERVER)
+        .is_some_and(|server| server["installed"].is_object())
 }
 
-/// With Pillion for these languages, and for those that Kate has no server for.
+/// With Pillion for the languages whose servers are `missing`, and for those that Kate has no server for.
 ///
 /// # Errors
 /// Why nothing can be added.
-pub fn install(text: Option<&str>, languages: &[&Language]) -> Result<Added, Refused> {
-    let clean = match text {
-        // What an older version wrote, or one for other servers, goes first.
-        Some(text) if is_installed(text) => uninstall(text)?,
-        other => other.map(str::to_owned),
+pub fn install(
+    text: Option<&str>,
+    missing: &[&Language],
+    served: &[&Language],
+) -> Result<Added, Refused> {
+    let mut result = text.unwrap_or_default().to_owned();
+    let servers = servers(&result)?;
+    let is_new = match servers.get(SERVER) {
+        None => text.is_none(),
+        Some(server) if server["installed"].is_object() => check(server)?,
+        Some(_) => {
+            // The user wrote it, after the page.
+            return Err(Refused {
+                why:
+                    "it has an entry `~pillion` already, which `pillion install kate` did not write"
+                        .to_owned(),
+                hint: "Leave it as it is, or remove it and run this again.",
+            });
+        }
     };
-    let text = clean.as_deref().unwrap_or_default();
-    let place = place(text)?;
-    if place.users.contains_key(SERVER) {
-        // The user wrote it, after the page.
-        let why = "it has an entry `~pillion` already, which `pillion install kate` did not write";
-        let hint = "Leave it as it is, or remove it and run this again.";
-        let why = why.to_owned();
-        return Err(Refused { why, hint });
-    }
-    let mut before = place.before;
-    for language in languages {
-        if !place.users.contains_key(language.name) {
-            before += &format!(
-                "        \"{}\": {{ \"use\": \"{SERVER}\" }},\n",
-                language.name
-            );
+    for Language { name, .. } in served {
+        if servers.get(*name).is_some_and(uses_ours) {
+            result = JSON.remove(&result, &path(name))?;
         }
     }
-    before += &format!("        \"{SERVER}\": ");
-    let record = Record {
-        by: "pillion install kate; pillion uninstall kate removes it".to_owned(),
-        is_new: clean.is_none(),
-        before: before.len(),
-        after: place.after.len(),
-        hash: NO_HASH.to_owned(),
-    };
-    let ours = format!("{before}{}{}", server(&record), place.after);
-    let ours = ours.replacen(NO_HASH, &hash(&ours), 1);
-    let result = format!("{}{ours}{}", &text[..place.at], &text[place.at..]);
-    let users = place.users.into_iter();
-    let users = users.filter(|(_, entry)| !uses_ours(entry));
-    Ok(Added {
-        text: result,
-        users: users.map(|(name, _)| name).collect(),
-    })
+    for Language { name, .. } in missing {
+        if !servers.contains_key(*name) {
+            result = JSON.set(&result, &path(name), &json!({"use": SERVER}))?;
+        }
+    }
+    let text = JSON.set(&result, &path(SERVER), &server(is_new))?;
+    let users = servers.into_iter();
+    let users = users.filter(|(name, entry)| name != SERVER && !uses_ours(entry));
+    let users = users.map(|(name, _)| name).collect();
+    Ok(Added { text, users })
 }
 
 /// Without Pillion; nothing, if there was no file before.
@@ -117,15 +76,16 @@ pub fn install(text: Option<&str>, languages: &[&Language]) -> Result<Added, Ref
 /// # Errors
 /// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
-    let (found, record) = ours(text)?.ok_or_else(changed)?;
-    let at = offset(text, found);
-    let ours = range(at, found, &record).ok_or_else(changed)?;
-    let written = text.get(ours.clone()).ok_or_else(changed)?;
-    if hash(&written.replacen(&record.hash, NO_HASH, 1)) != record.hash {
-        return Err(changed());
+    let mut result = text.to_owned();
+    let servers = servers(text)?;
+    let is_new = check(servers.get(SERVER).unwrap_or(&Value::Null))?;
+    for (name, entry) in &servers {
+        if name == SERVER || uses_ours(entry) {
+            result = JSON.remove(&result, &path(name))?;
+        }
     }
-    let rest = format!("{}{}", &text[..ours.start], &text[ours.end..]);
-    Ok((!record.is_new || !rest.is_empty()).then_some(rest))
+    let is_empty = JSON.values(&result)?.is_empty();
+    Ok((!is_new || !is_empty).then_some(result))
 }
 
 /// The file that the user has chosen for the settings instead, in `katerc`.
@@ -143,112 +103,61 @@ pub fn other_file(katerc: &str) -> Option<&str> {
     })
 }
 
-/// The place of ours, and the text that has to stand around it.
-#[derive(Debug)]
-struct Place {
-    at: usize,
-    before: String,
-    after: String,
-    /// The servers that the user names.
-    users: BTreeMap<String, Value>,
+fn path(name: &str) -> [Key<'_>; 2] {
+    [Key::Name(SERVERS), Key::Name(name)]
 }
 
-fn place(text: &str) -> Result<Place, Refused> {
-    let open = format!("\n    \"{SERVERS}\": {{\n");
-    if text.trim().is_empty() {
-        return Ok(Place {
-            at: 0,
-            before: format!("{{{open}"),
-            after: "\n    }\n}\n".to_owned(),
-            users: BTreeMap::new(),
+/// The servers in a text.
+fn servers(text: &str) -> Result<Map<String, Value>, Refused> {
+    match JSON.values(text)?.remove(SERVERS) {
+        Some(Value::Object(servers)) => Ok(servers),
+        // What it is instead is said when something is added.
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Our entry, with a hash by which it is known whether somebody has changed it.
+fn server(is_new: bool) -> Value {
+    let mut server = json!({
+        "command": ["pillion", "lsp", "--editor", "Kate", "--open-with", "kate"],
+        "highlightingModeRegex": ".",
+        "documentLanguageId": false,
+        "installed": {
+            "by": "pillion install kate; pillion uninstall kate removes it",
+            "isNew": is_new,
+        },
+    });
+    server["installed"]["hash"] = hash(&server).into();
+    server
+}
+
+/// Tells whether there was no file before our entry was written.
+///
+/// # Errors
+/// When it was changed.
+fn check(server: &Value) -> Result<bool, Refused> {
+    let mut own = server.clone();
+    let written = own["installed"]
+        .as_object_mut()
+        .and_then(|it| it.remove("hash"));
+    if written != Some(hash(&own).into()) {
+        return Err(Refused {
+            why: "what `pillion install kate` wrote was changed".to_owned(),
+            hint: "Remove `~pillion` and the entries that use it yourself.",
         });
     }
-    let members = members(text.trim_start(), "its content")?;
-    let comma = |is_last: bool| if is_last { "" } else { "," };
-    let Some(servers) = members.get(SERVERS) else {
-        return Ok(Place {
-            at: brace(text, text.trim_start()),
-            before: open,
-            after: format!("\n    }}{}", comma(members.is_empty())),
-            users: BTreeMap::new(),
-        });
-    };
-    let users = self::members(servers.get(), "`servers`")?;
-    let value = |raw: &RawValue| serde_json::from_str(raw.get()).unwrap_or_default();
-    Ok(Place {
-        at: brace(text, servers.get()),
-        before: "\n".to_owned(),
-        after: comma(users.is_empty()).to_owned(),
-        users: users
-            .into_iter()
-            .map(|(name, raw)| (name, value(raw)))
-            .collect(),
-    })
+    Ok(own["installed"]["isNew"] == true)
 }
 
-/// Behind the brace that a part of a text starts with.
-fn brace(text: &str, part: &str) -> usize {
-    offset(text, part) + 1
-}
-
-/// The place at which a part of a text begins in it.
-fn offset(text: &str, part: &str) -> usize {
-    part.as_ptr() as usize - text.as_ptr() as usize
-}
-
-/// The value of our entry, as it stands in the text, and what it says about itself.
-fn ours(text: &str) -> Result<Option<(&str, Record)>, Refused> {
-    if text.trim().is_empty() {
-        return Ok(None);
-    }
-    let members = members(text, "its content")?;
-    let Some(servers) = members.get(SERVERS) else {
-        return Ok(None);
-    };
-    let servers = self::members(servers.get(), "`servers`")?;
-    let entry = servers.get(SERVER).map(|entry| entry.get());
-    Ok(entry.and_then(|entry| {
-        let value: Value = serde_json::from_str(entry).ok()?;
-        Some((entry, Record::deserialize(value.get("installed")?).ok()?))
-    }))
-}
-
-/// The members of an object, as they stand in the text.
-fn members<'a>(
-    text: &'a str,
-    what: &'static str,
-) -> Result<BTreeMap<String, &'a RawValue>, Refused> {
-    let value: &RawValue = serde_json::from_str(text).map_err(malformed)?;
-    if !value.get().starts_with('{') {
-        return Err(unfit(format!("{what} is not an object")));
-    }
-    serde_json::from_str(value.get()).map_err(malformed)
-}
-
-/// The value of our entry.
-fn server(record: &Record) -> String {
-    let command = json!(["pillion", "lsp", "--editor", "Kate", "--open-with", "kate"]);
-    let record = json!(record);
-    format!(
-        "{{\n            \"command\": {command},\n            \"highlightingModeRegex\": \".\",\n            \
-         \"documentLanguageId\": false,\n            \"installed\": {record}\n        }}"
-    )
-}
-
-/// Returns true if a language of the user's is served by Pillion.
-fn uses_ours(entry: &Value) -> bool {
-    entry.get("use").and_then(Value::as_str) == Some(SERVER)
-}
-
-fn range(at: usize, entry: &str, record: &Record) -> Option<Range<usize>> {
-    let end = at.checked_add(entry.len())?.checked_add(record.after)?;
-    Some(at.checked_sub(record.before)?..end)
-}
-
-fn hash(text: &str) -> String {
-    let mut hash = fingerprint::hash(text.as_bytes());
-    hash.truncate(NO_HASH.len());
+fn hash(server: &Value) -> String {
+    let mut hash = fingerprint::hash(server.to_string().as_bytes());
+    hash.truncate(16);
     hash
+}
+
+/// Returns true if a language is served by Pillion.
+fn uses_ours(entry: &Value) -> bool {
+    *entry == json!({"use": SERVER})
 }
 
 #[cfg(test)]
@@ -262,24 +171,38 @@ mod tests {
         let machine = Machine::of(Platform::Linux, &[("HOME", "/nowhere")]);
         let (missing, served) = by_server(&machine);
         assert!(served.is_empty());
-        install(text, &missing)
+        install(text, &missing, &served)
+    }
+
+    /// Without white space.
+    fn squeezed(text: impl Into<String>) -> String {
+        text.into().split_whitespace().collect()
     }
 
     #[test]
-    fn what_was_there_is_there_again_to_the_byte() {
-        for text in [
-            None,
-            Some(""),
-            Some(" \n"),
-            Some("{}"),
-            Some("\r\n{ }\r\n"),
-            Some("{\"servers\":{}}"),
-            Some("{\"global\": {\"x\": \"ü{}\\u007b\"}}"),
-            Some(
-                "{\n\t\"servers\": {\n\t\t\"python\": {\"command\": [\"mine\"]}\n\t},\n\t\"a\": 1\n}",
+    fn what_was_there_is_there_again() {
+        for (text, after) in [
+            (None, None),
+            (Some(""), Some("{}\n")),
+            (Some("{}"), Some("{}")),
+            (Some("\r\n{ }\r\n"), Some("\r\n{}\r\n")),
+            (Some("{\"servers\":{}}"), Some("{}")),
+            (
+                Some("{\n  \"global\": {\"x\": \"ü{}\\u007b\"}\n}"),
+                Some("{\n  \"global\": {\"x\": \"ü{}\\u007b\"}\n}"),
             ),
-            Some("{\"servers\": {\"a\": 1}, \"servers\": {\"b\": {\"use\": \"c\"}}}"),
-            Some("{\"serv\\u0065rs\": {\"b\": null}}"),
+            (
+                Some(
+                    "{\n\t\"servers\": {\n\t\t\"python\": {\"command\": [\"mine\"]}\n\t},\n\t\"a\": 1\n}",
+                ),
+                Some(
+                    "{\n\t\"servers\": {\n\t\t\"python\": {\"command\": [\"mine\"]}\n\t},\n\t\"a\": 1\n}",
+                ),
+            ),
+            (
+                Some("{\"serv\\u0065rs\": {\"b\": null}}"),
+                Some("{\"serv\\u0065rs\": {\"b\": null}}"),
+            ),
         ] {
             let added = installed(text).unwrap();
             assert!(is_installed(&added.text), "{}", added.text);
@@ -288,7 +211,11 @@ mod tests {
             let servers = &value["servers"];
             assert_eq!(servers["rust"], json!({"use": "~pillion"}));
             assert_eq!(servers["~pillion"]["highlightingModeRegex"], ".");
-            assert_eq!(uninstall(&added.text), Ok(text.map(str::to_owned)));
+            let without = uninstall(&added.text).unwrap();
+            match text.filter(|text| text.contains("\n  ") || text.contains('\t')) {
+                Some(text) => assert_eq!(without.as_deref(), Some(text)),
+                None => assert_eq!(without.map(squeezed), after.map(squeezed), "{}", added.text),
+            }
             // Once more changes nothing.
             let again = installed(Some(&added.text)).unwrap();
             assert_eq!(again.text, added.text);
@@ -307,14 +234,30 @@ mod tests {
 
     #[test]
     fn what_cannot_be_changed_is_refused_with_a_reason() {
-        let malformed = installed(Some("{\"servers\": {,}}"));
-        let why = malformed.unwrap_err().why;
-        assert!(why.starts_with("it cannot be parsed: ") && why.contains("line 1"));
         let by_hand =
             "it has an entry `~pillion` already, which `pillion install kate` did not write";
         for (text, why) in [
-            ("[]", "its content is not an object"),
-            ("{\"servers\": []}", "`servers` is not an object"),
+            (
+                "{\"servers\": {,}}",
+                "it is not valid JSON: unexpected token in object at line 1, column 14",
+            ),
+            (
+                "{} // mine",
+                "it is not valid JSON: trailing characters at line 1 column 4",
+            ),
+            (
+                "{ // mine\n}",
+                "it is not valid JSON: key must be a string at line 1 column 3",
+            ),
+            ("[]", "it is not a JSON object (line 1, column 1)"),
+            (
+                "{\"servers\": []}",
+                "`servers` is not an object (line 1, column 13)",
+            ),
+            (
+                "{\"servers\": {}, \"servers\": {}}",
+                "`servers` is there twice (line 1, column 17)",
+            ),
             ("{\"servers\": {\"~pillion\": {}}}", by_hand),
             (
                 "{\"servers\": {\"~pillion\": {\"installed\": true}}}",
@@ -330,22 +273,30 @@ mod tests {
         let added = installed(Some("{\"a\": 1}")).unwrap().text;
         for (from, to) in [
             ("\"--editor\"", "\"--log\",\"x\",\"--editor\""),
-            (
-                "{ \"use\": \"~pillion\" },\n        \"zig\"",
-                "{ \"use\": \"mine\" },\n        \"zig\"",
-            ),
-            ("\"before\":", "\"before\":9"),
-            ("\"after\":", "\"after\":18446744073709551"),
+            ("\"isNew\": false", "\"isNew\": true"),
         ] {
             let text = added.replacen(from, to, 1);
             assert_ne!(text, added, "{from}");
-            assert_eq!(uninstall(&text), Err(changed()), "{from}");
+            for refused in [
+                uninstall(&text).unwrap_err(),
+                installed(Some(&text)).unwrap_err(),
+            ] {
+                assert_eq!(refused.why, "what `pillion install kate` wrote was changed");
+            }
         }
         // What stands around it may change.
         let around = added.replace("\"a\": 1", "\"a\": 2, \"b\": []");
+        let around = around.replacen("\"use\": \"~pillion\"", "\"use\": \"mine\"", 1);
+        let left: Value = serde_json::from_str(&uninstall(&around).unwrap().unwrap()).unwrap();
+        let servers = left["servers"].as_object().unwrap();
         assert_eq!(
-            uninstall(&around),
-            Ok(Some("{\"a\": 2, \"b\": []}".to_owned()))
+            (&left["a"], &left["b"], servers.len()),
+            (&json!(2), &json!([]), 1)
+        );
+        assert!(
+            servers
+                .values()
+                .all(|server| *server == json!({"use": "mine"}))
         );
     }
 

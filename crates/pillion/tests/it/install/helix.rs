@@ -59,7 +59,7 @@ impl Sandbox {
 #[test]
 fn helix_s_settings_come_and_go_and_nothing_of_the_user_s_is_lost() {
     let sandbox = Sandbox::with_helix();
-    let mine = "# mine\n[[language]]\nname = \"rust\" # the best\nauto-format = true";
+    let mine = "# mine\n[[language]]\nname = \"rust\" # the best\nauto-format = true\n";
     sandbox.write_languages(mine);
     let before = tree(&sandbox.home);
     let dry = sandbox.helix(&["install", "helix", "--dry-run"]).expect(0);
@@ -128,7 +128,7 @@ fn what_cannot_be_done_to_helix_s_settings_is_refused_with_what_to_do() {
     let before = tree(&sandbox.home);
     let ran = sandbox.helix(&["install", "helix"]);
     assert_ne!(ran.code, Some(0));
-    for part in ["languages.toml", "line 1", "hint: Fix the file"] {
+    for part in ["languages.toml", "line 1", "hint: Correct that place"] {
         assert!(ran.stderr.contains(part), "{}", ran.stderr);
     }
     assert_eq!(tree(&sandbox.home), before);

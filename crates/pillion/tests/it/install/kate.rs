@@ -113,11 +113,14 @@ fn what_cannot_be_done_to_kate_s_settings_is_refused_with_what_to_do() {
     for (text, parts) in [
         (
             "{\"servers\": ",
-            ["settings.json: it cannot be parsed", "hint: Fix it"],
+            [
+                "settings.json: it is not valid JSON",
+                "hint: Correct that place",
+            ],
         ),
         (
             "{\"servers\": 1}",
-            ["`servers` is not an object", "hint: Fix it"],
+            ["`servers` is not an object", "hint: Correct that first"],
         ),
         (by_hand, ["did not write", "hint: Leave it as it is"]),
     ] {

@@ -1,0 +1,142 @@
+//! A settings file of the person's, of an agent or of an editor: looked at before anything is decided, and written whole or
+//! not at all. A symbolic link stays one: the file that it leads to is changed.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use pillion_changes::save::{Original, in_place};
+use pillion_hooks::settings::Refused;
+use pillion_text::stderr;
+
+use crate::failure::{Failure, Kind};
+
+/// The file, as it was looked at.
+#[derive(Debug)]
+pub struct SettingsFile {
+    path: PathBuf,
+    original: Original,
+    text: Option<String>,
+    is_private: bool,
+}
+
+impl SettingsFile {
+    /// Looks at the file at `path`; `by_hand` is the advice where it cannot be written.
+    ///
+    /// # Errors
+    /// When it cannot be read or written, or belongs to another user.
+    pub fn look(path: PathBuf, by_hand: &'static str) -> anyhow::Result<Self> {
+        if let Some(why) = not_ours(&path) {
+            let (why, hint) = (why.to_owned(), by_hand);
+            return Err(at(&path, Refused { why, hint }).into());
+        }
+        let original = Original::look(&path).map_err(Failure::of_file)?;
+        let text = match original.before().map(str::from_utf8) {
+            None => None,
+            Some(Ok(text)) => Some(text.to_owned()),
+            Some(Err(error)) => {
+                let byte = error.valid_up_to() + 1;
+                let why = format!("it is not in UTF-8 from byte {byte} on");
+                let hint = "Correct that place first.";
+                return Err(at(&path, Refused { why, hint }).into());
+            }
+        };
+        Ok(Self {
+            path,
+            original,
+            text,
+            is_private: false,
+        })
+    }
+
+    /// The same, where a new file and its folder are for their owner alone: agents keep secrets there.
+    #[must_use]
+    pub fn private(self) -> Self {
+        Self {
+            original: self.original.private(),
+            is_private: true,
+            ..self
+        }
+    }
+
+    /// The text in it; none if it is not there.
+    pub fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+
+    /// The path by which it is known.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Its path, and the one where it really is if that is another place.
+    pub fn shown(&self) -> String {
+        let (path, target) = (self.path.display(), self.original.target());
+        match target == self.path {
+            true => path.to_string(),
+            false => format!("{path} (in fact {})", target.display()),
+        }
+    }
+
+    /// The failure of an edit of it.
+    pub fn refused(&self, why: Refused) -> Failure {
+        at(&self.path, why)
+    }
+
+    /// Writes another text into it.
+    ///
+    /// # Errors
+    /// When it has changed since it was looked at, or the system refuses.
+    pub fn replace(&self, text: &str) -> anyhow::Result<()> {
+        let target = self.original.target();
+        if let Some(folder) = target.parent().filter(|_| self.is_private) {
+            create_private(folder)?;
+        }
+        let note = |copy: &Path| stderr::print(in_place(target, copy));
+        let written = self.original.replace(None, text.as_bytes(), note);
+        written.map_err(|error| {
+            let failure = Failure::new(Kind::Refused, error.to_string());
+            anyhow::Error::new(error).context(failure.hint("Run it again."))
+        })
+    }
+
+    /// Deletes it. A symbolic link that led to it stays.
+    ///
+    /// # Errors
+    /// When it has changed since it was looked at, or the system refuses.
+    pub fn delete(&self) -> anyhow::Result<()> {
+        let target = self.original.target();
+        if fs::read(target).ok().as_deref() != self.original.before() {
+            let message = format!("{} was changed in the meantime", target.display());
+            return Err(Failure::new(Kind::Refused, message)
+                .hint("Run it again.")
+                .into());
+        }
+        fs::remove_file(target).with_context(|| format!("cannot delete {}", target.display()))
+    }
+}
+
+fn at(path: &Path, Refused { why, hint }: Refused) -> Failure {
+    Failure::new(Kind::Refused, format!("{}: {why}", path.display())).hint(hint)
+}
+
+/// Says why a file is not this person's to write: they did not write it, or do not want it to be written.
+fn not_ours(path: &Path) -> Option<&'static str> {
+    // Where it is not there, its folder counts.
+    let found = path.ancestors().find_map(|path| path.metadata().ok())?;
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::uid(&found) != rustix::process::geteuid().as_raw() {
+        return Some("it belongs to another user");
+    }
+    (found.is_file() && found.permissions().readonly()).then_some("it is read-only")
+}
+
+/// Makes the folder of an agent that has not run yet, for its owner alone.
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
