@@ -177,18 +177,13 @@ struct Place {
 
 impl Place {
     fn path(&self) -> Vec<Key<'_>> {
-        let mut path = vec![
+        let item = [
             Key::Name("hooks"),
             Key::Name(&self.event),
             Key::Index(self.group),
         ];
-        path.extend(
-            self.hook
-                .map(|at| [Key::Name("hooks"), Key::Index(at)])
-                .into_iter()
-                .flatten(),
-        );
-        path
+        let hook = self.hook.map(|at| [Key::Name("hooks"), Key::Index(at)]);
+        item.into_iter().chain(hook.into_iter().flatten()).collect()
     }
 }
 

@@ -19,7 +19,6 @@ mod program;
 mod settings;
 mod vim;
 mod vscode;
-mod whole;
 
 use std::fmt;
 use std::path::PathBuf;

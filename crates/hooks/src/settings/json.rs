@@ -72,43 +72,18 @@ impl Json {
 
     /// Returns the text with a value at this path: in place of the one that is there, or at the end of what has to hold it.
     pub(super) fn set(self, path: &[Key], value: &Value) -> Result<String, Refused> {
-        let mut holder: CstContainerNode = self.root.object_value_or_set().into();
-        for depth in 0..path.len() {
-            let (key, rest) = (path[depth], &path[depth + 1..]);
-            match self.child(&holder, key)? {
-                None => {
-                    let new = rest
-                        .iter()
-                        .rev()
-                        .fold(input(value), |inner, key| match key {
-                            Key::Name(name) => {
-                                CstInputValue::Object(vec![((*name).to_owned(), inner)])
-                            }
-                            Key::Index(_) => CstInputValue::Array(vec![inner]),
-                        });
-                    append(&holder, key, new);
-                    break;
-                }
-                Some(child) if rest.is_empty() => {
-                    if child.to_serde_value().as_ref() == Some(value) {
-                        break;
-                    }
-                    match (holder.as_array(), key, child.parent()) {
-                        // Written anew in its place, it has the right indentation.
-                        (Some(list), Key::Index(index), _) => {
-                            list.insert(index, input(value));
-                            return Ok(self.without(&child));
-                        }
-                        (_, _, Some(CstContainerNode::ObjectProp(property))) => {
-                            property.set_value(input(value));
-                        }
-                        _ => {}
-                    }
-                }
-                Some(child) => {
-                    holder = self.holder(&child, rest[0], &path[..=depth])?;
-                }
-            }
+        let (node, depth) = self.locate(self.root.object_value_or_set(), path)?;
+        let Some((key, rest)) = path[depth..].split_first() else {
+            return Ok(self.replace(&node, value));
+        };
+        let outer = rest.iter().rev();
+        let new = outer.fold(input(value), |inner, key| match key {
+            Key::Name(name) => CstInputValue::Object(vec![((*name).to_owned(), inner)]),
+            Key::Index(_) => CstInputValue::Array(vec![inner]),
+        });
+        match (key, node.as_object(), node.as_array()) {
+            (Key::Name(name), Some(object), _) => drop(object.append(name, new)),
+            (_, _, list) => drop(list.map(|list| list.append(new))),
         }
         Ok(self.text())
     }
@@ -118,15 +93,52 @@ impl Json {
         let Some(object) = self.root.object_value() else {
             return Ok(self.text());
         };
-        let mut node: CstNode = object.into();
+        let (node, depth) = self.locate(object, path)?;
+        Ok(match depth == path.len() {
+            true => self.without(&whole(node)),
+            false => self.text(),
+        })
+    }
+
+    /// Finds the value at as much of this path as is there, and how much of it that is.
+    fn locate(&self, root: CstObject, path: &[Key]) -> Result<(CstNode, usize), Refused> {
+        let mut node: CstNode = root.into();
         for (depth, key) in path.iter().enumerate() {
-            let holder = self.holder(&node, *key, &path[..depth])?;
-            let Some(child) = self.child(&holder, *key)? else {
-                return Ok(self.text());
+            let is_no =
+                |what| self.wrong(&node, &format!("`{}` is not {what}", names(&path[..depth])));
+            let child = match key {
+                Key::Name(name) => {
+                    let object = node.as_object().ok_or_else(|| is_no("an object"))?;
+                    self.property(&object, name)?
+                }
+                Key::Index(index) => {
+                    let list = node.as_array().ok_or_else(|| is_no("a list"))?;
+                    list.elements().into_iter().nth(*index)
+                }
             };
-            node = child;
+            match child {
+                Some(child) => node = child,
+                None => return Ok((node, depth)),
+            }
         }
-        Ok(self.without(&whole(node)))
+        Ok((node, path.len()))
+    }
+
+    fn replace(&self, node: &CstNode, value: &Value) -> String {
+        match node.parent() {
+            _ if node.to_serde_value().as_ref() == Some(value) => {}
+            // Written anew in its place, it has the right indentation.
+            Some(CstContainerNode::Array(list)) => {
+                list.insert(node.element_index().unwrap_or_default(), input(value));
+                return self.without(node);
+            }
+            parent => {
+                if let Some(property) = parent.and_then(|parent| parent.as_object_prop()) {
+                    property.set_value(input(value));
+                }
+            }
+        }
+        self.text()
     }
 
     fn without(&self, node: &CstNode) -> String {
@@ -135,27 +147,6 @@ impl Json {
 
     fn text(&self) -> String {
         format!("{}{}", self.mark, self.root)
-    }
-
-    /// The value as what a key of this kind leads into.
-    fn holder(&self, node: &CstNode, key: Key, path: &[Key]) -> Result<CstContainerNode, Refused> {
-        let (holder, expected): (Option<CstContainerNode>, _) = match key {
-            Key::Name(_) => (node.as_object().map(Into::into), "an object"),
-            Key::Index(_) => (node.as_array().map(Into::into), "a list"),
-        };
-        let why = || format!("`{}` is not {expected}", names(path));
-        holder.ok_or_else(|| self.wrong(node, &why()))
-    }
-
-    fn child(&self, holder: &CstContainerNode, key: Key) -> Result<Option<CstNode>, Refused> {
-        match (holder.as_object(), key) {
-            (Some(object), Key::Name(name)) => self.property(&object, name),
-            (_, Key::Index(index)) => {
-                let elements = holder.as_array().map(|list| list.elements());
-                Ok(elements.and_then(|elements| elements.into_iter().nth(index)))
-            }
-            (None, Key::Name(_)) => Ok(None),
-        }
     }
 
     /// The value of the property of this name, which may be there once.
@@ -177,13 +168,6 @@ impl Json {
             why: format!("{what} ({place})"),
             hint: "Correct that first: the program that reads the file does not expect it either.",
         }
-    }
-}
-
-fn append(holder: &CstContainerNode, key: Key, value: CstInputValue) {
-    match (holder.as_object(), key) {
-        (Some(object), Key::Name(name)) => drop(object.append(name, value)),
-        _ => drop(holder.as_array().map(|list| list.append(value))),
     }
 }
 

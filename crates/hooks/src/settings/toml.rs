@@ -122,7 +122,7 @@ fn shape(path: &[Key], place: Option<String>) -> Refused {
             "`{}` is not written as a table{place}, so nothing of it can be changed",
             names(path)
         ),
-        hint: "Write each entry as a table of its own, such as `[[hooks.PreToolUse]]`.",
+        hint: "Write each entry as a table of its own, such as `[[hooks.PreToolUse]]`, or change it yourself.",
     }
 }
 

@@ -23,9 +23,6 @@ pub use self::take::Take;
 /// More of the user's files are not named one by one.
 const MAX_NAMED: usize = 10;
 
-/// The start of a file's name while older releases wrote it.
-const PART: &str = ".pillion-part-";
-
 /// A file to install: its path in the folder, with slashes, and its content.
 pub type File = (String, Vec<u8>);
 
@@ -76,7 +73,9 @@ impl State {
                 "a folder with a damaged {}",
                 Marker::NAME
             ))),
-            None if found.iter().all(|(name, _)| is_part(name)) => Ok(State::Absent),
+            None if found.iter().all(|(name, _)| leftovers::is_unfinished(name)) => {
+                Ok(State::Absent)
+            }
             None => Ok(State::Foreign(
                 "a folder that Pillion did not install".to_owned(),
             )),
@@ -99,7 +98,7 @@ impl Ours {
             added: BTreeSet::new(),
         };
         for (name, is_file) in found {
-            if name == Marker::NAME || is_part(&name) {
+            if name == Marker::NAME || leftovers::is_unfinished(&name) {
                 continue;
             }
             let path = target.join(&name);
@@ -139,7 +138,7 @@ impl Ours {
     fn remove(&self, target: &Path) -> io::Result<()> {
         self.remove_files(target)?;
         for (name, _) in walk(target)? {
-            if is_part(&name) {
+            if leftovers::is_unfinished(&name) {
                 remove_file(&target.join(name))?;
             }
         }
@@ -173,11 +172,6 @@ impl Ours {
         let marker = Marker::new(files, self.marker.made.clone());
         !self.has_changes() && self.intact.len() == files.len() && self.marker == marker
     }
-}
-
-/// Returns true if it is a file that is being written.
-fn is_part(name: &str) -> bool {
-    name.starts_with(PART) || leftovers::is_unfinished(name)
 }
 
 /// Removes a file; it may be gone.

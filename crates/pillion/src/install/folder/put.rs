@@ -1,15 +1,16 @@
 //! Puts a folder in place: what Pillion had there goes, the marker comes, then file after file.
 
 use std::fmt;
-use std::path::PathBuf;
-use std::{fs, io};
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
+use pillion_changes::leftovers;
 
 use super::{File, Marker, State, make_folders};
 use crate::failure::{Failure, Kind};
 use crate::install::plan::Step;
-use crate::install::whole;
 
 /// The folder to put in place.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Put {
         }
         make_folders(target)?;
         // Half a file would count as changed by the user.
-        let write = |name: &str, text: &[u8]| whole::write(&target.join(name), text, target);
+        let write = |name: &str, text: &[u8]| write_whole(&target.join(name), text, target);
         write(Marker::NAME, &Marker::new(&self.files, made).to_bytes()?)?;
         for (name, text) in &self.files {
             write(name, text)?;
@@ -130,4 +131,29 @@ fn hinted(error: anyhow::Error) -> anyhow::Error {
         _ => return error,
     };
     anyhow!("{error:#}: {what}")
+}
+
+/// Writes `text` to `path`, whole or not at all, and the folders above it. While it is written, it lies in `folder`. It keeps the
+/// permissions that it has. What a kill left there before goes.
+fn write_whole(path: &Path, text: &[u8], folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(path.parent().unwrap_or(folder))?;
+    leftovers::sweep(folder);
+    let mut part = leftovers::unfinished(folder, plain())?;
+    part.write_all(text)?;
+    if let Ok(data) = fs::metadata(path) {
+        part.as_file().set_permissions(data.permissions())?;
+    }
+    part.persist(path)?;
+    Ok(())
+}
+
+/// A plugin is no secret; a temporary file is one.
+#[cfg(unix)]
+fn plain() -> Option<Permissions> {
+    Some(std::os::unix::fs::PermissionsExt::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn plain() -> Option<Permissions> {
+    None
 }

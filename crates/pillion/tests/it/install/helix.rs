@@ -121,6 +121,37 @@ fn a_link_stays_a_link_and_rights_stay() {
     assert_eq!(fs::read_to_string(&collection).unwrap(), "# mine\n");
 }
 
+/// A program that manages such files may make the link first.
+#[test]
+fn a_link_that_leads_nowhere_yet_stays_one() {
+    let sandbox = Sandbox::with_helix();
+    let collection = sandbox.home.root().join("dotfiles/languages.toml");
+    fs::create_dir_all(sandbox.languages().parent().unwrap()).unwrap();
+    symlink(&collection, sandbox.languages()).unwrap();
+    sandbox.helix(&["install", "helix"]).expect(0);
+    assert!(sandbox.languages().is_symlink());
+    assert!(fs::read_to_string(&collection).unwrap().contains("pillion"));
+    sandbox.helix(&["uninstall", "helix"]).expect(0);
+    assert!(sandbox.languages().is_symlink() && !collection.exists());
+}
+
+#[test]
+fn settings_that_are_read_only_or_somebody_else_s_stay_as_they_are() {
+    let sandbox = Sandbox::with_helix();
+    sandbox.write_languages("# mine\n");
+    let path = sandbox.languages();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let refused = sandbox.helix(&["install", "helix"]);
+    refused.expect_error(1, "languages.toml: it is read-only", "docs/editors.md");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(&path, Some(4242), None).unwrap();
+        let refused = sandbox.helix(&["install", "helix"]);
+        refused.expect_error(1, "it belongs to another user", "docs/editors.md");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "# mine\n");
+}
+
 #[test]
 fn what_cannot_be_done_to_helix_s_settings_is_refused_with_what_to_do() {
     let sandbox = Sandbox::with_helix();

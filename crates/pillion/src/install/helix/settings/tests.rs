@@ -100,6 +100,17 @@ fn lists_of_the_user_are_extended_and_not_replaced() {
 }
 
 #[test]
+fn what_is_added_has_the_line_ends_of_the_file() {
+    let text = installed("# mine\r\n[[language]]\r\nname = \"rust\"\r\n\r\n# end\r\n");
+    assert!(!text.replace("\r\n", "").contains('\n'), "{text:?}");
+    assert_eq!(servers_of(&text, "rust"), ["rust-analyzer", "pillion"]);
+    assert!(
+        text.find("# end").unwrap() < text.find(BEGIN).unwrap(),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_server_that_the_user_set_up_is_left_alone() {
     let before = "[language-server.pillion]\ncommand = \"/opt/pillion\"\nargs = [\"lsp\"]\n\
                   [[language]]\nname = \"rust\"\nlanguage-servers = [\"pillion\"]\n";
