@@ -140,3 +140,27 @@ fn create_private(folder: &Path) -> io::Result<()> {
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_changed_since_it_was_looked_at_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        fs::write(&path, "{}").unwrap();
+        let file = SettingsFile::look(path.clone(), "").unwrap();
+        fs::write(&path, "{\"a\": 1}").unwrap();
+        for refused in [file.replace("{}\n"), file.delete()] {
+            let refused = format!("{:#}", refused.unwrap_err());
+            assert!(refused.contains("was changed in the meantime"), "{refused}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\": 1}");
+        }
+        SettingsFile::look(path.clone(), "")
+            .unwrap()
+            .delete()
+            .unwrap();
+        assert!(!path.exists());
+    }
+}
