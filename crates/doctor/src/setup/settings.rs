@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use json_comments::{CommentSettings, StripComments};
 use pillion_agent::find::{Release, Version, is_truthy};
 use pillion_discovery::{Environment, canonicalize, is_same, regular_file};
+use pillion_hooks::settings::Format;
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 use regex_automata::meta::Regex;
@@ -211,9 +211,6 @@ pub fn read(release: Release, environment: &Environment, folder: &Path) -> Setti
     }
 }
 
-/// The byte order mark, which some files begin with.
-const MARK: &[u8] = "\u{feff}".as_bytes();
-
 /// The content of a file, whose texts stand for themselves.
 pub(super) fn content(path: &Path, ignores_mark: bool) -> Content {
     if !path.exists() {
@@ -228,16 +225,18 @@ pub(super) fn content(path: &Path, ignores_mark: bool) -> Content {
 /// As the agents parse: comments are allowed, trailing commas are not. A byte order mark is ignored
 /// by Qwen Code, and by Gemini CLI not.
 fn parse(bytes: &[u8], ignores_mark: bool) -> Content {
-    let bytes = match bytes.strip_prefix(MARK) {
-        Some(rest) if ignores_mark => rest,
-        Some(_) => return Content::Broken("it starts with a byte order mark".to_owned()),
-        None => bytes,
+    let broken = |why: &str| Content::Broken(why.to_owned());
+    let Ok(text) = str::from_utf8(bytes) else {
+        return broken("it is not in UTF-8");
     };
-    let stripped = StripComments::with_settings(CommentSettings::c_style(), bytes);
-    match serde_json::from_reader(stripped) {
-        Ok(Value::Object(object)) => Content::Object(object),
-        Ok(_) => Content::Broken("it is not a JSON object".to_owned()),
-        Err(error) => Content::Broken(error.to_string()),
+    if text.starts_with('\u{feff}') && !ignores_mark {
+        return broken("it starts with a byte order mark");
+    }
+    match Format::Json.values(text) {
+        // Hooks can be added to such a file, but no agent reads it.
+        Ok(_) if !text.contains('{') => broken("it has no JSON object"),
+        Ok(object) => Content::Object(object),
+        Err(refused) => Content::Broken(refused.why),
     }
 }
 
@@ -367,6 +366,7 @@ mod tests {
             "[]",
             "{",
             "# no\n{}",
+            "{\"a\": \"b\nc\"}",
             "\"x\"",
             &"[".repeat(9999),
         ] {

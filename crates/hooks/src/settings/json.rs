@@ -46,12 +46,18 @@ impl Json {
             );
             Refused { why, hint }
         })?;
-        let is_blank = text.trim().is_empty();
-        if !has_comments && !is_blank {
-            // That parser always lets comments pass.
-            serde_json::from_str::<Value>(text).map_err(|error| Refused {
+        // That parser lets comments pass whatever it is told, and line breaks in strings.
+        let mut plain = text.to_owned();
+        if has_comments {
+            plain.clear();
+            root.children()
+                .iter()
+                .for_each(|node| write_plain(node, &mut plain));
+        }
+        if !plain.trim().is_empty() {
+            serde_json::from_str::<Value>(&plain).map_err(|error| Refused {
                 why: format!("it is not valid JSON: {error}"),
-                hint: "Correct that place first; comments are not allowed.",
+                hint: "Correct that place first.",
             })?;
         }
         let json = Self { mark, root };
@@ -168,6 +174,23 @@ impl Json {
             why: format!("{what} ({place})"),
             hint: "Correct that first: the program that reads the file does not expect it either.",
         }
+    }
+}
+
+/// Writes a part of a text with blanks in place of comments.
+fn write_plain(node: &CstNode, out: &mut String) {
+    let children = node.children();
+    if node.is_comment() {
+        let comment = node.to_string();
+        out.extend(
+            comment
+                .chars()
+                .map(|own| if own == '\n' { own } else { ' ' }),
+        );
+    } else if children.is_empty() {
+        *out += &node.to_string();
+    } else {
+        children.iter().for_each(|child| write_plain(child, out));
     }
 }
 

@@ -489,6 +489,11 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         ),
         (&JSON, "{\n  \"a\": 1\n  \"b\": 2}", "at line 2, column 9"),
         (&JSON, "{'a': 1}", "at line 1, column 2"),
+        (
+            &JSON,
+            "{ // \"\n/* x\n*/ \"a\": \"b\nc\"}",
+            "it is not valid JSON: control character (\\u0000-\\u001F) found while parsing a string at line 4",
+        ),
         (&JSON, "{\"a\": 1", "unterminated object at line 1"),
         (
             &JSON,
