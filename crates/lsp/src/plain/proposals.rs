@@ -483,3 +483,61 @@ fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
 fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {
     Action::Send(message::diagnostics(&showing.uri, diagnostics))
 }
+
+#[cfg(test)]
+mod tests {
+    use pillion_protocol::Dialect;
+    use pillion_view::Original;
+
+    use super::*;
+    use crate::position::Encoding;
+    use crate::quirks::Quirks;
+
+    /// One that the editor says it shows.
+    fn shown(now: Instant) -> (Proposals, ProposalKey) {
+        let mut proposals = Proposals::new(Setup {
+            encoding: Encoding::Utf16,
+            quirks: Quirks::default(),
+            open_with: None,
+            folders: Vec::new(),
+        });
+        let diff = Diff {
+            id: DiffId(1),
+            revision: 1,
+            agent: Dialect::GeminiCli,
+            agent_number: 1,
+            path: "/w/a".into(),
+            original: Original::default(),
+            proposed: "text".to_owned().into(),
+            notes: Vec::new(),
+            hunks: Vec::new(),
+            set: None,
+            deletes: false,
+            on_behalf_of: None,
+            original_is_other: false,
+            written: None,
+            is_unclear: false,
+        };
+        let key = diff.key();
+        proposals.open(diff, Reply::new(|_| ()), now);
+        let file = Ok("/tmp/pillion/a".into());
+        proposals.done(Done::Written { key, file }, now);
+        proposals.is_shown(key, now);
+        (proposals, key)
+    }
+
+    /// An editor has a while to open with its server what it shows; another server of the same editor may have it open
+    /// by then.
+    #[test]
+    fn who_has_no_code_actions_is_told_how_to_decide_and_nobody_else() {
+        let now = Instant::now();
+        let (mut alone, _) = shown(now);
+        assert_eq!(alone.due(), Some(now + ATTACH_TIMEOUT));
+        assert_eq!(alone.elapse(now + ATTACH_TIMEOUT).len(), 1);
+        assert_eq!(alone.due(), None);
+        let (mut shared, key) = shown(now);
+        shared.shared(key);
+        assert_eq!(shared.due(), None);
+        assert!(shared.elapse(now + 10 * ATTACH_TIMEOUT).is_empty());
+    }
+}
