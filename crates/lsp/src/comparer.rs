@@ -59,7 +59,8 @@ impl Comparison {
         let shown = self.shown.as_deref().unwrap_or(text);
         let original = diff.original.text.as_deref();
         let mut notes = diff.notes.clone();
-        if diff.agent.takes_for_rejection(original, text) {
+        // Of a new file only the gate knows: the agent's question may be answered in place of its proposal.
+        if original.is_some() && diff.agent.takes_for_rejection(original, text) {
             let agent = diff.shown_agent().display_name();
             notes.push(format!(
                 "{agent} treats this as a rejection and changes nothing."

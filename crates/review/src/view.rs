@@ -108,6 +108,8 @@ pub struct View {
     pub disk: Disk,
     /// The message once the gate has let the decision through that is under way.
     pub deciding: Option<String>,
+    /// True once the gate has said that the agent would take what was accepted for a rejection.
+    pub is_told_rejection: bool,
     /// A reason for rejecting it that was typed and not sent.
     pub reason: String,
     /// The person's notes on hunks.
@@ -180,6 +182,7 @@ impl View {
             unfold: false,
             disk: Disk::Same,
             deciding: None,
+            is_told_rejection: false,
             reason: String::new(),
             hunk_notes: Vec::new(),
             note_of_list: String::new(),
@@ -198,8 +201,11 @@ impl View {
 
     /// Returns true if the agent would take it for a rejection if this was accepted.
     pub fn takes_for_rejection(&self) -> bool {
+        // Of an empty new file only the gate knows: the agent's question may be answered in place of its proposal.
+        let may_be = self.is_told_rejection || self.proposal.original().is_some();
         // Finding out takes a copy of the text.
-        self.agent.unchanged_is_rejection()
+        may_be
+            && self.agent.unchanged_is_rejection()
             && self
                 .agent
                 .takes_for_rejection(self.proposal.original(), &self.proposal.text())

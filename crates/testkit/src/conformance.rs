@@ -52,9 +52,14 @@ pub fn commands(stop: &str) -> [String; 8] {
     let place = "\"$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE\"";
     // Longer than may be sent.
     let selection = "\"$(printf %020000d 0)\"";
+    // What the agent would take for a rejection cannot be accepted by a command: the person rejects it then.
+    let accept = format!(
+        "{} || {pillion} reject {port} \"$newest\"",
+        settle("accept")
+    );
     [
         "--accept-with".to_owned(),
-        settle("accept"),
+        accept,
         "--reject-with".to_owned(),
         settle("reject"),
         "--move-with".to_owned(),

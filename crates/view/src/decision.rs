@@ -54,6 +54,9 @@ pub const HELD_DOWN: &str = "held";
 /// An agent has started the view, or the command.
 const BY_AGENT: &str = "byAgent";
 
+/// The code of the doubt that the agent would take the acceptance for a rejection.
+pub const TAKEN_FOR_REJECTION: &str = "unchangedIsRejection";
+
 /// The notes are too long.
 const TOO_LONG: &str = "notesTooLong";
 

@@ -9,6 +9,7 @@ use pillion_protocol::runs_code::Runner;
 use pillion_text::damage::{count_unreadable, deletes_most};
 use pillion_text::visible::one_line;
 use pillion_text::{count_lines, fingerprint};
+use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Against, Unseen};
 
 /// One doubt.
@@ -197,7 +198,7 @@ impl Doubt {
             Self::DeletesFile(_) => "deletesFile",
             Self::Deleted { .. } => "deleted",
             Self::IgnoresEmpty(_) => "ignoresEmptyText",
-            Self::TakenForRejection(_) => "unchangedIsRejection",
+            Self::TakenForRejection(_) => TAKEN_FOR_REJECTION,
             Self::Nothing => "nothingLeft",
             Self::Outside => "outsideWorkspace",
             Self::Runs(_) => "runsCode",

@@ -28,6 +28,7 @@ use crate::acceptor::{Acceptor, Serve};
 use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
+use crate::speaker::Speaker;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
 
@@ -431,6 +432,16 @@ impl Shared {
         let mut companions = state.companions.values();
         let companion = companions.find(|it| it.port() == port)?;
         Some(companion.commands().clone())
+    }
+
+    /// Returns true if an agent has started whoever speaks here, as far as any companion knows, or as its variables say: there may
+    /// be no companion yet. Waits for the system.
+    fn agent_behind(&self, speaker: &Speaker) -> bool {
+        let companions = self.lock();
+        let companions = companions.companions.values();
+        let all: Vec<_> = companions.map(|it| it.commands().clone()).collect();
+        let mut all = all.iter();
+        !speaker.commanding.is_empty() || all.any(|it| it.agent_behind(speaker).is_some())
     }
 
     /// A front end has other roots.

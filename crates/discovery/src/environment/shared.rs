@@ -72,6 +72,14 @@ impl<'de> Deserialize<'de> for Environment {
 }
 
 impl Environment {
+    /// The same environment without the variables by which a person configures a companion.
+    #[must_use]
+    pub fn without_settings(mut self) -> Self {
+        self.variables
+            .retain(|name, _| !SETTINGS.contains(&name.as_str()));
+        self
+    }
+
     /// The variables that decide where files are: what a program needs that works for this one.
     pub fn places(&self) -> impl Iterator<Item = (&str, &OsStr)> {
         let variables = self.variables.iter();

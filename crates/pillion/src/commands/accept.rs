@@ -21,10 +21,11 @@ use crate::args::{Proposal, Target};
 /// diff 1, which you have seen. If there is a newer one, the file has changed since, or no revision is
 /// named (`pillion accept 1`), it refuses with exit code 1.
 ///
-/// An agent does not speak for you: a command that a connected agent has started (`accept`, `reject`,
-/// `focus`, `mention`) is refused. On Linux all agents' processes are known, on macOS and Windows
-/// only Claude Code's; a process that outlived its parent is known by the agent's variable, if it
-/// still has that. What an agent asks your tmux to run counts as yours.
+/// An agent does not speak for you: a command (`accept`, `reject`, `keep`, `revert`, `undo`, `forget`,
+/// `focus`, `mention`, `review-mode`, `send-notes`) is refused if an agent has started it that is
+/// connected, or that has called Pillion's hook. On Linux all agents' processes are known, on macOS
+/// and Windows Claude Code's and those that call hooks; a process that outlived its parent is known by
+/// the agent's variable, if it still has that. What an agent asks your tmux to run counts as yours.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]

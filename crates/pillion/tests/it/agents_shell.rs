@@ -302,6 +302,36 @@ fn what_a_view_says_that_an_agent_started_counts_for_nothing() {
     drop(view);
 }
 
+/// The first view configures the companion, unless an agent's variable is in its environment.
+#[test]
+fn an_agents_view_does_not_turn_recording_off_for_the_person() {
+    for (variable, is_recorded) in [("GEMINI_CLI", true), ("OTHER", false)] {
+        let sandbox = Sandbox::new();
+        let home = &sandbox.home;
+        home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+        let path = home.file("a.txt", "before\n");
+        let variables = [("PILLION_CHANGES", "off"), (variable, "1")];
+        apart(&sandbox, &variables, "\"$0\" serve >/dev/null 2>&1 &");
+        let started = Instant::now();
+        while sandbox.run(["diffs"]).code != Some(0) {
+            assert!(started.elapsed() < SOON, "no companion");
+            pause(started);
+        }
+        let _persons = sandbox.serve_in_hub::<&str>([]);
+        agent_work::turn_begins(home);
+        agent_work::command_begins(home);
+        fs::write(&path, "after\n").unwrap();
+        agent_work::command_ends(home);
+        let changes = sandbox.run(["changes", "--json"]).expect(0).stdout;
+        assert_eq!(
+            changes.contains("a.txt"),
+            is_recorded,
+            "{variable}: {changes}"
+        );
+        kill_all_of(home);
+    }
+}
+
 /// As an editor that the agent opens in its own shell.
 #[test]
 fn a_view_that_an_agent_started_decides_nothing() {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use pillion_protocol::{Decision, Note, Verdict};
 use pillion_text::fingerprint;
+use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
 use super::changes::ListedWords;
@@ -133,6 +134,7 @@ impl App {
             _ if !is_current => {}
             Ruling::Settled(_) => {}
             Ruling::Refused(refusal) => {
+                self.views[at].is_told_rejection |= refusal.code == TAKEN_FOR_REJECTION;
                 let is_shown = at == self.current;
                 if is_shown && self.armed.is_some() && refusal.is_about_time() {
                     // The question stays on the screen as long as it waits for its answer.

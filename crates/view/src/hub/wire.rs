@@ -166,6 +166,13 @@ impl Attach {
 }
 
 impl Attach {
+    /// The same without the variables by which a person configures a companion.
+    #[must_use]
+    pub fn without_settings(mut self) -> Self {
+        self.environment = self.environment.without_settings();
+        self
+    }
+
     /// The agents whose variables are in the front end's environment.
     pub fn commanding_agents(&self) -> Vec<Dialect> {
         self.environment.commanding_agents()

@@ -74,6 +74,10 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
         says_decided: false,
     };
     let attached = match read {
+        // The first view configures the companion.
+        Ok(attach) if shared.agent_behind(&speaker) => {
+            shared.attach(attach.without_settings(), &link)
+        }
         Ok(attach) => shared.attach(attach, &link),
         Err(refused) => Err(Unattached::Refused(refused)),
     };

@@ -95,6 +95,12 @@ fn claude_that_is_run_makes_the_empty_file_that_is_accepted() {
             "full.txt",
         ];
         let [empty, newline, bom, emptied, full] = names.map(|name| folder.join(name));
+        let first = scene.propose_new("first.txt", "");
+        // The review does not doubt it.
+        scene.review.accept("first.txt");
+        scene.claude.wait_for("first.txt is done");
+        assert_eq!(read(&first), "", "{mode}");
+        scene.review.wait_idle();
         fs::write(&full, "one\n").expect("the workspace is ours");
         scene.model.script([
             Turn::at_once([
@@ -108,16 +114,20 @@ fn claude_that_is_run_makes_the_empty_file_that_is_accepted() {
             Turn::say("all of it is done"),
         ]);
         scene.claude.prompt("change it");
-        for name in ["__init__.py", "newline.txt", "bom.txt"] {
-            scene.wait_view(name);
-            scene.review.accept(name);
-        }
-        // The person takes everything out of a new file, and wants the file.
-        scene.wait_view("emptied.txt");
+        // The person takes everything out of the last, and wants the file.
         let nothing = scene.home.home().join("nothing");
         fs::write(&nothing, "").expect("the home is ours");
-        let pending = companion::wait_pending(&scene.home, &emptied);
-        companion::accept(&scene.home, &pending.name, Some(&nothing));
+        for (path, content) in [
+            (&empty, None),
+            (&newline, None),
+            (&bom, None),
+            (&emptied, Some(&*nothing)),
+        ] {
+            let name = path.file_name().expect("it has a name");
+            scene.wait_view(&name.to_string_lossy());
+            let pending = companion::wait_pending(&scene.home, path);
+            companion::accept(&scene.home, &pending.name, content);
+        }
         scene.wait_view("full.txt");
         scene.review.accept("full.txt");
         scene.claude.wait_for("all of it is done");

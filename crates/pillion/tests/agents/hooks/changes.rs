@@ -164,8 +164,9 @@ fn its_shell_decides_nothing(scene: &Scene, agent: &Agent, start: impl FnOnce(&S
     let said = std::fs::read_to_string(said).expect("it has tried");
     let refused = format!("this command was started by {}", agent.name.display_name());
     assert_eq!(said.matches(&refused).count(), 8, "{said}");
-    assert_bytes(&file, BEFORE.replace("two", "zwei").as_bytes());
     let all = json_of(scene, &["changes", "--json"]);
+    let now = std::fs::read_to_string(&file).expect("it is there");
+    assert_eq!(now, BEFORE.replace("two", "zwei"), "{said}{all:#?}");
     let path = file.to_str().expect("UTF-8");
     let change = all.iter().find(|it| it["path"] == path);
     let change = change.unwrap_or_else(|| panic!("it is not listed: {all:#?}"));

@@ -1,5 +1,6 @@
 //! A decision counts when the gate lets it through, and until then the view stays.
 
+use pillion_view::decision::TAKEN_FOR_REJECTION;
 use pillion_view::{Proposed, Stale};
 
 use super::*;
@@ -98,10 +99,30 @@ fn what_an_agent_takes_for_a_rejection_is_said_when_it_was_accepted() {
         person.propose(id, Dialect::ClaudeCode, "a.txt", original, proposed);
         person.happens(Event::Edited(id, Edit::Text(edit.into())));
         person.wait(1_000);
+        // Of a new file the gate knows that, and says it before.
+        if original.is_none() {
+            person.ruling = Some(Ruling::Refused(Refusal {
+                code: TAKEN_FOR_REJECTION.into(),
+                message: "accept again to go ahead".to_owned(),
+                repeat: true,
+            }));
+            person.press("a");
+            person.wait(1_000);
+        }
         assert_eq!(outcomes(person.press("a")), accepted(1, edit));
         assert_eq!(
             person.message(),
             "a.txt: the agent treats this as a rejection"
         );
     }
+}
+
+/// The hooks of `pillion run` let it be accepted.
+#[test]
+fn an_empty_new_file_that_nobody_doubts_is_accepted() {
+    let mut person = Person::new(80, 24);
+    person.propose(DiffId(1), Dialect::ClaudeCode, "a.txt", None, "");
+    person.wait(1_000);
+    assert_eq!(outcomes(person.press("a")), accepted(1, ""));
+    assert_eq!(person.message(), "accepted a.txt");
 }
