@@ -101,9 +101,9 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     doubts.extend(goes_against(weighed.against));
     doubts.extend(never_seen(weighed.unseen));
     let is_new = weighed.original.is_none();
-    let is_rejection = !weighed.is_of_hook
-        && !(is_new && weighed.is_asked)
-        && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
+    let is_answered_otherwise = weighed.is_of_hook || (is_new && weighed.is_asked);
+    let is_rejection =
+        !is_answered_otherwise && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
     let original = weighed.original.unwrap_or_default();
     let unreadable = count_unreadable(&original, accepted);
     if unreadable > 0 {

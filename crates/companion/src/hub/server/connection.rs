@@ -144,14 +144,21 @@ fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
     }
 }
 
+/// The agent behind a front end, as it was found.
+#[derive(Debug, Clone, Copy)]
+struct Found {
+    /// What was known of agents then.
+    known: (u64, u64),
+    agent: Option<Dialect>,
+}
+
 /// The inbox for the messages of one front end.
 struct Inbox<'a> {
     shared: &'a Arc<Shared>,
     view: ViewId,
     attached: Attached,
     speaker: Speaker,
-    /// The agent behind the front end, as it was found when this was known of agents.
-    known: Cell<Option<((u64, u64), Option<Dialect>)>>,
+    known: Cell<Option<Found>>,
     link: &'a Weak<Link<FromHub>>,
 }
 
@@ -252,14 +259,13 @@ impl Inbox<'_> {
     /// that it knows of it when what comes next is handled.
     fn agent(&self) -> Option<Dialect> {
         let now = self.attached.commands.known_agents();
-        if let Some((known, agent)) = self.known.get()
-            && known == now
-        {
-            return agent;
+        let former = self.known.get();
+        if let Some(former) = former.filter(|it| it.known == now) {
+            return former.agent;
         }
         let agent = self.attached.commands.agent_behind(&self.speaker);
-        let former = self.known.replace(Some((now, agent)));
-        let was_agents = former.is_some_and(|(_, agent)| agent.is_some());
+        self.known.set(Some(Found { known: now, agent }));
+        let was_agents = former.is_some_and(|it| it.agent.is_some());
         if was_agents != agent.is_some() {
             self.attached
                 .handle
