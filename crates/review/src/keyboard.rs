@@ -322,9 +322,52 @@ mod tests {
 
     #[test]
     fn an_answer_of_the_terminal_is_no_key_and_makes_no_burst() {
-        let mut events = typed("]11;rgb:1e1e/1e1e/1e1e\\");
+        let bracket = KeyEvent::new(KeyCode::Char(']'), KeyModifiers::ALT);
+        let mut events = VecDeque::from([Event::Key(bracket)]);
+        events.extend(typed("11;rgb:1e1e/1e1e/1e1e\\"));
         events.extend(typed("a"));
         assert_eq!(read(vec![events]), "a");
+    }
+
+    #[test]
+    fn no_character_of_an_answer_is_typed_however_late_its_parts_come() {
+        for answer in [
+            "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\",
+            "\x1b]10;rgb:ffff/ffff/ffff\x07\x1b]11;rgb:0000/0000/0000\x07",
+            "\x1b[?62;22c",
+            "\x1b[7;31R",
+            "\x1b[?3u",
+        ] {
+            for (first, second) in
+                (0..answer.len()).flat_map(|at| [(at, at + 1), (at, answer.len())])
+            {
+                let ends = [0, first, second.min(answer.len()), answer.len()];
+                let mut decoder = decode::Decoder::default();
+                let mut events = VecDeque::new();
+                for part in ends.windows(2) {
+                    decoder.push(&answer.as_bytes()[part[0]..part[1]]);
+                    while let Some(read) = decoder.next(false) {
+                        events.push_back((0, read));
+                    }
+                    while let Some(read) = decoder.next(true) {
+                        events.push_back((50, read));
+                    }
+                }
+                events.push_back((500, Read::Event(key('x', KeyEventKind::Press))));
+                let now = Instant::now();
+                let mut reader = Reader::new(Script { events, now });
+                let mut keys = Vec::new();
+                while let Ok(input) = reader.next() {
+                    keys.extend(match input {
+                        Input::Key(press) => Some(press.key.code),
+                        _ => None,
+                    });
+                }
+                // An escape that comes alone cannot be told from the key.
+                keys.retain(|code| *code != KeyCode::Esc);
+                assert_eq!(keys, [KeyCode::Char('x')], "{answer:?} {ends:?}");
+            }
+        }
     }
 
     #[test]

@@ -117,7 +117,7 @@ impl App {
         let Some(remark) = &mut self.remark else {
             return false;
         };
-        remark.insert(text);
+        remark.insert(&printed(text));
         true
     }
 
@@ -292,6 +292,47 @@ impl Remark {
             }
             self.text.push(letter);
         }
+    }
+}
+
+/// What a terminal would print of a text, in one line: without escape sequences and control characters.
+fn printed(text: &str) -> String {
+    let mut line = String::new();
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\r' if chars.as_str().starts_with('\n') => {}
+            '\r' | '\n' | '\t' => line.push(' '),
+            '\u{1b}' | '\u{80}'..='\u{9f}' => {
+                // The eighth bit stands for an escape before the letter.
+                let (kind, rest) = match char {
+                    '\u{1b}' => (chars.next(), chars.as_str()),
+                    _ => (char::from_u32(u32::from(char) - 0x40), chars.as_str()),
+                };
+                chars = after_sequence(kind, rest).chars();
+            }
+            char if char.is_control() => {}
+            char => line.push(char),
+        }
+    }
+    line
+}
+
+/// What follows an escape sequence of this kind. Of one without an end, only its beginning goes.
+fn after_sequence(kind: Option<char>, rest: &str) -> &str {
+    match kind {
+        Some('[') => {
+            let end = rest.trim_start_matches(|char| (' '..='?').contains(&char));
+            end.strip_prefix(|char| ('@'..='~').contains(&char))
+                .unwrap_or(end)
+        }
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            let ends = ["\u{7}", "\u{1b}\\", "\u{9c}"];
+            let ends = ends.iter().filter_map(|end| rest.split_once(end));
+            let first = ends.min_by_key(|(inner, _)| inner.len());
+            first.map_or(rest, |(_, after)| after)
+        }
+        _ => rest,
     }
 }
 

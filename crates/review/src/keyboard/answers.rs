@@ -9,7 +9,8 @@ const MAX_ANSWER: usize = 64;
 /// Tells answers of the terminal from keys.
 ///
 /// The answer to a question about a colour reads `ESC ] 1 1 ; r g b : … ESC \`, or ends in a bell.
-/// Of such a sequence the parser of keys makes `]` with Alt, and then one key for each character.
+/// Of such a sequence the parser of keys makes `]` with Alt, and then one key for each character. Where its escape came
+/// in a part of its own, that is a key, and the `]` has no Alt. A `]` without an escape is what somebody types.
 #[derive(Debug, Default)]
 pub struct Answers {
     state: State,
@@ -20,7 +21,9 @@ enum State {
     /// Nothing but keys.
     #[default]
     Keys,
-    /// A `]` came.
+    /// The last key was an escape.
+    Escaped,
+    /// A `]` came with an escape.
     Opened,
     /// And then the number of what was asked.
     Number,
@@ -35,7 +38,7 @@ impl Answers {
             return false;
         };
         if key.kind == KeyEventKind::Release {
-            return !matches!(self.state, State::Keys);
+            return !matches!(self.state, State::Keys | State::Escaped);
         }
         let (state, holds) = self.state.after(key);
         self.state = state;
@@ -46,9 +49,11 @@ impl Answers {
 impl State {
     fn after(self, key: &KeyEvent) -> (Self, bool) {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let is_escaped = matches!(self, Self::Escaped) || key.modifiers == KeyModifiers::ALT;
         match (self, key.code) {
-            // Where the answer arrives in two parts the escape is a key of its own.
-            (Self::Keys, KeyCode::Char(']')) if !control => (Self::Opened, true),
+            (Self::Keys | Self::Escaped, KeyCode::Char(']')) if is_escaped && !control => {
+                (Self::Opened, true)
+            }
             (Self::Opened | Self::Number, KeyCode::Char('0'..='9')) if !control => {
                 (Self::Number, true)
             }
@@ -57,12 +62,20 @@ impl State {
             (Self::Body(_), KeyCode::Char('\\')) => (Self::Keys, true),
             // The escape of the end, in a part of its own.
             (Self::Body(_), KeyCode::Esc) => (self, true),
-            (Self::Body(count), KeyCode::Char(_)) if !control && count < MAX_ANSWER => {
+            (Self::Body(count), KeyCode::Char(char))
+                if !control && count < MAX_ANSWER && is_of_colour(char) =>
+            {
                 (Self::Body(count + 1), true)
             }
+            (_, KeyCode::Esc) => (Self::Escaped, false),
             _ => (Self::Keys, false),
         }
     }
+}
+
+/// Returns true for what colours are written with: `rgb:1e1e/1e1e/1e1e`, `rgba:…` or `#1e1e1e`.
+fn is_of_colour(char: char) -> bool {
+    char.is_ascii_hexdigit() || "rgb:/#".contains(char)
 }
 
 #[cfg(test)]
@@ -116,11 +129,25 @@ mod tests {
     }
 
     #[test]
-    fn what_only_begins_like_an_answer_is_typed() {
+    fn a_bracket_that_is_typed_is_no_answer() {
+        for text in ["]n", "v[0], not v[i]; see [docs](x)", "]11;rgb:1e1e"] {
+            assert_eq!(through(text), text);
+        }
+        // With Alt, or after an escape, nobody types one.
         assert_eq!(through("\u{1b}]a"), "a");
-        assert_eq!(through("]n"), "n");
-        assert_eq!(through("]1a"), "a");
-        assert_eq!(through("]1;"), "");
+        let mut answers = Answers::default();
+        let of = |code: KeyCode| Event::Key(code.into());
+        assert!(!answers.holds(&of(KeyCode::Esc)));
+        assert!(!answers.holds(&of(KeyCode::Char('R'))));
+        assert!(
+            !answers.holds(&of(KeyCode::Char(']'))),
+            "the escape is over"
+        );
+    }
+
+    #[test]
+    fn keys_after_an_answer_without_an_end_are_typed() {
+        assert_eq!(through("\u{1b}]11;rgb:1e1eno, [1]"), "no, [1]");
     }
 
     #[test]
@@ -128,6 +155,7 @@ mod tests {
         let text = format!("\u{1b}]11;{}", "r".repeat(MAX_ANSWER + 3));
         assert_eq!(through(&text), "rrr");
         let mut answers = Answers::default();
+        answers.holds(&Event::Key(KeyCode::Esc.into()));
         for char in "]11;rgb".chars() {
             answers.holds(&key(char, KeyModifiers::NONE));
         }

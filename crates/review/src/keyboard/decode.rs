@@ -6,6 +6,9 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 /// No key and no answer has more bytes than this.
 const MAX_SEQUENCE: usize = 64;
 
+/// No more bytes of a paste are taken in: more than the words for an agent may have.
+const MAX_PASTE: usize = 64 * 1_024;
+
 /// The end of a paste that the terminal marks.
 const PASTE_END: &[u8] = b"\x1b[201~";
 
@@ -24,7 +27,8 @@ pub enum Read {
 #[derive(Debug, Default)]
 pub struct Decoder {
     bytes: Vec<u8>,
-    is_in_paste: bool,
+    /// What was pasted so far, as long as the paste has not ended.
+    paste: Option<Vec<u8>>,
     /// An escape came alone: what follows may be the rest of an answer.
     is_split: bool,
 }
@@ -45,21 +49,24 @@ impl Decoder {
 
     /// Returns true if it waits for the rest of something.
     pub fn is_waiting(&self) -> bool {
-        !self.bytes.is_empty() && !self.is_in_paste
+        !self.bytes.is_empty() && self.paste.is_none()
     }
 
     /// The next thing; if `is_over`, nothing has followed for a while.
     pub fn next(&mut self, is_over: bool) -> Option<Read> {
         loop {
-            if self.is_in_paste {
+            if let Some(paste) = &mut self.paste {
                 let at = find(&self.bytes, PASTE_END);
-                let end = at.map_or(self.bytes.len(), |at| at + PASTE_END.len());
                 // The last bytes may be the beginning of its end.
-                let kept = if at.is_some() { 0 } else { PASTE_END.len() - 1 };
-                self.bytes.drain(..end.saturating_sub(kept));
+                let unclear = self.bytes.len().saturating_sub(PASTE_END.len() - 1);
+                let pasted = self.bytes.drain(..at.unwrap_or(unclear));
+                let room = MAX_PASTE - paste.len();
+                paste.extend(pasted.take(room));
                 at?;
-                self.is_in_paste = false;
-                return Some(Read::Event(Event::Paste(String::new())));
+                let text = String::from_utf8_lossy(paste).into_owned();
+                self.bytes.drain(..PASTE_END.len());
+                self.paste = None;
+                return Some(Read::Event(Event::Paste(text)));
             }
             if self.bytes.is_empty() {
                 return None;
@@ -71,7 +78,8 @@ impl Decoder {
             let Step::Take(count, read) = step(&self.bytes, is_over) else {
                 return None;
             };
-            self.is_in_paste = self.bytes.starts_with(b"\x1b[200~");
+            let is_paste = self.bytes.starts_with(b"\x1b[200~");
+            self.paste = is_paste.then(Vec::new);
             self.is_split = is_escape;
             self.bytes.drain(..count);
             if read.is_some() {
@@ -89,8 +97,10 @@ fn step(bytes: &[u8], is_over: bool) -> Step {
     match bytes {
         [b'\x1b'] if is_over => key(1, KeyCode::Esc),
         [b'\x1b'] => Step::Wait,
-        [b'\x1b', b'['] | [b'\x1b', b'O'] if !is_over => Step::Wait,
-        [b'\x1b', b'[', rest @ ..] if !rest.is_empty() => sequence(rest),
+        [b'\x1b', b'O'] if !is_over => Step::Wait,
+        // No key sends just this: it is the beginning of an answer, however late the rest comes.
+        [b'\x1b', b'['] => Step::Wait,
+        [b'\x1b', b'[', rest @ ..] => sequence(rest),
         [b'\x1b', b'O', code, ..] => Step::Take(3, named(*code).map(pressed)),
         [b'\x1b', b'\x1b', ..] => key(1, KeyCode::Esc),
         [b'\x1b', rest @ ..] => match plain(rest, is_over) {
@@ -342,7 +352,7 @@ mod tests {
         assert_eq!(read(&[bytes]), expected);
         for at in 2..bytes.len() {
             let (one, other) = bytes.split_at(at);
-            if one.ends_with(b"\x1b") || one.ends_with(b"\x1b[") {
+            if one.ends_with(b"\x1b") {
                 continue;
             }
             assert_eq!(read(&[one, other]), expected, "{at}");
@@ -365,14 +375,38 @@ mod tests {
 
     #[test]
     fn a_paste_is_one_thing_whatever_is_in_it() {
-        let paste = Read::Event(Event::Paste(String::new()));
-        let expected = [paste, of('n', KeyEventKind::Press)];
-        let bytes = b"\x1b[200~aaa\x1b[Arrr\x1b[201~n";
+        let paste = |text: &str| Read::Event(Event::Paste(text.to_owned()));
+        let expected = [
+            paste("v[0]; é\r\x1b[Arrr"),
+            paste(""),
+            of('n', KeyEventKind::Press),
+        ];
+        let bytes = "\x1b[200~v[0]; é\r\x1b[Arrr\x1b[201~\x1b[200~\x1b[201~n".as_bytes();
         assert_eq!(read(&[bytes]), expected);
-        for at in 6..bytes.len() {
+        for at in 2..bytes.len() {
             let (one, other) = bytes.split_at(at);
+            let is_cut = one.ends_with(b"\x1b") && other.starts_with(b"[200~");
+            let expected = match is_cut {
+                // What comes alone is a key.
+                true => [&expected[..1], &[pressed(KeyCode::Esc)], &expected[1..]].concat(),
+                false => expected.to_vec(),
+            };
             assert_eq!(read(&[one, other]), expected, "{at}");
         }
+    }
+
+    #[test]
+    fn a_paste_without_an_end_fills_no_memory() {
+        let mut decoder = Decoder::default();
+        decoder.push(b"\x1b[200~");
+        for _ in 0..100 {
+            decoder.push(&[b'x'; 4_096]);
+            assert_eq!(decoder.next(false), None);
+        }
+        assert!(decoder.bytes.len() < PASTE_END.len());
+        decoder.push(PASTE_END);
+        let text = "x".repeat(MAX_PASTE);
+        assert_eq!(decoder.next(false), Some(Read::Event(Event::Paste(text))));
     }
 
     #[test]

@@ -74,7 +74,8 @@ fn a_line_can_be_corrected_and_left_and_gone_on_with() {
 fn a_paste_is_one_line_and_sends_nothing() {
     let mut person = person();
     person.press("R");
-    let effects = person.happens(Event::Pasted("no\nrm\u{1b}[A\r".into()));
+    let pasted = "no\r\nrm\u{1b}[1;31m\u{9b}A\u{1b}]0;title\u{7}\u{1b}Pq\u{1b}\\\0 v[0]\u{1b}]x\r";
+    let effects = person.happens(Event::Pasted(pasted.into()));
     assert!(effects.is_empty());
     // In a terminal that does not mark what is pasted.
     let mut enter = person.press_of(KeyCode::Enter);
@@ -82,7 +83,7 @@ fn a_paste_is_one_line_and_sends_nothing() {
     assert!(person.happens(Event::Key(enter)).is_empty());
     assert_eq!(
         line(&person),
-        "reason for rejecting a.txt: no rm [A  ▏ (pasted text decides nothing here: Enter again rejects)"
+        "reason for rejecting a.txt: no rm v[0]x  ▏ (pasted text decides nothing here: Enter again rejects)"
     );
     person.happens(Event::Pasted("x".repeat(20_000)));
     let effects = person.key(KeyCode::Enter);
