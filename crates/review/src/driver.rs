@@ -42,6 +42,9 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 /// The time limit for a disk to make a copy to edit, and for the last words at the end.
 const DISK_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The time from a signal until the review has ended: its editor may take its time to save.
+pub const ENDING: Duration = Duration::from_secs(1);
+
 /// Runs a review in the terminal.
 pub fn run(
     inputs: Receiver<Input>,
@@ -88,8 +91,9 @@ pub fn run(
         final_messages: Vec::new(),
     };
     let result = driver.run(&inputs);
+    // Also if the terminal is gone. The views are still there: what is saved now is kept as theirs.
     driver.await_editor(&inputs);
-    // Also if the terminal is gone.
+    let result = result.and(driver.update(Event::Stop).map_err(Into::into));
     let left = driver.drafts.leave();
     driver.final_messages.extend(left);
     let mut final_messages = std::mem::take(&mut driver.final_messages);
@@ -239,6 +243,10 @@ impl Driver {
                 self.closing(proposal, edit, reason, closed)
             }
             Input::Copied(copied) => self.on_copy(copied),
+            Input::Saved(proposal, edit) => {
+                self.on_save(proposal, &edit);
+                Ok(())
+            }
             Input::EditorEnded(ended) => self.on_editor_end(ended),
             Input::Source(answer) => match self.sources.take(answer) {
                 Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),
@@ -256,7 +264,10 @@ impl Driver {
                 self.screen.retake()?;
                 self.resumed()
             }
-            Input::Interrupt | Input::Stop => self.stop(),
+            Input::Interrupt | Input::Stop => {
+                self.stop();
+                Ok(())
+            }
         }
     }
 
@@ -280,7 +291,10 @@ impl Driver {
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Shared(_) | EditorEvent::Moved(_) => Ok(()),
             EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),
-            EditorEvent::Stopped => self.stop(),
+            EditorEvent::Stopped => {
+                self.stop();
+                Ok(())
+            }
         }
     }
 
@@ -424,9 +438,10 @@ impl Driver {
         self.update(Event::Resized(size))
     }
 
-    fn stop(&mut self) -> io::Result<()> {
+    /// The review is to end, once its editor has.
+    fn stop(&mut self) {
         self.end_editor();
-        self.update(Event::Stop)
+        self.is_over = true;
     }
 
     /// Has the companion keep what the reviewer has made of pending diffs.

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_system::spawn;
@@ -20,12 +21,16 @@ use crate::app::Edit;
 
 pub use command::EditorCommand;
 
-/// A text that is being edited. Dropping it removes its file, on a thread: that may wait for a disk, and so may
-/// all of [`Draft`], but nothing else here.
+/// A text that is being edited. Dropping it removes its file, unless that has a text which is nowhere else. This is done
+/// on a thread: it may wait for a disk, and so may all of [`Draft`], but nothing else here.
 #[derive(Debug)]
 pub struct Session {
     folder: Option<PathBuf>,
     draft: Arc<Draft>,
+    /// The text that was made of it, once that stands elsewhere.
+    settled: Option<String>,
+    /// True once the editor has ended as it should: other files that it left beside the text are of no use then.
+    has_ended: bool,
     /// Everything that has to be done before the program ends holds one of these.
     unfinished: Unfinished,
 }
@@ -48,6 +53,8 @@ impl Session {
         Ok(Self {
             folder: file.parent().map(Path::to_owned),
             draft: Arc::new(Draft { file, text }),
+            settled: None,
+            has_ended: false,
             unfinished,
         })
     }
@@ -60,7 +67,10 @@ impl Session {
     /// The outcome of `edit`, which was read when the editor ended with `status`.
     pub fn finish(&mut self, status: io::Result<ExitStatus>, edit: Edit) -> Edit {
         let problem = match status {
-            Ok(status) if status.success() => None,
+            Ok(status) if status.success() => {
+                self.has_ended = true;
+                None
+            }
             Ok(status) => Some(format!("the editor exited with {status}")),
             Err(error) => Some(format!("lost track of the editor: {error}")),
         };
@@ -109,6 +119,11 @@ impl Session {
         }
     }
 
+    /// The text of the file stands elsewhere, too: the file may go.
+    pub fn settle(&mut self, text: String) {
+        self.settled = Some(text);
+    }
+
     /// Leaves the file, which is there, where it is. Answers `reason` with the place of the file.
     pub fn keep(&mut self, reason: &str) -> String {
         kept(reason, &self.stay())
@@ -137,10 +152,60 @@ impl Drop for Session {
         let Some(folder) = self.folder.take() else {
             return;
         };
-        let (unfinished, on_thread) = (self.unfinished.clone(), folder.clone());
-        let remove = move || drop((fs::remove_dir_all(on_thread), unfinished));
-        if spawn("remove", remove).is_err() {
-            let _ = fs::remove_dir_all(folder);
+        let (draft, settled) = (Arc::clone(&self.draft), self.settled.take());
+        let (unfinished, has_ended) = (self.unfinished.clone(), self.has_ended);
+        let remove = move || {
+            let may_go = match draft.read() {
+                Edit::Unchanged => true,
+                Edit::Text(text) => settled == Some(text),
+                _ => false,
+            };
+            let _ = match (may_go, has_ended) {
+                (false, _) => Ok(()),
+                (true, true) => fs::remove_dir_all(folder),
+                // Whatever else an editor that was killed has left there may be what was not saved.
+                (true, false) => fs::remove_file(&draft.file).and_then(|()| fs::remove_dir(folder)),
+            };
+            drop(unfinished);
+        };
+        // Without a thread the file stays.
+        let _ = spawn("remove", remove);
+    }
+}
+
+/// Notices what is saved in a draft.
+#[derive(Debug)]
+pub struct Saves {
+    draft: Arc<Draft>,
+    /// The time and the size of the file when it was read last.
+    read: Option<(Option<SystemTime>, u64)>,
+}
+
+impl Saves {
+    /// Those in this draft, from its first text on.
+    pub fn of(draft: Arc<Draft>) -> Self {
+        Self { draft, read: None }
+    }
+
+    /// The text of the file, if that is another one than before. Waits for a disk.
+    pub fn next(&mut self) -> Option<Edit> {
+        let file = fs::metadata(&self.draft.file);
+        // An editor that renames leaves no file there for a moment.
+        let stamp = file.map(|it| (it.modified().ok(), it.len())).ok()?;
+        if self.read == Some(stamp) {
+            return None;
+        }
+        let edit = self.draft.read();
+        let is_first = self.read.is_none();
+        match &edit {
+            Edit::Lost(_) => return None,
+            _ => self.read = Some(stamp),
+        }
+        match edit {
+            Edit::Unchanged if is_first => None,
+            // A text that is no UTF-8 stays in the file.
+            Edit::Text(_) | Edit::Unchanged => Some(edit),
+            _ => None,
         }
     }
 }

@@ -29,6 +29,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
+use std::time::Duration;
 
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
@@ -71,10 +72,12 @@ enum Input {
     Terminal(crossterm::event::Event),
     /// An event that the review itself takes in as it is.
     Event(app::Event),
-    /// The terminal, or a thread that the review needs, is gone.
+    /// The terminal, or a thread that the review needs, is gone, or a signal ends the program.
     Stop,
     /// There is a copy for the reviewer's editor, or why not.
     Copied(Result<Copied, String>),
+    /// The reviewer's editor has saved this of the copy for a proposal, and still runs.
+    Saved(ProposalKey, app::Edit),
     /// The editor's end and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),
     /// The text that the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.
@@ -142,6 +145,12 @@ impl Editor for FrontendHandle {
     fn interrupted(&mut self) -> bool {
         let _ = self.inputs.send(Input::Interrupt);
         false
+    }
+
+    /// The reviewer's editor may still save, and that is reported.
+    fn ending(&mut self) -> Duration {
+        let _ = self.inputs.send(Input::Stop);
+        driver::ENDING
     }
 }
 

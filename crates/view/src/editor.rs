@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,12 @@ pub trait Editor: Send + 'static {
     /// false if it was meant for a program that the front end runs there.
     fn interrupted(&mut self) -> bool {
         true
+    }
+
+    /// A signal ends the front end. Returns the time that it needs to report the person's last drafts, which nobody takes
+    /// any more once it has left: it leaves by itself within that time, or is made to leave then.
+    fn ending(&mut self) -> Duration {
+        Duration::ZERO
     }
 }
 

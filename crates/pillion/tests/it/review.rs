@@ -8,9 +8,11 @@ mod history;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
+mod saves;
 mod sets;
 #[cfg(target_os = "linux")]
 mod slow_line;
+mod words;
 
 use std::fs;
 use std::path::PathBuf;

@@ -22,7 +22,8 @@ struct Kept {
 
 impl Drafts {
     /// The editor has closed with this text, which is in the session's file.
-    pub fn put(&mut self, id: DiffId, session: Session, text: String) {
+    pub fn put(&mut self, id: DiffId, mut session: Session, text: String) {
+        session.settle(text.clone());
         let kept = Kept {
             session,
             text,

@@ -3,15 +3,16 @@
 //!
 //! It gets the terminal only once the copy was written and its program was found on `PATH`.
 
+use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
-use pillion_view::{CloseReason, DiffId, ProposalKey, Reply, Stale};
+use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply, Stale};
 
 use super::{DISK_TIMEOUT, Driver, place};
 use crate::app::{Edit, Event};
@@ -21,6 +22,9 @@ use crate::{Copied, Ended, Input};
 
 /// The time that the reviewer's editor may take to end when the review has to.
 const EDITOR_GRACE: Duration = Duration::from_millis(500);
+
+/// The interval at which the reviewer's copy is checked for what was saved in it.
+const SAVES_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reviewer's editor, from the key on.
 pub struct Running {
@@ -135,11 +139,20 @@ impl Driver {
                 return self.update(Event::Edited(proposal.id, Edit::Failed(reason)));
             }
         };
-        let draft = session.draft();
+        let (draft, saved) = (session.draft(), session.draft());
         running.session = Some(session);
         let process = Arc::clone(&running.process);
         self.screen
             .lend(&format!("Editing {name} in {}…", command.name()))?;
+        let (running, is_over) = bounded::<Infallible>(0);
+        let (sender, mut saves) = (self.sender.clone(), edit::Saves::of(saved));
+        spawn("saves", move || {
+            while is_over.recv_timeout(SAVES_INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if let Some(edit) = saves.next() {
+                    let _ = sender.send(Input::Saved(proposal, edit));
+                }
+            }
+        })?;
         let sender = self.sender.clone();
         spawn("editor", move || {
             let ended = draft.start(&command, line).map(|mut child| {
@@ -147,7 +160,7 @@ impl Driver {
                 let status = child.wait();
                 (status, read(draft))
             });
-            let _ = sender.send(Input::EditorEnded(ended));
+            let _ = (sender.send(Input::EditorEnded(ended)), running);
         })
     }
 
@@ -160,10 +173,10 @@ impl Driver {
         else {
             return Ok(());
         };
-        self.screen.take()?;
-        self.notifier.forget();
-        Keyboard::discard();
-        self.resize()?;
+        // First of all: the terminal may be gone.
+        if let Ok((_, edit)) = &ended {
+            self.keep_saved(proposal, edit);
+        }
         let now = self.app.views.current(proposal).map(|_| ());
         let edit = match ended {
             Ok((status, edit)) => session.finish_for(status, edit, now),
@@ -179,9 +192,37 @@ impl Driver {
             }
             _ => {}
         }
+        if let Edit::Text(_) | Edit::Unchanged | Edit::Late { .. } = &edit {
+            self.journal.tell_again(proposal);
+        }
+        self.screen.take()?;
+        self.notifier.forget();
+        Keyboard::discard();
+        self.resize()?;
         self.update(Event::Edited(proposal.id, edit))?;
         self.keyboard.go_on();
         Ok(())
+    }
+
+    /// The reviewer's editor has saved a text.
+    pub(super) fn on_save(&self, proposal: ProposalKey, edit: &Edit) {
+        let running = self.editor.as_ref();
+        if running.is_some_and(|running| running.proposal == proposal) {
+            self.keep_saved(proposal, edit);
+        }
+    }
+
+    /// Has the companion keep what stands in the copy of a proposal, as a draft for that or for the newer one in its place.
+    fn keep_saved(&self, proposal: ProposalKey, edit: &Edit) {
+        let Some(view) = self.app.views.find(proposal.id) else {
+            return;
+        };
+        let draft = match edit {
+            Edit::Text(text) => Some(text.clone()),
+            Edit::Unchanged if !view.is_comparing() => view.proposal.draft(),
+            _ => return,
+        };
+        self.companion.keep_draft(view.key(), draft);
     }
 
     /// The session of the reviewer's editor, if it has the terminal.
@@ -218,22 +259,36 @@ impl Driver {
 
     /// Lets the reviewer's editor give the terminal back, and keeps what was saved in it.
     pub(super) fn await_editor(&mut self, inputs: &Receiver<Input>) {
-        let Some(mut session) = self.editor.take().and_then(|running| running.session) else {
+        let Some(Running {
+            proposal,
+            session: Some(mut session),
+            ..
+        }) = self.editor.take()
+        else {
             return;
         };
+        let mut has_ended = false;
         let deadline = Instant::now() + EDITOR_GRACE;
         while let Ok(input) =
             inputs.recv_timeout(deadline.saturating_duration_since(Instant::now()))
         {
             if matches!(input, Input::EditorEnded(_)) {
+                has_ended = true;
                 break;
             }
             self.final_messages.extend(place(input));
         }
-        let place = match read(session.draft()) {
+        let edit = read(session.draft());
+        self.keep_saved(proposal, &edit);
+        let place = match edit {
             Edit::Text(_) | Edit::Failed(_) => session.keep("the review ended while you edited"),
             Edit::Lost(reason) => session.leave(reason),
-            _ => return,
+            _ if has_ended => return,
+            _ => {
+                let file = session.stay();
+                let file = file.display();
+                format!("the review ended, and your editor still runs: it saves in {file}")
+            }
         };
         self.final_messages.push(place);
     }

@@ -63,6 +63,16 @@ impl Journal {
             .collect()
     }
 
+    /// Something else may have been told of a diff meanwhile than what stands in its view: that is told again.
+    pub fn tell_again(&mut self, key: ProposalKey) {
+        let told = Told {
+            revision: key.revision,
+            changes: u64::MAX,
+            is_something: true,
+        };
+        self.told.insert(key.id, told);
+    }
+
     /// Returns true if something else may be told of it than before.
     fn is_other(&self, view: &View) -> bool {
         let told = self.told.get(&view.id);

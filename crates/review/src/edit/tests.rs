@@ -108,6 +108,71 @@ fn no_text_is_said_to_be_kept_that_is_not_there() {
     }
 }
 
+/// Ends a session without a word, and answers what is in its file then.
+fn dropped(script: &str, settle: Option<&str>) -> Option<Vec<u8>> {
+    let (mut session, finished) = session("/w/a.txt", "first\n");
+    let _ = run(&session, script);
+    if let Some(text) = settle {
+        session.settle(text.to_owned());
+    }
+    let file = session.draft.file.clone();
+    drop(session);
+    assert!(finished.recv().is_err());
+    let left = fs::read(&file).ok();
+    let folder = file.parent().unwrap();
+    assert_eq!(folder.exists(), left.is_some());
+    let _ = fs::remove_dir_all(folder);
+    left
+}
+
+#[test]
+fn no_file_goes_that_has_a_text_which_is_nowhere_else() {
+    let mine = Some(b"mine\n".to_vec());
+    assert_eq!(dropped("true", None), None);
+    assert_eq!(dropped(r#"echo mine > "$1""#, None), mine);
+    assert_eq!(dropped(r#"echo mine > "$1"; exit 1"#, None), mine);
+    assert_eq!(dropped(r#"echo mine > "$1""#, Some("mine\n")), None);
+    assert_eq!(dropped(r#"echo mine > "$1""#, Some("former\n")), mine);
+    let renamed = r#"echo mine > "$1.new"; mv "$1.new" "$1""#;
+    assert_eq!(dropped(renamed, None), mine);
+    let latin1 = dropped(r#"printf "caf\351\n" > "$1""#, None);
+    assert_eq!(latin1, Some(b"caf\xe9\n".to_vec()));
+}
+
+#[test]
+fn what_a_killed_editor_left_beside_the_text_stays() {
+    let (session, finished) = session("/w/a.txt", "first\n");
+    let _ = run(
+        &session,
+        r#"touch "$(dirname "$1")/.a.txt.swp"; kill -9 $$"#,
+    );
+    let folder = session.draft.file.parent().unwrap().to_owned();
+    drop(session);
+    assert!(finished.recv().is_err());
+    assert!(folder.join(".a.txt.swp").exists());
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn each_save_is_noticed_once_and_so_is_going_back() {
+    let (session, _) = session("/w/a.txt", "first\n");
+    let mut saves = Saves::of(session.draft());
+    let mut saved = |script: &str| {
+        let _ = run(&session, script);
+        let next = saves.next();
+        assert!(saves.next().is_none(), "nothing was saved since");
+        next
+    };
+    assert!(saved("true").is_none());
+    assert_eq!(text(saved(r#"echo mine > "$1""#).unwrap()), "mine\n");
+    let renamed = r#"echo more of it > "$1.new"; mv "$1.new" "$1""#;
+    assert_eq!(text(saved(renamed).unwrap()), "more of it\n");
+    assert!(saved(r#"printf "caf\351" > "$1""#).is_none());
+    assert!(saved(r#"rm "$1""#).is_none());
+    let back = saved(r#"echo first > "$1""#);
+    assert!(matches!(back, Some(Edit::Unchanged)), "{back:?}");
+}
+
 #[test]
 fn a_text_that_is_not_utf8_is_kept_aside() {
     let reason = failed(outcome("a", r#"printf "\377" > "$1""#));

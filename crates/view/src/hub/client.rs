@@ -159,6 +159,7 @@ fn signalled(view: &Weak<View>, signal: Signal, told: &Sender<First>) -> bool {
         // It was for a program that the front end runs in the same terminal.
         return true;
     }
+    view.is_over(view.ending());
     view.leave();
     false
 }

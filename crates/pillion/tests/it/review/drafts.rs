@@ -82,19 +82,19 @@ fn editor() -> Env {
     Env::default().with("EDITOR", "sed -i 's/^4/mine/'")
 }
 
-fn log(review: &Review) -> Vec<Value> {
+pub(super) fn log(review: &Review) -> Vec<Value> {
     let printed = review.sandbox.run(["log", "--json"]).expect(0);
     serde_json::from_str(&printed.stdout).unwrap()
 }
 
-fn states(review: &Review) -> Vec<String> {
+pub(super) fn states(review: &Review) -> Vec<String> {
     let log = log(review).into_iter();
     log.map(|it| it["state"].as_str().unwrap().to_owned())
         .collect()
 }
 
 /// The texts of what is not decided, newest first.
-fn texts(review: &Review) -> Vec<String> {
+pub(super) fn texts(review: &Review) -> Vec<String> {
     let log = log(review).into_iter();
     let undecided = log.filter(|it| it["state"] == "not decided");
     undecided

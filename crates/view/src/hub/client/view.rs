@@ -93,6 +93,12 @@ impl View {
         editor.as_mut().is_none_or(|editor| editor.interrupted())
     }
 
+    /// A signal ends it. Returns the time that it needs before it leaves.
+    pub(crate) fn ending(&self) -> Duration {
+        let mut editor = lock(&self.editor);
+        editor.as_mut().map_or(Duration::ZERO, |it| it.ending())
+    }
+
     /// Tells a hub who it is.
     pub(crate) fn introduce(&self, link: &ToHub) {
         let mut state = self.state();
