@@ -44,13 +44,13 @@
 //!
 //! Companions that are reached over stdio (a field `stdio`, or a variable) are not worked out.
 //!
-//! Of each agent two releases are supported: the newest one, and the newest of a year ago. Tests compare all of this
-//! with the real clients of both in hundreds of situations; Claude Code is started for each situation, and counts as
-//! picking no companion once it has read the folder often enough. Of a release that is older than these,
-//! nothing is worked out ([`Refusal::TooOld`]).
+//! The releases of the last six months are supported. Tests compare all of this with the real clients of the newest and
+//! the oldest of them in hundreds of situations; Claude Code is started for each situation, and counts as
+//! picking no companion once it has read the folder often enough. Of a release that is older,
+//! nothing is worked out ([`Refusal::TooOld`]), and files that are not as their format has them count as malformed, whatever
+//! an agent may make of them.
 
 mod claude;
-mod content;
 mod copilot;
 mod folder;
 mod ide_pid;
@@ -65,18 +65,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
+use pillion_protocol::discovery::{DiscoveryFile, IdeInfo};
 use pillion_protocol::{Address as At, Dialect, Token};
 use pillion_system::process::Process;
 
-pub use self::content::is_truthy;
-use self::content::{Content, Workspace, leading_number, port_number};
 pub use self::ide_pid::ide_pid;
 use self::pick::{Pick, Place};
 pub use self::verdict::{Candidate, Preference, Stale, Verdict};
 use self::workspace::Fit;
 use crate::Address;
 use crate::host::{Host, hosts};
-pub use crate::release::{Change, Release, Version, VersionError};
+pub use crate::release::{Release, Version, VersionError};
 
 /// An agent that is about to look for its companion.
 #[derive(Debug, Clone, Copy)]
@@ -176,9 +175,6 @@ pub enum Refusal {
     /// Neither file nor variable names a port that can be dialled.
     #[display("neither a discovery file nor a variable names a port")]
     NoPort,
-    /// Its attempt ends with an error at this file; none: at its variables.
-    #[display("the agent fails at {}", _0.as_ref().map_or("its workspace variable".into(), |path| path.to_string_lossy()))]
-    Fails(Option<PathBuf>),
     /// It is older than this, the oldest release whose ways are known.
     #[display("nothing is known of releases before {_0}")]
     TooOld(Release),
@@ -200,12 +196,11 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         finding.refusal = Some(Refusal::TooOld(oldest));
         return finding;
     }
-    let ide_pid = ide_pid(release, environment, chain);
+    let ide_pid = ide_pid(release.agent, environment, chain);
     let place = Place::new(situation, ide_pid);
     let pick = match release.agent {
-        Dialect::GeminiCli => place.pick_by_process("gemini-ide-server"),
-        Dialect::QwenCode if release.has(Change::LockFile) => place.pick_by_lock(),
-        Dialect::QwenCode => place.pick_by_process("qwen-code-ide-server"),
+        Dialect::GeminiCli => place.pick_by_process(),
+        Dialect::QwenCode => place.pick_by_lock(),
         Dialect::ClaudeCode => return claude::find(situation),
         Dialect::OpenCode => return claude::find_for_opencode(situation),
         Dialect::CopilotCli => return copilot::find(situation),
@@ -215,16 +210,13 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         }
     };
     finding.ide_pid = ide_pid;
-    if let Some(ending) = pick.ending() {
-        finding.refusal = Some(Refusal::Fails(Some(ending.seen.path.clone())));
+    let ide_info = pick.chosen_content().and_then(|it| it.ide_info.as_ref());
+    let is_named = ide_info.is_some_and(IdeInfo::is_named);
+    finding.refusal = if is_named || terminal::is_known(release.agent, environment) {
+        place.connect(&pick, &mut finding.dials)
     } else {
-        let is_named = pick.chosen_content().is_some_and(Content::names_editor);
-        finding.refusal = if is_named || terminal::is_known(release, environment) {
-            place.connect(&pick, &mut finding.dials)
-        } else {
-            Some(Refusal::Unsupported)
-        };
-    }
+        Some(Refusal::Unsupported)
+    };
     finding.candidates = pick.candidates();
     finding
 }
@@ -241,108 +233,78 @@ impl Finding {
 impl Place<'_> {
     /// Adds the dials, and returns why there are no more.
     fn connect(&self, pick: &Pick, dials: &mut Vec<Dial>) -> Option<Refusal> {
-        let release = self.situation.release;
-        if let Some(refusal) = self.workspace_refusal(pick) {
-            return Some(refusal);
+        let chosen = pick.chosen_content();
+        let workspace = chosen.map(|content| content.workspace_path.clone());
+        let fit = workspace.or_else(|| self.workspace_variable());
+        match fit.map(|workspace| self.matcher.fit(&workspace)) {
+            Some(Fit::Inside) => {}
+            None => return Some(Refusal::NoCompanion),
+            Some(Fit::Empty) => return Some(Refusal::NoFolder),
+            Some(Fit::Outside(roots)) => return Some(Refusal::OtherWorkspace(roots)),
         }
-        let chosen = pick.chosen();
-        let mut token = self.token(pick.chosen_content());
-        let port = pick.chosen_content().and_then(Content::port_text);
-        if let (Some(chosen), Some(port)) = (chosen, port) {
+        let mut token = chosen
+            .and_then(Self::token_in)
+            .or_else(|| self.token_variable());
+        if let (Some(chosen), Some(content)) = (pick.chosen(), chosen) {
             let source = Source::File(chosen.seen.path.clone());
-            dials.extend(self.dials(&port, token.as_ref(), &source));
-            if let Some(ends) = pick.failing_fallback {
-                return Some(Refusal::Fails(Some(pick.files[ends].seen.path.clone())));
-            }
+            dials.extend(self.dials(content.port, token.as_ref(), &source));
             for at in &pick.fallbacks {
                 let seen = &pick.files[*at].seen;
-                let content = seen.content();
+                let Some(content) = seen.content() else {
+                    continue;
+                };
                 // A file without a token does not make it forget the last one.
-                token = content.and_then(Content::token).flatten().or(token);
-                let port = content.and_then(Content::port_text).unwrap_or_default();
+                token = Self::token_in(content).or(token);
                 let source = Source::File(seen.path.clone());
-                dials.extend(self.dials(&port, token.as_ref(), &source));
+                dials.extend(self.dials(content.port, token.as_ref(), &source));
             }
         }
-        let variable = release.agent.port_variable();
+        let variable = self.situation.release.agent.port_variable();
         let variable = variable.filter(|_| !pick.is_variable_rejected);
-        if let (Some(name), Some(port)) = (variable, &self.port_variable) {
+        if let (Some(name), Some(port)) = (variable, self.port_variable) {
             dials.extend(self.dials(port, token.as_ref(), &Source::Variable(name)));
         }
         dials.is_empty().then_some(Refusal::NoPort)
     }
 
-    /// Why it does not dial at all: the workspace of the chosen file, or else of the variable.
-    fn workspace_refusal(&self, pick: &Pick) -> Option<Refusal> {
-        let named = pick.chosen_content().and_then(Content::workspace_if_any);
-        let chosen = pick.chosen().filter(|_| named.is_some());
-        let workspace = named.unwrap_or_else(|| self.workspace_variable());
-        match self.matcher.fit(&workspace) {
-            Fit::Inside => None,
-            Fit::Missing => Some(Refusal::NoCompanion),
-            Fit::Empty => Some(Refusal::NoFolder),
-            Fit::Outside(roots) => Some(Refusal::OtherWorkspace(roots)),
-            Fit::Fails => Some(Refusal::Fails(
-                chosen.map(|judged| judged.seen.path.clone()),
-            )),
-        }
-    }
-
     /// The attempts at one port, if it is one.
-    fn dials(&self, port: &str, token: Option<&Token>, source: &Source) -> Vec<Dial> {
+    fn dials(&self, port: u16, token: Option<&Token>, source: &Source) -> Vec<Dial> {
         let Situation {
             release,
             environment,
             in_container,
             ..
         } = *self.situation;
-        let Some(port) = dialled_port(release, port) else {
-            return Vec::new();
-        };
-        let dial = |host: &Host| Dial {
+        let hosts = hosts(release.agent, environment, in_container).iter();
+        let hosts = hosts.filter(|_| port > 0);
+        let dials = hosts.map(|host| Dial {
             host: *host,
             port,
             socket: None,
             token: token.cloned(),
             source: source.clone(),
             transport: Transport::Http,
-        };
-        hosts(release, environment, in_container)
-            .iter()
-            .map(dial)
-            .collect()
+        });
+        dials.collect()
     }
 
-    fn token(&self, chosen: Option<&Content>) -> Option<Token> {
-        let release = self.situation.release;
-        chosen.and_then(Content::token).unwrap_or_else(|| {
-            let knows = release.has(Change::TokenVariable);
-            let value = self
-                .situation
-                .environment
-                .filled("GEMINI_CLI_IDE_AUTH_TOKEN")?;
-            knows.then(|| Token::from(value.to_string_lossy().into_owned()))
-        })
+    fn token_in(content: &DiscoveryFile) -> Option<Token> {
+        let token = content.auth_token.clone();
+        token.filter(|token| !token.expose().is_empty())
     }
 
-    fn workspace_variable(&self) -> Workspace {
-        let variables = self.situation.release.agent.variables();
-        let name = variables.and_then(|names| names.workspace);
+    fn token_variable(&self) -> Option<Token> {
+        let name = self.situation.release.agent.variables()?.token?;
+        let value = self.situation.environment.filled(name)?;
+        Some(Token::from(value.to_string_lossy().into_owned()))
+    }
+
+    fn workspace_variable(&self) -> Option<String> {
+        let name = self.situation.release.agent.variables()?.workspace?;
         // An empty one counts: it says that the editor has no folder open.
-        let value = name.and_then(|name| self.situation.environment.value(name));
-        value.map_or(Workspace::Missing, |value| {
-            Workspace::Text(value.to_string_lossy().into_owned())
-        })
+        let value = self.situation.environment.value(name)?;
+        Some(value.to_string_lossy().into_owned())
     }
-}
-
-/// A port as `release` reads it from a text.
-fn dialled_port(release: Release, text: &str) -> Option<u16> {
-    if release.agent == Dialect::GeminiCli && release.has(Change::Decoded) {
-        let port = u16::try_from(leading_number(text)?).ok()?;
-        return (port > 0).then_some(port);
-    }
-    port_number(text)
 }
 
 impl Dial {

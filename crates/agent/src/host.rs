@@ -1,4 +1,4 @@
-//! The hosts that each release dials, and when they cannot be the right ones.
+//! The hosts that each agent dials, and when they cannot be the right ones.
 //!
 //! An agent in a container takes its companion to be outside, and dials `host.docker.internal`. If
 //! both are in one container, it needs a variable, or it tries both by itself, or it
@@ -13,12 +13,10 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_system::time_limit;
 
-use crate::release::{Change, Release};
-
 /// A host that agents dial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub enum Host {
-    /// `127.0.0.1`; Gemini CLI before 0.9 says `localhost`.
+    /// `127.0.0.1`.
     #[display("127.0.0.1")]
     Loopback,
     /// `host.docker.internal`: where the container's host can be reached, if at all.
@@ -52,26 +50,14 @@ fn is_found<A: Iterator>(
     time_limit::run(limit, found).unwrap_or(false)
 }
 
-/// The hosts that `release` dials one after the other, for every port that it dials.
+/// The hosts that `agent` dials one after the other, for every port that it dials.
 ///
-/// Qwen Code from 0.12 on tries the container's host second, and only if that name resolves.
-pub fn hosts(release: Release, environment: &Environment, in_container: bool) -> &'static [Host] {
-    if !in_container {
-        return &[Host::Loopback];
-    }
-    match release.agent {
-        Dialect::QwenCode if release.has(Change::LockScan) => {
-            &[Host::Loopback, Host::ContainerHost]
-        }
-        Dialect::GeminiCli if release.has(Change::Decoded) && stays_inside(environment) => {
-            &[Host::Loopback]
-        }
-        Dialect::GeminiCli | Dialect::QwenCode => &[Host::ContainerHost],
-        Dialect::ClaudeCode
-        | Dialect::OpenCode
-        | Dialect::CopilotCli
-        | Dialect::CodexCli
-        | Dialect::Script => &[Host::Loopback],
+/// Qwen Code tries the container's host second, and only if that name resolves.
+pub fn hosts(agent: Dialect, environment: &Environment, in_container: bool) -> &'static [Host] {
+    match agent {
+        Dialect::QwenCode if in_container => &[Host::Loopback, Host::ContainerHost],
+        Dialect::GeminiCli if in_container && !stays_inside(environment) => &[Host::ContainerHost],
+        _ => &[Host::Loopback],
     }
 }
 

@@ -1,4 +1,4 @@
-//! Releases of agents, and the release since which each of their ways of finding holds.
+//! Releases of agents, and the oldest ones whose ways are known.
 
 use std::fmt;
 use std::str::FromStr;
@@ -28,10 +28,10 @@ pub struct VersionError(String);
 /// use pillion_agent::find::{Release, Version};
 /// use pillion_protocol::Dialect;
 ///
-/// let version: Version = "0.36.0".parse()?;
+/// let version: Version = "0.45.0".parse()?;
 /// let release = Release { agent: Dialect::GeminiCli, version };
 /// assert!(release < Release::newest(Dialect::GeminiCli));
-/// assert_eq!(release.to_string(), "Gemini CLI 0.36.0");
+/// assert_eq!(release.to_string(), "Gemini CLI 0.45.0");
 /// # Ok::<(), pillion_agent::find::VersionError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -42,76 +42,13 @@ pub struct Release {
     pub version: Version,
 }
 
-/// A way of finding a companion that came with some release and stayed.
-///
-/// Only what distinguishes the two supported releases of an agent, the newest one and that of a year ago, is known:
-/// tests compare both with the real agents. Between the two, each way counts from its own release on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
-    /// A variable can hold the token.
-    TokenVariable,
-    /// Sublime Text's terminal is known.
-    Sublime,
-    /// Paths are decoded, and one that does not exist is resolved as far as it does; the single file lies in the
-    /// folder; SSH and dev containers are known, and JetBrains' terminal is; a port is the number that a text
-    /// starts with, and not 0; no proxy is asked for the host that is dialled.
-    Decoded,
-    /// The files of every process are looked at, and a variable can name the process.
-    EveryProcess,
-    /// Zed's and Xcode's terminals are known.
-    Zed,
-    /// Upper and lower case are one on macOS.
-    FoldsCase,
-    /// Only this user's files are read, each for itself; their content must be an object, and one that does not fit
-    /// serves to explain.
-    OwnFiles,
-    /// The lock file of the port variable. Lock files must fit the folder; roots must be absolute and may be a JSON
-    /// array; the port variable must be a port.
-    LockFile,
-    /// All lock files: stale ones are deleted, and others are dialled after the first. Two hosts are dialled.
-    LockScan,
-    /// Lock files in the home directory are read even if a variable names another folder.
-    BothFolders,
-    /// The root directory contains every folder.
-    RootDirectory,
-}
-
-/// The older one of the two supported releases of an agent: the newest that was published by 26 November 2025. Of
-/// Qwen Code, the oldest after that which can still be installed; of Claude Code, the last one on Node. Of opencode,
-/// only the newest was looked at.
+/// The oldest supported release of each agent: the first that npm has from the last six months (since 28 May 2026). Of the
+/// other agents, only the newest release was looked at.
 const OLDEST_SUPPORTED: [(Dialect, Version); 3] = [
-    (Dialect::GeminiCli, Version::new(0, 18, 4)),
-    (Dialect::QwenCode, Version::new(0, 5, 0)),
-    (Dialect::ClaudeCode, Version::new(2, 1, 112)),
+    (Dialect::GeminiCli, Version::new(0, 45, 0)),
+    (Dialect::QwenCode, Version::new(0, 21, 2)),
+    (Dialect::ClaudeCode, Version::new(2, 1, 153)),
 ];
-
-/// The release since which each holds: the first published one that was seen to have it, or the first of its minor
-/// version where no earlier one of that could be looked at.
-const CHANGES: &[(Change, Dialect, Version)] = &[
-    gemini(Change::TokenVariable, 20, 2),
-    gemini(Change::Sublime, 25, 0),
-    gemini(Change::Decoded, 27, 0),
-    gemini(Change::EveryProcess, 31, 0),
-    gemini(Change::Zed, 35, 0),
-    gemini(Change::FoldsCase, 40, 0),
-    gemini(Change::OwnFiles, 57, 0),
-    qwen(Change::LockFile, 5, 2),
-    qwen(Change::LockScan, 12, 0),
-    claude(Change::BothFolders, 330),
-    claude(Change::RootDirectory, 330),
-];
-
-const fn claude(change: Change, patch: u32) -> (Change, Dialect, Version) {
-    (change, Dialect::ClaudeCode, Version::new(2, 1, patch))
-}
-
-const fn gemini(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {
-    (change, Dialect::GeminiCli, Version::new(0, minor, patch))
-}
-
-const fn qwen(change: Change, minor: u32, patch: u32) -> (Change, Dialect, Version) {
-    (change, Dialect::QwenCode, Version::new(0, minor, patch))
-}
 
 impl Version {
     /// A version of these three.
@@ -166,23 +103,6 @@ impl Release {
     /// The oldest release that is supported, if this one is older: then its ways are not known.
     pub fn too_old(self) -> Option<Self> {
         Self::oldest_supported(self.agent).filter(|oldest| self.version < oldest.version)
-    }
-
-    /// The releases of `agent` with which its way of finding a companion changed, oldest first.
-    pub fn turning_points(agent: Dialect) -> Vec<Self> {
-        let of_agent = CHANGES.iter().filter(|(_, other, _)| *other == agent);
-        let mut versions: Vec<Version> = of_agent.map(|(_, _, version)| *version).collect();
-        versions.sort_unstable();
-        versions.dedup();
-        let release = |version| Self { agent, version };
-        versions.into_iter().map(release).collect()
-    }
-
-    /// Returns true if it has this way of finding a companion.
-    pub fn has(self, change: Change) -> bool {
-        CHANGES.iter().any(|(other, agent, since)| {
-            *other == change && *agent == self.agent && *since <= self.version
-        })
     }
 }
 

@@ -5,12 +5,9 @@ mod claude;
 mod codex;
 mod companion;
 mod connection;
-mod containers;
 mod files;
 mod folders;
 mod hooks;
-mod permissions;
-mod proxies;
 mod session;
 pub mod settings;
 mod shell;
@@ -24,7 +21,8 @@ use super::facts::Facts;
 use super::finding::{Finding, Id, Level};
 
 pub use self::agent::{older_than, update};
-pub use self::settings::{ide_mode, is_broken};
+pub use self::claude::TOOLS;
+pub use self::settings::ide_mode;
 
 /// All findings, in the order of the walk.
 pub fn judge(facts: &Facts) -> Vec<Finding> {
@@ -48,7 +46,6 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     hooks::check(facts, &mut findings);
     folders::check(facts, &mut findings);
     files::check(facts, &mut findings);
-    containers::check(facts, &mut findings);
     companion::check(facts, &mut findings);
     connection::check(facts, &mut findings);
     session::check(facts, &mut findings);
@@ -73,7 +70,7 @@ pub fn is_problem(finding: &Finding) -> bool {
 /// is gone.
 fn explains_absence(facts: &Facts, finding: &Finding) -> bool {
     let is_in_place = match finding.id {
-        Id::TmpdirDiffers | Id::OtherContainer => false,
+        Id::TmpdirDiffers => false,
         Id::DeadCompanion => facts.living().next().is_some(),
         _ => true,
     };

@@ -1,6 +1,5 @@
 //! The doctor's facts, gathered with all its I/O, and judged nowhere here.
 
-pub mod checkouts;
 pub mod codex;
 pub mod dial;
 pub mod disk;
@@ -46,8 +45,6 @@ pub struct Facts {
     pub dialled: Vec<Dialled>,
     /// The answer to an agent that opens no session, when it asks; none of any other.
     pub asked: Option<codex::Asked>,
-    /// Roots of companions that are other checkouts of the folder's repository.
-    pub checkouts: Vec<PathBuf>,
     /// The ports of companions that look dead, and may live in another container.
     pub doubtful: Vec<u16>,
 }
@@ -70,7 +67,7 @@ impl Facts {
             None => Release::newest(agent),
         };
         doing("looking for companions");
-        let setup = Setup::read(release, terminal, &folder);
+        let setup = Setup::read(agent, terminal, &folder);
         let environment = &setup.variables.all;
         let network = network::look();
         let chain = chain(&program, agent);
@@ -99,9 +96,7 @@ impl Facts {
         let attempts = dial::dial(&search.dials, network, pillions, files)?;
         let asks = !agent.opens_session();
         let asked = asks.then(|| codex::ask(environment, &folder)).flatten();
-        let roots = survey.companions.iter().flat_map(|it| &it.roots);
         Ok(Self {
-            checkouts: checkouts::others(&folder, roots),
             doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
             asked,
             connected: attempts.connected,

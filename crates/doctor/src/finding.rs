@@ -93,18 +93,8 @@ ids! {
     SettingsBroken = "settings-broken" in Settings,
     /// It does not look for a companion at all.
     IdeModeOff = "ide-mode-off" in Settings,
-    /// The folder's own settings do not count.
-    ProjectIgnored = "project-settings-ignored" in Settings,
-    /// The administrator's settings do not count.
-    SystemIgnored = "system-settings-ignored" in Settings,
     /// It makes changes without asking.
     NoDiffs = "changes-without-asking" in Settings,
-    /// It refuses changes by itself.
-    ChangesDenied = "changes-denied" in Settings,
-    /// A hook may decide in the person's place.
-    HookDecides = "hook-decides" in Settings,
-    /// A permission rule that does nothing.
-    RuleWithoutEffect = "rule-without-effect" in Settings,
     /// It shows its changes in its own window.
     DiffsInTerminal = "diffs-in-terminal" in Settings,
     /// Pillion's hooks are not in its settings.
@@ -113,8 +103,6 @@ ids! {
     HookUntrusted = "hook-untrusted" in Settings,
     /// A setting turns Pillion's hooks off.
     HooksDisabled = "hooks-disabled" in Settings,
-    /// Another hook is about the same tools as Pillion's.
-    HookCompetes = "hook-competes" in Settings,
     /// An entry is not as this Pillion writes it.
     HookOutdated = "hook-outdated" in Settings,
     /// The program of Pillion's hooks is gone.
@@ -135,8 +123,6 @@ ids! {
     WrongFolder = "wrong-folder" in Companion,
     /// A workspace root that Claude Code cannot compare with its folder.
     RootIsLink = "root-is-a-link" in Companion,
-    /// A companion whose processes, or ports, are not seen from here.
-    OtherContainer = "other-container" in Companion,
     /// A file whose companion is gone (C6.2).
     DeadCompanion = "dead-companion" in Companion,
     /// A discovery file or its folder that belongs to another user.
@@ -147,7 +133,7 @@ ids! {
     Malformed = "malformed-file" in Companion,
     /// Others can read the token.
     FileOpen = "file-open-to-others" in Companion,
-    /// The release looks under one process id only (C2.7).
+    /// The agent takes only the companion of an ancestor process.
     OtherProcess = "other-process" in Companion,
     /// It serves the folder, and the agent takes it for another reason not.
     NotTaken = "companion-not-taken" in Companion,
@@ -159,12 +145,8 @@ ids! {
     HubVersion = "hub-version" in Companion,
     /// The port variable names a companion that is gone, or another folder's (C2.6).
     StaleVariable = "stale-variable" in Companion,
-    /// Qwen Code deletes this file when it sees it.
-    DoomedLock = "lock-file-deleted" in Companion,
     /// It dials a name that does not lead to the companion.
     ContainerHost = "container-host" in Connection,
-    /// A proxy variable that breaks its HTTP client.
-    ProxyVariable = "proxy-variable" in Connection,
     /// Somebody else listens on the companion's port.
     PortTaken = "port-taken" in Connection,
     /// The token in the file is not the companion's.

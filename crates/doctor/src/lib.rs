@@ -4,6 +4,7 @@
 //! If the agent would not connect, there is at least one problem among the findings; if it would, there is none. Codex CLI
 //! opens no session: its problems are what keeps its changes from being shown.
 
+mod asides;
 mod checks;
 mod facts;
 mod finding;

@@ -8,7 +8,8 @@ use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
 
 use super::Examination;
-use super::checks::{ide_mode, is_broken};
+use super::asides::asides;
+use super::checks::ide_mode;
 use super::facts::Facts;
 use super::facts::codex::Answer;
 use super::facts::dial::Outcome;
@@ -43,6 +44,9 @@ pub fn write(out: &mut impl Write, examination: &Examination, style: Style) -> i
         let mark = mark(examination, step);
         let line = format!("{name:<11} {}", describe(examination, step, mark));
         writeln!(out, "  {} {}", style.mark(mark), visible::one_line(&line))?;
+    }
+    for aside in asides(facts) {
+        writeln!(out, "  - {}", visible::one_line(&aside))?;
     }
     let first = examination.problems().next();
     for finding in &examination.findings {
@@ -187,8 +191,8 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
                 let state = if setting.is_on { "on" } else { "off" };
                 format!("{state}, by {}", setting.file.path.display())
             }
-            None if is_broken(facts) => "unknown".to_owned(),
-            None => "off, by default".to_owned(),
+            None if facts.setup.settings.has_ide_mode_nowhere() => "off, by default".to_owned(),
+            None => "unknown".to_owned(),
         },
         Step::Folders if facts.agent().protocol() == Protocol::Claude => {
             let home = facts.environment().base(Base::ClaudeHome);

@@ -200,7 +200,7 @@ impl Wiring {
     /// takes instead.
     pub fn overridden(&self, release: Release, terminal: &Environment) -> Vec<String> {
         let wired = self.applied(terminal);
-        let setup = Setup::read(release, &wired, terminal.current_dir());
+        let setup = Setup::read(release.agent, &wired, terminal.current_dir());
         let note = |change: &Change| {
             let (name, agent) = (change.name, release.agent);
             let value = change.value.as_ref()?.expose();
@@ -316,7 +316,7 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
 /// The variables that the agent has when it looks for a companion: besides those of the terminal,
 /// what its settings and `.env` files give it.
 fn agents(release: Release, terminal: &Environment) -> Environment {
-    let setup = Setup::read(release, terminal, terminal.current_dir());
+    let setup = Setup::read(release.agent, terminal, terminal.current_dir());
     setup.variables.all
 }
 

@@ -3,23 +3,24 @@
 //! The rules were seen from outside: they are what the program does with files, variables and folders
 //! that tests lay before it.
 
-mod lock;
-
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
 use pillion_discovery::namespaces::Visibility;
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Base;
+use pillion_protocol::claude::LockFile;
+use pillion_protocol::dialect::{Base, FileName};
 use pillion_system::process::{Answer, ask};
 
-use self::lock::{Content, Lock, Process};
-use super::content::leading_number;
-use super::read::names;
+use super::read::{bytes, names};
 use super::verdict::{Candidate, Preference, Stale, Verdict};
 use super::{Dial, Finding, Refusal, Situation, Source};
 use crate::host::Host;
-use crate::release::Change;
+use crate::release::Version;
+
+/// Since this release, lock files in the home directory are read even if a variable names another folder.
+const READS_BOTH: Version = Version::new(2, 1, 330);
 
 /// The variable that the person turns automatic connecting off with, even if `--ide` is given.
 const AUTO_CONNECT: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
@@ -40,7 +41,7 @@ pub(super) fn find(situation: &Situation<'_>) -> Finding {
     let mut judged: Vec<Judged> = search.locks().map(judge).collect();
     let refusal = search.choose(&mut judged);
     let chosen = judged.iter().find(|judged| judged.verdict.is_chosen());
-    let dials = chosen.and_then(|judged| dial(&judged.lock)).into_iter();
+    let dials = chosen.and_then(|judged| judged.lock.dial()).into_iter();
     Finding {
         ide_pid: None,
         dials: dials.collect(),
@@ -80,11 +81,20 @@ struct Search<'a> {
     situation: &'a Situation<'a>,
     /// Its working directory, by its real path.
     folder: PathBuf,
-    /// The number in the port variable.
-    port: Option<u32>,
+    /// The port in the port variable.
+    port: Option<u16>,
     skips_folders: bool,
     /// True if its terminal is one of an editor whose process it looks for.
     is_in_editor: bool,
+}
+
+/// A file with the name of a lock file.
+struct Lock {
+    path: PathBuf,
+    /// The port in its name.
+    port: u16,
+    /// Its content; none if it is not a lock file's.
+    read: Result<Option<LockFile>, ErrorKind>,
 }
 
 /// A lock file and its verdict.
@@ -105,7 +115,7 @@ impl<'a> Search<'a> {
             situation,
             folder: canonicalize(situation.current_dir)
                 .unwrap_or_else(|_| situation.current_dir.to_owned()),
-            port: port.and_then(leading_number),
+            port: port.and_then(|port| port.parse().ok()),
             skips_folders: text(SKIP_VALID_CHECK).is_some_and(|it| is_one_of(YES, it)),
             is_in_editor: is_in_editor && !is_opencode,
         }
@@ -119,14 +129,15 @@ impl<'a> Search<'a> {
         let folders = match self.situation.release.agent {
             Dialect::OpenCode => vec![usual],
             _ if configured == usual => vec![usual],
-            _ if self.situation.release.has(Change::BothFolders) => vec![configured, usual],
+            _ if self.situation.release.version >= READS_BOTH => vec![configured, usual],
             _ => vec![configured],
         };
         folders.into_iter().flat_map(|folder| {
-            // The port is the number at the beginning, whatever follows it.
             let locks = names(&folder).into_iter();
-            let locks = locks.filter(|name| name.ends_with(".lock"));
-            locks.map(move |name| Lock::read(folder.join(name)))
+            locks.filter_map(move |name| {
+                let port = FileName::PortLock.port_in(&name)?;
+                Some(Lock::read(folder.join(name), port))
+            })
         })
     }
 
@@ -134,38 +145,26 @@ impl<'a> Search<'a> {
     fn verdict(&self, lock: &Lock) -> Verdict {
         let content = match &lock.read {
             Err(kind) => return Verdict::Unreadable(*kind),
-            Ok(content) => content,
+            Ok(None) => return Verdict::Malformed,
+            Ok(Some(content)) => content,
         };
-        let Some(port) = lock.port else {
-            return Verdict::Malformed;
-        };
-        if is_gone(&content.process, lock) && !comes_back(content, lock) {
+        if is_gone(content, lock) && !comes_back(content, lock) {
             return Verdict::Stale(Stale::ProcessGone);
         }
         if self.is_named(lock) {
             return Verdict::Chosen;
         }
-        if let Some(verdict) = self.misfit(content.folders.as_deref()) {
-            return verdict;
+        let folders = content.workspace_folders.as_slice();
+        if !self.skips_folders && folders.is_empty() {
+            return Verdict::NoWorkspace;
         }
-        if self.is_in_editor && !self.is_ancestor(&content.process) {
+        if !self.skips_folders && !folders.iter().any(|root| self.contains(root)) {
+            return Verdict::OtherWorkspace;
+        }
+        if self.is_in_editor && !self.is_ancestor(content) {
             return Verdict::OtherTerminal;
         }
-        if port == 0 || port > u32::from(u16::MAX) {
-            return Verdict::Malformed;
-        }
         Verdict::Chosen
-    }
-
-    /// Why its folders do not fit, if they do not.
-    fn misfit(&self, folders: Option<&[PathBuf]>) -> Option<Verdict> {
-        let fits = |root: &PathBuf| self.contains(&self.resolved(root));
-        match folders {
-            _ if self.skips_folders => None,
-            None => Some(Verdict::Malformed),
-            Some([]) => Some(Verdict::NoWorkspace),
-            Some(folders) => (!folders.iter().any(fits)).then_some(Verdict::OtherWorkspace),
-        }
     }
 
     /// Leaves one of those that would do, or none. Why none, if so.
@@ -196,7 +195,7 @@ impl<'a> Search<'a> {
                 for judged in &mut fitting {
                     judged.verdict = Verdict::Ambiguous;
                 }
-                let ports = fitting.iter().filter_map(|it| it.lock.dialled_port());
+                let ports = fitting.iter().map(|it| it.lock.port);
                 Some(Refusal::Ambiguous(ports.collect()))
             }
         }
@@ -223,82 +222,88 @@ impl<'a> Search<'a> {
     /// Returns true if the port variable names it: then its folders and its process do not matter.
     fn is_named(&self, lock: &Lock) -> bool {
         let is_opencode = self.situation.release.agent == Dialect::OpenCode;
-        self.port.is_some() && self.port == lock.port && !is_opencode
+        self.port == Some(lock.port) && !is_opencode
     }
 
-    fn contains(&self, root: &Path) -> bool {
-        let release = self.situation.release;
-        let is_passed_over = root.parent().is_none()
-            && release.agent == Dialect::ClaudeCode
-            && !release.has(Change::RootDirectory);
-        self.folder == root || (self.folder.starts_with(root) && !is_passed_over)
-    }
-
-    /// A root as the release compares it. Links in it are not resolved, but those in the working
+    /// Returns true if its folder is this root or below it. Links in a root are not resolved, but those in the working
     /// directory are: a root that is named by a link never fits.
-    fn resolved(&self, root: &Path) -> PathBuf {
-        pillion_protocol::path::absolute(&self.folder, root)
+    fn contains(&self, root: &Path) -> bool {
+        let root = pillion_protocol::path::absolute(&self.folder, root);
+        self.folder.starts_with(root)
     }
 
-    fn is_ancestor(&self, process: &Process) -> bool {
-        let Process::Id(pid) = process else {
-            return false;
-        };
-        self.situation.chain.iter().any(|it| it.pid == *pid)
+    fn is_ancestor(&self, content: &LockFile) -> bool {
+        let pid = content.pid();
+        pid.is_some_and(|pid| self.situation.chain.iter().any(|it| it.pid == pid))
+    }
+}
+
+impl Lock {
+    fn read(path: PathBuf, port: u16) -> Self {
+        let read = bytes(&path)
+            .map(|bytes| serde_json::from_slice(&bytes).ok())
+            .map_err(|error| error.kind());
+        Self { path, port, read }
+    }
+
+    fn content(&self) -> Option<&LockFile> {
+        self.read.as_ref().ok()?.as_ref()
+    }
+
+    fn folders(&self) -> &[PathBuf] {
+        let content = self.content();
+        content.map_or(&[], |content| &content.workspace_folders)
+    }
+
+    fn dial(&self) -> Option<Dial> {
+        let content = self.content()?;
+        let is_websocket = content.transport.as_deref() == Some("ws");
+        Some(Dial {
+            host: Host::Loopback,
+            port: self.port,
+            socket: None,
+            // The other transport knows none.
+            token: content.auth_token.clone().filter(|_| is_websocket),
+            source: Source::File(self.path.clone()),
+            transport: if is_websocket {
+                super::Transport::WebSocket
+            } else {
+                super::Transport::EventSource
+            },
+        })
     }
 }
 
 /// Returns true if the agent takes the file's companion for gone when it starts, and deletes the
 /// file.
-fn is_gone(process: &Process, lock: &Lock) -> bool {
-    match process {
-        Process::Id(pid) => ask(*pid) != Answer::Here,
-        Process::Impossible => true,
+fn is_gone(content: &LockFile, lock: &Lock) -> bool {
+    match (&content.pid, content.pid()) {
+        (_, Some(pid)) => ask(pid) != Answer::Here,
+        (Some(_), None) => true,
         // It dials then, and so does this.
-        Process::None => {
-            let port = lock.dialled_port();
-            !port.is_some_and(pillion_discovery::listens)
-        }
-        Process::Any => false,
+        (None, None) => !pillion_discovery::listens(lock.port),
     }
 }
 
 /// Returns true if its companion puts a file back that the agent deleted at its start, while the agent still
 /// looks for one: it lives, in a container whose processes are not seen here. (Then the agent asks for no
 /// process.)
-fn comes_back(content: &Content, lock: &Lock) -> bool {
-    let visibility = Visibility::of(content.namespaces.as_ref(), &lock.path);
-    let port = lock.dialled_port();
-    !visibility.processes && visibility.ports && port.is_some_and(pillion_discovery::listens)
+fn comes_back(content: &LockFile, lock: &Lock) -> bool {
+    let publisher = content.pillion.as_ref();
+    let namespaces = publisher.and_then(|it| it.namespaces.as_ref());
+    let visibility = Visibility::of(namespaces, &lock.path);
+    !visibility.processes && visibility.ports && pillion_discovery::listens(lock.port)
 }
 
 impl Judged {
     fn candidate(self) -> Candidate {
         Candidate {
-            port: self.lock.dialled_port(),
+            port: Some(self.lock.port),
             roots: self.lock.folders().to_vec(),
             path: self.lock.path,
             verdict: self.verdict,
         }
     }
-}
-
-fn dial(lock: &Lock) -> Option<Dial> {
-    let content = lock.read.as_ref().ok()?;
-    let is_websocket = content.is_websocket;
-    Some(Dial {
-        host: Host::Loopback,
-        port: lock.dialled_port()?,
-        socket: None,
-        // The other transport knows none.
-        token: content.token.clone().filter(|_| is_websocket),
-        source: Source::File(lock.path.clone()),
-        transport: if is_websocket {
-            super::Transport::WebSocket
-        } else {
-            super::Transport::EventSource
-        },
-    })
 }
 
 fn is_one_of(words: [&str; 4], text: &str) -> bool {

@@ -1,183 +1,123 @@
-//! The files named after a process, in a folder of all companions: Gemini CLI, and Qwen Code's first
-//! releases, which are a copy of it.
+//! Gemini CLI's files, which are named after a process, in a folder of all companions.
 
-use std::path::Path;
+use std::cmp::Reverse;
 
 use pillion_protocol::dialect::{Base, FileName};
 use pillion_system::process::{Answer, ask};
 
-use super::content::Content;
 use super::pick::{Judged, Pick, Place};
 use super::read::{Seen, names};
 use super::verdict::{Preference, Verdict};
 use super::workspace::Fit;
-use crate::release::Change;
+use crate::release::Version;
+
+const PREFIX: &str = "gemini-ide-server";
+
+/// Since this release, only this user's files are read, each for itself, and one that does not fit serves to explain.
+const READS_OWN: Version = Version::new(0, 57, 0);
+
+/// A file and the process in its name.
+struct Named {
+    pid: u64,
+    seen: Seen,
+}
 
 impl Place<'_> {
-    /// The pick from `FOLDER/PREFIX-PID-PORT.json` and its older forms.
-    pub(super) fn pick_by_process(&self, prefix: &'static str) -> Pick {
-        let release = self.situation.release;
+    /// The pick from `FOLDER/gemini-ide-server-PID-PORT.json`, and the one file under the process alone, which goes first.
+    pub(super) fn pick_by_process(&self) -> Pick {
         let tmpdir = self.situation.environment.base(Base::TmpDir);
         let folder = tmpdir.join("gemini").join("ide");
-        let mut pick = self.pick_single(prefix, &tmpdir, &folder);
-        let several = FileName::PidPort(prefix);
-        let found = names(&folder).into_iter();
-        let seen = found.filter_map(|name| {
-            let pid = several.pid_in(&name)?;
-            Some((Seen::read(folder.join(&name), Some(pid)), name))
-        });
-        let (looked_at, others): (Vec<_>, Vec<_>) = seen.partition(|(_, name)| {
-            let exact = |pid: u32| name.starts_with(&format!("{prefix}-{pid}-"));
-            release.has(Change::EveryProcess) || self.ide_pid.is_some_and(exact)
-        });
-        let looked_at: Vec<Seen> = looked_at.into_iter().map(|(seen, _)| seen).collect();
-        if pick.chosen().is_some() {
-            for seen in looked_at {
-                pick.push(seen, Verdict::SecondChoice(Preference::FirstPlace));
-            }
-        } else {
-            pick.files.extend(self.of_several(looked_at));
-        }
-        for (seen, _) in others {
-            let verdict = self.of_other_process(&seen);
+        let mut pick = Pick::default();
+        let single = self.ide_pid.map(|pid| FileName::Pid(PREFIX).of(pid, 0));
+        if let Some(path) = single.map(|name| folder.join(name))
+            && path.symlink_metadata().is_ok()
+        {
+            let seen = Seen::read(path);
+            // Whatever it says is taken, without a look at its workspace.
+            let verdict = self.unusable(&seen).unwrap_or(Verdict::Chosen);
             pick.push(seen, verdict);
         }
+        let found = names(&folder).into_iter().filter_map(|name| {
+            let pid = FileName::PidPort(PREFIX).pid_in(&name)?;
+            let seen = Seen::read(folder.join(&name));
+            Some(Named { pid, seen })
+        });
+        let found = self.of_several(found.collect(), pick.is_open());
+        pick.files.extend(found);
+        self.not_looked_at(&mut pick);
         pick
     }
 
-    /// The files under a process alone: one of them is looked at before all others.
-    fn pick_single(&self, prefix: &'static str, tmpdir: &Path, folder: &Path) -> Pick {
-        let mut pick = Pick::default();
-        let single = FileName::Pid(prefix);
-        let (here, elsewhere) = if self.situation.release.has(Change::Decoded) {
-            (folder, tmpdir)
-        } else {
-            (tmpdir, folder)
-        };
-        for home in [here, elsewhere] {
-            for name in names(home) {
-                let Some(pid) = single.pid_in(&name) else {
-                    continue;
-                };
-                let seen = Seen::read(home.join(&name), Some(pid));
-                let wanted = self.ide_pid.map(|pid| single.of(pid, 0));
-                let verdict = if home != here {
-                    Verdict::NotLookedAt
-                } else if wanted.as_ref() == Some(&name) {
-                    self.single(&seen)
-                } else {
-                    self.of_other_process(&seen)
-                };
-                pick.push(seen, verdict);
-            }
-        }
-        pick
+    fn reads_own(&self) -> bool {
+        self.situation.release.version >= READS_OWN
     }
 
-    fn of_other_process(&self, seen: &Seen) -> Verdict {
-        Verdict::OtherProcess {
-            pid: seen.pid.unwrap_or(0),
-            wanted: self.ide_pid,
-        }
-    }
-
-    /// The one file under the process alone. Whatever it says is taken, without a look at its
-    /// workspace.
-    fn single(&self, seen: &Seen) -> Verdict {
-        let own_only = self.situation.release.has(Change::OwnFiles);
+    /// Why it can take nothing from this file, if so.
+    fn unusable(&self, seen: &Seen) -> Option<Verdict> {
         match &seen.read {
-            Err(kind) => Verdict::Unreadable(*kind),
-            Ok(text) if own_only && !text.is_own => Verdict::OtherUser,
-            Ok(text) => match &text.content {
-                Some(content) if !own_only || content.is_object() => Verdict::Chosen,
-                _ => Verdict::Malformed,
+            Err(kind) => Some(Verdict::Unreadable(*kind)),
+            Ok(text) if self.reads_own() && !text.is_own => Some(Verdict::OtherUser),
+            Ok(text) => text.content.is_none().then_some(Verdict::Malformed),
+        }
+    }
+
+    fn of_several(&self, mut found: Vec<Named>, is_open: bool) -> Vec<Judged> {
+        found.sort_by_key(|named| self.rank(named));
+        let is_spoiled = !self.reads_own() && found.iter().any(|named| named.seen.read.is_err());
+        let first = |wanted: &dyn Fn(&Named) -> bool| {
+            let mut named = found.iter();
+            let by_port = named.position(|it| wanted(it) && self.is_named(it));
+            by_port.or_else(|| found.iter().position(wanted))
+        };
+        let is_usable = |named: &Named| self.unusable(&named.seen).is_none() && !is_spoiled;
+        let fits = |named: &Named| is_usable(named) && self.fit(named) == Some(Fit::Inside);
+        let chosen = first(&fits).filter(|_| is_open);
+        let explaining = first(&is_usable);
+        let explaining = explaining.filter(|_| is_open && chosen.is_none() && self.reads_own());
+        let verdict = |at: usize, named: &Named| match self.unusable(&named.seen) {
+            Some(verdict @ Verdict::Unreadable(_)) => verdict,
+            _ if is_spoiled => Verdict::Spoiled,
+            Some(verdict) => verdict,
+            None if chosen == Some(at) => Verdict::Chosen,
+            None if explaining == Some(at) => Verdict::ChosenToExplain,
+            None => match self.fit(named) {
+                Some(Fit::Inside) => {
+                    let preference = chosen.map(|chosen| {
+                        let is_by_port = found[..chosen].iter().any(fits);
+                        self.preference(&found[chosen], named, is_by_port)
+                    });
+                    Verdict::SecondChoice(preference.unwrap_or(Preference::FirstPlace))
+                }
+                Some(Fit::Outside(_)) => Verdict::OtherWorkspace,
+                Some(Fit::Empty) | None => Verdict::NoWorkspace,
             },
-        }
-    }
-
-    fn of_several(&self, mut seen: Vec<Seen>) -> Vec<Judged> {
-        let release = self.situation.release;
-        if release.has(Change::EveryProcess) {
-            seen.sort_by_key(|seen| self.rank(seen));
-        }
-        let own_only = release.has(Change::OwnFiles);
-        let is_spoiled = !own_only && seen.iter().any(|seen| seen.read.is_err());
-        let mut failed = false;
-        let mut files: Vec<Judged> = Vec::new();
-        for seen in seen {
-            let verdict = match (&seen.read, seen.content()) {
-                (Err(kind), _) => Verdict::Unreadable(*kind),
-                (Ok(_), _) if is_spoiled => Verdict::Spoiled,
-                (Ok(text), _) if own_only && !text.is_own => Verdict::OtherUser,
-                (Ok(_), Some(content)) if is_config(content, own_only) => {
-                    self.by_workspace(content, failed)
-                }
-                (Ok(_), _) => Verdict::Malformed,
-            };
-            failed |= verdict == Verdict::EndsAttempt;
-            files.push(Judged { seen, verdict });
-        }
-        if failed {
-            let fits = files
-                .iter_mut()
-                .filter(|judged| judged.verdict == Verdict::Fallback);
-            fits.for_each(|judged| judged.verdict = Verdict::NotLookedAt);
-        } else {
-            self.decide(&mut files);
-        }
-        files
-    }
-
-    fn by_workspace(&self, content: &Content, failed: bool) -> Verdict {
-        match self.matcher.fit(&content.workspace()) {
-            Fit::Inside => Verdict::Fallback,
-            Fit::Missing | Fit::Empty => Verdict::NoWorkspace,
-            Fit::Outside(_) => Verdict::OtherWorkspace,
-            Fit::Fails if failed => Verdict::NotLookedAt,
-            Fit::Fails => Verdict::EndsAttempt,
-        }
-    }
-
-    /// Of those that fit (until now: fallbacks), takes the one of the port variable, else the first.
-    fn decide(&self, files: &mut [Judged]) {
-        let has_port = |judged: &Judged| {
-            let port = judged.seen.content().and_then(Content::raw_port_text);
-            self.port_variable.is_some() && port == self.port_variable
         };
-        let fits = |judged: &Judged| judged.verdict == Verdict::Fallback;
-        let is_parsed = |judged: &Judged| {
-            let verdict = &judged.verdict;
-            matches!(verdict, Verdict::OtherWorkspace | Verdict::NoWorkspace)
-        };
-        let best = |wanted: fn(&Judged) -> bool| {
-            let mut judged = files.iter();
-            let named = judged.position(|judged| wanted(judged) && has_port(judged));
-            named.or_else(|| files.iter().position(wanted))
-        };
-        if let Some(chosen) = best(fits) {
-            let by_port = files[..chosen].iter().any(fits);
-            for index in (0..files.len()).filter(|index| *index != chosen) {
-                if fits(&files[index]) {
-                    let (one, other) = (&files[chosen].seen, &files[index].seen);
-                    let preference = self.preference(one, other, by_port);
-                    files[index].verdict = Verdict::SecondChoice(preference);
-                }
-            }
-            files[chosen].verdict = Verdict::Chosen;
-        } else if self.situation.release.has(Change::OwnFiles)
-            && let Some(index) = best(is_parsed)
-        {
-            files[index].verdict = Verdict::ChosenToExplain;
-        }
+        let verdicts = found.iter().enumerate();
+        let verdicts: Vec<_> = verdicts.map(|(at, named)| verdict(at, named)).collect();
+        let judged = found.into_iter().zip(verdicts);
+        judged
+            .map(|(Named { seen, .. }, verdict)| Judged { seen, verdict })
+            .collect()
     }
 
-    fn preference(&self, chosen: &Seen, other: &Seen, by_port: bool) -> Preference {
-        if by_port {
+    fn fit(&self, named: &Named) -> Option<Fit> {
+        let content = named.seen.content()?;
+        Some(self.matcher.fit(&content.workspace_path))
+    }
+
+    /// Returns true if the port variable names it.
+    fn is_named(&self, named: &Named) -> bool {
+        let port = named.seen.content().map(|content| content.port);
+        self.port_variable.is_some() && port == self.port_variable
+    }
+
+    fn preference(&self, chosen: &Named, other: &Named, is_by_port: bool) -> Preference {
+        if is_by_port {
             let variable = self.situation.release.agent.port_variable();
             return Preference::PortVariable(variable.unwrap_or_default());
         }
         let (first, second) = (self.rank(chosen), self.rank(other));
-        if !self.situation.release.has(Change::EveryProcess) || first == second {
+        if first == second {
             Preference::FirstName
         } else if first.0 != second.0 {
             Preference::OwnProcess
@@ -189,20 +129,11 @@ impl Place<'_> {
     }
 
     /// Its own editor process first, then living ones, then larger ids.
-    fn rank(&self, seen: &Seen) -> (bool, bool, std::cmp::Reverse<u64>) {
-        let pid = seen.pid.unwrap_or(0);
-        let small = u32::try_from(pid).ok();
+    fn rank(&self, named: &Named) -> (bool, bool, Reverse<u64>) {
+        let small = u32::try_from(named.pid).ok();
         // A zombie answers, and on Windows all count as living.
         let lives = cfg!(windows) || small.is_some_and(|pid| ask(pid) != Answer::Nobody);
         let is_own = small.is_some() && small == self.ide_pid;
-        (!is_own, !lives, std::cmp::Reverse(pid))
-    }
-}
-
-fn is_config(content: &Content, needs_object: bool) -> bool {
-    if needs_object {
-        content.is_object()
-    } else {
-        content.is_truthy()
+        (!is_own, !lives, Reverse(named.pid))
     }
 }

@@ -1,10 +1,8 @@
 //! The process that an agent takes for its editor (C2.3): pure rules on the chain of its ancestors.
 
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 use pillion_system::process::Process;
-
-use super::content::leading_number;
-use crate::release::{Change, Release};
 
 /// The number of steps that agents climb at most.
 const MAX_STEPS: usize = 32;
@@ -12,12 +10,12 @@ const MAX_STEPS: usize = 32;
 /// The names that count as a shell, exactly.
 const SHELLS: [&str; 8] = ["zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"];
 
-/// The process that `release` takes for its editor, on this system.
+/// The process that `agent` takes for its editor, on this system.
 ///
 /// `chain` is the agent's own process and then its ancestors, nearest first. None only if it is
 /// empty and no variable names a process.
-pub fn ide_pid(release: Release, environment: &Environment, chain: &[Process]) -> Option<u32> {
-    let named = named_pid(release, environment);
+pub fn ide_pid(agent: Dialect, environment: &Environment, chain: &[Process]) -> Option<u32> {
+    let named = named_pid(agent, environment);
     named.or_else(|| {
         if cfg!(windows) {
             windows(chain)
@@ -27,12 +25,11 @@ pub fn ide_pid(release: Release, environment: &Environment, chain: &[Process]) -
     })
 }
 
-/// The process that a variable names, for a release that knows the variable.
-fn named_pid(release: Release, environment: &Environment) -> Option<u32> {
-    let name = release.agent.variables()?.pid?;
-    let value = environment.filled(name)?.to_str()?;
-    let pid = leading_number(value).filter(|pid| *pid > 0);
-    pid.filter(|_| release.has(Change::EveryProcess))
+/// The process that a variable names, for an agent that knows the variable.
+fn named_pid(agent: Dialect, environment: &Environment) -> Option<u32> {
+    let name = agent.variables()?.pid?;
+    let pid = environment.filled(name)?.to_str()?.parse().ok();
+    pid.filter(|pid| *pid > 0)
 }
 
 /// The rule on Unix: the nearest shell's grandparent, unless that is process 1 or there is none:
@@ -73,7 +70,6 @@ fn windows(chain: &[Process]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pillion_protocol::Dialect;
 
     /// Processes 100, 101, …, each the child of the next; the last one's parent is given.
     fn chain(commands: &[&str], root: u32) -> Vec<Process> {
@@ -129,23 +125,18 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_names_the_process_for_releases_that_know_it() {
-        let release = |version: &str| Release {
-            agent: Dialect::GeminiCli,
-            version: version.parse().unwrap(),
-        };
+    fn a_variable_names_the_process_for_the_agent_that_knows_it() {
         let chain = chain(&["node"], 1);
-        for (value, version, expected) in [
-            ("77", "0.31.0", 77),
-            (" 77x", "0.61.0", 77),
-            ("77", "0.30.0", 100),
-            ("0", "0.61.0", 100),
-            ("-5", "0.61.0", 100),
-            ("x", "0.61.0", 100),
+        for (value, agent, expected) in [
+            ("77", Dialect::GeminiCli, 77),
+            ("77", Dialect::QwenCode, 100),
+            ("0", Dialect::GeminiCli, 100),
+            ("-5", Dialect::GeminiCli, 100),
+            ("x", Dialect::GeminiCli, 100),
         ] {
             let environment = Environment::from_pairs([("GEMINI_CLI_IDE_PID", value)]);
-            let found = ide_pid(release(version), &environment, &chain);
-            assert_eq!(found, Some(expected), "{value} {version}");
+            let found = ide_pid(agent, &environment, &chain);
+            assert_eq!(found, Some(expected), "{value} {agent}");
         }
     }
 }

@@ -1,19 +1,21 @@
 //! The pick from all files, before anything is dialled.
 
+use std::path::Path;
+
+use pillion_protocol::discovery::{DiscoveryFile, split_roots};
+
 use super::Situation;
-use super::content::{Content, port_number};
-use super::read::Seen;
+use super::read::{Seen, names};
 use super::verdict::{Candidate, Verdict};
 use super::workspace::Matcher;
-use crate::release::Change;
 
-/// A release in its situation, with what it works out first.
+/// An agent in its situation, with what it works out first.
 pub(super) struct Place<'a> {
     pub(super) situation: &'a Situation<'a>,
     pub(super) ide_pid: Option<u32>,
     pub(super) matcher: Matcher<'a>,
-    /// The port variable's value, if the release heeds it.
-    pub(super) port_variable: Option<String>,
+    /// The port in the port variable.
+    pub(super) port_variable: Option<u16>,
 }
 
 /// A file and its verdict.
@@ -31,22 +33,33 @@ pub(super) struct Pick {
     pub(super) is_variable_rejected: bool,
     /// The files that are dialled after the chosen one, if it does not answer, in this order.
     pub(super) fallbacks: Vec<usize>,
-    /// The file at which the attempt ends instead.
-    pub(super) failing_fallback: Option<usize>,
 }
 
 impl<'a> Place<'a> {
     pub(super) fn new(situation: &'a Situation<'a>, ide_pid: Option<u32>) -> Self {
-        let release = situation.release;
-        let variable = release.agent.port_variable();
-        let value = variable.and_then(|name| situation.environment.filled(name));
-        let value = value.map(|value| value.to_string_lossy().into_owned());
-        let is_port = |value: &String| port_number(value).is_some_and(|port| port > 0);
+        let agent = situation.release.agent;
+        let variable = agent.port_variable();
+        let value = variable.and_then(|name| situation.environment.filled(name)?.to_str());
+        let port = value.and_then(|value| value.parse().ok());
         Self {
             situation,
             ide_pid,
-            matcher: Matcher::new(release, situation.current_dir),
-            port_variable: value.filter(|value| !release.has(Change::LockFile) || is_port(value)),
+            matcher: Matcher::new(agent, situation.current_dir),
+            port_variable: port.filter(|port| *port > 0),
+        }
+    }
+
+    /// Adds the agent's other files, which it does not read: those of other processes and of older releases.
+    pub(super) fn not_looked_at(&self, pick: &mut Pick) {
+        for place in self.situation.release.agent.places() {
+            let folder = self.situation.environment.directory(place);
+            let fitting = names(&folder).into_iter();
+            for name in fitting.filter(|name| place.name.fits(name)) {
+                let path = folder.join(name);
+                if !pick.knows(&path) {
+                    pick.push(Seen::read(path), Verdict::NotLookedAt);
+                }
+            }
         }
     }
 }
@@ -56,30 +69,32 @@ impl Pick {
         self.files.push(Judged { seen, verdict });
     }
 
+    pub(super) fn knows(&self, path: &Path) -> bool {
+        self.files.iter().any(|judged| judged.seen.path == path)
+    }
+
     pub(super) fn chosen(&self) -> Option<&Judged> {
         self.files.iter().find(|judged| judged.verdict.is_chosen())
     }
 
     /// Returns true if the agent still looks for one.
     pub(super) fn is_open(&self) -> bool {
-        self.chosen().is_none() && self.ending().is_none()
+        self.chosen().is_none()
     }
 
-    pub(super) fn chosen_content(&self) -> Option<&Content> {
+    pub(super) fn chosen_content(&self) -> Option<&DiscoveryFile> {
         self.chosen()?.seen.content()
     }
 
-    pub(super) fn ending(&self) -> Option<&Judged> {
-        let ends = |judged: &&Judged| judged.verdict == Verdict::EndsAttempt;
-        self.files.iter().find(ends)
-    }
-
     pub(super) fn candidates(self) -> Vec<Candidate> {
-        let candidate = |Judged { seen, verdict }| Candidate {
-            port: seen.content().and_then(Content::port),
-            roots: seen.content().map(Content::roots).unwrap_or_default(),
-            path: seen.path,
-            verdict,
+        let candidate = |Judged { seen, verdict }| {
+            let content = seen.content();
+            Candidate {
+                port: content.map(|it| it.port).filter(|port| *port > 0),
+                roots: content.map_or_else(Vec::new, |it| split_roots(&it.workspace_path)),
+                path: seen.path,
+                verdict,
+            }
         };
         self.files.into_iter().map(candidate).collect()
     }

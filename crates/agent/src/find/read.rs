@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
-
-use super::content::Content;
+use pillion_protocol::discovery::DiscoveryFile;
 
 /// Far more than a discovery file needs; what is larger is not a discovery file.
 const MAX_FILE: u64 = 1 << 20;
@@ -17,8 +16,6 @@ const MAX_FILE: u64 = 1 << 20;
 #[derive(Debug)]
 pub(crate) struct Seen {
     pub(crate) path: PathBuf,
-    /// The process id in its name.
-    pub(crate) pid: Option<u64>,
     /// The content, or the error of reading it.
     pub(crate) read: Result<Text, ErrorKind>,
 }
@@ -26,21 +23,21 @@ pub(crate) struct Seen {
 /// The content of a file.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// None if it is no JSON.
-    pub(crate) content: Option<Content>,
+    /// None if it is no discovery file's.
+    pub(crate) content: Option<DiscoveryFile>,
     /// True if it belongs to this user.
     pub(crate) is_own: bool,
     pub(crate) modified: SystemTime,
 }
 
 impl Seen {
-    pub(crate) fn read(path: PathBuf, pid: Option<u64>) -> Self {
+    pub(crate) fn read(path: PathBuf) -> Self {
         let read = read(&path).map_err(|error| error.kind());
-        Self { path, pid, read }
+        Self { path, read }
     }
 
-    /// Its content, if it was read and is JSON.
-    pub(crate) fn content(&self) -> Option<&Content> {
+    /// Its content, if it was read and is a discovery file's.
+    pub(crate) fn content(&self) -> Option<&DiscoveryFile> {
         self.read.as_ref().ok()?.content.as_ref()
     }
 
@@ -63,7 +60,7 @@ fn read(path: &Path) -> io::Result<Text> {
     let (file, metadata) = regular_file::open(path)?;
     let bytes = limited(file)?;
     Ok(Text {
-        content: bytes.and_then(|bytes| Content::parse(&bytes)),
+        content: bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()),
         is_own: is_own(&metadata),
         modified: metadata.modified()?,
     })

@@ -2,31 +2,30 @@
 //! editor (C7.1).
 
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 
-use crate::release::{Change, Release};
+/// A variable, and what it must be.
+type Terminal = (&'static str, fn(&str) -> bool);
 
-/// A variable, what it must be, and since when. Without a change: for every release.
-type Terminal = (&'static str, fn(&str) -> bool, Option<Change>);
+/// The terminal that both agents know.
+const COMMON: Terminal = ("TERM_PROGRAM", |it| it == "vscode");
 
-/// The terminals in which a release offers IDE mode.
-const TERMINALS: [Terminal; 6] = [
-    ("TERM_PROGRAM", |it| it == "vscode", None),
-    ("TERM_PROGRAM", |it| it == "sublime", Some(Change::Sublime)),
-    ("TERM_PROGRAM", |it| it == "Zed", Some(Change::Zed)),
-    ("ZED_SESSION_ID", |_| true, Some(Change::Zed)),
-    ("XCODE_VERSION_ACTUAL", |_| true, Some(Change::Zed)),
-    ("TERMINAL_EMULATOR", names_jetbrains, Some(Change::Decoded)),
+/// Those that Gemini CLI knows besides.
+const GEMINIS: [Terminal; 5] = [
+    ("TERM_PROGRAM", |it| it == "sublime"),
+    ("TERM_PROGRAM", |it| it == "Zed"),
+    ("ZED_SESSION_ID", |_| true),
+    ("XCODE_VERSION_ACTUAL", |_| true),
+    ("TERMINAL_EMULATOR", |it| {
+        it.to_lowercase().contains("jetbrains")
+    }),
 ];
 
-fn names_jetbrains(value: &str) -> bool {
-    value.to_lowercase().contains("jetbrains")
-}
-
-/// Returns true if `release` offers IDE mode in the terminal with these variables.
-pub(crate) fn is_known(release: Release, environment: &Environment) -> bool {
-    TERMINALS.iter().any(|(name, fits, since)| {
+/// Returns true if `agent` offers IDE mode in the terminal with these variables.
+pub(crate) fn is_known(agent: Dialect, environment: &Environment) -> bool {
+    let more = GEMINIS.iter().filter(|_| agent == Dialect::GeminiCli);
+    std::iter::once(&COMMON).chain(more).any(|(name, fits)| {
         let value = environment.filled(name);
-        let is_in_effect = since.is_none_or(|since| release.has(since));
-        is_in_effect && value.is_some_and(|value| fits(&value.to_string_lossy()))
+        value.is_some_and(|value| fits(&value.to_string_lossy()))
     })
 }

@@ -33,14 +33,6 @@ pub enum Verdict {
     /// It would do, but another goes first.
     #[display("second choice: {_0}")]
     SecondChoice(Preference),
-    /// It is for the editor process `pid`, and the agent looks for `wanted` only.
-    #[display("is for process {pid}; this release {}", looks_for(*wanted))]
-    OtherProcess {
-        /// The process in the file's name.
-        pid: u64,
-        /// The process that the agent takes for its editor; none if it found none.
-        wanted: Option<u32>,
-    },
     /// The agent's folder is in none of its roots.
     #[display("is for another workspace")]
     OtherWorkspace,
@@ -67,17 +59,16 @@ pub enum Verdict {
         "is ignored: another file next to it cannot be read, and this release then ignores them all"
     )]
     Spoiled,
-    /// The agent's attempt ends with an error at this file.
-    #[display("makes this release fail: it cannot handle this workspacePath")]
-    EndsAttempt,
     /// Its process is gone, and the agent passes it over.
     #[display("is ignored: its process is gone")]
     Dead,
     /// The agent takes it for stale and deletes it.
     #[display("is stale: {_0}; the agent deletes it")]
     Stale(Stale),
-    /// This release, or an agent with these variables, does not look there.
-    #[display("is not read: it is for other releases, or for a variable that is not set")]
+    /// This release, or an agent with these variables or in this terminal, does not look there.
+    #[display(
+        "is not read: it is for other releases or terminals, or for a variable that is not set"
+    )]
     NotLookedAt,
 }
 
@@ -122,13 +113,5 @@ impl Verdict {
     /// Returns true if the agent goes on with what this file says.
     pub fn is_chosen(&self) -> bool {
         matches!(self, Self::Chosen | Self::ChosenToExplain)
-    }
-}
-
-/// The process that a release looks for, in words: the one that it takes for its editor.
-fn looks_for(wanted: Option<u32>) -> String {
-    match wanted {
-        Some(pid) => format!("looks only for {pid}"),
-        None => "found no editor process".to_owned(),
     }
 }

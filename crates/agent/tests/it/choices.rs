@@ -25,10 +25,10 @@ struct Answer {
 const SITUATIONS: u64 = 300;
 
 #[test]
-#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.18.4"]
-fn as_gemini_0_18_chooses() {
-    let package = "gemini-cli-core-0.18.4";
-    let kinds = compare(package, Dialect::GeminiCli, "0.18.4", false);
+#[ignore = "takes half a minute, and needs the real agents: the client library of Gemini CLI 0.45.0"]
+fn as_gemini_0_45_chooses() {
+    let package = "gemini-cli-core-0.45.0";
+    let kinds = compare(package, Dialect::GeminiCli, "0.45.0", false);
     assert_varied(&kinds);
 }
 
@@ -41,10 +41,10 @@ fn as_gemini_0_61_chooses() {
 }
 
 #[test]
-#[ignore = "takes half a minute, and needs the real agents: Qwen Code 0.5.0"]
-fn as_qwen_0_5_chooses() {
-    let package = "qwen-code-0.5.0";
-    let kinds = compare(package, Dialect::QwenCode, "0.5.0", false);
+#[ignore = "takes half a minute, and needs the real agents: Qwen Code 0.21.2"]
+fn as_qwen_0_21_chooses() {
+    let package = "qwen-code-0.21.2";
+    let kinds = compare(package, Dialect::QwenCode, "0.21.2", false);
     assert_varied(&kinds);
 }
 
@@ -68,7 +68,6 @@ fn assert_varied(kinds: &BTreeMap<&'static str, usize>) {
         "none",
         "empty",
         "elsewhere",
-        "fails",
     ] {
         let count = kinds.get(kind).copied().unwrap_or(0);
         assert!(count > 2, "{kind}: {count} of {kinds:?}");
@@ -133,8 +132,7 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
     let config = match finding.chosen() {
         Some(chosen) => {
             let text = fs::read_to_string(&chosen.path).unwrap();
-            // JavaScript has one kind of number.
-            serde_json::from_str(&text.replace("4242.0", "4242")).unwrap()
+            serde_json::from_str(&text).unwrap()
         }
         None => Value::Null,
     };
@@ -151,7 +149,6 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
             Some(Refusal::NoCompanion) => "none",
             Some(Refusal::NoFolder) => "empty",
             Some(Refusal::OtherWorkspace(_)) => "elsewhere",
-            Some(Refusal::Fails(_)) => "fails",
             Some(
                 Refusal::Ambiguous(_)
                 | Refusal::OtherTerminal

@@ -38,12 +38,6 @@ fn as_claude_code_2_1_332_chooses() {
     compare(ClaudeRelease::Native, 0..400, 3);
 }
 
-#[test]
-#[ignore = "takes half a minute, and needs the real agents and Claude Code: cargo xtask test"]
-fn as_claude_code_2_1_112_chooses() {
-    compare(ClaudeRelease::Node, 1000..1400, 2);
-}
-
 /// Compares both in situations of these seeds, the first few of each kind: some come up ten times as often as
 /// others, and a kind is known long before the program has started.
 fn compare(release: ClaudeRelease, seeds: std::ops::Range<u64>, of_each_kind: usize) {

@@ -194,24 +194,12 @@ fn one_companion_in_both_folders_is_two_to_a_newer_release() {
     machine.variables = vec![("CLAUDE_CONFIG_DIR", config)];
     machine.lock(4001, "w", &json!({}));
     assert_eq!(dials(&machine.newest()).len(), 1);
-    let older = |machine: &Machine| machine.find(Dialect::ClaudeCode, "2.1.112", "w/p");
+    let older = |machine: &Machine| machine.find(Dialect::ClaudeCode, "2.1.153", "w/p");
     assert_eq!(older(&machine).refusal, Some(Refusal::NoCompanion));
     machine.lock_in("config", 4001, "w", &json!({}));
     let refusal = machine.newest().refusal;
     assert_eq!(refusal, Some(Refusal::Ambiguous(vec![4001, 4001])));
     assert_eq!(dials(&older(&machine)).len(), 1);
-}
-
-#[test]
-fn the_root_directory_contains_no_folder_to_an_older_release() {
-    let machine = Machine::new();
-    machine.lock(7001, "w/p", &json!({}));
-    machine.lock(7002, "w", &json!({"workspaceFolders": ["/"]}));
-    let older = machine.find(Dialect::ClaudeCode, "2.1.112", "w/p");
-    let expected = [(7001, &Verdict::Chosen), (7002, &Verdict::OtherWorkspace)];
-    assert_eq!(verdicts(&older), expected);
-    let newer = machine.newest();
-    assert_eq!(newer.refusal, Some(Refusal::Ambiguous(vec![7001, 7002])));
 }
 
 #[test]

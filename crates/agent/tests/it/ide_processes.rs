@@ -7,9 +7,9 @@ use pillion_system::process;
 use pillion_testkit::IdeProcess;
 
 const RELEASES: [(&str, Dialect, &str); 4] = [
-    ("gemini-cli-core-0.18.4", Dialect::GeminiCli, "0.18.4"),
+    ("gemini-cli-core-0.45.0", Dialect::GeminiCli, "0.45.0"),
     ("@google/gemini-cli-core", Dialect::GeminiCli, "0.61.0"),
-    ("qwen-code-0.5.0", Dialect::QwenCode, "0.5.0"),
+    ("qwen-code-0.21.2", Dialect::QwenCode, "0.21.2"),
     ("@qwen-code/qwen-code", Dialect::QwenCode, "0.24.4"),
 ];
 
@@ -62,7 +62,7 @@ fn the_editors_process_is_the_one_that_each_release_finds() {
                 agent: *agent,
                 version: version.parse().unwrap(),
             };
-            let ours = ide_pid(release, &Environment::default(), &chain);
+            let ours = ide_pid(*agent, &Environment::default(), &chain);
             assert_eq!(ours, Some(*found), "{layout}, {release}: {chain:#?}");
         }
         let steps = chain

@@ -116,7 +116,6 @@ impl World {
         for (link, target) in [
             ("w/link", "a"),
             ("w/dangling", "nowhere/at/all"),
-            ("w/loop", "loop"),
             ("link to w", "w"),
         ] {
             symlink(target, root.join(link)).unwrap();
@@ -253,83 +252,39 @@ impl Generator {
     }
 
     fn text(&mut self, port: u64) -> String {
-        match self.chance.below(60) {
+        match self.chance.below(40) {
             0 => return String::new(),
             1 => return "{\"port\": 4".to_owned(),
-            2 => return "null".to_owned(),
-            3 => {
-                return self
-                    .chance
-                    .pick(&["5", "0", "[]", "\"text\"", "false", "true"])
-                    .to_owned();
-            }
-            4 => return self.odd_text(port),
             _ => {}
         }
         let fields = [
             // Shows which file was taken.
             ("mark", Some(json!(self.files))),
-            ("workspacePath", self.workspace_field()),
-            ("port", self.port_field(port)),
+            ("workspacePath", Some(self.workspace_field())),
+            ("port", Some(json!(port))),
             ("authToken", self.token_field()),
             ("ideInfo", self.ide_field()),
             ("ppid", self.parent_field()),
         ];
         let fields = fields.into_iter();
         let given = fields.filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        Value::Object(given.collect()).to_string()
-    }
-
-    /// A whole discovery file, but for something about it.
-    fn odd_text(&mut self, port: u64) -> String {
-        let folder = json!(self.cwd);
-        let text = format!("{{\"port\":{port},\"workspacePath\":{folder}}}");
-        self.chance.pick(&[
-            format!("\u{feff}{text}"),
-            format!("{text}\0"),
-            format!(" \n{text}\n\n"),
-            text.replace('}', ",}"),
-            text.replacen('{', &format!("{{\"port\":{},", port + 1), 1),
-            text.replace(&port.to_string(), &format!("{port}.5")),
-            text.replace(&port.to_string(), &format!("\" {port}\"")),
-            text.replace(&folder.to_string(), &format!("[{folder}]")),
-            text.replacen('{', &format!("{{\"x\":\"{}\",", "y".repeat(100_000)), 1),
-        ])
-    }
-
-    fn port_field(&mut self, port: u64) -> Option<Value> {
+        let text = Value::Object(given.collect()).to_string();
         match self.chance.below(30) {
-            0 => None,
-            1 => Some(json!(port.to_string())),
-            2 => Some(self.chance.pick(&[
-                json!(0),
-                json!(null),
-                json!(70000),
-                json!("x"),
-                json!(4242.0),
-            ])),
-            _ => Some(json!(port)),
+            0 => format!(" \n{text}\n\n"),
+            1 => text.replacen('{', &format!("{{\"x\":\"{}\",", "y".repeat(100_000)), 1),
+            _ => text,
         }
     }
 
     fn token_field(&mut self) -> Option<Value> {
-        match self.chance.below(12) {
-            0 => None,
-            1 => Some(self.chance.pick(&[json!(""), json!(null), json!(7)])),
-            _ => Some(json!(format!("token-{}", self.files))),
-        }
+        let is_given = self.chance.below(12) > 0;
+        is_given.then(|| json!(format!("token-{}", self.files)))
     }
 
     fn ide_field(&mut self) -> Option<Value> {
         match self.chance.below(8) {
             0 => None,
-            1 => Some(self.chance.pick(&[
-                json!({"name": "only"}),
-                json!({"name": "", "displayName": "D"}),
-                json!("text"),
-                json!(null),
-                json!({"displayName": "only"}),
-            ])),
+            1 => Some(json!({"name": "", "displayName": "D"})),
             _ => Some(json!({"name": "kate", "displayName": "Kate"})),
         }
     }
@@ -338,23 +293,19 @@ impl Generator {
         match self.chance.below(10) {
             0..5 => Some(json!(std::process::id())),
             5 => Some(json!(DEAD)),
-            6 => Some(
-                self.chance
-                    .pick(&[json!(0), json!(null), json!("x"), json!("1"), json!(1)]),
-            ),
+            6 => Some(json!(1)),
             _ => None,
         }
     }
 
-    fn workspace_field(&mut self) -> Option<Value> {
-        Some(match self.chance.below(60) {
-            0 => return None,
-            1 => json!(null),
-            2 => self.chance.pick(&[json!(5), json!([]), json!({})]),
+    fn workspace_field(&mut self) -> Value {
+        match self.chance.below(60) {
             3..7 => json!(""),
-            7..11 => json!(json!([self.root_text(), self.root_text()]).to_string()),
+            7..11 if self.agent == Dialect::QwenCode => {
+                json!(json!([self.root_text(), self.root_text()]).to_string())
+            }
             _ => json!(self.workspace_text()),
-        })
+        }
     }
 
     fn workspace_text(&mut self) -> String {
@@ -374,19 +325,11 @@ impl Generator {
             13 => self
                 .chance
                 .pick(&[at("w/dangling"), at("w/dangling/below"), at("gone/deep")]),
-            14 if self.chance.percent(30) => {
-                self.chance
-                    .pick(&[at("w/loop"), at("w/plain/below"), at("w/plain")])
-            }
-            15 => self.chance.pick(&[
-                String::new(),
-                ".".into(),
-                "..".into(),
-                "in".into(),
-                "/".into(),
-            ]),
+            14 if self.chance.percent(30) => at("w/plain"),
+            15 => self
+                .chance
+                .pick(&[".".into(), "..".into(), "in".into(), "/".into()]),
             16 => self.cwd.display().to_string().replace(' ', "%20"),
-            17 => format!("file://{}", self.cwd.display()),
             18 => format!("{}/", self.cwd.display()),
             19 => format!("{}/../{}/.", at("w"), "w/a"),
             20 => self.odd_root(),
@@ -409,11 +352,6 @@ impl Generator {
             format!("{cwd} "),
             format!("{cwd}\n"),
             format!("{cwd};{cwd}"),
-            format!("file:{cwd}"),
-            format!("FILE://{cwd}"),
-            format!("file://{cwd}?x#y"),
-            format!("{cwd}/{}", "long".repeat(100)),
-            format!("{cwd}/%00"),
             "//".to_owned(),
             "~".to_owned(),
         ])
@@ -456,10 +394,7 @@ impl Generator {
             }
             4 => env.push((port, "4998".to_owned())),
             6..9 if self.files == 0 => env.push((port, "4997".to_owned())),
-            5 => {
-                let odd = ["x", "0", "70000", " 4000", "4000x", "04000"];
-                env.push((port, self.chance.pick(&odd).to_owned()));
-            }
+            5 => env.push((port, self.chance.pick(&["x", "0"]).to_owned())),
             _ => {}
         }
         match self.chance.below(20) {
@@ -474,9 +409,7 @@ impl Generator {
         }
         if self.agent == Dialect::GeminiCli && self.chance.percent(8) {
             let (own, dead) = (self.pid.to_string(), DEAD.to_string());
-            let value = self
-                .chance
-                .pick(&[own, "1".into(), dead, "x".into(), "-3".into()]);
+            let value = self.chance.pick(&[own, "1".into(), dead, "x".into()]);
             env.push(("GEMINI_CLI_IDE_PID", value));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_agent::find::{Change, Release};
+use pillion_agent::find::Release;
 use pillion_protocol::Dialect;
 use pillion_protocol::discovery::join_roots;
 
@@ -40,7 +40,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     if !program.has_ps && agent.opens_session() {
         let what = "the command `ps` is missing";
         let why = format!("{name} uses it to find its editor's process");
-        let finding = Finding::blocking(needs_ps(facts), Id::PsMissing, what, why);
+        let finding = Finding::warning(Id::PsMissing, what, why);
         findings.push(with_package(finding, facts, "procps"));
     }
 }
@@ -74,13 +74,6 @@ pub fn update(agent: Dialect, unpackaged: Option<&Path>) -> String {
     }
     let package = agent.package().unwrap_or(agent.name());
     format!("npm install -g {package}@latest")
-}
-
-/// Returns true if this release finds nothing without knowing its editor's process. If a companion
-/// answered all the same, it did not need to.
-fn needs_ps(facts: &Facts) -> bool {
-    let is_exact = facts.agent() == Dialect::GeminiCli && !facts.release.has(Change::EveryProcess);
-    is_exact && !facts.is_connected()
 }
 
 fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {

@@ -7,16 +7,27 @@ use pillion_agent::find::{Refusal, Verdict, Version};
 use pillion_discovery::canonicalize;
 use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
+use pillion_protocol::claude::AUTO_BY_DEFAULT;
 use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::agent::run;
-use super::{permissions, shell, variables};
+use super::settings::merged;
+use super::{shell, variables};
 use crate::setup::settings::{Content, Scope, SettingsFile};
 
 /// The oldest release that was seen not to start with an administrator's file that is broken.
 const INSISTENT: Version = Version::new(2, 1, 330);
+
+/// The first release that makes changes without asking if no setting says otherwise.
+const AUTOMATIC: Version = Version::from_numbers(AUTO_BY_DEFAULT);
+
+/// The permission modes in which it makes changes without asking.
+const WITHOUT_ASKING: [&str; 3] = ["auto", "acceptEdits", "bypassPermissions"];
+
+/// The tools that change files.
+pub const TOOLS: [&str; 2] = ["Edit", "Write"];
 
 /// Checks that its settings let it connect, and show diffs.
 pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -26,7 +37,7 @@ pub fn settings(facts: &Facts, findings: &mut Vec<Finding>) {
     let files = facts.setup.settings.files.iter();
     findings.extend(files.filter_map(|file| broken(facts, file)));
     findings.extend(not_automatic(facts));
-    permissions::check(facts, findings);
+    findings.extend(without_asking(facts));
     findings.extend(in_terminal(facts));
 }
 
@@ -68,6 +79,32 @@ fn not_automatic(facts: &Facts) -> Option<Finding> {
     // Where it would reach no companion either way, how it is started comes second.
     let finding = Finding::blocking(facts.is_connected(), Id::IdeModeOff, what, why);
     Some(finding.fix("pillion run claude"))
+}
+
+/// The permission mode that shows no diffs, unless rules have it ask about every change. Other rules are not judged.
+fn without_asking(facts: &Facts) -> Option<Finding> {
+    let set = merged(facts, &["permissions", "defaultMode"]).and_then(Value::as_str);
+    let is_default = set.is_none() && facts.release.version >= AUTOMATIC;
+    let mode = set.unwrap_or(if is_default { "auto" } else { "default" });
+    let mut files = facts.setup.settings.files.iter();
+    let asks_about = |tool: &&str| {
+        let mut lists = files.clone();
+        lists.any(|file| {
+            let asked = file.content.get(&["permissions", "ask"]);
+            let asked = asked.and_then(Value::as_array);
+            asked.is_some_and(|rules| rules.contains(&Value::from(*tool)))
+        })
+    };
+    if !WITHOUT_ASKING.contains(&mode) || TOOLS.iter().all(asks_about) {
+        return None;
+    }
+    let own = if is_default { ", its own default" } else { "" };
+    let what =
+        format!("Claude Code makes changes without asking: its permission mode is {mode:?}{own}");
+    let why = "it then shows no diffs, not even in the editor; `\"permissions\": {\"ask\": [\"Edit\", \"Write\"]}` in its settings brings them back in every mode, and so does `pillion run claude`";
+    let user = files.find(|file| file.scope == Scope::User)?;
+    let finding = Finding::note(Id::NoDiffs, what, why);
+    Some(finding.fix(shell::edit(&user.path)))
 }
 
 fn in_terminal(facts: &Facts) -> Option<Finding> {

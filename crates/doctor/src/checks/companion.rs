@@ -2,16 +2,15 @@
 
 use std::path::Path;
 
-use pillion_agent::find::{Candidate, Change, Preference, Refusal, Verdict};
+use pillion_agent::find::{Candidate, Preference, Refusal, Verdict};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::Companion;
 use pillion_discovery::version::{self, VERSION};
-use pillion_protocol::Dialect;
 
 use super::super::facts::disk::Closed;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::agent::{install_newest, run, start};
+use super::agent::{run, start};
 use super::{claude, explains_absence, folders, shell, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
@@ -125,18 +124,6 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
     }
     let name = companion.display_name();
     let mut verdicts = candidates.iter().map(|candidate| &candidate.verdict);
-    let wanted = verdicts.clone().find_map(|verdict| match verdict {
-        Verdict::OtherProcess { wanted, .. } => Some(*wanted),
-        _ => None,
-    });
-    if let Some(wanted) = wanted {
-        let looks = wanted.map_or("it cannot find its editor's process".to_owned(), |pid| {
-            format!("it looks only for files of process {pid}")
-        });
-        let what = format!("{release} does not find {name} on port {port}: {looks}");
-        let why = "this release finds a companion only from inside its editor's terminals";
-        return Finding::problem(Id::OtherProcess, what, why).fix(wire(facts, port));
-    }
     let reason = match (verdicts.next(), refusal) {
         (Some(Verdict::SecondChoice(why)), _) if !is_chosen => why.to_string(),
         (Some(verdict), _) if !is_chosen => format!("its discovery file {verdict}"),
@@ -145,7 +132,7 @@ fn not_taken(facts: &Facts, companion: &Companion) -> Finding {
     };
     let what = format!("{release} does not accept {name} on port {port}: {reason}");
     let why = "without a discovery file that it accepts, it does not try to connect";
-    Finding::problem(Id::NotTaken, what, why).fix(wire(facts, port))
+    Finding::problem(Id::NotTaken, what, why).fix(run(facts, port))
 }
 
 fn editor_unknown(facts: &Facts, port: u16) -> Finding {
@@ -158,23 +145,13 @@ fn editor_unknown(facts: &Facts, port: u16) -> Finding {
     Finding::problem(Id::EditorUnknown, what, why).fix(run(facts, port))
 }
 
-/// Wires the agent to a companion, if it is a release that lets itself be wired.
-fn wire(facts: &Facts, port: u16) -> String {
-    let agent = facts.agent();
-    if agent == Dialect::GeminiCli && !facts.release.has(Change::TokenVariable) {
-        install_newest(facts)
-    } else {
-        run(facts, port)
-    }
-}
-
 fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
     let shown = facts.folder.display();
     let roots = facts.living().flat_map(|companion| {
-        let (name, port) = (companion.display_name(), companion.port);
-        companion.roots.iter().map(move |root| (name, port, root))
+        let name = companion.display_name();
+        companion.roots.iter().map(move |root| (name, root))
     });
-    let nearest = roots.max_by_key(|(_, _, root)| folders::shared(root, &facts.folder));
+    let nearest = roots.max_by_key(|(_, root)| folders::shared(root, &facts.folder));
     let (agent, which) = (
         facts.agent(),
         match facts.agent().connects_in_roots_only() {
@@ -189,20 +166,7 @@ fn wrong_folder(facts: &Facts, explained: bool) -> Finding {
         agent.display_name()
     );
     match nearest {
-        Some((name, port, root)) if facts.checkouts.contains(root) => {
-            let what = format!(
-                "no companion serves {shown}; {name} serves {}, another checkout of the same repository",
-                root.display()
-            );
-            let why = "the files of that folder are those of another branch";
-            let fix = match facts.agent() {
-                // It takes a companion that is named by its port, whatever its folders are.
-                Dialect::ClaudeCode => run(facts, port),
-                _ => start(facts),
-            };
-            Finding::blocking(!explained, Id::WrongFolder, what, why).fix(fix)
-        }
-        Some((name, _, root)) => {
+        Some((name, root)) => {
             let what = format!(
                 "no companion serves {shown}; {name} serves {}",
                 root.display()

@@ -1,18 +1,16 @@
 //! The outcome of dialling.
 
-use pillion_agent::find::{Change, Dial, Source};
+use pillion_agent::find::{Dial, Source};
 use pillion_agent::host::{Host, hosts};
 use pillion_discovery::survey::{Companion, FoundFile};
 
 use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
-use super::agent::install_newest;
 use super::agent::run;
-use super::{files, proxies, variables};
+use super::{files, variables};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    proxies::check(facts, findings);
     if facts.is_connected() {
         return;
     }
@@ -25,7 +23,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         }
     }
     let hosts = hosts(
-        facts.release,
+        facts.agent(),
         facts.environment(),
         facts.network.in_container,
     );
@@ -106,25 +104,14 @@ fn container(facts: &Facts, companion: &Companion) -> Option<Finding> {
     );
     let why = "in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    stay_inside(facts, companion.port, companion.is_pillion(), finding)
+    stay_inside(facts, companion.port, finding)
 }
 
 /// A fix that makes the agent dial loopback in a container, where it does not by itself.
-fn stay_inside(facts: &Facts, port: u16, is_pillion: bool, finding: Finding) -> Option<Finding> {
-    let host = Host::ContainerHost;
-    if hosts(facts.release, facts.environment(), true) != [host] {
-        // It dials loopback, too, and what is wrong is there.
-        return None;
-    }
-    let command = if facts.release.has(Change::Decoded) {
-        run(facts, port)
-    } else if is_pillion {
-        format!("echo 127.0.0.1 {host} | sudo tee -a /etc/hosts")
-    } else {
-        // Others' companions may refuse that name even where it leads to them.
-        install_newest(facts)
-    };
-    Some(finding.fix(command))
+fn stay_inside(facts: &Facts, port: u16, finding: Finding) -> Option<Finding> {
+    // One that dials loopback, too, has its fault there.
+    let is_led_out = hosts(facts.agent(), facts.environment(), true) == [Host::ContainerHost];
+    is_led_out.then(|| finding.fix(run(facts, port)))
 }
 
 fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
@@ -137,7 +124,7 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
     );
     let why = "such a companion accepts only 127.0.0.1; in a container, the agent assumes that its editor is outside unless a variable says otherwise";
     let finding = Finding::problem(Id::ContainerHost, what, why);
-    stay_inside(facts, dial.port, false, finding)
+    stay_inside(facts, dial.port, finding)
 }
 
 /// The source of the port.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use pillion_agent::find::{Candidate, Refusal, Stale, Verdict};
+use pillion_agent::find::{Candidate, Verdict};
 use pillion_discovery::FileError;
 use pillion_discovery::survey::{Companion, Liveness};
-use pillion_protocol::dialect::{Base, Protocol};
+use pillion_protocol::dialect::Base;
 
 use super::super::facts::Facts;
 use super::super::facts::dial::Outcome;
@@ -23,7 +23,6 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     foreign(facts, findings);
     unread(facts, findings);
     malformed(facts, findings);
-    doomed(facts, findings);
     if !facts.disk.readable.is_empty() {
         let files = &facts.disk.readable;
         let what = format!("other users can read {}", list(files));
@@ -148,7 +147,7 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
         let why = format!("{} learns from it where its companion is", facts.agent());
         // Without the folder a companion has no place for its file.
         let is_needed = is_folder(facts, path) && facts.living().next().is_none();
-        let blocks = !facts.is_connected() && (is_decisive(facts, path) || is_needed);
+        let blocks = !facts.is_connected() && is_needed;
         let finding = Finding::blocking(blocks, Id::Unreadable, what, why);
         findings.push(finding.fix(repair(error)));
     }
@@ -162,15 +161,9 @@ fn unread(facts: &Facts, findings: &mut Vec<Finding>) {
             let what = format!("cannot read {}: {kind}", candidate.path.display());
             let why = "the agent learns from it where its companion is";
             let fix = shell::on_files("chmod u+r --", &[&candidate.path]);
-            let blocks = is_decisive(facts, &candidate.path) && !facts.is_connected();
-            findings.push(Finding::blocking(blocks, Id::Unreadable, what, why).fix(fix));
+            findings.push(Finding::warning(Id::Unreadable, what, why).fix(fix));
         }
     }
-}
-
-/// Returns true if the agent's attempt ends at this file.
-fn is_decisive(facts: &Facts, path: &Path) -> bool {
-    matches!(&facts.search.refusal, Some(Refusal::Fails(Some(ends))) if ends == path)
 }
 
 /// Returns true if discovery files of this agent lie at or below the path.
@@ -203,10 +196,7 @@ fn repair(error: &FileError) -> String {
 
 fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
     let is_bad = |candidate: &&Candidate| {
-        matches!(
-            candidate.verdict,
-            Verdict::Malformed | Verdict::EndsAttempt | Verdict::NoWorkspace
-        )
+        matches!(candidate.verdict, Verdict::Malformed | Verdict::NoWorkspace)
     };
     let seen = facts.search.candidates.iter().filter(is_bad);
     let mut files: Vec<PathBuf> = seen.map(|candidate| candidate.path.clone()).collect();
@@ -224,52 +214,9 @@ fn malformed(facts: &Facts, findings: &mut Vec<Finding>) {
     files.retain(|path| !facts.survey.unread.iter().any(|error| error.path() == path));
     for path in files {
         let what = format!("{} is not a valid discovery file", path.display());
-        let why = match facts.agent().protocol() {
-            Protocol::Companion => {
-                "a discovery file is a JSON object with `port` and `workspacePath` (C2.4); an agent cannot use this one"
-            }
-            Protocol::Claude => {
-                "a lock file is a JSON object with `pid`, `workspaceFolders`, `transport` and `authToken`; an agent cannot use this one"
-            }
-            Protocol::Copilot | Protocol::Codex => {
-                "a lock file is a JSON object with `socketPath`, `scheme`, `headers`, `pid`, `ideName`, `timestamp` and `workspaceFolders`; an agent cannot use this one"
-            }
-        };
-        let blocks = !facts.is_connected() && is_decisive(facts, &path);
+        let why = "an agent cannot use a file that is not as the format has it (C2.4)";
         let fix = shell::remove(&path);
-        findings.push(Finding::blocking(blocks, Id::Malformed, what, why).fix(fix));
-    }
-}
-
-/// Lock files that Qwen Code deletes although their companions live.
-fn doomed(facts: &Facts, findings: &mut Vec<Finding>) {
-    for candidate in &facts.search.candidates {
-        let Verdict::Stale(stale) = candidate.verdict else {
-            continue;
-        };
-        let companion = candidate.port.and_then(|port| facts.at(port));
-        if companion.is_none_or(|companion| !companion.visibility().processes) {
-            // One of a dead companion may go; of another container's, `containers` speaks.
-            continue;
-        }
-        let reason = match stale {
-            Stale::ProcessGone if facts.agent().protocol() == Protocol::Claude => {
-                "its `pid` is not a running process of yours"
-            }
-            Stale::ProcessGone => "its `ppid` is not a running process of yours",
-            Stale::NoFolder => {
-                "it has no `ppid`, and its `workspacePath` as a whole is not a folder"
-            }
-        };
-        let what = format!(
-            "{} deletes {} on sight: {reason}",
-            facts.agent().display_name(),
-            candidate.path.display()
-        );
-        let why = "the companion is running, but the agent then does not find it; the editor's plugin has to write a correct file";
-        let blocks = !facts.is_connected();
-        let finding = Finding::blocking(blocks, Id::DoomedLock, what, why);
-        findings.push(finding.fix(start(facts)));
+        findings.push(Finding::warning(Id::Malformed, what, why).fix(fix));
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use pillion_agent::find::{Change, Verdict};
+use pillion_agent::find::Verdict;
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 
 use super::super::facts::{Facts, is_for};
@@ -75,10 +76,7 @@ fn is_seen(facts: &Facts, port: u16) -> bool {
     let mut candidates = facts.search.candidates.iter();
     // A companion leaves some of its files for older releases where all look.
     candidates.any(|candidate| {
-        let is_passed_by = matches!(
-            candidate.verdict,
-            Verdict::NotLookedAt | Verdict::OtherUser | Verdict::OtherProcess { .. }
-        );
+        let is_passed_by = matches!(candidate.verdict, Verdict::NotLookedAt | Verdict::OtherUser);
         candidate.port == Some(port) && !is_passed_by
     })
 }
@@ -90,7 +88,7 @@ fn decisive(facts: &Facts) -> Base {
         Base::ClaudeConfig
     } else if facts.agent().protocol() == Protocol::Copilot {
         Base::CopilotHome
-    } else if facts.release.has(Change::LockScan) {
+    } else if facts.agent() == Dialect::QwenCode {
         Base::QwenHome
     } else {
         Base::TmpDir

@@ -4,7 +4,6 @@ use pillion_agent::find::Version;
 use pillion_hooks::HookProtocol;
 use pillion_hooks::settings::{self, CommandLine, Hook, State};
 use pillion_protocol::Dialect;
-use regex_automata::meta::Regex;
 use serde_json::{Map, Value};
 
 use super::super::facts::Facts;
@@ -47,7 +46,6 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     ];
     let has_faults = faults.iter().any(Option::is_some);
     findings.extend(faults.into_iter().flatten());
-    findings.extend(competing(facts, hooks, protocol));
     if !has_faults {
         // It asks nobody, but the hooks do.
         findings.retain(|finding| finding.id != Id::NoDiffs);
@@ -125,7 +123,7 @@ fn disabled(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
     let is_set =
         |values: &Map<String, Value>, name: &str| values.get(name) == Some(&Value::Bool(true));
     let own = (&hooks.path, is_set(&hooks.values, "disableAllHooks"));
-    let others = facts.setup.counting().filter_map(|file| {
+    let others = facts.setup.settings.counting().filter_map(|file| {
         let Content::Object(values) = &file.content else {
             return None;
         };
@@ -139,45 +137,6 @@ fn disabled(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
         "{name} runs no hooks then, or only the administrator's, so changes are made without them"
     );
     Some(Finding::warning(Id::HooksDisabled, what, why).fix(shell::edit(path)))
-}
-
-/// Another hook for the same tools, whose answer may win.
-fn competing(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
-    let event = protocol.entries("").first()?.event;
-    let tools = protocol.shown_tools();
-    let files = facts
-        .setup
-        .counting()
-        .filter_map(|file| match &file.content {
-            Content::Object(values) => Some((&file.path, values)),
-            _ => None,
-        });
-    let mut files = files.chain([(&hooks.path, &hooks.values)]);
-    let (path, other) = files.find_map(|(path, values)| {
-        let mut others = settings::hooks(values).into_iter();
-        let other = others.find(|hook| {
-            let is_ours = hook.ours(facts.agent().name()).is_some();
-            !is_ours && hook.event == event && is_about(hook.matcher.as_deref(), tools)
-        });
-        Some((path, other?))
-    })?;
-    let what = format!(
-        "another {event} hook in {} is about the same tools: `{}`",
-        path.display(),
-        other.command
-    );
-    let why = "hooks of one event run at the same time; if both change the call, the one that finishes last wins, so what is \
-               written may be something else than what you accepted";
-    Some(Finding::note(Id::HookCompetes, what, why).fix(shell::edit(path)))
-}
-
-/// Returns true if a hook with this matcher is run for one of these tools.
-pub fn is_about(matcher: Option<&str>, tools: &[impl AsRef<str>]) -> bool {
-    match matcher {
-        None | Some("" | "*") => true,
-        Some(matcher) => Regex::new(&format!("^(?:{matcher})$"))
-            .is_ok_and(|regex| tools.iter().any(|tool| regex.is_match(tool.as_ref()))),
-    }
 }
 
 /// An entry that is not as `pillion hook install` writes it: it is missing, its time is too short, or it is about fewer tools.

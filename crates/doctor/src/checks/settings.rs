@@ -1,24 +1,12 @@
 //! The agent's settings, which must let it look for a companion, merged as the agent merges them.
 
-use pillion_agent::find::{Version, is_truthy};
 use pillion_protocol::Dialect;
 use serde_json::Value;
 
 use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::shell;
-use crate::setup::owner::{Insecure, Reason};
 use crate::setup::settings::{Content, ENABLED, OLD_NAME, Scope, SettingsFile};
-use crate::setup::trust::Trust;
-
-/// Before this release, Gemini CLI moved the settings of its first months to their new names.
-const MOVED: Version = Version::new(0, 24, 0);
-
-/// Since this release, Qwen Code's own default is to make changes without asking.
-const AUTOMATIC: Version = Version::new(0, 21, 0);
-
-/// Since this release, Qwen Code knows a sandbox for its tools.
-const SANDBOXES: Version = Version::new(0, 24, 0);
 
 /// A setting that decides, and where it stands.
 pub struct Setting<'a> {
@@ -28,7 +16,7 @@ pub struct Setting<'a> {
 
 /// The file that turns IDE mode on or off, the last one that counts.
 pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
-    let mut counting = facts.setup.counting();
+    let mut counting = facts.setup.settings.counting();
     counting.find_map(|file| {
         let is_on = own_ide_mode(facts, file)?;
         Some(Setting { file, is_on })
@@ -36,32 +24,18 @@ pub fn ide_mode(facts: &Facts) -> Option<Setting<'_>> {
 }
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    let name = facts.agent().display_name();
     for file in &facts.setup.settings.files {
-        match &file.content {
-            Content::Broken(reason) => findings.push(broken(facts, file, reason)),
-            Content::Insecure(insecure) => findings.push(passed_over(facts, file, insecure)),
-            Content::Missing | Content::Object(_) => {}
+        if let Content::Broken(reason) = &file.content {
+            findings.push(broken(facts, file, reason));
         }
-    }
-    if let (Trust::Unreadable, list) = (facts.setup.trust, &facts.setup.settings.trust) {
-        let reason = list.broken.as_deref().unwrap_or_default();
-        let what = format!(
-            "{} is not a valid list of trusted folders: {reason}",
-            list.path.display()
-        );
-        let why = format!("{name} does not start with such a file");
-        let finding = Finding::problem(Id::SettingsBroken, what, why);
-        findings.push(finding.fix(shell::edit(&list.path)));
     }
     sandboxed(facts, findings);
     let setting = ide_mode(facts);
     let is_on = setting.as_ref().is_some_and(|setting| setting.is_on);
-    // A file that cannot be read may say it, and has to be fixed first.
-    if !is_on && (setting.is_some() || !is_broken(facts)) {
+    // A file that cannot be read may say it, and has to be fixed first; the folder's own may count.
+    if !is_on && (setting.is_some() || facts.setup.settings.has_ide_mode_nowhere()) {
         findings.push(off(facts, setting));
     }
-    ignored(facts, is_on, findings);
     without_asking(facts, findings);
 }
 
@@ -71,47 +45,9 @@ fn broken(facts: &Facts, file: &SettingsFile, reason: &str) -> Finding {
         "{} is not a valid settings file: {reason}",
         file.path.display()
     );
-    let blocks = is_fatal(facts, file);
-    let why = if blocks {
-        format!("{name} does not start with such a file")
-    } else {
-        format!("{name} empties the file and starts without those settings")
-    };
-    let finding = Finding::blocking(blocks, Id::SettingsBroken, what, why);
+    let why = format!("{name} does not start with such a file");
+    let finding = Finding::problem(Id::SettingsBroken, what, why);
     finding.fix(shell::edit(&file.path))
-}
-
-/// A file of the administrator's that the agent does not take for one.
-fn passed_over(facts: &Facts, file: &SettingsFile, insecure: &Insecure) -> Finding {
-    let place = insecure.path.as_path();
-    let (reason, command) = match insecure.reason {
-        Reason::Owner => ("does not belong to root", "sudo chown root:root --"),
-        Reason::Mode => ("is writable by users other than root", "sudo chmod go-w --"),
-    };
-    let shown = file.path.display();
-    let what = format!("{shown} is ignored: {} {reason}", place.display());
-    let why = format!(
-        "{} reads system settings only from places that only root can write to, such as /etc",
-        facts.release
-    );
-    let finding = Finding::warning(Id::SystemIgnored, what, why);
-    if place == file.path {
-        finding.fix(shell::on_files(command, &[place]))
-    } else {
-        // The folder may be open for a reason.
-        finding
-    }
-}
-
-/// Returns true if the agent does not start because of a settings file.
-pub fn is_broken(facts: &Facts) -> bool {
-    let mut files = facts.setup.settings.files.iter();
-    files.any(|file| matches!(file.content, Content::Broken(_)) && is_fatal(facts, file))
-}
-
-/// Qwen Code starts without a folder's own broken file.
-fn is_fatal(facts: &Facts, file: &SettingsFile) -> bool {
-    !(facts.agent() == Dialect::QwenCode && file.scope == Scope::Project)
 }
 
 fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
@@ -119,7 +55,7 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
     let files = &facts.setup.settings.files;
     let old = files
         .iter()
-        .find(|file| file.content.get(&[OLD_NAME]).is_some_and(is_truthy));
+        .find(|file| file.content.get(&[OLD_NAME]) == Some(&Value::Bool(true)));
     let what = match (&setting, old) {
         (Some(setting), _) => format!(
             "IDE mode is off: `ide.enabled` is false in {}",
@@ -135,7 +71,7 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
     let finding = Finding::problem(Id::IdeModeOff, what, why);
     match setting {
         // `/ide enable` writes the user's own file, which these overrule.
-        Some(setting) if matches!(setting.file.scope, Scope::Project | Scope::System) => {
+        Some(setting) if setting.file.scope == Scope::System => {
             finding.fix(shell::edit(&setting.file.path))
         }
         _ => finding.fix("/ide enable"),
@@ -144,9 +80,8 @@ fn off(facts: &Facts, setting: Option<Setting<'_>>) -> Finding {
 
 /// Qwen Code runs its tools in a sandbox and then leaves IDE mode out, whatever else is set.
 fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
-    let knows = facts.agent() == Dialect::QwenCode && facts.release.version >= SANDBOXES;
     let files = facts.setup.settings.files.iter();
-    let mut counting = files.filter(|file| knows && file.scope != Scope::Project);
+    let mut counting = files.filter(|_| facts.agent() == Dialect::QwenCode);
     let names = ["tools", "executionSandbox"];
     if let Some(file) = counting.find(|file| file.content.get(&names).is_some()) {
         let shown = file.path.display();
@@ -157,38 +92,14 @@ fn sandboxed(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The folder's own settings, where they say something else than what counts.
-fn ignored(facts: &Facts, is_on: bool, findings: &mut Vec<Finding>) {
-    let files = &facts.setup.settings.files;
-    let Some(project) = files.iter().find(|file| file.scope == Scope::Project) else {
-        return;
-    };
-    let differs = own_ide_mode(facts, project).is_some_and(|own| own != is_on);
-    if !differs || facts.setup.trust.is_trusted() {
-        return;
-    }
-    let name = facts.agent().display_name();
-    let what = format!("{} is ignored", project.path.display());
-    let why = format!("{name} does not trust this folder, so it ignores the folder's own settings");
-    let fix = match facts.agent() {
-        Dialect::QwenCode => "/trust",
-        _ => "/permissions trust",
-    };
-    findings.push(Finding::warning(Id::ProjectIgnored, what, why).fix(fix));
-}
-
 fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
     let agent = facts.agent();
     let names: &[&str] = match agent {
         Dialect::QwenCode => &["tools", "approvalMode"],
         _ => &["general", "defaultApprovalMode"],
     };
-    if !facts.setup.trust.is_trusted() {
-        // It then asks, whatever the setting is.
-        return;
-    }
     let set = merged(facts, names).and_then(Value::as_str);
-    let own = agent == Dialect::QwenCode && facts.release.version >= AUTOMATIC;
+    let own = agent == Dialect::QwenCode;
     let is_automatic = match set {
         Some(mode) => matches!(
             mode,
@@ -209,14 +120,13 @@ fn without_asking(facts: &Facts, findings: &mut Vec<Finding>) {
 }
 
 fn own_ide_mode(facts: &Facts, file: &SettingsFile) -> Option<bool> {
-    let moves = facts.agent() == Dialect::QwenCode || facts.release.version < MOVED;
-    let old = || file.content.get(&[OLD_NAME]).filter(|_| moves);
-    let value = file.content.get(&ENABLED).or_else(old)?;
-    (!value.is_null()).then(|| is_truthy(value))
+    let is_qwen = facts.agent() == Dialect::QwenCode;
+    let old = || file.content.get(&[OLD_NAME]).filter(|_| is_qwen);
+    file.content.get(&ENABLED).or_else(old)?.as_bool()
 }
 
 /// The last value that counts.
 pub(super) fn merged<'a>(facts: &'a Facts, names: &[&str]) -> Option<&'a Value> {
-    let mut counting = facts.setup.counting();
+    let mut counting = facts.setup.settings.counting();
     counting.find_map(|file| file.content.get(names))
 }

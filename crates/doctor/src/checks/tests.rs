@@ -1,13 +1,12 @@
 //! Facts that this machine does not have, judged.
 
+mod asides;
+mod claude;
 mod codex;
-mod containers;
 mod fixes;
 mod hooks;
-mod permissions;
-mod proxies;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pillion_agent::find::{
     self, Candidate, Dial, Refusal, Release, Source, Transport, Verdict, Version,
@@ -24,7 +23,6 @@ use crate::facts::network::Network;
 use crate::setup::Setup;
 use crate::setup::program::Program;
 use crate::setup::settings::{Content, Scope, Settings, SettingsFile};
-use crate::setup::trust::{Trust, trust};
 use crate::setup::variables::Variables;
 
 const PORT: u16 = 4242;
@@ -51,14 +49,10 @@ fn alone(agent: Dialect, version: Version) -> Facts {
                     path: PathBuf::from("/h/settings.json"),
                     content: Content::Object(settings.as_object().unwrap().clone()),
                 }],
-                trust: Default::default(),
+                of_folder: None,
             },
             hooks: None,
-            trust: Trust::Trusted,
-            variables: Variables {
-                all: Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")]),
-                ..Variables::default()
-            },
+            variables: Variables::of(&Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")])),
         },
         elsewhere: Vec::new(),
         disk: Default::default(),
@@ -74,7 +68,6 @@ fn alone(agent: Dialect, version: Version) -> Facts {
         connected: Vec::new(),
         dialled: Vec::new(),
         doubtful: Vec::new(),
-        checkouts: Vec::new(),
     }
 }
 
@@ -159,43 +152,29 @@ fn nothing_is_wrong_where_nothing_is() {
 
 #[test]
 fn a_container_is_a_matter_of_facts_not_of_this_machine() {
-    let hosts = [Host::ContainerHost];
-    for (version, fix) in [
-        (NEW, "pillion run --port 4242 gemini"),
-        (
-            Version::new(0, 20, 2),
-            "echo 127.0.0.1 host.docker.internal | sudo tee -a /etc/hosts",
-        ),
-    ] {
-        for resolves in [false, true] {
-            let mut facts = beside(GEMINI, version, &hosts, Outcome::Unreachable);
-            let publisher = serde_json::json!({"pid": 1, "version": "0.1.0"});
-            let content = &mut facts.survey.companions[0].files[0].content;
-            content.pillion = Some(serde_json::from_value(publisher).unwrap());
-            facts.network = Network {
-                in_container: true,
-                resolves,
-            };
-            let findings = judge(&facts);
-            assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
-            assert_eq!(findings[0].fix.as_deref(), Some(fix));
-            let is_said = findings[0].what.contains("does not resolve");
-            assert_eq!(is_said, !resolves, "{}", findings[0].what);
-        }
+    for resolves in [false, true] {
+        let mut facts = beside(GEMINI, NEW, &[Host::ContainerHost], Outcome::Unreachable);
+        facts.network = Network {
+            in_container: true,
+            resolves,
+        };
+        let findings = judge(&facts);
+        assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
+        let fix = findings[0].fix.as_deref();
+        assert_eq!(fix, Some("pillion run --port 4242 gemini"));
+        let is_said = findings[0].what.contains("does not resolve");
+        assert_eq!(is_said, !resolves, "{}", findings[0].what);
     }
 }
 
 #[test]
 fn an_agent_that_does_not_connect_has_a_problem_whatever_the_reason() {
-    let file = Some(PathBuf::from(FILE));
     for refusal in [
         Refusal::Unsupported,
         Refusal::NoCompanion,
         Refusal::NoFolder,
         Refusal::OtherWorkspace(vec![PathBuf::from("/x")]),
         Refusal::NoPort,
-        Refusal::Fails(file),
-        Refusal::Fails(None),
     ] {
         for agent in Dialect::AGENTS {
             let mut facts = alone(agent, NEW);
@@ -230,8 +209,9 @@ fn a_companion_that_does_not_say_its_editor_wants_a_terminal_that_is_known() {
 #[test]
 fn of_a_release_that_is_not_supported_nothing_else_is_reported() {
     for (agent, old) in [
-        (GEMINI, Version::new(0, 18, 3)),
-        (Dialect::QwenCode, Version::new(0, 4, 9)),
+        (GEMINI, Version::new(0, 44, 1)),
+        (Dialect::QwenCode, Version::new(0, 21, 1)),
+        (Dialect::ClaudeCode, Version::new(2, 1, 152)),
     ] {
         let connected = connected(true, true);
         for mut facts in [
@@ -258,73 +238,23 @@ fn no_finding_holds_a_token() {
     }
 }
 
-#[test]
-fn a_folder_that_is_not_trusted_hides_only_its_own_settings() {
-    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
-    let off = serde_json::json!({"ide": {"enabled": false}});
-    let object = off.as_object().unwrap().clone();
-    facts.setup.settings.files.push(SettingsFile {
-        scope: Scope::Project,
-        path: PathBuf::from("/w/.gemini/settings.json"),
-        content: Content::Object(object),
-    });
-    let look = |facts: &mut Facts| {
-        let environment = facts.environment();
-        facts.setup.trust = trust(
-            facts.release,
-            environment,
-            &facts.setup.settings,
-            &facts.folder,
-        );
-        ids(facts)
-    };
-    assert_eq!(
-        look(&mut facts),
-        [("project-settings-ignored", Level::Warning)]
-    );
-    let rule = |facts: &mut Facts, folder: &str, is_trusted| {
-        let folder = Path::new(folder);
-        let rule = crate::setup::settings::TrustRule {
-            length: folder.as_os_str().len(),
-            folder: folder.to_owned(),
-            is_trusted,
-        };
-        facts.setup.settings.trust.rules.push(rule);
-    };
-    rule(&mut facts, "/", true);
-    assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
-    // The longest rule decides.
-    rule(&mut facts, "/w", false);
-    assert_eq!(
-        look(&mut facts),
-        [("project-settings-ignored", Level::Warning)]
-    );
-    // Earlier releases trusted every folder.
-    facts.release.version = Version::new(0, 27, 0);
-    assert_eq!(look(&mut facts), [("ide-mode-off", Level::Problem)]);
-}
-
 /// Nothing is dialled as yet, and would fail once it is.
 #[test]
 fn a_container_is_detected_before_the_companion_is_taken() {
-    let version = Version::new(0, 20, 2);
-    let mut facts = beside(GEMINI, version, &[Host::ContainerHost], Outcome::Silent);
+    let mut facts = beside(GEMINI, NEW, &[Host::ContainerHost], Outcome::Silent);
     facts.dialled.clear();
     facts.search.dials.clear();
-    facts.search.candidates[0].verdict = Verdict::OtherProcess {
-        pid: 1,
-        wanted: Some(2),
-    };
+    facts.search.candidates[0].verdict = Verdict::NotLookedAt;
     facts.setup.variables.all = Environment::from_pairs([("TMPDIR", "/t")]);
-    assert_eq!(ids(&facts), [("other-process", Level::Problem)]);
+    assert_eq!(ids(&facts), [("companion-not-taken", Level::Problem)]);
     facts.network.in_container = true;
     let expected = [
-        ("other-process", Level::Problem),
+        ("companion-not-taken", Level::Problem),
         ("container-host", Level::Problem),
     ];
     assert_eq!(ids(&facts), expected);
     facts.network.resolves = true;
-    assert_eq!(ids(&facts), [("other-process", Level::Problem)]);
+    assert_eq!(ids(&facts), [("companion-not-taken", Level::Problem)]);
 }
 
 /// Qwen Code dials both, and nothing is to be done about the second.
@@ -349,20 +279,12 @@ fn the_containers_name_is_no_matter_where_loopback_is_dialled_too() {
 
 #[test]
 fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
-    let hosts = [Host::ContainerHost];
-    for (version, fix) in [
-        (NEW, "pillion run --port 4242 gemini"),
-        (
-            Version::new(0, 20, 2),
-            "npm install -g @google/gemini-cli@latest",
-        ),
-    ] {
-        for outcome in [Outcome::NameRefused, Outcome::Unreachable] {
-            let mut facts = beside(GEMINI, version, &hosts, outcome);
-            facts.network.in_container = true;
-            assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
-            assert_eq!(judge(&facts)[0].fix.as_deref(), Some(fix));
-        }
+    for outcome in [Outcome::NameRefused, Outcome::Unreachable] {
+        let mut facts = beside(GEMINI, NEW, &[Host::ContainerHost], outcome);
+        facts.network.in_container = true;
+        assert_eq!(ids(&facts), [("container-host", Level::Problem)]);
+        let fix = judge(&facts).remove(0).fix;
+        assert_eq!(fix.as_deref(), Some("pillion run --port 4242 gemini"));
     }
 }
 
@@ -371,11 +293,6 @@ fn what_a_broken_settings_file_does_not_contain_is_not_reported() {
     let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
     facts.setup.settings.files[0].content = Content::Broken("x".to_owned());
     assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);
-    // It starts without this one, and then nothing turns IDE mode on.
-    facts.release = Release::newest(Dialect::QwenCode);
-    facts.setup.settings.files[0].scope = Scope::Project;
-    let ids = ids(&facts);
-    assert!(ids.contains(&("ide-mode-off", Level::Problem)), "{ids:?}");
 }
 
 #[test]
@@ -387,10 +304,7 @@ fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
         Outcome::Unreachable,
     );
     facts.search.refusal = Some(Refusal::NoCompanion);
-    facts.search.candidates[0].verdict = Verdict::OtherProcess {
-        pid: 1,
-        wanted: Some(2),
-    };
+    facts.search.candidates[0].verdict = Verdict::NotLookedAt;
     facts.elsewhere.push(Elsewhere {
         base: pillion_protocol::dialect::Base::QwenHome,
         value: PathBuf::from("/q"),

@@ -18,11 +18,3 @@ pub fn unset(facts: &Facts, name: &str) -> String {
         None => format!("unset {name}"),
     }
 }
-
-/// Sets a variable right where it is set.
-pub fn change(facts: &Facts, name: &str, value: &str) -> String {
-    match facts.setup.variables.origin(name) {
-        Some(origin) => shell::edit(&origin.path),
-        None => shell::export(name, value),
-    }
-}

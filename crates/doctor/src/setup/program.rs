@@ -1,6 +1,5 @@
 //! The agent's program: where it is installed, which release it is, and what it needs to run.
 
-mod alias;
 mod reported;
 
 use std::ffi::OsStr;
@@ -26,7 +25,7 @@ const MAX_SCRIPT: u64 = 64 << 10;
 /// The facts about the agent's program.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
-    /// The path of its command; none if it is neither on PATH nor behind an alias.
+    /// The path of its command; none if it is neither on PATH nor where Claude Code's installer puts it.
     pub path: Option<PathBuf>,
     /// Its release.
     pub version: Option<Version>,
@@ -50,14 +49,10 @@ fn find(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     on_path(agent.name(), environment).or_else(|| behind_alias(agent, environment))
 }
 
-/// The program that an alias of the person's shell starts, or the one that Claude Code's own installer puts in place and
-/// writes an alias for.
+/// The program that Claude Code's own installer puts in place and writes an alias for. Other aliases are not looked for.
 pub fn behind_alias(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
-    let home = environment.home()?;
-    alias::program(agent.name(), &home).or_else(|| {
-        let path = home.join(".claude/local").join(agent.name());
-        (agent == Dialect::ClaudeCode && path.is_file()).then_some(path)
-    })
+    let path = environment.home()?.join(".claude/local").join(agent.name());
+    (agent == Dialect::ClaudeCode && path.is_file()).then_some(path)
 }
 
 /// The release that this command starts, as far as its package shows: nothing is run. The newest

@@ -167,7 +167,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     // Gemini CLI itself asks, and with "Yes" only looks for an extension that it could install.
-    let setup = || Setup::read(release, &environment, environment.current_dir());
+    let setup = || Setup::read(release.agent, &environment, environment.current_dir());
     let has_mode = companion.is_some() && agent.protocol() == Protocol::Companion;
     if has_mode && setup().settings.has_ide_mode_nowhere() {
         stderr::print(format_args!(

@@ -157,33 +157,18 @@ fn a_companion_that_does_not_tell_its_editor_is_accepted_in_any_terminal() {
     let nameless = json!({"name": "x", "displayName": ""});
     for editor in [json!(null), nameless] {
         let untold = Published::new(Some("t"), &editor).unwrap();
-        for release in [(27, 0), (36, 0), (61, 0)] {
+        for release in [(45, 0), (61, 0)] {
             assert_eq!(untold.says(release, "tmux"), vscode, "{release:?}");
             assert_eq!(untold.says(release, ""), vscode, "{release:?}");
             assert_eq!(untold.says(release, "vscode"), None, "{release:?}");
         }
         // One that this release knows does as well.
         assert_eq!(untold.says((61, 0), "Zed"), None);
-        assert_eq!(untold.says((27, 0), "Zed"), vscode);
     }
     let told = Published::new(Some("t"), &json!({"name": "x", "displayName": "X"})).unwrap();
-    for release in [(31, 0), (36, 0), (61, 0)] {
+    for release in [(45, 0), (61, 0)] {
         assert_eq!(told.says(release, "tmux"), None, "{release:?}");
     }
-}
-
-#[test]
-fn a_release_that_looks_for_another_process_takes_the_variables_alone() {
-    let vscode = Some("vscode".to_owned());
-    let editor = json!({"name": "x", "displayName": "X"});
-    let told = Published::new(Some("t"), &editor).unwrap();
-    for release in [(20, 2), (27, 0), (30, 0)] {
-        assert_eq!(told.says(release, ""), vscode, "{release:?}");
-    }
-    // Without a variable for the token it would be refused.
-    assert_eq!(told.says((20, 0), ""), None);
-    let open = Published::new(None, &editor).unwrap();
-    assert_eq!(open.says((20, 0), ""), vscode);
 }
 
 #[test]

@@ -6,7 +6,6 @@ mod codex;
 mod companion;
 mod connection;
 mod containers;
-mod dotenv;
 mod hooks;
 mod places;
 mod real;

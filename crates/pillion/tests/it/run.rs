@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
-use pillion_testkit::IdleProcess;
 
 use crate::foreign::Foreign;
 use crate::sandbox::{Sandbox, Serve};
@@ -152,37 +151,6 @@ fn the_agent_gets_every_variable_and_takes_this_process() {
     assert!(said.pid > 0);
 }
 
-/// Of Gemini CLI before 0.31, which looks for the files of its own editor's process only.
-#[test]
-fn an_old_release_outside_of_the_editor_takes_the_companion_all_the_same() {
-    let stage = Stage::new(TALKATIVE);
-    let editor = IdleProcess::start();
-    let foreign = Foreign::new();
-    let root = stage.sandbox.home.workspace();
-    foreign.serve_gemini(&stage.sandbox, editor.id(), root.to_str().unwrap(), "t");
-    let note = "note: TERM_PROGRAM is set to vscode, because Gemini CLI uses this companion only in a terminal that it knows.\n";
-    for (version, expected, told) in [
-        ("0.18.4", None, ""),
-        ("0.20.2", Some("vscode"), note),
-        ("0.31.0", None, ""),
-        ("0.61.0", None, ""),
-    ] {
-        let package = format!(r#"{{"name": "@google/gemini-cli", "version": "{version}"}}"#);
-        fs::write(stage.bin().join("package.json"), package).unwrap();
-        let said = stage.said(stage.command(["gemini"]));
-        assert_eq!(said.variable("TERM_PROGRAM"), expected, "{version}");
-        assert_eq!(said.stderr(), told, "{version}");
-        let mut env = stage.sandbox.command(["env", "--shell", "sh"]);
-        let lines = env.env("PATH", stage.path()).output().unwrap().stdout;
-        let lines = String::from_utf8(lines).unwrap();
-        assert_eq!(
-            lines.contains("TERM_PROGRAM='vscode'"),
-            expected.is_some(),
-            "{lines}"
-        );
-    }
-}
-
 #[test]
 fn how_to_turn_ide_mode_on_is_shown() {
     let stage = Stage::new(TALKATIVE);
@@ -209,17 +177,6 @@ fn how_to_turn_ide_mode_on_is_shown() {
         // Without a companion there is nothing to turn on.
         assert!(!said(agent).contains("IDE mode"));
     }
-    // Qwen Code reads its settings where the user's own file says.
-    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
-    fs::write(
-        elsewhere.join("settings.json"),
-        r#"{"ide": {"enabled": true}}"#,
-    )
-    .unwrap();
-    let variable = format!("QWEN_HOME={}\n", elsewhere.display());
-    fs::write(home.join(".qwen/.env"), variable).unwrap();
-    let _serve = stage.sandbox.serve::<&str>([]);
-    assert_eq!(said("qwen"), "");
 }
 
 #[test]
@@ -402,45 +359,6 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_found_by_the
     assert_eq!(said.variable("QWEN_CODE_IDE_SERVER_PORT"), Some(&*port));
     assert_eq!(said.variable("TMPDIR"), elsewhere.to_str());
     assert_eq!(said.stderr(), "");
-}
-
-/// An agent takes variables from `.env` files that its terminal does not have.
-#[test]
-fn a_temporary_directory_that_a_file_gives_the_agent_does_not_lead_it_away() {
-    let stage = Stage::new(TALKATIVE);
-    let own = stage.sandbox.serve::<&str>([]);
-    let tmpdir = stage.sandbox.home.tmp();
-    let tmpdir = tmpdir.to_str().unwrap();
-    // It reads the file of a folder that it trusts.
-    let settings = stage.sandbox.home.home().join(".gemini/settings.json");
-    let trusted = r#"{"ide": {"enabled": true}, "security": {"folderTrust": {"enabled": false}}}"#;
-    fs::write(settings, trusted).unwrap();
-    let run = || {
-        let mut command = stage.command(["gemini"]);
-        // Node takes it for the temporary directory, too.
-        command.env_remove("TMPDIR").env("TMP", tmpdir);
-        let said = stage.said(command);
-        let port = said.variable("GEMINI_CLI_IDE_SERVER_PORT");
-        let (port, told) = (port.map(str::to_owned), said.stderr());
-        (port, said.variable("TMPDIR").map(str::to_owned), told)
-    };
-    let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
-    let file = format!("TMPDIR={}\n", elsewhere.display());
-    let note = format!(
-        "note: TMPDIR is set to {tmpdir}, where the companion keeps the files that Gemini CLI looks for.\n"
-    );
-    let port = Some(own.port().to_string());
-    assert_eq!(run(), (port.clone(), None, String::new()));
-    stage.sandbox.home.file(".env", &file);
-    assert_eq!(run(), (port, Some(tmpdir.to_owned()), note.clone()));
-    drop(own);
-    // Of another's companion no state has its directory.
-    let foreign = Foreign::new();
-    let root = stage.sandbox.home.workspace();
-    foreign.serve_gemini(&stage.sandbox, process::id(), root.to_str().unwrap(), "t");
-    let (port, found, told) = run();
-    assert_eq!(port, Some(foreign.port().to_string()));
-    assert_eq!((found.as_deref(), told), (Some(tmpdir), note));
 }
 
 #[test]

@@ -24,34 +24,6 @@ fn expect(facts: &Facts, id: &str, fix: &str) {
     assert_eq!(first(facts), (id, Some(fix.to_owned())));
 }
 
-/// An agent whose companion serves `root` only.
-fn elsewhere(agent: Dialect, root: &str) -> Facts {
-    let version = Release::newest(agent).version;
-    let mut facts = beside(agent, version, &[], Outcome::Unreachable);
-    facts.search.refusal = Some(Refusal::OtherWorkspace(vec![PathBuf::from(root)]));
-    facts.search.candidates[0].verdict = Verdict::OtherWorkspace;
-    facts.survey.companions[0].roots = vec![PathBuf::from(root)];
-    let places = agent.discovery().places().iter();
-    let mut places = places.filter(|place| agent.reads(place));
-    let folder = facts.environment().directory(places.next().unwrap());
-    facts.survey.companions[0].files[0].path = folder.join("file");
-    facts
-}
-
-#[test]
-fn another_checkout_of_the_repository_is_not_gone_to() {
-    for (agent, fix) in [
-        (CLAUDE, "pillion run --port 4242 claude"),
-        (GEMINI, "pillion"),
-        (QWEN, "pillion"),
-    ] {
-        let mut facts = elsewhere(agent, "/main");
-        expect(&facts, "wrong-folder", "cd -- /main");
-        facts.checkouts = vec![PathBuf::from("/main")];
-        expect(&facts, "wrong-folder", fix);
-    }
-}
-
 #[test]
 fn a_folder_that_cannot_be_a_root_gets_one_above_it() {
     for (folder, fix) in [

@@ -133,7 +133,7 @@ fn what_is_not_as_it_is_installed_is_installed_again() {
 }
 
 #[test]
-fn what_turns_hooks_off_and_what_competes_with_them_is_named() {
+fn what_turns_hooks_off_is_named() {
     let edit = || format!("\"${{EDITOR:-vi}}\" {PATH}");
     let off = facts(
         Dialect::ClaudeCode,
@@ -160,24 +160,6 @@ fn what_turns_hooks_off_and_what_competes_with_them_is_named() {
         said(&managed),
         [("hooks-disabled", "\"${EDITOR:-vi}\" /etc/m.json".to_owned())]
     );
-    for (matcher, competes) in [
-        ("Edit", true),
-        (".*", true),
-        ("", true),
-        ("Bash", false),
-        ("NotEdit", false),
-    ] {
-        let other = format!(
-            "\"PreToolUse\": [{{\"matcher\": \"{matcher}\", \"hooks\": [{{\"command\": \"fmt\"}}]}}, "
-        );
-        let facts = facts(
-            Dialect::ClaudeCode,
-            NEW,
-            installed(Dialect::ClaudeCode, "\"PreToolUse\": [", &other),
-        );
-        let expected = competes.then(|| ("hook-competes", edit()));
-        assert_eq!(said(&facts), Vec::from_iter(expected), "{matcher}");
-    }
 }
 
 #[test]

@@ -55,7 +55,7 @@ pub struct OwnHooks {
 
 /// Reads what the person's settings say about hooks.
 pub fn own_hooks(setup: &Setup) -> OwnHooks {
-    let mut files = setup.settings.counting(true);
+    let mut files = setup.settings.counting();
     let said = files.find_map(|file| file.content.get(&[NO_HOOKS])?.as_bool());
     OwnHooks {
         are_disabled: said == Some(true),

@@ -1,4 +1,4 @@
-//! The effects of rules and hooks in Claude Code's settings on its diffs: what the doctor says of them.
+//! The effects of rules and hooks in Claude Code's settings on its diffs, as docs/doctor.md says.
 
 use std::fs;
 use std::time::Instant;

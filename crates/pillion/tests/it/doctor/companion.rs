@@ -11,7 +11,6 @@ use std::thread;
 
 use pillion_discovery::{CompanionState, Environment, Socket, state};
 use pillion_testkit::{Home, SOON, Size, Tmux};
-use serde_json::Value;
 
 use super::world::{CLAUDE, GEMINI, QWEN, World, in_namespace, kill};
 
@@ -428,56 +427,4 @@ fn the_doctor_changes_nothing() {
         assert_eq!(world.doctor(agent).code, 1);
     }
     assert!(before == everything(&world), "something was written");
-}
-
-/// A release that looks under one process only does not find an editor that is no ancestor.
-#[test]
-fn an_exact_release_gets_the_process_that_it_requires() {
-    let world = World::new();
-    let serve = world.serve();
-    let own = serve.child.id();
-    for file in gemini_files(&world) {
-        let name = file.file_name().unwrap().to_str().unwrap().to_owned();
-        if !name.contains(&format!("-{own}-")) {
-            fs::remove_file(&file).unwrap();
-        }
-    }
-    remove_oldest_files(&world);
-    // No variable can hold the token of the oldest.
-    world.install(GEMINI, "0.18.4");
-    let told = world.doctor(GEMINI);
-    let fix = told.expect_first("other-process", "it looks only for files of process");
-    assert_eq!(fix, "npm install -g @google/gemini-cli@latest");
-    world.install(GEMINI, "0.20.2");
-    let told = world.doctor(GEMINI);
-    let fix = told.expect_first("other-process", "it looks only for files of process");
-    assert_eq!(fix, format!("pillion run --port {} gemini", serve.port()));
-    // It does not read which editor that is, and so takes known terminals only.
-    let shown = fix.replace("pillion run", "\"$0\" run --print");
-    let output = world.command(&shown, &[]).output().unwrap();
-    let output = String::from_utf8(output.stdout).unwrap();
-    assert!(output.contains("TERM_PROGRAM=vscode"), "{output}");
-    world.install(GEMINI, "0.61.0");
-    world.doctor(GEMINI).expect_connects("other-process");
-}
-
-#[test]
-fn a_lock_file_that_qwen_code_deletes_is_named() {
-    let world = World::new();
-    let serve = world.serve();
-    let lock = world
-        .home()
-        .home()
-        .join(format!(".qwen/ide/{}.lock", serve.port()));
-    let text = fs::read_to_string(&lock).unwrap();
-    let mut content: Value = serde_json::from_str(&text).unwrap();
-    content.as_object_mut().unwrap().remove("ppid");
-    let other = world.home().other_workspace("two");
-    let roots = format!("{}:{}", world.home().workspace().display(), other.display());
-    content["workspacePath"] = roots.into();
-    fs::write(&lock, content.to_string()).unwrap();
-    remove_oldest_files(&world);
-    let told = world.doctor(QWEN);
-    told.expect("lock-file-deleted", "problem", lock.to_str().unwrap());
-    assert!(lock.exists(), "the doctor changes nothing");
 }

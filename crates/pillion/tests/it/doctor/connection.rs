@@ -1,4 +1,4 @@
-//! Dialling: containers, proxies, and other programs on the port.
+//! Dialling: containers, and other programs on the port.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -40,49 +40,18 @@ fn the_host_that_is_dialled_in_a_container_is_named() {
     in_a_container(&world, set, GEMINI).expect_connects("container-host");
     // It tries this machine first.
     in_a_container(&world, "", QWEN).expect_connects("container-host");
-    // No variable helps this one.
-    world.install(GEMINI, "0.18.4");
-    let told = in_a_container(&world, "", GEMINI);
-    let fix = told.expect("container-host", "problem", "Gemini CLI 0.18.4 dials");
-    assert!(fix.ends_with("sudo tee -a /etc/hosts"), "{fix}");
 }
 
+/// It may hold a password.
 #[test]
-fn a_proxy_variable_that_is_no_address_is_fixed_by_the_command() {
+fn a_proxy_is_named_without_its_address() {
     let world = World::new();
     let _serve = world.serve();
     for agent in [GEMINI, QWEN] {
-        let set = "export HTTP_PROXY=proxy.example:3128";
-        let told = world.after(set, agent);
-        let fix = told.expect_first("proxy-variable", "HTTP_PROXY");
-        assert_eq!(fix, "export HTTP_PROXY=http://proxy.example:3128");
-        let after = world.after(&format!("{set}\n{fix}"), agent);
-        after.expect_connects("proxy-variable");
-        let set = "export https_proxy=socks5://me:secret@proxy.example";
-        let told = world.after(set, agent);
-        let fix = told.expect_first("proxy-variable", "https_proxy");
-        assert_eq!(fix, "unset https_proxy");
+        let told = world.after("export https_proxy=http://me:secret@proxy.example", agent);
+        assert!(told.text.contains("proxy: https_proxy=…"), "{}", told.text);
         assert!(!told.text.contains("secret"), "{}", told.text);
-        let after = world.after(&format!("{set}\n{fix}"), agent);
-        after.expect_connects("proxy-variable");
     }
-}
-
-#[test]
-fn an_old_release_asks_the_proxy_for_what_is_beside_the_container() {
-    let world = World::new();
-    let _serve = world.serve();
-    world.install(GEMINI, "0.18.4");
-    let set = "export http_proxy=http://proxy.example:3128 NO_PROXY=localhost";
-    let told = in_a_container(&world, set, GEMINI);
-    let fix = told.expect(
-        "proxy-variable",
-        "problem",
-        "through the proxy in http_proxy",
-    );
-    assert_eq!(fix, "export NO_PROXY=localhost,host.docker.internal");
-    let told = in_a_container(&world, &format!("{set}\n{fix}"), GEMINI);
-    told.expect_gone("proxy-variable");
 }
 
 /// Answers every connection on a dead companion's port with this.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pillion_agent::host::is_in_container;
-use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Npm, SOON, Size, Tmux};
+use pillion_testkit::{Agent, AgentKind, Env, Home, Model, Tmux};
 use serde_json::Value;
 
 use crate::sandbox::{Sandbox, Serve};
@@ -109,14 +109,6 @@ impl Both {
         fs::write(&settings, content.to_string()).unwrap();
     }
 
-    /// Makes the agent ask whom it trusts, with the answer that it does not trust the folder.
-    fn distrust(&self, folder: &Path) {
-        self.set(|settings| settings["security"]["folderTrust"]["enabled"] = true.into());
-        let list = format!(".{}/trustedFolders.json", self.kind.name());
-        let rules = serde_json::json!({(folder.to_str().unwrap()): "DO_NOT_TRUST"});
-        fs::write(self.home().home().join(list), rules.to_string()).unwrap();
-    }
-
     fn serve(&self) -> Serve {
         self.sandbox.serve::<&str>([])
     }
@@ -184,104 +176,6 @@ fn gemini_without_ide_mode_is_as_the_doctor_says() {
 #[ignore = "needs the real agents: cargo xtask test"]
 fn qwen_without_ide_mode_is_as_the_doctor_says() {
     ide_mode_off(AgentKind::Qwen);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_fails_on_a_proxy_variable_as_the_doctor_says() {
-    let mut both = Both::new(AgentKind::Qwen);
-    let _serve = both.serve();
-    let folder = both.home().workspace();
-    both.more.set("HTTPS_PROXY", "proxy.example:3128");
-    both.fails_in(&folder, "proxy-variable");
-    // One that is an address does no harm, be it the wrong one.
-    both.more.set("HTTPS_PROXY", "http://127.0.0.1:9");
-    both.connects_in(&folder);
-}
-
-/// This one does not even start.
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_fails_on_a_proxy_variable_as_the_doctor_says() {
-    let mut both = Both::new(AgentKind::Gemini);
-    let _serve = both.serve();
-    both.more.set("HTTPS_PROXY", "proxy.example:3128");
-    gemini_ends(&both, "proxy-variable", "Invalid URL");
-}
-
-/// Gemini CLI says what it says and ends; the doctor says that it would.
-fn gemini_ends(both: &Both, id: &str, says: &str) {
-    let folder = both.home().workspace();
-    assert_eq!(both.verdict(&folder), Err(id.to_owned()));
-    let tmux = Tmux::start();
-    let command = [Npm::from_env().bin().join("gemini")];
-    let pane = tmux.spawn("gemini", Size::new(100, 40), &both.env(), &folder, &command);
-    pane.wait_exit(SOON);
-    // tmux moves the screen up by a line when a program has ended.
-    let screen = pane.scrollback();
-    assert!(screen.contains(says), "{screen}");
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_takes_variables_from_a_file_as_the_doctor_says() {
-    let both = Both::new(AgentKind::Gemini);
-    let _serve = both.serve();
-    both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
-    gemini_ends(&both, "proxy-variable", "Invalid URL");
-    let folder = both.home().workspace();
-    both.distrust(&folder);
-    both.connects_in(&folder);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_takes_variables_from_a_file_as_the_doctor_says() {
-    let both = Both::new(AgentKind::Qwen);
-    let _serve = both.serve();
-    let folder = both.home().workspace();
-    let file = both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
-    both.fails_in(&folder, "proxy-variable");
-    // Not where it is Qwen Code's own folder.
-    fs::write(&file, "QWEN_HOME=/nowhere\nTMPDIR=/nowhere\n").unwrap();
-    both.connects_in(&folder);
-    both.set(|settings| settings["env"]["HTTPS_PROXY"] = "proxy.example:3128".into());
-    both.fails_in(&folder, "proxy-variable");
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn qwen_reads_no_file_of_an_untrusted_folder_as_the_doctor_says() {
-    let both = Both::new(AgentKind::Qwen);
-    let _serve = both.serve();
-    let folder = both.home().workspace();
-    both.home().file(".env", "HTTPS_PROXY=proxy.example:3128\n");
-    both.distrust(&folder);
-    both.connects_in(&folder);
-}
-
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_needs_its_list_of_trusted_folders_as_the_doctor_says() {
-    let both = Both::new(AgentKind::Gemini);
-    let _serve = both.serve();
-    both.distrust(&both.home().workspace());
-    let list = both.home().home().join(".gemini/trustedFolders.json");
-    fs::write(list, "{broken").unwrap();
-    gemini_ends(&both, "settings-broken", "trustedFolders.json");
-}
-
-/// The file lies below a folder where every user can write.
-#[test]
-#[ignore = "needs the real agents: cargo xtask test"]
-fn gemini_passes_over_a_system_file_that_is_not_roots_as_the_doctor_says() {
-    let mut both = Both::new(AgentKind::Gemini);
-    let _serve = both.serve();
-    let system = both.home().root().join("system.json");
-    fs::write(&system, r#"{"ide": {"enabled": false}}"#).unwrap();
-    both.more.set("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &system);
-    let folder = both.home().workspace();
-    both.connects_in(&folder);
 }
 
 /// If this machine is a container, the agent dials out of it; elsewhere it connects. The doctor

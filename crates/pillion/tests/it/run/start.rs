@@ -228,17 +228,17 @@ fn of_a_release_that_is_too_old_it_says_which_is_supported_and_how_to_update_it(
     for (agent, version, told) in [
         (
             Dialect::GeminiCli,
-            "0.17.1",
-            "warning: Gemini CLI 0.17.1 is installed, and 0.18.4 is the oldest release that Pillion supports\n\
+            "0.44.1",
+            "warning: Gemini CLI 0.44.1 is installed, and 0.45.0 is the oldest release that Pillion supports\n\
              hint: Update it with `npm install -g @google/gemini-cli@latest`.\n",
         ),
         (
             Dialect::QwenCode,
-            "0.4.1",
-            "warning: Qwen Code 0.4.1 is installed, and 0.5.0 is the oldest release that Pillion supports\n\
+            "0.15.10",
+            "warning: Qwen Code 0.15.10 is installed, and 0.21.2 is the oldest release that Pillion supports\n\
              hint: Update it with `npm install -g @qwen-code/qwen-code@latest`.\n",
         ),
-        (Dialect::GeminiCli, "0.18.4", ""),
+        (Dialect::GeminiCli, "0.45.0", ""),
     ] {
         let package = agent.package().unwrap();
         let package = format!(r#"{{"name": "{package}", "version": "{version}"}}"#);
