@@ -2,7 +2,7 @@
 //!
 //! ```sh
 //! cargo run -p pillion-agent --example find            # the newest releases
-//! cargo run -p pillion-agent --example find 0.18.4     # that release of Gemini CLI
+//! cargo run -p pillion-agent --example find 0.45.0     # that release of Gemini CLI
 //! ```
 
 use std::io::{self, Write as _};

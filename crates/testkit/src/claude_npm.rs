@@ -12,7 +12,7 @@ const VARIABLE: &str = "PILLION_TEST_CLAUDE";
 pub enum ClaudeRelease {
     /// 2.1.332, a native program.
     Native,
-    /// 2.1.112, the last that runs on Node.
+    /// 2.1.112, the last that runs on Node. Pillion no longer predicts what it connects to, but goes on serving it.
     Node,
 }
 

@@ -17,10 +17,6 @@ use super::read::{bytes, names};
 use super::verdict::{Candidate, Preference, Stale, Verdict};
 use super::{Dial, Finding, Refusal, Situation, Source};
 use crate::host::Host;
-use crate::release::Version;
-
-/// Since this release, lock files in the home directory are read even if a variable names another folder.
-const READS_BOTH: Version = Version::new(2, 1, 330);
 
 /// The variable that the person turns automatic connecting off with, even if `--ide` is given.
 const AUTO_CONNECT: &str = "CLAUDE_CODE_AUTO_CONNECT_IDE";
@@ -129,8 +125,7 @@ impl<'a> Search<'a> {
         let folders = match self.situation.release.agent {
             Dialect::OpenCode => vec![usual],
             _ if configured == usual => vec![usual],
-            _ if self.situation.release.version >= READS_BOTH => vec![configured, usual],
-            _ => vec![configured],
+            _ => vec![configured, usual],
         };
         folders.into_iter().flat_map(|folder| {
             let locks = names(&folder).into_iter();

@@ -268,13 +268,9 @@ fn a_lock_file_is_no_temporary_file() {
     let _serve = world.serve();
     assert!(world.home().home().starts_with("/tmp"));
     remove_oldest_files(&world);
-    world.install(QWEN, "0.10.1");
-    let told = world.doctor(QWEN);
-    told.expect_first(
-        "companion-not-taken",
-        "Qwen Code 0.10.1 does not accept Pillion",
-    );
-    told.expect_gone("tmpdir-differs");
+    world.doctor(QWEN).expect_connects("tmpdir-differs");
+    let told = world.after("export QWEN_HOME=/nowhere", QWEN);
+    told.expect("tmpdir-differs", "problem", "/.qwen");
 }
 
 /// They are one companion.

@@ -29,7 +29,6 @@ fn hooks_are_installed_by_the_doctors_advice_and_repaired_by_it() {
     assert_eq!(fix, "pillion hook install claude");
     let told = world.after(&format!("{fix} >/dev/null"), CLAUDE);
     told.expect_connects("hook-missing");
-    told.expect_gone("hook-decides");
     told.expect_gone("changes-without-asking");
     told.expect("hooks-installed", "note", "and Claude Code runs them");
     let installed = fs::read_to_string(&settings).unwrap();
@@ -67,6 +66,10 @@ fn hooks_are_installed_by_the_doctors_advice_and_repaired_by_it() {
     let other = json!({"hooks": {"PreToolUse": [{"matcher": "Write", "hooks": [{"type": "command", "command": "fmt\u{1b}"}]}]}});
     fs::write(folder.join("settings.json"), other.to_string()).unwrap();
     let told = world.doctor(CLAUDE);
-    told.expect("hook-competes", "note", "project/.claude/settings.json");
+    let named = format!(
+        "other hooks in {}/settings.json: PreToolUse",
+        folder.display()
+    );
+    assert!(told.text.contains(&named), "{}", told.text);
     assert!(!told.text.contains('\u{1b}'), "{}", told.text);
 }
