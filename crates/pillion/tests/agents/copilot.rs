@@ -155,16 +155,21 @@ fn copilot_connects_by_itself_and_its_model_reads_what_is_selected() {
 fn copilot_writes_what_is_accepted_and_nothing_that_is_rejected_byte_for_byte() {
     let scene = Scene::new();
     writes_edited_files_byte_for_byte(&scene, |kind| REJECTED_TOO.contains(&kind));
-    writes_new_files_byte_for_byte(&scene);
+    writes_new_files_byte_for_byte(&scene, &[("new-crlf.txt", "one\r\ntwo")]);
 }
 
 #[test]
 #[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_writes_what_is_accepted_in_other_encodings_byte_for_byte() {
+    let scene = Scene::new();
     // Its own tools read no UTF-16.
-    writes_edited_files_byte_for_byte(&Scene::new(), |kind| {
+    writes_edited_files_byte_for_byte(&scene, |kind| {
         !REJECTED_TOO.contains(&kind) && !kind.starts_with("utf16")
     });
+    // It makes no folder.
+    fs::create_dir(scene.home.workspace().join("there")).expect("the workspace is ours");
+    let files = [("new.txt", "one\ntwo\n"), ("there/third.txt", "x")];
+    writes_new_files_byte_for_byte(&scene, &files);
 }
 
 /// Whatever the encoding, it writes nothing then: once with marks and line endings that it would lose, once without.
@@ -191,16 +196,10 @@ fn writes_edited_files_byte_for_byte(scene: &Scene, is_chosen: impl Fn(&str) -> 
     }
 }
 
-fn writes_new_files_byte_for_byte(scene: &Scene) {
-    // It makes no folder.
-    fs::create_dir(scene.home.workspace().join("there")).expect("the workspace is ours");
-    for (file, text) in [
-        ("new.txt", "one\ntwo\n"),
-        ("new-crlf.txt", "one\r\ntwo"),
-        ("there/third.txt", "x"),
-    ] {
+fn writes_new_files_byte_for_byte(scene: &Scene, files: &[(&str, &str)]) {
+    for (file, text) in files {
         let path = scene.home.workspace().join(file);
-        scene.propose(Turn::write_file(&path, text), file);
+        scene.propose(Turn::write_file(&path, *text), file);
         scene.review.accept(file);
         scene.copilot.wait_for(&format!("{file} is done"));
         assert_bytes(&path, text.as_bytes());

@@ -58,7 +58,7 @@ fn some<T>(
 }
 
 #[test]
-#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
 fn copilot_applies_patches_as_is_expected_of_it_byte_for_byte() {
     let (home, model) = (Home::new(), Model::start());
     Copilot::set_up(&home, &home.workspace());
