@@ -10,7 +10,6 @@
 
 mod answer;
 mod calls;
-mod json;
 mod message;
 mod toolset;
 

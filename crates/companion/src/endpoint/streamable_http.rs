@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::Either;
-use futures_util::{StreamExt, stream};
+use futures_util::stream;
 use http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use hyper::body::Incoming;
@@ -85,16 +84,12 @@ fn answered(
     answer: impl Future<Output = Option<Answer>> + Send + 'static,
     interval: Duration,
 ) -> impl futures_util::Stream<Item = Vec<u8>> + Send + 'static {
-    let waiting = stream::unfold(Some(Box::pin(answer)), move |answer| async move {
+    stream::unfold(Some(Box::pin(answer)), move |answer| async move {
         let mut answer = answer?;
         match tokio::time::timeout(interval, &mut answer).await {
-            Ok(answer) => Some((Either::Left(answer), None)),
-            Err(_) => Some((Either::Right(KEEP_ALIVE.to_vec()), Some(answer))),
+            Ok(answer) => Some((event(&answer?), None)),
+            Err(_) => Some((KEEP_ALIVE.to_vec(), Some(answer))),
         }
-    });
-    waiting.flat_map(|next| match next {
-        Either::Left(answer) => stream::iter(answer.into_iter().flat_map(event)).left_stream(),
-        Either::Right(comment) => stream::iter([comment]).right_stream(),
     })
 }
 
@@ -155,7 +150,7 @@ fn open(
     let opened = shared.mcp.open(agent, request);
     // A refusal would end the agent's attempt.
     if let Err(OpenError::UnknownRevision(answer)) = opened {
-        return Ok(response::events(stream::iter(event(answer))));
+        return Ok(response::events(stream::iter([event(&answer)])));
     }
     let (session, answer) = opened.map_err(|error| match error {
         // A client of a revision without sessions learns which ones have them.
@@ -176,7 +171,7 @@ fn open(
             Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         }
     })?;
-    let mut response = response::events(stream::iter(event(answer)));
+    let mut response = response::events(stream::iter([event(&answer)]));
     let session = HeaderValue::from_str(&session).expect("an id is letters and digits");
     response.headers_mut().insert(SESSION_HEADER, session);
     Ok(response)
@@ -234,8 +229,11 @@ fn is_json(headers: &HeaderMap) -> bool {
 const EVENT_START: &[u8] = b"data: ";
 const EVENT_END: &[u8] = b"\n\n";
 
-fn event(answer: Answer) -> impl Iterator<Item = Vec<u8>> {
-    answer.into_pieces(EVENT_START, EVENT_END)
+fn event(answer: &Answer) -> Vec<u8> {
+    let mut event = EVENT_START.to_vec();
+    answer.write_to(&mut event);
+    event.extend_from_slice(EVENT_END);
+    event
 }
 
 /// A request that gets an error instead of a stream.
@@ -264,6 +262,7 @@ fn not_acceptable(kinds: &str) -> Refusal {
 mod tests {
     use std::pin::pin;
 
+    use futures_util::StreamExt;
     use tokio::sync::oneshot;
 
     use super::*;

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;
 use serde_json::{Map, Value};
 
-use super::json;
 use crate::ids::RequestId;
 
 /// JSON-RPC's code for a text that is no JSON.
@@ -64,8 +63,8 @@ impl Message {
         if bytes.trim_ascii_start().starts_with(b"[") {
             return Err(invalid("batches are not supported: send one message"));
         }
-        let usual = json::read(bytes).and_then(|value| Fields::deserialize(value).ok());
-        let fields = usual.map_or_else(|| parse_unusual(bytes), Ok)?;
+        let fields: Fields = serde_json::from_slice(bytes)
+            .or_else(|error| parse_without_halves(bytes).ok_or_else(|| not_json(&error)))?;
         if fields.jsonrpc.as_ref().and_then(Value::as_str) != Some("2.0") {
             return Err(invalid("jsonrpc is not \"2.0\""));
         }
@@ -105,12 +104,6 @@ fn invalid(reason: &str) -> Malformed {
         code: INVALID_REQUEST,
         reason: reason.to_owned(),
     }
-}
-
-/// Any message, or why it is none.
-fn parse_unusual(bytes: &[u8]) -> Result<Fields, Malformed> {
-    serde_json::from_slice(bytes)
-        .or_else(|error| parse_without_halves(bytes).ok_or_else(|| not_json(&error)))
 }
 
 /// A message that only half a character keeps from being read.
@@ -195,5 +188,83 @@ mod tests {
             let refused = Message::parse(bad.as_bytes()).unwrap_err();
             assert_eq!(refused.code, code, "{bad} {refused:?}");
         }
+    }
+
+    /// Reads a notification whose parameters are this JSON.
+    fn params(json: &[u8]) -> Result<Map<String, Value>, Malformed> {
+        let before = br#"{"jsonrpc":"2.0","method":"a","params":"#;
+        match Message::parse(&[before, json, b"}"].concat())? {
+            Message::Notification { params, .. } => Ok(params),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_json_allows_at_its_limits_is_read() {
+        let read = |json: &str| Value::Object(params(json.as_bytes()).unwrap());
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100), "]".repeat(100));
+        assert_eq!(read(&deep).to_string(), deep);
+        for (json, expected) in [
+            (r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#),
+            (r#"{"a":{"b":1,"b":2}}"#, r#"{"a":{"b":2}}"#),
+            (
+                r#"{"a":18446744073709551615}"#,
+                r#"{"a":18446744073709551615}"#,
+            ),
+            (
+                r#"{"a":18446744073709551616}"#,
+                r#"{"a":1.8446744073709552e+19}"#,
+            ),
+            (r#"{"a":1e-999}"#, r#"{"a":0.0}"#),
+            (
+                r#"{"a\ud800":"\udc00\ud83d\ude00\\"}"#,
+                "{\"a\u{fffd}\":\"\u{fffd}😀\\\\\"}",
+            ),
+        ] {
+            assert_eq!(read(json).to_string(), expected, "{json}");
+        }
+        let long = format!(
+            "{}\\u0041\\n{}",
+            "é\\\"".repeat(100_000),
+            "\u{2028}".repeat(100)
+        );
+        let text = format!("{}A\n{}", "é\"".repeat(100_000), "\u{2028}".repeat(100));
+        assert_eq!(read(&format!("{{\"a\":\"{long}\"}}"))["a"], text);
+    }
+
+    #[test]
+    fn what_json_does_not_allow_is_an_error_of_parsing() {
+        let deep = "[".repeat(100_000);
+        let deep_objects = "{\"a\":".repeat(100_000);
+        let closed = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        for value in [
+            deep.as_bytes(),
+            deep_objects.as_bytes(),
+            closed.as_bytes(),
+            b"1e999",
+            b"01",
+            b"-",
+            b"NaN",
+            b"\"\n\"",
+            b"\"\x1f\"",
+            b"\"\\x\"",
+            b"\"\\u00g0\"",
+            b"\"\\ud800\xff\"",
+            b"\"\xff\"",
+            b"\"\xc3\"",
+            b"\"\xed\xa0\x80\"",
+            b"\"",
+            b"'a'",
+            b"[1,]",
+        ] {
+            let refused = params(&[b"{\"a\":", value, b"}"].concat()).unwrap_err();
+            let shown = &value[..value.len().min(40)];
+            assert_eq!(refused.code, PARSE_ERROR, "{}", shown.escape_ascii());
+        }
+        let id = r#"{"jsonrpc":"2.0","id":18446744073709551616,"method":"a"}"#;
+        assert_eq!(
+            Message::parse(id.as_bytes()).unwrap_err().code,
+            INVALID_REQUEST
+        );
     }
 }
