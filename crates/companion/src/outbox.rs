@@ -6,6 +6,9 @@
 //! gets it. If that cannot be known, an agent that sent a request since has read it, and to any
 //! other it is delivered again: agents ignore an outcome of a diff that they have settled, and a diff
 //! that they open anew withdraws it first.
+//!
+//! No simpler rule keeps that promise: an outcome that counted as delivered once it is sent would be lost if the agent
+//! closes its stream in that moment, and one that every next stream got again would be heard twice.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
