@@ -15,7 +15,7 @@ use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, ReviewChoice};
-use pillion_view::{Chosen as ViewChosen, EditorEvent, Status, TurnNews};
+use pillion_view::{Chosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
 use self::asked::{Asked, Requests};
@@ -23,7 +23,7 @@ use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 pub use self::messages::DidChangeWorkspace;
 use self::messages::{
-    CHANGES, Choose, Chosen, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
+    CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
     DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT,
     Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES,
     TAKE_BACK, UNDO, WORKSPACE,
@@ -126,7 +126,7 @@ impl Plugin {
                 answer,
             },
             // The person typed it.
-            Err(why) => Action::answer(request, answer(ViewChosen::refused(why))),
+            Err(why) => Action::answer(request, answer(Chosen::refused(why))),
         }
     }
 
@@ -166,8 +166,8 @@ impl Plugin {
 }
 
 /// The answer about the outcome of a choice.
-fn chosen(chosen: ViewChosen) -> Result<Value, ResponseError> {
-    Ok(serde_json::to_value(Chosen::from(chosen)).unwrap_or_default())
+fn chosen(chosen: Chosen) -> Result<Value, ResponseError> {
+    Ok(serde_json::to_value(chosen).unwrap_or_default())
 }
 
 impl ClientProfile for Plugin {
@@ -216,7 +216,7 @@ impl ClientProfile for Plugin {
     fn done(&mut self, done: Done) -> Vec<Action> {
         let answer = match done {
             Done::Ruled { key, ruling } => self.diffs.ruled(key, ruling).map(Action::Send),
-            Done::Listed { request, list } => changes::listed(request, list),
+            Done::Listed { request, list } => changes::listed(request, &list),
             Done::Acted { request, done } => changes::acted(request, done),
             _ => None,
         };

@@ -5,15 +5,12 @@ use std::path::PathBuf;
 use lsp_server::RequestId;
 use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{
-    ActDone, BufferText, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant,
-    TakeBack as ViewTakeBack,
+    ActDone, BufferText, ChangesAct, ChangesList, Meant, TakeBack as ViewTakeBack,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use super::messages::{
-    Acted, Buffer, ChangedFile, ChangedLines, ChangedTurn, Changes, Edit, Keep, TakeBack, Undo,
-};
+use super::messages::{Acted, Buffer, Edit, Keep, TakeBack, Undo};
 use crate::profile::Action;
 use crate::{message, uri};
 
@@ -95,14 +92,26 @@ fn buffer(buffer: Buffer) -> Result<BufferText, String> {
     })
 }
 
-/// The answer to a request for the list.
-pub fn listed(request: Option<RequestId>, list: ChangesList) -> Option<Action> {
-    let answer = Changes {
-        turns: list.turns.into_iter().map(Into::into).collect(),
-        left_out: list.left_out,
-        problem: list.problem,
-    };
-    Some(answered(request?, &answer))
+/// The answer to a request for the list: what other views get, with the URI of each file and a line about each change.
+pub fn listed(request: Option<RequestId>, list: &ChangesList) -> Option<Action> {
+    Some(Action::answer(request?, Ok(told(list))))
+}
+
+/// The list in the words of the editor protocol.
+pub fn told(list: &ChangesList) -> Value {
+    let mut answer = serde_json::to_value(list).unwrap_or_default();
+    for (turn, at) in list.turns.iter().zip(0..) {
+        let turn_told = &mut answer["turns"][at];
+        // A plugin makes its own of the turn's other fields.
+        turn_told.as_object_mut().map(|it| it.remove("heading"));
+        for (change, at) in turn.changes.iter().zip(0..) {
+            let told = &mut turn_told["changes"][at];
+            told["uri"] = uri::from_path(&change.path).into();
+            told["path"] = change.path.to_string_lossy().into();
+            told["label"] = change.label().into();
+        }
+    }
+    answer
 }
 
 /// The answer to whoever did something.
@@ -124,41 +133,4 @@ pub fn acted(request: Option<RequestId>, done: ActDone) -> Option<Action> {
 fn answered(request: RequestId, answer: &impl Serialize) -> Action {
     let answer = serde_json::to_value(answer).unwrap_or_default();
     Action::answer(request, Ok(answer))
-}
-
-impl From<ListedTurn> for ChangedTurn {
-    fn from(turn: ListedTurn) -> Self {
-        Self {
-            id: turn.id,
-            title: turn.title,
-            agent: turn.agent,
-            prompt: turn.prompt,
-            began: turn.began,
-            ended: turn.ended,
-            revision: turn.revision,
-            changes: turn.changes.into_iter().map(Into::into).collect(),
-        }
-    }
-}
-
-impl From<ListedChange> for ChangedFile {
-    fn from(change: ListedChange) -> Self {
-        let hunks = change.hunks.iter().map(|hunk| ChangedLines {
-            lines: hunk.lines.clone(),
-            removed: hunk.removed,
-        });
-        Self {
-            uri: uri::from_path(&change.path),
-            path: change.path.to_string_lossy().into_owned(),
-            label: change.label(),
-            hunks: hunks.collect(),
-            id: change.id,
-            shown: change.shown,
-            state: change.state,
-            is_unseen: change.is_unseen,
-            added: change.added,
-            removed: change.removed,
-            revision: change.revision,
-        }
-    }
 }

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, DiffText,
-    OFFER_TEXT, OPEN_DIFF, OfferText, OpenDiff, Seen,
+    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, OFFER_TEXT,
+    OPEN_DIFF, OfferText, OpenDiff, Seen,
 };
 use crate::profile::Action;
 use crate::{message, uri};
@@ -120,7 +120,7 @@ impl Diffs {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
         }
-        let params = CloseDiff { id: id.0, reason };
+        let params = CloseDiff { id, reason };
         let asked = Asked::Close {
             key,
             reason,
@@ -140,9 +140,7 @@ impl Diffs {
             told.failed(stale.to_string());
             return None;
         }
-        let (id, revision) = (key.id.0, key.revision);
-        let params = DiffText { id, revision };
-        Some(requests.ask(DIFF_TEXT, params, Asked::Text { told }))
+        Some(requests.ask(DIFF_TEXT, key, Asked::Text { told }))
     }
 
     /// The person changed what stands in a view.
@@ -162,12 +160,7 @@ impl Diffs {
     /// The person wrote this for the file before: the message, if the plugin shows the proposal.
     pub fn offer(&self, key: ProposalKey, content: String) -> Option<Message> {
         self.views.current(key).ok()?;
-        let (id, revision) = (key.id.0, key.revision);
-        let offer = OfferText {
-            id,
-            revision,
-            content,
-        };
+        let offer = OfferText { key, content };
         Some(message::notification(OFFER_TEXT, offer))
     }
 

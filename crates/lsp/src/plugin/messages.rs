@@ -10,7 +10,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, Note, Position, ReviewChoice, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
-use pillion_view::{CloseReason, Ruling, SetPlace};
+use pillion_view::{CloseReason, DiffId, ProposalKey, Ruling, SetPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -178,59 +178,6 @@ pub struct Choose {
     pub choice: Option<String>,
 }
 
-/// The answer to a [`REVIEW`] and to a [`SEND_NOTES`].
-#[derive(Debug, Serialize)]
-pub struct Chosen {
-    pub done: bool,
-    pub message: String,
-}
-
-/// The answer to [`CHANGES`].
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Changes {
-    pub turns: Vec<ChangedTurn>,
-    pub left_out: usize,
-    pub problem: Option<String>,
-}
-
-/// A turn of an agent.
-#[derive(Debug, Serialize)]
-pub struct ChangedTurn {
-    pub id: String,
-    pub title: String,
-    pub agent: String,
-    pub prompt: String,
-    pub began: u64,
-    pub ended: Option<u64>,
-    pub revision: String,
-    pub changes: Vec<ChangedFile>,
-}
-
-/// An agent's change of a file.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ChangedFile {
-    pub id: String,
-    pub uri: String,
-    pub path: String,
-    pub label: String,
-    pub shown: String,
-    pub state: String,
-    pub is_unseen: bool,
-    pub added: Option<usize>,
-    pub removed: Option<usize>,
-    pub revision: String,
-    pub hunks: Vec<ChangedLines>,
-}
-
-/// A hunk as it stands in the file now.
-#[derive(Debug, Serialize)]
-pub struct ChangedLines {
-    pub lines: ops::Range<usize>,
-    pub removed: usize,
-}
-
 /// The person keeps changes.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Keep {
@@ -322,13 +269,6 @@ pub enum Code {
     Text(String),
 }
 
-/// Ask for what stands in a view.
-#[derive(Debug, Serialize)]
-pub struct DiffText {
-    pub id: u64,
-    pub revision: u32,
-}
-
 /// This stands in a view; without a text, the proposal as it came.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct DidChangeDiff {
@@ -340,8 +280,8 @@ pub struct DidChangeDiff {
 /// The person's text from an earlier proposal of the file.
 #[derive(Debug, Serialize)]
 pub struct OfferText {
-    pub id: u64,
-    pub revision: u32,
+    #[serde(flatten)]
+    pub key: ProposalKey,
     pub content: String,
 }
 
@@ -374,16 +314,15 @@ pub struct OpenDiff<'a> {
 /// The place of a file among those that belong together.
 #[derive(Debug, Serialize)]
 pub struct Set {
-    pub id: u64,
-    pub place: u32,
-    pub of: u32,
+    #[serde(flatten)]
+    pub place: SetPlace,
     pub label: String,
 }
 
 /// Take a view away.
 #[derive(Debug, Serialize)]
 pub struct CloseDiff {
-    pub id: u64,
+    pub id: DiffId,
     pub reason: CloseReason,
 }
 
@@ -434,8 +373,8 @@ pub struct Environment {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Startable {
-    pub name: &'static str,
-    pub display_name: &'static str,
+    #[serde(flatten)]
+    pub agent: Agent,
     pub package: Option<&'static str>,
     pub command: Vec<&'static str>,
     pub needs_run: bool,
@@ -445,8 +384,7 @@ pub struct Startable {
 impl From<Dialect> for Startable {
     fn from(agent: Dialect) -> Self {
         Self {
-            name: agent.name(),
-            display_name: agent.display_name(),
+            agent: agent.into(),
             package: agent.package(),
             command: vec![agent.name()],
             needs_run: agent.needs_run(),
@@ -530,14 +468,9 @@ impl From<Ruling> for Decided {
 }
 
 impl From<SetPlace> for Set {
-    fn from(set: SetPlace) -> Self {
-        let SetPlace { id, place, of } = set;
-        Self {
-            id,
-            place,
-            of,
-            label: set.to_string(),
-        }
+    fn from(place: SetPlace) -> Self {
+        let label = place.to_string();
+        Self { place, label }
     }
 }
 
@@ -557,12 +490,5 @@ impl From<pillion_view::Review> for Review {
             choices: ReviewChoice::ALL.map(ReviewChoice::name).into(),
             unasked: review.unasked,
         }
-    }
-}
-
-impl From<pillion_view::Chosen> for Chosen {
-    fn from(chosen: pillion_view::Chosen) -> Self {
-        let pillion_view::Chosen { done, message } = chosen;
-        Self { done, message }
     }
 }

@@ -10,7 +10,7 @@ use pillion_protocol::{Dialect, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, merge};
 use pillion_view::changes::{ActDone, BufferEdit, ChangesList};
-use pillion_view::{Chosen as ViewChosen, CloseReason, EditorEvent, EndedTurn, SetPlace};
+use pillion_view::{Chosen, CloseReason, DiffId, EditorEvent, EndedTurn, ProposalKey, SetPlace};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -265,24 +265,23 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/review` (request)" => check_read::<Choose>(fields, &tables),
             "`pillion/review` (request): The answer" => {
-                check_written(Chosen::from(ViewChosen::refused("")), fields, &tables);
+                check_written(Chosen::refused(""), fields, &tables);
             }
             "`pillion/changes` (request): The answer" => {
-                let answer = sent(changes::listed(Some(1.into()), turns()));
+                let answer = sent(changes::listed(Some(1.into()), &turns()));
                 check_written(answer, fields, &tables);
             }
             "`pillion/changes` (request): ChangedTurn" => {
-                let turn = turns().turns.remove(0);
-                check_written(ChangedTurn::from(turn), fields, &tables);
+                let turn = &changes::told(&turns())["turns"][0];
+                check_written(turn, fields, &tables);
             }
             "`pillion/changes` (request): ChangedFile" => {
-                let change = turns().turns.remove(0).changes.remove(0);
-                check_written(ChangedFile::from(change), fields, &tables);
+                let change = &changes::told(&turns())["turns"][0]["changes"][0];
+                check_written(change, fields, &tables);
             }
             "`pillion/changes` (request): ChangedLines" => {
-                let change = turns().turns.remove(0).changes.remove(0);
-                let mut hunks = ChangedFile::from(change).hunks;
-                check_written(hunks.remove(0), fields, &tables);
+                let change = &changes::told(&turns())["turns"][0]["changes"][0];
+                check_written(&change["hunks"][0], fields, &tables);
             }
             "`pillion/keep` (request)" => check_read::<Keep>(fields, &tables),
             "`pillion/takeBack` (request)" => check_read::<TakeBack>(fields, &tables),
@@ -318,7 +317,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/openDiff` (request)" => check_written(open_diff(), fields, &tables),
             "`pillion/closeDiff` (request)" => {
-                let (id, reason) = (1, CloseReason::Settled);
+                let (id, reason) = (DiffId(1), CloseReason::Settled);
                 check_written(CloseDiff { id, reason }, fields, &tables);
             }
             "`pillion/closeDiff` (request): The answer" => check_read::<Content>(fields, &tables),
@@ -326,16 +325,11 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_read::<DidChangeDiff>(fields, &tables);
             }
             "`pillion/offerText` (notification)" => {
-                let offer = OfferText {
-                    id: 1,
-                    revision: 1,
-                    content: String::new(),
-                };
-                check_written(offer, fields, &tables);
+                let (key, content) = (key(), String::new());
+                check_written(OfferText { key, content }, fields, &tables);
             }
             "`pillion/diffText` (request)" => {
-                let (id, revision) = (1, 1);
-                check_written(DiffText { id, revision }, fields, &tables);
+                check_written(key(), fields, &tables);
             }
             "`pillion/diffText` (request): The answer" => check_read::<Content>(fields, &tables),
             "`pillion/didChangeStatus` (notification)" => check_written(status(), fields, &tables),
@@ -370,6 +364,11 @@ fn open_diff() -> OpenDiff<'static> {
         hunks: vec![hunk()],
         set: Some(set()),
     }
+}
+
+fn key() -> ProposalKey {
+    let (id, revision) = (DiffId(1), 1);
+    ProposalKey { id, revision }
 }
 
 fn set() -> Set {
