@@ -3,15 +3,17 @@
 use std::io;
 use std::path::PathBuf;
 
-use pillion_discovery::Environment;
 use pillion_discovery::tokens::RandomError;
+use pillion_discovery::{Environment, exact};
 use pillion_protocol::IdeInfo;
 use pillion_protocol::discovery::RootError;
+use serde::{Deserialize, Serialize};
 
 use crate::editor::Shows;
 
 /// The options of a front end, which its companion needs to know.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Options {
     /// The variables that determine where discovery files go.
     pub environment: Environment,
@@ -20,6 +22,7 @@ pub struct Options {
     /// The editor's identity.
     pub ide: IdeInfo,
     /// The workspace roots, absolute.
+    #[serde(with = "exact::paths")]
     pub roots: Vec<PathBuf>,
     /// The condition under which it is shown proposals.
     pub shows: Shows,

@@ -4,16 +4,15 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pillion_discovery::Environment;
 use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::{Dialect, IdeInfo, ReviewChoice};
+use pillion_protocol::{Dialect, ReviewChoice};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::changes::ChangesAct;
 use crate::decision::Decide;
-use crate::editor::{CloseReason, Shows, Status};
+use crate::editor::{CloseReason, Status};
 use crate::lost::LostOutcome;
 use crate::open_file::OpenFile;
 use crate::options::Options;
@@ -147,12 +146,8 @@ impl From<Answer> for FromHub {
 pub struct Attach {
     /// The version of the front end's program.
     pub(crate) version: String,
-    pub(crate) environment: Environment,
-    pub(crate) editor_pid: u32,
-    pub(crate) ide: IdeInfo,
-    #[serde(with = "exact::paths")]
-    pub(crate) roots: Vec<PathBuf>,
-    pub(crate) shows: Shows,
+    #[serde(flatten)]
+    pub(crate) options: Options,
     /// The process of the front end: guests name their host by it.
     #[serde(default)]
     process: u32,
@@ -163,19 +158,17 @@ impl Attach {
     pub fn process(&self) -> u32 {
         self.process
     }
-}
 
-impl Attach {
     /// The same without the variables by which a person configures a companion.
     #[must_use]
     pub fn without_settings(mut self) -> Self {
-        self.environment = self.environment.without_settings();
+        self.options.environment = self.options.environment.without_settings();
         self
     }
 
     /// The agents whose variables are in the front end's environment.
     pub fn commanding_agents(&self) -> Vec<Dialect> {
-        self.environment.commanding_agents()
+        self.options.environment.commanding_agents()
     }
 }
 
@@ -183,11 +176,7 @@ impl From<Options> for Attach {
     fn from(options: Options) -> Self {
         Self {
             version: VERSION.to_owned(),
-            environment: options.environment,
-            editor_pid: options.editor_pid,
-            ide: options.ide,
-            roots: options.roots,
-            shows: options.shows,
+            options,
             process: std::process::id(),
         }
     }
@@ -195,13 +184,7 @@ impl From<Options> for Attach {
 
 impl From<Attach> for Options {
     fn from(attach: Attach) -> Self {
-        Self {
-            environment: attach.environment,
-            editor_pid: attach.editor_pid,
-            ide: attach.ide,
-            roots: attach.roots,
-            shows: attach.shows,
-        }
+        attach.options
     }
 }
 

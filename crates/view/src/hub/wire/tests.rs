@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
+use pillion_discovery::Environment;
 use pillion_protocol::{
-    Dialect, File, Outcome, Position, Range, ReviewChoice, ReviewMode, Verdict,
+    Dialect, File, IdeInfo, Outcome, Position, Range, ReviewChoice, ReviewMode, Verdict,
 };
 use pillion_text::hunks::{Hunk, Mark};
 use proptest::prelude::*;
@@ -15,7 +16,7 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
-use crate::editor::{EndedTurn, Review};
+use crate::editor::{EndedTurn, Review, Shows};
 use crate::lost::{Loss, LostText};
 use crate::original::{Original, Stamp};
 use crate::proposal::SetPlace;
@@ -67,19 +68,19 @@ fn selected() -> File {
 fn what_a_view_says_arrives() {
     let attach = Attach {
         version: VERSION.to_owned(),
-        environment: Environment::from_pairs([("HOME", "/h")]),
-        editor_pid: 7,
-        ide: IdeInfo::new("test", "Test"),
-        roots: vec![raw_path()],
-        shows: Shows::Alone,
+        options: Options {
+            environment: Environment::from_pairs([("HOME", "/h")]),
+            editor_pid: 7,
+            ide: IdeInfo::new("test", "Test"),
+            roots: vec![raw_path()],
+            shows: Shows::Alone,
+        },
         process: 8,
     };
-    let guest = Attach {
-        shows: Shows::Only {
-            host: 8,
-            key: decide().key,
-        },
-        ..attach.clone()
+    let mut guest = attach.clone();
+    guest.options.shows = Shows::Only {
+        host: 8,
+        key: decide().key,
     };
     let rejected = Decide {
         verdict: Verdict::reject(),
