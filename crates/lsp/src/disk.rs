@@ -4,12 +4,12 @@
 //!
 //! One thread owns the files of proposals and does one job after the other; another resolves workspace folders.
 
-mod launch;
 pub mod proposal_dir;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
 use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
@@ -17,14 +17,12 @@ use crossbeam_channel::Sender;
 use gen_lsp_types::Diagnostic;
 use lsp_server::{Message, RequestId};
 use pillion_discovery::process_dir::ProcessDir;
-use pillion_system::{Worker, lock};
+use pillion_system::{Worker, lock, spawn};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
 use crate::roots::{Change, Roots};
-
-pub use launch::launch;
 
 /// The time limit for reading a file. After that, the caller gets an error.
 pub const READ_TIMEOUT: Duration = Duration::from_secs(2);
@@ -199,6 +197,45 @@ impl RootChanges {
         if change.join(&mut lock(&self.waiting)) {
             self.worker.order(());
         }
+    }
+}
+
+/// Starts `program` with the file of a proposal as its one argument, on a thread: it may take long. No shell
+/// reads either. For [`Done::Launched`].
+pub fn launch(key: ProposalKey, program: String, file: PathBuf, done: Sender<Done>) {
+    let report = move |result| drop(done.send(Done::Launched { key, result }));
+    let failed = report.clone();
+    let why = format!("cannot start {program:?}");
+    let reason = why.clone();
+    let run = move || match start_program(&program, file) {
+        Ok(child) => {
+            report(Ok(()));
+            reap(child);
+        }
+        Err(error) => report(Err(format!("{reason}: {error}"))),
+    };
+    if let Err(error) = spawn("open-with", run) {
+        failed(Err(format!("{why}: {error}")));
+    }
+}
+
+fn start_program(program: &str, file: PathBuf) -> io::Result<Child> {
+    Command::new(program)
+        .arg(file)
+        // Standard output is the editor's.
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+}
+
+fn reap(mut child: Child) {
+    match child.wait() {
+        Ok(status) if !status.success() => {
+            tracing::warn!(%status, "the program that opens files failed");
+        }
+        Ok(status) => tracing::debug!(%status, "the program that opens files ended"),
+        Err(error) => tracing::debug!(%error, "lost track of the program that opens files"),
     }
 }
 

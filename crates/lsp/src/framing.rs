@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufWriter, Read, Write};
 
 use crossbeam_channel::Receiver;
 use lsp_server::Message;
-use pillion_protocol::surrogates::replace_lone_surrogates;
+use pillion_protocol::json::replace_lone_surrogates;
 use serde::Serialize;
 use serde_json::Value;
 

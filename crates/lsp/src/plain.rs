@@ -3,7 +3,6 @@
 //! actions. It shows nothing else and slows nothing down.
 
 mod document;
-mod edits;
 mod files;
 mod proposal;
 mod proposals;

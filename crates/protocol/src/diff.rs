@@ -147,6 +147,13 @@ pub(crate) fn take_string(
     }
 }
 
+/// The schema of arguments that are strings, and all of which must be there.
+pub(crate) fn schema_of_strings(names: &[&str]) -> Value {
+    let property = |name: &&str| ((*name).to_owned(), json!({"type": "string"}));
+    let properties: Map<_, _> = names.iter().map(property).collect();
+    json!({"type": "object", "properties": properties, "required": names})
+}
+
 /// The name that people use for a value of this kind.
 pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {

@@ -1,5 +1,6 @@
-//! The discovery file (C2.4): how an agent learns port, workspace and token.
+//! The discovery file (C2.4): how an agent learns port, workspace and token. And the addresses at which it dials.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -147,6 +148,30 @@ pub fn split_roots(workspace_path: &str) -> Vec<PathBuf> {
             .map(PathBuf::from)
             .collect()
     })
+}
+
+/// One place where a companion listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// A port on loopback.
+    Tcp(u16),
+    /// A Unix socket, by its absolute path.
+    Unix(PathBuf),
+}
+
+impl From<u16> for Address {
+    fn from(port: u16) -> Self {
+        Self::Tcp(port)
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(port) => write!(f, "port {port}"),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
 }
 
 #[cfg(all(test, unix))]

@@ -4,7 +4,7 @@
 //! the rules of the contract that a line implements.
 //!
 //! - [`dialect`]: the differences between agents, as one table.
-//! - [`discovery`]: the file by which an agent finds a companion (C2).
+//! - [`discovery`]: the file by which an agent finds a companion, and its addresses (C2).
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: the context that the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
@@ -15,14 +15,11 @@
 //! - [`claude`]: Claude Code's protocol, which is another one.
 //! - [`copilot`]: GitHub Copilot CLI's, which is a third.
 //! - [`codex`]: Codex CLI's question for what an editor shows.
-//! - [`address`]: the addresses at which agents reach a companion.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`held`]: the calls that a hook of an agent's holds until the person has decided.
-//! - [`json`]: JSON of others, in bounded memory.
+//! - [`json`]: JSON of others, in bounded memory, also of programs that count in UTF-16.
 //! - [`path`]: paths by their text alone.
-//! - [`surrogates`]: JSON of programs that count in UTF-16.
 
-pub mod address;
 pub mod claude;
 pub mod codex;
 pub mod context;
@@ -37,17 +34,15 @@ pub mod path;
 pub mod remarks;
 pub mod review;
 pub mod runs_code;
-pub mod surrogates;
 pub mod token;
 pub mod verdict;
 
-pub use address::Address;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
 pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
-pub use discovery::{DiscoveryFile, IdeInfo};
+pub use discovery::{Address, DiscoveryFile, IdeInfo};
 pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};

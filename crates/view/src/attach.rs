@@ -9,9 +9,9 @@ use pillion_discovery::version::{self, Mismatch, VERSION};
 use crate::editor::Editor;
 use crate::handle::Handle;
 #[cfg(unix)]
-use crate::hub::client::dial::Launch;
-#[cfg(unix)]
 use crate::hub::client::{Client, Unattached};
+#[cfg(unix)]
+use crate::hub::launch::Launch;
 use crate::options::{Options, StartError};
 
 /// The variable that keeps a front end from using the hub, if it is `off`: for debugging.

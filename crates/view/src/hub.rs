@@ -2,7 +2,7 @@
 //! [`Handle`](crate::Handle) reports; how a view starts the hub, and how it finds the next one if a hub ends.
 
 pub(crate) mod client;
-mod launch;
+pub(crate) mod launch;
 pub mod link;
 pub mod wire;
 

@@ -1,6 +1,6 @@
 //! A JSON-RPC message as MCP has them: read from bytes, and refused with a reason.
 
-use pillion_protocol::surrogates::replace_lone_surrogates;
+use pillion_protocol::json::replace_lone_surrogates;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::error::Category;

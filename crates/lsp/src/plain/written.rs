@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::wire;
 use crate::outgoing::Outgoing;
-use crate::plain::edits::text_edits;
+use crate::plain::document::text_edits;
 use crate::position::Encoding;
 use crate::profile::Action;
 use crate::{message, uri};

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{OPEN_DIFF, take_content, take_string};
+use crate::diff::{OPEN_DIFF, schema_of_strings, take_content, take_string};
 
 /// Takes the view of one proposal away, by its tab's name.
 pub const CLOSE_TAB: &str = "close_tab";
@@ -73,37 +73,29 @@ pub fn diagnosed_uri(mut arguments: Map<String, Value>) -> Option<String> {
 
 /// The tools as `tools/list` shows them: name, description, and the schema of the arguments.
 pub fn listed() -> [(&'static str, &'static str, Value); 4] {
-    let string = json!({"type": "string"});
-    let schema = |names: &[&str]| {
-        let properties = names
-            .iter()
-            .map(|name| ((*name).to_owned(), string.clone()));
-        let properties: Map<_, _> = properties.collect();
-        json!({"type": "object", "properties": properties, "required": names})
-    };
     let open = [
         "old_file_path",
         "new_file_path",
         "new_file_contents",
         "tab_name",
     ];
-    let mut diagnostics = schema(&["uri"]);
+    let mut diagnostics = schema_of_strings(&["uri"]);
     diagnostics["required"] = json!([]);
     [
         (
             OPEN_DIFF,
             "Shows the user proposed new content for a file, to edit, accept or reject. Answers when the user has decided.",
-            schema(&open),
+            schema_of_strings(&open),
         ),
         (
             CLOSE_TAB,
             "Closes the view that openDiff opened under this name.",
-            schema(&["tab_name"]),
+            schema_of_strings(&["tab_name"]),
         ),
         (
             CLOSE_ALL_DIFF_TABS,
             "Closes all views that openDiff opened on this connection.",
-            schema(&[]),
+            schema_of_strings(&[]),
         ),
         (
             GET_DIAGNOSTICS,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{take_content, take_string};
+use crate::diff::{schema_of_strings, take_content, take_string};
 
 /// Shows a proposal. Answered when the person has decided.
 pub const OPEN_DIFF: &str = "open_diff";
@@ -92,12 +92,7 @@ pub fn heard() -> String {
 /// The tools as `tools/list` shows them: name, description, and the schema of the arguments. The agent gives its model
 /// those for diagnostics and the selection as they are here.
 pub fn listed() -> [(&'static str, &'static str, Value); 5] {
-    let schema = |names: &[&str]| {
-        let property = |name: &&str| ((*name).to_owned(), json!({"type": "string"}));
-        let properties: Map<_, _> = names.iter().map(property).collect();
-        json!({"type": "object", "properties": properties, "required": names})
-    };
-    let mut diagnostics = schema(&["uri"]);
+    let mut diagnostics = schema_of_strings(&["uri"]);
     diagnostics["required"] = json!([]);
     diagnostics["properties"]["uri"]["description"] =
         "The file, as `file://` and its absolute path; without it, all files.".into();
@@ -105,12 +100,12 @@ pub fn listed() -> [(&'static str, &'static str, Value); 5] {
         (
             OPEN_DIFF,
             "Shows the user proposed new content for a file, to accept or reject. Answers when the user has decided.",
-            schema(&["original_file_path", "new_file_contents", "tab_name"]),
+            schema_of_strings(&["original_file_path", "new_file_contents", "tab_name"]),
         ),
         (
             CLOSE_DIFF,
             "Closes the view that open_diff opened under this name.",
-            schema(&["tab_name"]),
+            schema_of_strings(&["tab_name"]),
         ),
         (
             GET_DIAGNOSTICS,
@@ -120,12 +115,12 @@ pub fn listed() -> [(&'static str, &'static str, Value); 5] {
         (
             GET_SELECTION,
             "The file that is active in the user's editor, and what is selected in it. Lines and characters count from 0.",
-            schema(&[]),
+            schema_of_strings(&[]),
         ),
         (
             UPDATE_SESSION_NAME,
             "Tells the editor what this session is about.",
-            schema(&["name"]),
+            schema_of_strings(&["name"]),
         ),
     ]
 }

@@ -3,7 +3,6 @@
 //! If the hub ends without having been left, what it has had shown is closed, and the next hub is asked. It gets the
 //! same options, and the context that was reported last. A guest is not served any more then.
 
-pub(crate) mod dial;
 mod proposals;
 mod view;
 
@@ -16,8 +15,8 @@ use crossbeam_channel::{Sender, unbounded};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_system::{Signal, memory, signals, spawn};
 
-use self::dial::{Launch, dial};
 use self::view::View;
+use super::launch::{Launch, dial};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};
 use crate::editor::Editor;

@@ -1,16 +1,17 @@
-//! Starting the hub: this program, detached from the front end that needs it.
+//! The way to the hub, which is started if there is none: this program, detached from the front end that needs it.
 //!
-//! It says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
+//! The hub says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
 //! once: the hub of all editors is no child of one of them, and does not end with those.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
-use std::{env, io};
+use std::time::{Duration, Instant};
+use std::{env, io, thread};
 
 use crossbeam_channel::unbounded;
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, socket};
 use pillion_system::descriptors::inherit_only_streams;
 use pillion_system::spawn;
 
@@ -20,7 +21,7 @@ pub const LISTENS: &str = "listening";
 /// The word of one that has nothing to do, because another is there.
 pub const IS_THERE: &str = "another hub is there";
 
-/// The time limit for it to say its word.
+/// The time limit for the hub to say its word.
 const WORD_WITHIN: Duration = Duration::from_secs(5);
 
 const MAX_WORD: u64 = 256;
@@ -31,9 +32,54 @@ const LOG: &str = "PILLION_HUB_LOG";
 /// The other variables of the environment that count for any program.
 const SYSTEM: [&str; 4] = ["PATH", "LANG", "LD_LIBRARY_PATH", "RUST_BACKTRACE"];
 
-/// The outcome of starting one.
+/// The time limit until a hub listens.
+const REACHED_WITHIN: Duration = Duration::from_secs(10);
+
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// The rule for starting a hub if there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Launched {
+pub(crate) enum Launch {
+    /// By this program.
+    IfNeeded,
+    /// Somebody else starts one.
+    Never,
+    /// There is one already, or none: nothing is waited for.
+    NotEvenAwaited,
+}
+
+/// Connects to the hub. None if there cannot be one, if it takes too long, or if it `is_over`.
+pub(crate) fn dial(
+    environment: &Environment,
+    how: Launch,
+    is_over: impl Fn() -> bool,
+) -> Option<UnixStream> {
+    let deadline = Instant::now() + REACHED_WITHIN;
+    let mut pause = FIRST_PAUSE;
+    loop {
+        if let Some(stream) = socket::connect_to_hub(environment) {
+            return Some(stream);
+        }
+        if how == Launch::NotEvenAwaited || is_over() || Instant::now() >= deadline {
+            return None;
+        }
+        if how == Launch::IfNeeded {
+            match launch(environment) {
+                Launched::Listens => continue,
+                // It starts to listen, or is about to end.
+                Launched::IsThere => {}
+                Launched::Failed => return None,
+            }
+        }
+        thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// The outcome of starting a hub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Launched {
     Listens,
     /// There was one.
     IsThere,
@@ -42,7 +88,7 @@ pub(crate) enum Launched {
 }
 
 /// Starts a hub, and waits until it listens.
-pub(crate) fn launch(environment: &Environment) -> Launched {
+fn launch(environment: &Environment) -> Launched {
     match word(environment) {
         Ok(word) if word == LISTENS => Launched::Listens,
         Ok(word) if word == IS_THERE => Launched::IsThere,

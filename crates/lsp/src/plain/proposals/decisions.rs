@@ -12,7 +12,7 @@ use super::guests::is_guest;
 use super::{Proposals, UNCERTAIN};
 use crate::disk::Saved;
 use crate::message;
-use crate::plain::edits::text_edits;
+use crate::plain::document::text_edits;
 use crate::plain::proposal::{ACCEPT, BRING_BACK, Proposal, REJECT};
 use crate::plain::reads::Then;
 use crate::plain::view::View;
