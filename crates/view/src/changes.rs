@@ -134,7 +134,6 @@ pub struct Meant {
     pub path: Option<PathBuf>,
     /// What the person typed after the command, as it is: a change, which is meant then wherever the cursor is, words to the
     /// agent, or both.
-    #[serde(default)]
     pub typed: Option<String>,
     /// The revision that was on the screen: nothing is done if it has another one by now.
     pub revision: Option<String>,

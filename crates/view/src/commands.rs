@@ -126,10 +126,8 @@ pub struct MentionedFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReviewRequest {
     /// The person's choice; without it nothing changes.
-    #[serde(default)]
     pub choice: Option<ReviewChoice>,
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
-    #[serde(default)]
     pub number: Option<u32>,
 }
 
@@ -148,10 +146,8 @@ pub struct Judged {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SendNotes {
     /// The agent that is meant; all without it.
-    #[serde(default)]
     pub agent: Option<Dialect>,
     /// Its number, where several of a kind are connected; all without it.
-    #[serde(default)]
     pub number: Option<u32>,
 }
 
@@ -295,7 +291,6 @@ pub struct DiffSummary {
     /// The place to which that path leads, if it is elsewhere.
     pub leads_to: Option<String>,
     /// Its place among the files that belong together.
-    #[serde(default)]
     pub set: Option<SetPlace>,
 }
 

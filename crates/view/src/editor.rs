@@ -203,7 +203,6 @@ pub struct Status {
     /// Agents that changed a file without asking, one sentence each: people are told once.
     pub unasked: Vec<String>,
     /// The rule by which agents ask, as the person has chosen; none if no agent is known to do what they choose.
-    #[serde(default)]
     pub review: Option<Review>,
     /// The number of files that agents have changed here and nobody has seen.
     #[serde(default)]
@@ -215,7 +214,6 @@ pub struct Status {
     #[serde(default)]
     pub changes: u64,
     /// The turn that was the last to end with such files.
-    #[serde(default)]
     pub ended: Option<EndedTurn>,
 }
 

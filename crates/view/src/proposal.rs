@@ -105,7 +105,6 @@ pub struct Diff {
     /// The places where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
     pub hunks: Vec<Hunk>,
     /// Its place among the files that belong together, the same in every revision.
-    #[serde(default)]
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted, for which the proposed text is empty.
     #[serde(default)]
@@ -114,13 +113,11 @@ pub struct Diff {
     #[serde(default)]
     pub original_is_other: bool,
     /// If the change is in the file already, which change of which turn it is: `7.2`.
-    #[serde(default)]
     pub written: Option<String>,
     /// True if it is, and nobody knows who made it.
     #[serde(default)]
     pub is_unclear: bool,
     /// The agent whose change a command proposes: only the name that people are shown depends on it.
-    #[serde(default)]
     pub on_behalf_of: Option<Dialect>,
 }
 
