@@ -26,6 +26,9 @@ pub(crate) struct Speaker {
     /// True if it says what the person has decided already. A command that asked them in a session of its own, as `pillion
     /// look` does, is not that session's agent then.
     pub(crate) says_decided: bool,
+    /// True if it is a front end: then it is one of those that the agents are compared with, also before the companion has
+    /// heard of it.
+    pub(crate) is_view: bool,
 }
 
 impl Speaker {
@@ -36,6 +39,7 @@ impl Speaker {
             pid: peer.or(Some(command.pid)),
             commanding: agents_of(is_named),
             says_decided: matches!(command.request, Request::Judged(_)),
+            is_view: false,
         }
     }
 
@@ -128,6 +132,7 @@ pub(crate) fn agent_behind(
     // Nothing is known any more of where a process comes from that is gone.
     let views = origins.iter().map(|origin| origin.editor_pid);
     let views: Vec<_> = views
+        .chain(speaking.filter(|_| speaker.is_view))
         .filter(|pid| process::is_alive(*pid))
         .map(lineage)
         .collect();

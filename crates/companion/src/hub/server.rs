@@ -437,11 +437,15 @@ impl Shared {
     /// Returns true if an agent has started whoever speaks here, as far as any companion knows, or as its variables say: there may
     /// be no companion yet. Waits for the system.
     fn agent_behind(&self, speaker: &Speaker) -> bool {
-        let companions = self.lock();
-        let companions = companions.companions.values();
+        if !speaker.commanding.is_empty() {
+            return true;
+        }
+        // Not under the lock, which whoever comes or goes waits for.
+        let state = self.lock();
+        let companions = state.companions.values();
         let all: Vec<_> = companions.map(|it| it.commands().clone()).collect();
-        let mut all = all.iter();
-        !speaker.commanding.is_empty() || all.any(|it| it.agent_behind(speaker).is_some())
+        drop(state);
+        all.iter().any(|it| it.agent_behind(speaker).is_some())
     }
 
     /// A front end has other roots.

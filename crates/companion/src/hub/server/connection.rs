@@ -72,6 +72,7 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
             .as_ref()
             .map_or_else(|_| Vec::new(), Attach::commanding_agents),
         says_decided: false,
+        is_view: true,
     };
     let attached = match read {
         // The first view configures the companion.
@@ -184,7 +185,6 @@ impl Inbox<'_> {
         let Some(link) = self.link.upgrade() else {
             return;
         };
-        let is_agents = self.agent().is_some();
         match message {
             FromView::Attach(_) => tracing::warn!("a front end came twice"),
             // What an agent's view says is none of the person's words.
@@ -192,8 +192,8 @@ impl Inbox<'_> {
             | FromView::Saved(_)
             | FromView::Synced { .. }
             | FromView::Draft { .. }
-                if is_agents => {}
-            FromView::Mention { request, .. } if is_agents => {
+                if self.agent().is_some() => {}
+            FromView::Mention { request, .. } if self.agent().is_some() => {
                 link.reply::<Option<Dialect>>(request).done(None);
             }
             FromView::Context { files, is_trusted } => {
@@ -251,7 +251,11 @@ impl Inbox<'_> {
             }
             FromView::Editor(pid) => self.attached.handle.change_editor(pid),
             FromView::Leave => self.shared.left(self.view, Some(link)),
-            FromView::Answer(answer) => link.answered(answer),
+            FromView::Answer(answer) => {
+                // It may be the text that a command accepts.
+                self.agent();
+                link.answered(answer);
+            }
         }
     }
 
