@@ -1,22 +1,21 @@
 //! Reads what comes in over one connection: the messages of a front end, a command, or the question who is there.
 
-use std::cell::Cell;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::state;
 use pillion_protocol::{Dialect, File};
-use pillion_system::{clock, peer};
+use pillion_system::{clock, lock, peer, spawn};
 use pillion_view::changes::ActDone;
 use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
-use pillion_view::{Chosen, Refusal, Reply, Report, Ruling};
+use pillion_view::{Chosen, Handle, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
-use crate::commands::{NO_SUCH, write};
+use crate::commands::{Commands, NO_SUCH, write};
 use crate::hub::workspaces::ViewId;
 use crate::speaker::Speaker;
 
@@ -101,15 +100,18 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
     };
     let attached = shared.lock().views.get(&view).cloned();
     let end = match (attached, lines.wait_for_ever()) {
-        (Some(attached), Ok(())) => Inbox {
-            shared,
-            view,
-            attached,
-            speaker,
-            known: Cell::default(),
-            link: &link,
+        (Some(attached), Ok(())) => {
+            let origin = Origin::of(&attached, speaker.clone());
+            let inbox = Inbox {
+                shared,
+                view,
+                attached,
+                speaker,
+                origin,
+                link: &link,
+            };
+            inbox.read(&mut lines)
         }
-        .read(&mut lines),
         (_, waiting) => waiting,
     };
     if let Err(error) = end {
@@ -145,12 +147,65 @@ fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
     }
 }
 
-/// The agent behind a front end, as it was found.
-#[derive(Debug, Clone, Copy)]
+/// The agent behind a front end. Finding it reads what all processes have open, which takes a tenth of a second: that is
+/// done beside the connection, whenever more or less is known of agents, and until then what was found before counts.
+#[derive(Clone)]
+struct Origin {
+    handle: Handle,
+    commands: Commands,
+    speaker: Speaker,
+    found: Arc<Mutex<Found>>,
+}
+
+#[derive(Debug, Default)]
 struct Found {
-    /// What was known of agents then.
-    known: (u64, u64),
     agent: Option<Dialect>,
+    /// What was known of agents when it was last looked for.
+    known: (u64, u64),
+}
+
+impl Origin {
+    /// Finds it once, before the front end is heard.
+    fn of(attached: &Attached, speaker: Speaker) -> Self {
+        let origin = Self {
+            handle: attached.handle.clone(),
+            commands: attached.commands.clone(),
+            speaker,
+            found: Arc::default(),
+        };
+        let known = origin.commands.known_agents();
+        lock(&origin.found).known = known;
+        origin.find(known);
+        origin
+    }
+
+    /// Returns the agent, as far as it is known yet.
+    fn agent(&self) -> Option<Dialect> {
+        let mut found = lock(&self.found);
+        let known = self.commands.known_agents();
+        if found.known != known {
+            let own = self.clone();
+            // Otherwise the next message has it looked for.
+            if spawn("origin of a view", move || own.find(known)).is_ok() {
+                found.known = known;
+            }
+        }
+        found.agent
+    }
+
+    /// Looks for it, and tells the companion if it is another one than before. `known` is what is known of agents now: a search
+    /// that began later has the last word.
+    fn find(&self, known: (u64, u64)) {
+        let agent = self.commands.agent_behind(&self.speaker);
+        let mut found = lock(&self.found);
+        if found.known != known {
+            return;
+        }
+        if found.agent.is_some() != agent.is_some() {
+            self.handle.report(Report::OfAgent(agent.is_some()));
+        }
+        found.agent = agent;
+    }
 }
 
 /// The inbox for the messages of one front end.
@@ -159,7 +214,7 @@ struct Inbox<'a> {
     view: ViewId,
     attached: Attached,
     speaker: Speaker,
-    known: Cell<Option<Found>>,
+    origin: Origin,
     link: &'a Weak<Link<FromHub>>,
 }
 
@@ -192,8 +247,8 @@ impl Inbox<'_> {
             | FromView::Saved(_)
             | FromView::Synced { .. }
             | FromView::Draft { .. }
-                if self.agent().is_some() => {}
-            FromView::Mention { request, .. } if self.agent().is_some() => {
+                if self.origin.agent().is_some() => {}
+            FromView::Mention { request, .. } if self.origin.agent().is_some() => {
                 link.reply::<Option<Dialect>>(request).done(None);
             }
             FromView::Context { files, is_trusted } => {
@@ -253,29 +308,10 @@ impl Inbox<'_> {
             FromView::Leave => self.shared.left(self.view, Some(link)),
             FromView::Answer(answer) => {
                 // It may be the text that a command accepts.
-                self.agent();
+                self.origin.agent();
                 link.answered(answer);
             }
         }
-    }
-
-    /// The agent that has started the front end, if there is one. The companion is told when that is another one than before, so
-    /// that it knows of it when what comes next is handled.
-    fn agent(&self) -> Option<Dialect> {
-        let now = self.attached.commands.known_agents();
-        let former = self.known.get();
-        if let Some(former) = former.filter(|it| it.known == now) {
-            return former.agent;
-        }
-        let agent = self.attached.commands.agent_behind(&self.speaker);
-        self.known.set(Some(Found { known: now, agent }));
-        let was_agents = former.is_some_and(|it| it.agent.is_some());
-        if was_agents != agent.is_some() {
-            self.attached
-                .handle
-                .report(Report::OfAgent(agent.is_some()));
-        }
-        agent
     }
 
     /// Does what only a person may do: a view that an agent has started does not speak for the person, and gets `refused`. It is
