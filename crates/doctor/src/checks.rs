@@ -8,12 +8,10 @@ mod connection;
 mod files;
 mod folders;
 mod hooks;
-mod session;
 pub mod settings;
 mod shell;
 #[cfg(test)]
 mod tests;
-mod variables;
 
 use pillion_protocol::dialect::Protocol;
 
@@ -48,7 +46,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     files::check(facts, &mut findings);
     companion::check(facts, &mut findings);
     connection::check(facts, &mut findings);
-    session::check(facts, &mut findings);
+    connection::session(facts, &mut findings);
     sort(&mut findings);
     if !facts.is_connected() && !findings.iter().any(is_problem) {
         findings.push(unexplained(facts));

@@ -4,21 +4,18 @@ pub mod codex;
 pub mod dial;
 pub mod disk;
 pub mod neighbours;
-pub mod network;
-pub mod whereabouts;
 
 use std::path::PathBuf;
 
 use pillion_agent::find::{self, Dial, Release, Situation, Source, Verdict};
-use pillion_discovery::survey::{Companion, FoundFile, Survey};
-use pillion_discovery::{Environment, survey};
+use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
+use pillion_discovery::{Environment, listens, survey};
 use pillion_protocol::Dialect;
-use pillion_system::process;
+use pillion_system::{namespaces, process};
 
-use self::dial::{Dialled, Outcome};
+use self::dial::{Dialled, Network, Outcome};
 use self::disk::Disk;
 use self::neighbours::Elsewhere;
-use self::network::Network;
 use crate::setup::Setup;
 use crate::setup::program::{self, Program};
 
@@ -69,7 +66,7 @@ impl Facts {
         doing("looking for companions");
         let setup = Setup::read(agent, terminal, &folder);
         let environment = &setup.variables.all;
-        let network = network::look();
+        let network = Network::look();
         let chain = chain(&program, agent);
         let search = find::find(&Situation {
             release,
@@ -97,7 +94,7 @@ impl Facts {
         let asks = !agent.opens_session();
         let asked = asks.then(|| codex::ask(environment, &folder)).flatten();
         Ok(Self {
-            doubtful: whereabouts::doubtful(&survey.companions, &attempts.dialled),
+            doubtful: doubtful(&survey.companions, &attempts.dialled),
             asked,
             connected: attempts.connected,
             dialled: attempts.dialled,
@@ -199,6 +196,29 @@ impl Facts {
 /// Returns true if a companion has a discovery file for the agent.
 pub fn is_for(companion: &Companion, agent: Dialect) -> bool {
     companion.files.iter().any(|file| file.is_for(agent))
+}
+
+/// The ports of companions that look dead from here and may live in another container, whose processes are not seen. One
+/// whose files say where it runs is not in doubt.
+fn doubtful(companions: &[Companion], dialled: &[Dialled]) -> Vec<u16> {
+    let in_doubt = companions.iter().filter(|companion| {
+        let looks_dead = !companion.is_alive() && companion.liveness != Liveness::OutOfReach;
+        looks_dead && !companion.says_where() && may_live(companion, dialled)
+    });
+    in_doubt.map(|companion| companion.port).collect()
+}
+
+fn may_live(companion: &Companion, dialled: &[Dialled]) -> bool {
+    let is_other = |it: &&Dialled| {
+        let is_another = matches!(it.outcome, Outcome::NoCompanion(_) | Outcome::TokenRefused);
+        it.dial.port == companion.port && is_another
+    };
+    if companion.liveness == Liveness::ProcessGone && listens(companion.port) {
+        return !dialled.iter().any(|it| is_other(&it));
+    }
+    let pids = companion.pids.iter().copied();
+    let parents = companion.files.iter().filter_map(|file| file.content.ppid);
+    !namespaces::sees_all_processes() || pids.chain(parents).any(namespaces::is_anyones_own)
 }
 
 /// The agent's process and its ancestors, as it would see them if it were started in place of this

@@ -115,12 +115,8 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
             _ => "",
         };
         let text = format!("{name} would connect to {companion}{except}.");
-        return writeln!(
-            out,
-            "{} {}",
-            style.mark(Mark::Good),
-            visible::one_line(&text)
-        );
+        let text = visible::one_line(&text);
+        return writeln!(out, "{} {text}", style.mark(Mark::Good));
     };
     let verdict = match facts.agent().opens_session() {
         true => format!("{name} would not connect from here"),
@@ -194,23 +190,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
             None if facts.setup.settings.has_ide_mode_nowhere() => "off, by default".to_owned(),
             None => "unknown".to_owned(),
         },
-        Step::Folders if facts.agent().protocol() == Protocol::Claude => {
-            let home = facts.environment().base(Base::ClaudeHome);
-            format!("lock files in {}", home.join("ide").display())
-        }
-        Step::Folders if facts.agent().protocol() == Protocol::Copilot => {
-            let home = facts.environment().base(Base::CopilotHome);
-            format!("lock files in {}", home.join("ide").display())
-        }
-        Step::Folders => {
-            let others = if CAN_SEE {
-                ""
-            } else {
-                "; those of other programs are not visible on this system"
-            };
-            let tmpdir = facts.environment().tmpdir();
-            format!("temporary files in {}{others}", tmpdir.display())
-        }
+        Step::Folders => folders(facts),
         Step::Companion => chosen(facts),
         Step::Connection => match facts.dialled.last() {
             Some(dialled) => {
@@ -250,6 +230,24 @@ fn claude_settings(facts: &Facts) -> &'static str {
         Some(Refusal::TurnedOff(_)) => "turned off",
         _ => "by `--ide`, a variable or `/config`",
     }
+}
+
+/// The place of the discovery files.
+fn folders(facts: &Facts) -> String {
+    let home = match facts.agent().protocol() {
+        Protocol::Claude => Base::ClaudeHome,
+        Protocol::Copilot => Base::CopilotHome,
+        Protocol::Companion | Protocol::Codex => {
+            let others = match CAN_SEE {
+                true => "",
+                false => "; those of other programs are not visible on this system",
+            };
+            let tmpdir = facts.environment().tmpdir();
+            return format!("temporary files in {}{others}", tmpdir.display());
+        }
+    };
+    let home = facts.environment().base(home);
+    format!("lock files in {}", home.join("ide").display())
 }
 
 /// The place of Pillion's hooks.

@@ -14,7 +14,7 @@ use super::super::facts::Facts;
 use super::super::finding::{Finding, Id};
 use super::agent::run;
 use super::settings::merged;
-use super::{shell, variables};
+use super::shell;
 use crate::setup::settings::{Content, Scope, SettingsFile};
 
 /// The oldest release that was seen not to start with an administrator's file that is broken.
@@ -60,10 +60,10 @@ fn broken(facts: &Facts, file: &SettingsFile) -> Option<Finding> {
 /// Why it does not connect by itself, if it does not.
 fn not_automatic(facts: &Facts) -> Option<Finding> {
     if let Some(Refusal::TurnedOff(variable)) = facts.search.refusal {
-        let shown = variables::shown(facts, variable);
+        let shown = facts.setup.variables.shown(variable);
         let what = format!("{shown} keeps Claude Code from connecting on its own");
         let why = "it then connects to no companion, not even with `--ide` or with the port in a variable";
-        let fix = variables::unset(facts, variable);
+        let fix = shell::unset(facts, variable);
         return Some(Finding::problem(Id::IdeModeOff, what, why).fix(fix));
     }
     let environment = facts.environment();

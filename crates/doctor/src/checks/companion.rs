@@ -11,7 +11,7 @@ use super::super::facts::disk::Closed;
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
 use super::agent::{run, start};
-use super::{claude, explains_absence, folders, shell, variables};
+use super::{claude, explains_absence, folders, shell};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     // A companion that is running but does not respond is reported by the next step.
@@ -283,7 +283,7 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         .dialled
         .iter()
         .any(|dialled| dialled.outcome.is_connected() && dialled.dial.port.to_string() == *value);
-    let shown = variables::shown(facts, variable);
+    let shown = facts.setup.variables.shown(variable);
     let what = match companion {
         _ if reached => return,
         None => format!("{shown} is {value}, but no companion is on that port"),
@@ -301,6 +301,6 @@ fn variable(facts: &Facts, findings: &mut Vec<Finding>) {
         "the terminal is older than the running editor, or was opened for another folder"
     };
     let blocks = !facts.is_connected() && facts.fitting().next().is_some();
-    let fix = variables::unset(facts, variable);
+    let fix = shell::unset(facts, variable);
     findings.push(Finding::blocking(blocks, Id::StaleVariable, what, why).fix(fix));
 }

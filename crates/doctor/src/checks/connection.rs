@@ -1,4 +1,4 @@
-//! The outcome of dialling.
+//! The outcome of dialling, and the session that follows.
 
 use pillion_agent::find::{Dial, Source};
 use pillion_agent::host::{Host, hosts};
@@ -8,7 +8,7 @@ use super::super::facts::Facts;
 use super::super::facts::dial::{Dialled, Outcome};
 use super::super::finding::{Finding, Id};
 use super::agent::run;
-use super::{files, variables};
+use super::{files, shell};
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     if facts.is_connected() {
@@ -31,6 +31,29 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         // It would fail even if it were wired to the companion.
         let companion = facts.fitting().next();
         findings.extend(companion.and_then(|companion| container(facts, companion)));
+    }
+}
+
+/// The tools and the context of the companion, once the agent is connected to it.
+pub fn session(facts: &Facts, findings: &mut Vec<Finding>) {
+    let Some(Outcome::Connected {
+        can_diff,
+        has_context,
+    }) = facts.outcome()
+    else {
+        return;
+    };
+    let name = facts.agent().display_name();
+    if !can_diff {
+        let what = "the companion does not offer both `openDiff` and `closeDiff`";
+        let why = format!("{name} then shows its changes in its own window (C5.1, C5.4)");
+        findings.push(Finding::warning(Id::ToolsMissing, what, why));
+    }
+    if !has_context {
+        let what = "the companion did not report what is open in the editor";
+        let why =
+            format!("{name} gets it as soon as it is connected, or with the next change (C4.1)");
+        findings.push(Finding::note(Id::NoContext, what, why));
     }
 }
 
@@ -131,14 +154,14 @@ fn name_refused(facts: &Facts, dial: &Dial) -> Option<Finding> {
 fn source(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
         Source::File(path) => path.display().to_string(),
-        Source::Variable(name) => variables::shown(facts, name),
+        Source::Variable(name) => facts.setup.variables.shown(name),
     }
 }
 
 /// Takes away what led the agent there.
 fn forget(facts: &Facts, dial: &Dial) -> String {
     match &dial.source {
-        Source::Variable(name) => variables::unset(facts, name),
+        Source::Variable(name) => shell::unset(facts, name),
         Source::File(path) => {
             let looked_at = files::looked_at(facts);
             let files = facts.files_of(dial.port);

@@ -9,7 +9,7 @@ use pillion_protocol::dialect::{Base, Protocol};
 
 use super::super::facts::{Facts, is_for};
 use super::super::finding::{Finding, Id};
-use super::{shell, variables};
+use super::shell;
 
 /// Names the home directory, in which most of an agent's own directories are.
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
@@ -38,7 +38,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let usual = Environment::variable(elsewhere.base).unwrap_or_default();
         let variable = deciding(facts, usual, &elsewhere.value);
         let is_set = facts.environment().filled(variable).is_some();
-        let shown = variables::shown(facts, variable);
+        let shown = facts.setup.variables.shown(variable);
         let by = if is_set {
             format!(", by {shown}")
         } else {
@@ -57,9 +57,9 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             || facts.environment().home().map(|home| home.join(".copilot"))
                 == Some(elsewhere.value.clone());
         let fix = match facts.setup.variables.origin(variable) {
-            Some(_) => variables::unset(facts, variable),
+            Some(_) => shell::unset(facts, variable),
             // With that value, Claude Code would keep what its menus set in another place.
-            None if is_default => variables::unset(facts, variable),
+            None if is_default => shell::unset(facts, variable),
             None if variable == HOME => {
                 let home = elsewhere.value.parent().unwrap_or(&elsewhere.value);
                 shell::export(variable, &home.to_string_lossy())
@@ -98,12 +98,12 @@ fn decisive(facts: &Facts) -> Base {
 /// The variable that a folder is really taken from.
 fn deciding(facts: &Facts, variable: &'static str, there: &Path) -> &'static str {
     let names: &[&str] = match variable {
-        "CLAUDE_CONFIG_DIR" if facts.environment().filled(variable).is_none() => {
-            let is_a_homes = there.file_name() == Some(".claude".as_ref());
-            return if is_a_homes { HOME } else { variable };
-        }
-        "COPILOT_HOME" if facts.environment().filled(variable).is_none() => {
-            let is_a_homes = there.file_name() == Some(".copilot".as_ref());
+        "CLAUDE_CONFIG_DIR" | "COPILOT_HOME" if facts.environment().filled(variable).is_none() => {
+            let usual = match variable {
+                "COPILOT_HOME" => ".copilot",
+                _ => ".claude",
+            };
+            let is_a_homes = there.file_name() == Some(usual.as_ref());
             return if is_a_homes { HOME } else { variable };
         }
         "TMPDIR" if cfg!(windows) => &["TEMP", "TMP"],

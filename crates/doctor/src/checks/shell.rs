@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::super::facts::Facts;
+
 /// A path as one word of a command.
 pub fn path(path: &Path) -> String {
     word(&path.to_string_lossy())
@@ -15,6 +17,14 @@ pub fn word(text: &str) -> String {
 /// Sets a variable for this shell.
 pub fn export(name: &str, value: &str) -> String {
     format!("export {name}={}", word(value))
+}
+
+/// Takes a variable away, or opens the file that sets it.
+pub fn unset(facts: &Facts, name: &str) -> String {
+    match facts.setup.variables.origin(name) {
+        Some(origin) => edit(&origin.path),
+        None => format!("unset {name}"),
+    }
 }
 
 /// Opens a file in the user's editor.

@@ -17,9 +17,8 @@ use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
 use super::*;
-use crate::facts::dial::{Dialled, Outcome};
+use crate::facts::dial::{Dialled, Network, Outcome};
 use crate::facts::neighbours::Elsewhere;
-use crate::facts::network::Network;
 use crate::setup::Setup;
 use crate::setup::program::Program;
 use crate::setup::settings::{Content, Scope, Settings, SettingsFile};

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use pillion_agent::find::{Dial, Transport};
-use pillion_agent::host::Host;
+use pillion_agent::host::{Host, container_host_resolves, is_in_container};
 use pillion_agent::{Address, Client, ClientError, claude, knock};
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_protocol::copilot::tools::OPEN_DIFF;
@@ -15,13 +15,35 @@ use pillion_system::{peer, process};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::network::Network;
-
 /// The time limit for a companion's answer. It answers within milliseconds; agents wait longer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A companion sends the context as soon as a session can receive it (C4.1).
 const CONTEXT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Facts that decide whether a dial arrives: containers and names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Network {
+    /// True if agents take this machine for a container.
+    pub in_container: bool,
+    /// True if the name by which a container calls the machine around it has an address here.
+    pub resolves: bool,
+}
+
+impl Network {
+    pub fn look() -> Self {
+        let in_container = is_in_container();
+        Self {
+            in_container,
+            resolves: in_container && container_host_resolves(),
+        }
+    }
+
+    /// Returns true if the host has an address.
+    fn has(self, host: Host) -> bool {
+        host == Host::Loopback || self.resolves
+    }
+}
 
 /// One attempt, and what came of it.
 #[derive(Debug, Clone)]
@@ -174,7 +196,6 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
 async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
     let outcome = match admitted {
         Ok(()) if is_pillion && dial.transport != Transport::Http => claude_session(dial).await,
-        Ok(()) if is_pillion && dial.socket.is_some() => copilot_session(dial).await,
         Ok(()) if is_pillion => session(dial).await,
         Ok(()) => Ok(Outcome::Admitted),
         Err(error) => Err(error),
@@ -187,26 +208,19 @@ async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: boo
 
 async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
     let (client, mut updates) = Client::connect_to(address(dial)).await?;
-    let can_diff = client.can_diff();
-    let context = timeout(CONTEXT_TIMEOUT, updates.context()).await;
-    let has_context = matches!(context, Ok(Ok(_)));
+    // Copilot CLI needs no context before a file is open.
+    let (can_diff, has_context) = if dial.socket.is_some() {
+        let mut tools = client.server().tools.iter();
+        (tools.any(|tool| tool == OPEN_DIFF), true)
+    } else {
+        let context = timeout(CONTEXT_TIMEOUT, updates.context()).await;
+        (client.can_diff(), matches!(context, Ok(Ok(_))))
+    };
     // The session is over either way.
     let _ = client.disconnect().await;
     Ok(Outcome::Connected {
         can_diff,
         has_context,
-    })
-}
-
-/// No context is needed here before a file is open.
-async fn copilot_session(dial: &Dial) -> Result<Outcome, ClientError> {
-    let (client, _updates) = Client::connect_to(address(dial)).await?;
-    let can_diff = client.server().tools.iter().any(|tool| tool == OPEN_DIFF);
-    // The session is over either way.
-    let _ = client.disconnect().await;
-    Ok(Outcome::Connected {
-        can_diff,
-        has_context: true,
     })
 }
 

@@ -1,16 +1,17 @@
 //! The agent's program: where it is installed, which release it is, and what it needs to run.
 
-mod reported;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use pillion_agent::find::{Release, Version};
 use pillion_discovery::{Environment, canonicalize, regular_file};
 use pillion_protocol::Dialect;
 use pillion_system::SearchPath;
+use pillion_system::child::{self, Group};
 use serde_json::Value;
 
 /// The number of folders between a program and its package's description, at most.
@@ -21,6 +22,9 @@ const MAX_DESCRIPTION: u64 = 1 << 20;
 
 /// A start script is short; a program that is longer is none.
 const MAX_SCRIPT: u64 = 64 << 10;
+
+/// The time limit for an agent to print its version. Node takes a second or two on a slow machine.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The facts about the agent's program.
 #[derive(Debug, Clone, Default)]
@@ -78,9 +82,28 @@ pub fn reported_release(
     environment: &Environment,
 ) -> Release {
     let shown = release(agent, Path::new(command), environment);
-    let version = (!shown.is_known()).then(|| reported::version(Path::new(command), variables));
+    let version = (!shown.is_known()).then(|| reported_version(Path::new(command), variables));
     let version = version.flatten().unwrap_or(shown.version);
     Release { agent, version }
+}
+
+/// The version that an agent's command prints: the only thing that the doctor runs, and only where no package has the release.
+fn reported_version(command: &Path, variables: &[(&str, &OsStr)]) -> Option<Version> {
+    // Nothing of what it started is to stay.
+    let mut asked = Command::new(command);
+    asked.envs(variables.iter().copied());
+    let ended = child::run(asked.arg("--version"), Group::Own, VERSION_TIMEOUT).ok()?;
+    let is_answer = ended.status.is_some_and(|status| status.success());
+    is_answer.then(|| version_in(&String::from_utf8_lossy(&ended.out)))?
+}
+
+/// A line that is nothing but a version, or else the first word that is one.
+fn version_in(text: &str) -> Option<Version> {
+    let line = text.lines().find_map(|line| line.trim().parse().ok());
+    line.or_else(|| {
+        text.split_whitespace()
+            .find_map(|word| word.trim_end_matches('.').parse().ok())
+    })
 }
 
 /// Looks for the agent's command as a shell does.
@@ -88,7 +111,7 @@ pub fn look(agent: Dialect, environment: &Environment) -> Program {
     let path = find(agent, environment);
     let version = path
         .as_deref()
-        .and_then(|path| packaged_version(path, agent).or_else(|| reported::version(path, &[])));
+        .and_then(|path| packaged_version(path, agent).or_else(|| reported_version(path, &[])));
     let has = |name: &str| on_path(name, environment).is_some();
     let installers = [
         ("apt-get", "sudo apt-get install"),
@@ -217,5 +240,24 @@ mod tests {
             assert_eq!(found.as_deref(), Some(Path::new(expected)), "{script}");
         }
         assert_eq!(package_in("exec node /x/cli.js", "@q/c", folder), None);
+    }
+
+    #[test]
+    fn a_warning_about_node_is_not_the_agents_version() {
+        for (text, expected) in [
+            ("0.44.0\n", Some(Version::new(0, 44, 0))),
+            (
+                "Node 18.0.0 is too old\n0.44.0\n",
+                Some(Version::new(0, 44, 0)),
+            ),
+            ("Gemini CLI v0.44.0-nightly.1", Some(Version::new(0, 44, 0))),
+            (
+                "GitHub Copilot CLI 1.0.102.\nRun 'copilot update'",
+                Some(Version::new(1, 0, 102)),
+            ),
+            ("no", None),
+        ] {
+            assert_eq!(version_in(text), expected, "{text}");
+        }
     }
 }

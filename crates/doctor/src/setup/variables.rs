@@ -64,6 +64,14 @@ impl Variables {
         self.origins.get(name)
     }
 
+    /// A variable's name, and the file that sets it for the agent if the terminal does not.
+    pub fn shown(&self, name: &str) -> String {
+        match self.origin(name) {
+            Some(origin) => format!("{name} ({origin})"),
+            None => name.to_owned(),
+        }
+    }
+
     fn set(&mut self, name: &str, value: &str, path: &Path) {
         if !PILLIONS.contains(&name) {
             let all = std::mem::take(&mut self.all);
