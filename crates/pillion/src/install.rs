@@ -14,7 +14,6 @@ mod kate;
 mod machine;
 mod nvim;
 mod package;
-mod plan;
 mod program;
 mod settings;
 mod vim;
@@ -27,7 +26,6 @@ use pillion_protocol::Dialect;
 use serde::Serialize;
 
 pub use self::machine::Machine;
-pub use self::plan::Plan;
 
 /// One editor: where it is, what it needs, how it gets that.
 pub trait Installer: fmt::Debug + Sync {
@@ -55,6 +53,36 @@ pub trait Installer: fmt::Debug + Sync {
 
     /// Returns the plan that removes all of that.
     fn uninstall(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan>;
+}
+
+/// One change to the machine: described first, by `Display`, and then done.
+pub trait Step: fmt::Debug + fmt::Display {
+    /// Does it. Returns what was done, for people.
+    ///
+    /// # Errors
+    /// Why not.
+    fn carry_out(&self) -> anyhow::Result<String>;
+}
+
+/// The steps, and what else to report.
+#[derive(Debug, Default)]
+pub struct Plan {
+    pub steps: Vec<Box<dyn Step>>,
+    /// Notes for the user, whether or not there is something to do.
+    pub notes: Vec<String>,
+    /// The next step for the user: lines as they are, such as those that belong into a settings
+    /// file.
+    pub next: Option<&'static str>,
+}
+
+impl Plan {
+    /// With `before` in front of its notes, and, if it does anything, with what is to be done `then`.
+    #[must_use]
+    pub fn between(mut self, before: Vec<String>, then: &'static str) -> Self {
+        self.notes.splice(..0, before);
+        self.next = (!self.steps.is_empty()).then_some(then);
+        self
+    }
 }
 
 /// The findings about an editor.

@@ -5,8 +5,7 @@
 //! the marker.
 
 mod marker;
-mod put;
-mod take;
+mod steps;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,8 +16,7 @@ use pillion_text::fingerprint;
 use pillion_changes::leftovers;
 
 pub use self::marker::Marker;
-pub use self::put::{InTheWay, Put};
-pub use self::take::Take;
+pub use self::steps::{InTheWay, Put, Take};
 
 /// More of the user's files are not named one by one.
 const MAX_NAMED: usize = 10;

@@ -7,8 +7,7 @@ use std::path::PathBuf;
 
 use super::folder::{File, InTheWay, Put, State, Take};
 use super::machine::Machine;
-use super::plan::Plan;
-use super::{Found, Installer, Options};
+use super::{Found, Installer, Options, Plan};
 use crate::failure::{Failure, Kind};
 
 /// The files of all plugins, by their paths below `editors`.

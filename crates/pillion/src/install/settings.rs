@@ -6,8 +6,7 @@ use std::{fmt, fs};
 use pillion_hooks::settings::Refused;
 
 use super::machine::Machine;
-use super::plan::{Plan, Step};
-use super::{Found, Installer, Options};
+use super::{Found, Installer, Options, Plan, Step};
 use crate::settings_file::SettingsFile;
 
 /// The advice where the file cannot be written.

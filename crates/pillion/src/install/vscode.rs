@@ -3,24 +3,49 @@
 //! Pillion has no extension of its own for them: the agents' makers have, one for each agent.
 
 mod change;
-mod editors;
-mod product;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use pillion_discovery::regular_file;
+use pillion_discovery::{canonicalize, regular_file};
 use pillion_protocol::Dialect;
 use pillion_system::is_program;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use self::change::Change;
-use self::editors::{Code, FAMILY};
-use self::product::Product;
 use super::machine::{Machine, Platform};
-use super::plan::{Plan, Step};
-use super::{Found, Installer, Options};
+use super::{Found, Installer, Options, Plan, Step};
 use crate::failure::{Failure, Kind};
+
+/// VS Code and the editors that are made of it, in the order in which they are listed.
+static FAMILY: LazyLock<Vec<Code>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("vscode/editors.json")).expect("the table is built in")
+});
+
+/// One editor of VS Code's family.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Code {
+    names: Vec<&'static str>,
+    display_name: &'static str,
+    /// Its programs, as typed; the first names its folders on Linux.
+    programs: Vec<&'static str>,
+    /// A variable that names its program.
+    alias_variable: Option<&'static str>,
+    /// Its application on a Mac.
+    application: Option<&'static str>,
+    /// Its folder in a Mac user's Library, where its command may be.
+    support_folder: Option<&'static str>,
+    /// Its folder on Windows.
+    windows_folder: Option<&'static str>,
+    /// Its package at Flathub.
+    flatpak: Option<&'static str>,
+    /// The folder of its extensions, below the home folder, unless it names one itself.
+    extensions: Option<&'static str>,
+    /// It is there only where this is set: its program is another one's, too.
+    only_with: Option<&'static str>,
+}
 
 /// All of the family.
 pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
@@ -248,6 +273,50 @@ impl Code {
         let named = product.as_ref().and_then(Product::folder);
         let list = format!("{}/extensions/extensions.json", named.or(self.extensions)?);
         read_json(&machine.join(machine.home()?, &list))
+    }
+}
+
+/// The description that an installation of VS Code's family gives of itself, in `product.json` above its command: the part
+/// that matters here.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Product {
+    /// The name of its command, also where a link has another one.
+    application_name: String,
+    /// The folder of its extensions, below the home folder.
+    data_folder_name: Option<String>,
+    /// The same of its server, to which a window elsewhere is connected.
+    server_data_folder_name: Option<String>,
+    #[serde(skip)]
+    is_server: bool,
+}
+
+impl Product {
+    /// That of the installation that a command belongs to; none where that is unknown, such as in
+    /// a Snap.
+    fn of(program: &Path) -> Option<Self> {
+        let program = canonicalize(program).ok()?;
+        // `bin/code` on a Mac and in a server's `bin/remote-cli`, `bin/code` beside `resources`.
+        let above = program.ancestors().skip(2).take(2);
+        let mut files = above.flat_map(|folder| {
+            ["product.json", "resources/app/product.json"].map(|it| folder.join(it))
+        });
+        let mut product: Self = files.find_map(|file| read_json(&file))?;
+        product.is_server = program
+            .parent()
+            .is_some_and(|bin| bin.ends_with("remote-cli"));
+        Some(product)
+    }
+
+    /// The folder of its extensions, below the home folder.
+    fn folder(&self) -> Option<&str> {
+        let folder = if self.is_server {
+            &self.server_data_folder_name
+        } else {
+            &self.data_folder_name
+        };
+        // A name, nothing that leads elsewhere.
+        folder.as_deref().filter(|name| !name.contains(['/', '\\']))
     }
 }
 

@@ -3,7 +3,7 @@
 use tempfile::TempDir;
 
 use super::*;
-use crate::install::plan::Step;
+use crate::install::Step;
 
 fn world() -> (TempDir, PathBuf) {
     let world = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::anyhow;
 
 use super::Extension;
-use crate::install::plan::Step;
+use crate::install::Step;
 use crate::install::program::{self, INSTALL_TIMEOUT, LIST_TIMEOUT};
 
 /// The task for the editor's program.

@@ -1,4 +1,5 @@
-//! Puts a folder in place: what Pillion had there goes, the marker comes, then file after file.
+//! The two steps with a folder. Put in place: what Pillion had there goes, the marker comes, then file after file. Taken
+//! away: what the user changed or added stays.
 
 use std::fmt;
 use std::fs::{self, Permissions};
@@ -8,9 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use pillion_changes::leftovers;
 
-use super::{File, Marker, State, make_folders};
+use super::{File, Marker, Ours, State, make_folders, remove_empty};
 use crate::failure::{Failure, Kind};
-use crate::install::plan::Step;
+use crate::install::Step;
 
 /// The folder to put in place.
 #[derive(Debug)]
@@ -114,6 +115,48 @@ impl fmt::Display for Put {
             "write {count} files ({} KiB) to {target}",
             bytes.div_ceil(1024)
         )
+    }
+}
+
+/// The folder to take away, except for what the user changed or added.
+#[derive(Debug)]
+pub struct Take {
+    pub target: PathBuf,
+    pub ours: Ours,
+}
+
+impl Step for Take {
+    /// Does it: looked at again, since something may have changed since it was planned. After a
+    /// failure it can be done again.
+    fn carry_out(&self) -> anyhow::Result<String> {
+        let target = &self.target;
+        let cannot = || format!("cannot remove {}", target.display());
+        let State::Ours(ours) = State::of(target).with_context(cannot)? else {
+            let message = format!("{} changed in the meantime", target.display());
+            return Err(Failure::new(Kind::Refused, message).into());
+        };
+        ours.remove(target).with_context(cannot)?;
+        let place = target.display();
+        let done = if ours.has_changes() {
+            let kept = ours.of_the_user();
+            format!("removed Pillion's files from {place}; kept yours: {kept}")
+        } else {
+            format!("removed {place}")
+        };
+        remove_empty(&ours.marker.made_above(target));
+        Ok(done)
+    }
+}
+
+impl fmt::Display for Take {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = self.target.display();
+        write!(f, "remove {} files from {target}", self.ours.intact.len())?;
+        if self.ours.has_changes() {
+            let kept = self.ours.of_the_user();
+            write!(f, ", and keep yours: {kept}")?;
+        }
+        Ok(())
     }
 }
 
