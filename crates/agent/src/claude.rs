@@ -10,10 +10,8 @@
 
 mod client;
 mod connection;
-mod knock;
-mod socket;
 mod updates;
 
+pub use crate::knock::claude as knock;
 pub use client::{Answer, Client};
-pub use knock::knock;
 pub use updates::{Mention, Selection, Update, Updates};

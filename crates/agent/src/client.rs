@@ -98,22 +98,12 @@ impl Client {
         self.open(&ProposedFile::new(path, content), None).await
     }
 
-    /// The same of a file of a set, which [`set::review`](crate::set::review) does for all of them. A companion that is not
-    /// Pillion's knows no sets.
+    /// The same of any proposal, and of a file of a set, which [`set::review`](crate::set::review) does for all of them. A
+    /// companion that is not Pillion's knows no sets.
     ///
     /// # Errors
-    /// As [`open_diff`](Self::open_diff); also when another file has that place.
-    pub async fn open_in_set(
-        &self,
-        path: &str,
-        content: &str,
-        set: &SetArgument,
-    ) -> Result<(), ClientError> {
-        self.open(&ProposedFile::new(path, content), Some(set))
-            .await
-    }
-
-    pub(crate) async fn open(
+    /// As [`open_diff`](Self::open_diff); also when another file has that place in the set.
+    pub async fn open(
         &self,
         file: &ProposedFile,
         set: Option<&SetArgument>,

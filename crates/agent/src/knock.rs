@@ -4,11 +4,13 @@
 //! takes the answers of the first, whose agent then waits forever. A request without a session
 //! disturbs nobody.
 
-use pillion_http::{Bytes, Method, StatusCode};
+use pillion_http::header::HOST;
+use pillion_http::{Bytes, Method, Request, StatusCode};
+use pillion_protocol::claude::{AUTHORIZATION_HEADER, WEBSOCKET_PATH};
 use serde_json::json;
 
 use crate::address::{Address, MAX_MESSAGE};
-use crate::error::{ClientError, within};
+use crate::error::{ClientError, unreachable, within};
 use crate::link::Link;
 use crate::message;
 
@@ -55,4 +57,27 @@ async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
         Ok((status, is_mcp))
     };
     within(address.handshake, asked).await
+}
+
+/// The same of a companion of Claude Code's protocol: asks where the WebSocket is, without asking for an upgrade. A server that answers anything but a refusal
+/// may be a companion.
+///
+/// # Errors
+/// When nothing listens or answers in time, the token is refused ([`ClientError::Refused`] with 401 or
+/// 403), or what listens there does not speak HTTP.
+pub async fn claude(address: &Address) -> Result<(), ClientError> {
+    let (host, port) = (address.host(), address.port()?);
+    let mut request = Request::builder()
+        .uri(WEBSOCKET_PATH)
+        .header(HOST, format!("{host}:{port}"));
+    if let Some(token) = address.token_header("")? {
+        request = request.header(AUTHORIZATION_HEADER, token);
+    }
+    let request = request.body(Bytes::new()).map_err(unreachable)?;
+    let asked = async { Ok(pillion_http::send((host, port), request).await?) };
+    let answer = within(address.handshake, asked).await?;
+    match answer.status.as_u16() {
+        status @ (401 | 403) => Err(ClientError::Refused(status)),
+        _ => Ok(()),
+    }
 }

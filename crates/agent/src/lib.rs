@@ -98,9 +98,12 @@ mod link;
 mod message;
 mod proposed_file;
 mod release;
-mod runtime;
 pub mod set;
 mod updates;
+
+use std::io;
+
+use tokio::runtime::{Builder, Runtime};
 
 pub use address::Address;
 pub use backoff::Backoff;
@@ -108,5 +111,16 @@ pub use client::Client;
 pub use error::ClientError;
 pub use introduction::Server;
 pub use knock::knock;
-pub use runtime::runtime;
 pub use updates::{Update, Updates};
+
+/// The runtime of a command's talk with a companion, on the calling thread, with sockets and clocks.
+///
+/// # Errors
+/// When the system refuses.
+pub fn runtime() -> io::Result<Runtime> {
+    let started = Builder::new_current_thread().enable_all().build();
+    started.map_err(|error| {
+        let kind = error.kind();
+        io::Error::new(kind, format!("cannot start the runtime: {error}"))
+    })
+}

@@ -1,7 +1,14 @@
 //! The colours of the screen: by the options, the environment and the terminal.
 
+use std::time::Duration;
+
+use terminal_colorsaurus::{Color, QueryOptions, color_palette};
+
+use crate::ThemeChoice;
 use crate::screen::{Depth, Theme};
-use crate::{ThemeChoice, background};
+
+/// The time limit for a terminal to report its background.
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The theme that was chosen, or that suits the terminal.
 pub fn theme(choice: ThemeChoice) -> Theme {
@@ -15,7 +22,7 @@ pub fn theme(choice: ThemeChoice) -> Theme {
         ThemeChoice::Light => false,
         ThemeChoice::Dark => true,
         ThemeChoice::Auto if depth == Depth::None => true,
-        ThemeChoice::Auto => background::is_dark(),
+        ThemeChoice::Auto => is_dark(),
     };
     Theme::new(is_dark, depth)
 }
@@ -38,6 +45,30 @@ fn depth(no_color: &str, colorterm: &str, term: &str) -> Depth {
     }
 }
 
+/// Asks the terminal whether its background is dark. One that does not answer counts as dark.
+fn is_dark() -> bool {
+    let mut options = QueryOptions::default();
+    options.timeout = ANSWER_TIMEOUT;
+    color_palette(options).map_or(true, |palette| {
+        is_darker(luma(&palette.background), luma(&palette.foreground))
+    })
+}
+
+/// Returns true if a background is dark, seen beside its foreground.
+fn is_darker(background: u32, foreground: u32) -> bool {
+    const MIDDLE: u32 = u16::MAX as u32 / 2;
+    background < foreground || (background == foreground && background <= MIDDLE)
+}
+
+/// The brightness of a colour, as television reckons it: up to `u16::MAX`.
+///
+/// The lightness that the crate knows is worked out with `powf`, which alone would make every command
+/// load the system's library of mathematics at its start.
+fn luma(color: &Color) -> u32 {
+    let [r, g, b] = [color.r, color.g, color.b].map(u32::from);
+    (2126 * r + 7152 * g + 722 * b) / 10_000
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +79,38 @@ mod tests {
         assert_eq!(depth("", "truecolor", "xterm"), Depth::True);
         assert_eq!(depth("", "", "tmux-256color"), Depth::Indexed);
         assert_eq!(depth("", "", "linux"), Depth::Basic);
+    }
+
+    #[test]
+    fn grounds_of_known_themes_are_told_apart() {
+        let color = |hex: u32| {
+            let channel = |shift: u32| (hex >> shift & 0xff) as u16 * 0x101;
+            luma(&Color::rgb(channel(16), channel(8), channel(0)))
+        };
+        // Background and foreground: Solarized, Gruvbox, Dracula, Nord, One Light, plain ones.
+        for (dark, light) in [
+            (0x00_2b36, 0x83_9496),
+            (0x28_2828, 0xeb_dbb2),
+            (0x28_2a36, 0xf8_f8f2),
+            (0x2e_3440, 0xd8_dee9),
+            (0x65_7b83, 0xfd_f6e3),
+            (0x38_3a42, 0xfa_fafa),
+            (0x00_0000, 0xff_ffff),
+            (0x00_00ff, 0xff_ff00),
+        ] {
+            assert!(is_darker(color(dark), color(light)), "{dark:06x}");
+            assert!(!is_darker(color(light), color(dark)), "{light:06x}");
+        }
+    }
+
+    #[test]
+    fn without_contrast_the_middle_decides() {
+        let grey = |value| luma(&Color::rgb(value, value, value));
+        for value in [0, 0x5555, 0x7fff] {
+            assert!(is_darker(grey(value), grey(value)), "{value:x}");
+        }
+        for value in [0x8000, 0xaaaa, u16::MAX] {
+            assert!(!is_darker(grey(value), grey(value)), "{value:x}");
+        }
     }
 }

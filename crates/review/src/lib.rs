@@ -6,7 +6,6 @@
 
 mod app;
 mod appearance;
-mod background;
 mod driver;
 mod edit;
 mod geometry;

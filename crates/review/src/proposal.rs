@@ -14,7 +14,6 @@ use pillion_text::Text;
 pub use pillion_text::hunks::Hunk;
 use pillion_text::hunks::Mark;
 use pillion_text::merge;
-use pillion_text::readable::Unreadable;
 pub use places::Moves;
 use places::Origin;
 use state::State;
@@ -157,18 +156,17 @@ impl Proposal {
         side.of((self.before(), self.after()))
     }
 
-    /// The reason why the file is not shown, and its size in bytes.
-    pub fn hidden_before(&self) -> Option<(Unreadable, usize)> {
+    /// The size of the file in bytes, if it is binary and so not shown.
+    pub fn hidden_before(&self) -> Option<usize> {
         let texts = &self.now.texts;
         let size = texts.original.as_ref().map_or(0, |text| text.bytes().len());
-        texts.hides_before.map(|why| (why, size))
+        texts.hides_before.then_some(size)
     }
 
-    /// The reason why the proposed text is not shown, and its size in bytes.
-    pub fn hidden_after(&self) -> Option<(Unreadable, usize)> {
+    /// The size of the proposed text in bytes, if it is binary and so not shown.
+    pub fn hidden_after(&self) -> Option<usize> {
         let texts = &self.now.texts;
-        let size = texts.proposed.bytes().len();
-        texts.hides_after.map(|why| (why, size))
+        texts.hides_after.then(|| texts.proposed.bytes().len())
     }
 
     /// Returns true if it is compared with the file as read last: not after going back over a merge.
@@ -340,7 +338,7 @@ impl Proposal {
         let out = !hunk.out;
         let texts = &self.now.texts;
         let is_text = std::str::from_utf8(texts.before.slice(hunk.before.clone())).is_ok();
-        if out && (!is_text || texts.hides_before.is_some()) {
+        if out && (!is_text || texts.hides_before) {
             return Err(NotText);
         }
         let mut next = self.now.clone();

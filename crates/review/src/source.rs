@@ -2,19 +2,19 @@
 //! part of the review that reads the user's files; nothing writes them. A disk may take forever, so
 //! that threads wait for it: the review's loop hands out jobs and takes in answers.
 
-mod queue;
-
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use pillion_system::spawn;
+use pillion_system::{lock, spawn};
 use pillion_view::{DiffId, Original, OriginalError, Stamp};
 
 use crate::view::Disk;
-use queue::{Job, Queue};
+
+/// So many threads may hang while they check files. Then no file is checked any more.
+const MAX_THREADS: usize = 16;
 
 /// A way to the user's files. Each call may take forever.
 pub trait Files: Clone + Send + 'static {
@@ -213,6 +213,36 @@ fn look(disk: &impl Files, path: &Path, seen: Option<Stamp>) -> Found {
 
 fn fingerprint(text: &[u8]) -> u64 {
     BuildHasherDefault::<DefaultHasher>::new().hash_one(text)
+}
+
+/// Work on a file. May take forever.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The jobs that wait for disks. Every thread that does them holds this, too: one that hangs keeps its thread, and nobody else
+/// waits for it.
+#[derive(Clone, Default)]
+struct Queue {
+    waiting: Arc<Mutex<VecDeque<Job>>>,
+}
+
+impl Queue {
+    /// Does these jobs, one after the other, on as many threads as hang and one more.
+    fn run(&self, jobs: impl IntoIterator<Item = Job>) -> io::Result<()> {
+        let mut waiting = lock(&self.waiting);
+        waiting.extend(jobs);
+        let threads = Arc::strong_count(&self.waiting) - 1;
+        if waiting.is_empty() || threads >= MAX_THREADS {
+            return Ok(());
+        }
+        drop(waiting);
+        let queue = self.clone();
+        let next = move || lock(&queue.waiting).pop_front();
+        spawn("files", move || {
+            while let Some(job) = next() {
+                job();
+            }
+        })
+    }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use pillion_agent::set::ProposedFile;
 use pillion_agent::{Client, ClientError, Update, Updates};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::claude::LockFile;
@@ -113,8 +114,8 @@ impl TestAgent {
         };
         self.proposed.replace(path.into());
         let client = Arc::clone(&self.client);
-        let (path, content) = (path.to_owned(), content.to_owned());
-        Call::start(move || async move { client.open_in_set(&path, &content, &set).await })
+        let file = ProposedFile::new(path, content);
+        Call::start(move || async move { client.open(&file, Some(&set)).await })
     }
 
     /// Proposes a text for a file. Returns when the companion says that it is shown.

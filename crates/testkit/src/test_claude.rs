@@ -10,6 +10,8 @@ use pillion_agent::claude::{Answer, Client, Mention, Selection, Update, Updates}
 use pillion_agent::{Address, ClientError};
 use pillion_protocol::FileDiagnostics;
 use pillion_protocol::claude::LockFile;
+use pillion_protocol::claude::tools::CLOSE_ALL_DIFF_TABS;
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 
@@ -84,8 +86,9 @@ impl TestClaude {
 
     /// Closes all views of this connection.
     pub fn close_all(&self) -> String {
-        let closed = self.runtime.block_on(self.client.close_all_diff_tabs());
-        closed.expect("the companion closes what there is")
+        let closed = self.client.call(CLOSE_ALL_DIFF_TABS, json!({}));
+        let closed = self.runtime.block_on(closed);
+        closed.expect("the companion closes what there is").concat()
     }
 
     /// The problems that the editor shows.

@@ -1,7 +1,7 @@
 //! One session with a companion of Claude Code's protocol: the handshake and the tools.
 
 use pillion_protocol::claude::tools::{
-    CLOSE_ALL_DIFF_TABS, CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
+    CLOSE_TAB, DIFF_REJECTED, FILE_SAVED, GET_DIAGNOSTICS, TAB_CLOSED,
 };
 use pillion_protocol::diagnostics::FileDiagnostics;
 use pillion_protocol::diff::OPEN_DIFF;
@@ -9,8 +9,7 @@ use pillion_protocol::json;
 use serde_json::{Value, json};
 
 use crate::address::Address;
-use crate::claude::connection::{Command, Connection};
-use crate::claude::socket;
+use crate::claude::connection::{self, Command, Connection};
 use crate::claude::updates::Updates;
 use crate::error::{ClientError, unreachable, within};
 use crate::introduction::{self, Server};
@@ -63,7 +62,7 @@ impl Client {
 
     async fn open(address: Address, name: &str) -> Result<(Self, Updates), ClientError> {
         let limit = address.handshake;
-        let (sink, stream) = within(limit, socket::open(&address)).await?;
+        let (sink, stream) = within(limit, connection::open(&address)).await?;
         let (inbox, updates) = Updates::new();
         let connection = Connection::start(sink, stream, inbox);
         let initialize = connection.request("initialize", introduction::params(name));
@@ -126,16 +125,6 @@ impl Client {
     pub async fn close_tab(&self, tab_name: &str) -> Result<(), ClientError> {
         let arguments = json!({"tab_name": tab_name});
         self.call_in_time(CLOSE_TAB, arguments).await.map(drop)
-    }
-
-    /// Closes all views of this connection. The agent does it at the start of each turn. The companion's
-    /// answer gives their number: `CLOSED_2_DIFF_TABS`.
-    ///
-    /// # Errors
-    /// As [`close_tab`](Self::close_tab).
-    pub async fn close_all_diff_tabs(&self) -> Result<String, ClientError> {
-        let texts = self.call_in_time(CLOSE_ALL_DIFF_TABS, json!({})).await?;
-        Ok(texts.into_iter().next().unwrap_or_default())
     }
 
     /// The problems that the editor shows, of one file (`file://` and its path) or of all.

@@ -1,4 +1,4 @@
-//! The task that owns a connection: it sends what it is given, and hands out what comes.
+//! The WebSocket to a companion, and the task that owns it: it sends what it is given, and hands out what comes.
 //!
 //! It never stops reading because it has something to send, nor the other way round: a companion that
 //! does both at once is not waited for.
@@ -8,24 +8,75 @@ use std::future::pending;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
+use pillion_http::HeaderValue;
+use pillion_http::header::SEC_WEBSOCKET_PROTOCOL;
+use pillion_protocol::claude::{AUTHORIZATION_HEADER, SUBPROTOCOL, WEBSOCKET_PATH};
 use pillion_system::lock;
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
-use tokio_tungstenite::tungstenite::protocol::Message as Frame;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::error::Error;
+use tokio_tungstenite::tungstenite::protocol::{Message as Frame, WebSocketConfig};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use crate::claude::socket::{Sink, Stream};
+use crate::address::{Address, MAX_MESSAGE};
 use crate::claude::updates::{Inbox, update};
-use crate::error::ClientError;
+use crate::error::{ClientError, unreachable};
 use crate::link::{self, envelope};
 use crate::message::{self, Message};
+
+/// The half that sends.
+type Sink = SplitSink<WebSocketStream<TcpStream>, Frame>;
+/// The half that receives.
+type Stream = SplitStream<WebSocketStream<TcpStream>>;
 
 /// The number of requests that may wait to be sent.
 const MAX_COMMANDS: usize = 16;
 
 /// The time limit for the companion to end the connection with us.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Connects and upgrades to a WebSocket, as Claude Code asks for it.
+///
+/// # Errors
+/// When nothing listens, the upgrade is refused, or what answers is not a companion of this protocol.
+pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientError> {
+    let (host, port) = (address.host(), address.port()?);
+    let mut request = format!("ws://{host}:{port}{WEBSOCKET_PATH}")
+        .into_client_request()
+        .map_err(unreachable)?;
+    let headers = request.headers_mut();
+    let subprotocol = HeaderValue::from_static(SUBPROTOCOL);
+    headers.insert(SEC_WEBSOCKET_PROTOCOL, subprotocol);
+    if let Some(token) = address.token_header("")? {
+        headers.insert(AUTHORIZATION_HEADER, token);
+    }
+    let stream = TcpStream::connect((host, port))
+        .await
+        .map_err(unreachable)?;
+    stream.set_nodelay(true).map_err(unreachable)?;
+    let config = WebSocketConfig::default()
+        .max_message_size(Some(MAX_MESSAGE))
+        .max_frame_size(Some(MAX_MESSAGE));
+    let opened = client_async_with_config(request, stream, Some(config)).await;
+    let (socket, _) = opened.map_err(failure)?;
+    Ok(socket.split())
+}
+
+/// The error of an upgrade that failed.
+fn failure(error: Error) -> ClientError {
+    match error {
+        Error::Http(answer) if !answer.status().is_success() => {
+            ClientError::Refused(answer.status().as_u16())
+        }
+        Error::Io(error) => unreachable(error),
+        error => ClientError::Protocol(format!("no WebSocket: {error}")),
+    }
+}
 
 /// A request to the task.
 pub(super) enum Command {

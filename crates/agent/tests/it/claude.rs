@@ -9,6 +9,7 @@ use std::time::Duration;
 use pillion_agent::claude::{Answer, Client, Update};
 use pillion_agent::find::{Release, Situation, find};
 use pillion_agent::{Address, ClientError};
+use pillion_protocol::claude::tools::CLOSE_ALL_DIFF_TABS;
 use pillion_protocol::diagnostics::Severity;
 use pillion_protocol::{Dialect, Token};
 use serde_json::{Value, json};
@@ -75,7 +76,8 @@ async fn every_text_comes_back_from_pillion_byte_for_byte() {
         client.close_tab(name).await.unwrap();
     }
     assert_eq!(client.get_diagnostics(None).await.unwrap(), []);
-    client.close_all_diff_tabs().await.unwrap();
+    let all = client.call(CLOSE_ALL_DIFF_TABS, json!({})).await;
+    assert_eq!(all.unwrap(), ["CLOSED_0_DIFF_TABS"]);
     client.disconnect().await;
 }
 
@@ -185,7 +187,10 @@ async fn a_tool_that_fails_says_why_and_one_that_is_silent_is_given_up() {
     let (client, _updates) = Client::connect(address).await.unwrap();
     let closed = client.close_tab("x").await.unwrap_err();
     assert_eq!(closed.to_string(), "no such tab");
-    let all = client.close_all_diff_tabs().await.unwrap_err();
+    let all = client
+        .call(CLOSE_ALL_DIFF_TABS, json!({}))
+        .await
+        .unwrap_err();
     assert!(all.to_string().contains("no such tool"), "{all}");
     let diagnostics = client.get_diagnostics(None).await.unwrap_err();
     assert!(matches!(diagnostics, ClientError::Silent(_)));

@@ -40,8 +40,8 @@ impl App {
         if view.target.is_outside && !self.roots.is_empty() {
             return Some("this file is outside the workspace".to_owned());
         }
-        if let Some((why, bytes)) = view.proposal.hidden_before() {
-            return Some(format!("the file is not shown: {why}, {bytes} bytes"));
+        if let Some(bytes) = view.proposal.hidden_before() {
+            return Some(format!("the file is not shown: binary, {bytes} bytes"));
         }
         if !view.proposal.before().is_utf8() {
             return Some("the file is not UTF-8: invalid bytes are shown as �".to_owned());

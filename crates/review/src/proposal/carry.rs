@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pillion_text::hunks::Mark;
-use pillion_text::{Text, merge, readable};
+use pillion_text::readable::is_binary;
+use pillion_text::{Text, merge};
 
 use super::Hunk;
 use super::places::Places;
@@ -27,8 +28,7 @@ pub struct Carried {
 /// Takes along to `newer` what the reviewer made of `base`.
 pub fn edits(base: &Text, edited: &Text, newer: &Text) -> Carried {
     // Of what cannot be shown, nobody could see what became of it.
-    let is_hidden = |text: &&Text| readable::unreadable(text).is_some();
-    if [base, edited, newer].iter().any(is_hidden) {
+    if [base, edited, newer].into_iter().any(is_binary) {
         return Carried {
             text: Text::new(newer.bytes()),
             conflicts: Vec::new(),

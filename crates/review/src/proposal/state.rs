@@ -27,8 +27,8 @@ impl State {
     /// Compares the texts, which may take a second.
     pub fn new(texts: Texts, change: Change) -> Self {
         let hunks = match texts.hides_after {
-            Some(_) => Vec::new(),
-            None => hunks::between(&texts.before, &texts.after),
+            true => Vec::new(),
+            false => hunks::between(&texts.before, &texts.after),
         };
         Self::with_hunks(texts, hunks, change)
     }

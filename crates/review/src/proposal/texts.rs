@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pillion_text::readable::{self, Unreadable};
+use pillion_text::readable::is_binary;
 use pillion_text::{Text, endings};
 
 /// The two texts of a comparison.
@@ -18,18 +18,18 @@ pub struct Texts {
     pub proposed: Arc<Text>,
     /// The line endings of the two are not compared.
     pub ignores_endings: bool,
-    /// The reason why the file is not shown.
-    pub hides_before: Option<Unreadable>,
-    /// The reason why the proposed text is not shown.
-    pub hides_after: Option<Unreadable>,
+    /// True if the file is binary, and is not shown.
+    pub hides_before: bool,
+    /// True if the proposed text is binary, and is not shown.
+    pub hides_after: bool,
 }
 
 impl Texts {
     /// The texts to compare. This reads every byte.
     pub fn new(original: Option<Arc<Text>>, proposed: Arc<Text>) -> Self {
-        let hides_before = original.as_deref().and_then(readable::unreadable);
-        let hides_after = readable::unreadable(&proposed);
-        let shown = original.as_ref().filter(|_| hides_before.is_none());
+        let hides_before = original.as_deref().is_some_and(is_binary);
+        let hides_after = is_binary(&proposed);
+        let shown = original.as_ref().filter(|_| !hides_before);
         // A proposal is text: it came as such, or from an editor's file that was checked.
         let lf = shown
             .zip(std::str::from_utf8(proposed.bytes()).ok())
@@ -40,8 +40,8 @@ impl Texts {
             None => shown.cloned().unwrap_or_default(),
         };
         let after = match hides_after {
-            Some(_) => Arc::default(),
-            None => Arc::clone(&proposed),
+            true => Arc::default(),
+            false => Arc::clone(&proposed),
         };
         Self {
             original,
@@ -56,6 +56,6 @@ impl Texts {
 
     /// Returns true if both texts can be shown.
     pub fn are_readable(&self) -> bool {
-        self.hides_before.is_none() && self.hides_after.is_none()
+        !self.hides_before && !self.hides_after
     }
 }

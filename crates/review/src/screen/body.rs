@@ -69,8 +69,8 @@ fn instead(view: &View) -> Option<String> {
     if view.is_comparing() {
         return Some("comparing…".to_owned());
     }
-    let (why, _) = view.proposal.hidden_after()?;
-    Some(format!("not shown: {why}"))
+    let is_hidden = view.proposal.hidden_after().is_some();
+    is_hidden.then(|| "not shown: binary".to_owned())
 }
 
 /// The colours that the rows in view lack.

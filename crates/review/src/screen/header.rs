@@ -176,9 +176,9 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     facts
 }
 
-/// The reasons and sizes in place of hunks, where a text cannot be shown.
+/// The sizes in place of hunks, where a text cannot be shown.
 fn sizes(proposal: &Proposal) -> Option<String> {
-    let size = |(why, bytes)| format!("{why}, {bytes} bytes");
+    let size = |bytes| format!("binary, {bytes} bytes");
     match (proposal.hidden_before(), proposal.hidden_after()) {
         (None, None) => None,
         (Some(before), None) => Some(format!("the file is {}", size(before))),
