@@ -19,6 +19,7 @@ mod system;
 mod system;
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,6 +27,32 @@ pub use system::Folder;
 #[cfg(unix)]
 pub use system::lock::Lock;
 pub use system::socket::{Listener, Stream};
+
+impl Folder {
+    /// The path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the file `name`: at every moment it is absent, as it was, or complete, and nobody else's.
+    ///
+    /// It is not synchronised to the disk: after a power cut its port would mean nothing.
+    ///
+    /// # Errors
+    /// When there is something under that name that may not be replaced, or when the system
+    /// refuses; then no part of the file is left.
+    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, |_| Ok(()))
+    }
+
+    /// The same for what must outlive a power cut: the content is on the disk before it takes the place of the former one.
+    ///
+    /// # Errors
+    /// As for [`Folder::write`].
+    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
+        self.replace(name, content, File::sync_all)
+    }
+}
 
 /// Why a folder or file was not used.
 #[derive(Debug, thiserror::Error)]

@@ -36,7 +36,7 @@ const PRIVATE_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
 impl Folder {
@@ -93,31 +93,7 @@ impl Folder {
         parts.iter().try_fold(self, child)
     }
 
-    /// The path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Writes the file `name`: at every moment it is absent, as it was, or complete and 0600.
-    ///
-    /// It is not synchronised to the disk: after a power cut its port would mean nothing.
-    ///
-    /// # Errors
-    /// When there is something under that name that may not be replaced, or when the system
-    /// refuses; then no part of the file is left.
-    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        self.replace(name, content, |_| Ok(()))
-    }
-
-    /// The same for what must outlive a power cut: the content is on the disk before it takes the place of the former one.
-    ///
-    /// # Errors
-    /// As for [`Folder::write`].
-    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        self.replace(name, content, File::sync_all)
-    }
-
-    fn replace(
+    pub(super) fn replace(
         &self,
         name: &str,
         content: &[u8],

@@ -12,7 +12,7 @@ use super::{FileError, unfinished_name};
 /// A directory, checked when it was opened.
 #[derive(Debug)]
 pub struct Folder {
-    path: PathBuf,
+    pub(super) path: PathBuf,
 }
 
 impl Folder {
@@ -68,29 +68,7 @@ impl Folder {
         Ok(Some(Self { path }))
     }
 
-    /// The path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Writes the file `name`: at every moment it is absent, as it was, or complete.
-    ///
-    /// # Errors
-    /// When there is something under that name that may not be replaced, or when the system
-    /// refuses; then no part of the file is left.
-    pub fn write(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        self.replace(name, content, |_| Ok(()))
-    }
-
-    /// The same for what must outlive a power cut: the content is on the disk before it takes the place of the former one.
-    ///
-    /// # Errors
-    /// As for [`Folder::write`].
-    pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
-        self.replace(name, content, File::sync_all)
-    }
-
-    fn replace(
+    pub(super) fn replace(
         &self,
         name: &str,
         content: &[u8],
