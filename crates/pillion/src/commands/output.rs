@@ -12,6 +12,15 @@ pub fn print_json(value: &(impl Serialize + ?Sized)) -> anyhow::Result<()> {
     Ok(writeln!(io::stdout().lock(), "{json}")?)
 }
 
+/// Prints a line that may hold a path, or what somebody else wrote.
+pub fn say(line: &str) -> anyhow::Result<()> {
+    Ok(writeln!(
+        io::stdout().lock(),
+        "{}",
+        visible::one_line(line)
+    )?)
+}
+
 /// A text that may hold anything: a terminal would do what control characters in it say.
 pub fn printable(text: &str, is_terminal: bool) -> Cow<'_, str> {
     if is_terminal {

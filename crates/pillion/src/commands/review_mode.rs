@@ -1,13 +1,11 @@
 //! `pillion review-mode`.
 
-use std::io::{self, Write};
-
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_protocol::ReviewChoice;
-use pillion_text::visible;
 use pillion_view::commands::ReviewRequest;
 
 use super::control_client;
+use super::output::say;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 
@@ -52,6 +50,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .hint("`pillion list` shows which agents are connected.")
             .into());
     }
-    let message = visible::one_line(&chosen.message);
-    Ok(writeln!(io::stdout(), "{message}")?)
+    say(&chosen.message)
 }

@@ -1,12 +1,10 @@
 //! `pillion send-notes`.
 
-use std::io::{self, Write};
-
 use pillion_protocol::Dialect;
-use pillion_text::visible;
 use pillion_view::commands::SendNotes;
 
 use super::control_client;
+use super::output::say;
 use crate::args::{self, Target};
 use crate::failure::{Failure, Kind};
 
@@ -42,6 +40,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if !sent.done {
         return Err(Failure::new(Kind::Refused, sent.message).into());
     }
-    let message = visible::one_line(&sent.message);
-    Ok(writeln!(io::stdout(), "{message}")?)
+    say(&sent.message)
 }

@@ -7,9 +7,9 @@ use pillion_discovery::Environment;
 use pillion_doctor::setup::settings::user_file;
 use pillion_hooks::settings::{self, Format, State};
 use pillion_protocol::Dialect;
-use pillion_text::visible;
 
 use crate::args;
+use crate::commands::output::say;
 use crate::failure::{Failure, Kind};
 use crate::settings_file::SettingsFile;
 
@@ -97,13 +97,4 @@ fn is_untrusted(path: &Path, text: &str, agent: Dialect) -> bool {
     let hooks = settings::hooks(&values).into_iter();
     let mut ours = hooks.filter(|hook| hook.ours(agent.name()).is_some());
     ours.any(|hook| settings::state(&values, path, &hook) == State::Untrusted)
-}
-
-/// Prints a line that may hold a path.
-pub fn say(line: &str) -> anyhow::Result<()> {
-    Ok(writeln!(
-        io::stdout().lock(),
-        "{}",
-        visible::one_line(line)
-    )?)
 }

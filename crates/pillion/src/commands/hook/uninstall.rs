@@ -3,9 +3,10 @@
 use pillion_hooks::settings::{self, Format, Hook, Refused};
 use pillion_protocol::Dialect;
 
-use super::install::{say, settings_file};
+use super::install::settings_file;
 use crate::args;
 use crate::commands::control_client;
+use crate::commands::output::say;
 
 /// Remove Pillion's hooks from an agent's settings
 ///
