@@ -61,13 +61,20 @@ those that follow it quickly."
         (pillion-diff-astray-at diff) 0.0)
   (setq pillion-astray--left diff)
   ;; Before those that already do something for the command.
-  (add-hook 'pre-command-hook #'pillion-astray--check-left -90))
+  (add-hook 'pre-command-hook #'pillion-astray--check-left -90)
+  (run-at-time pillion-astray--delay nil #'pillion-astray--end-left))
+
+(defun pillion-astray--end-left ()
+  "Stop guarding what is below the view that is gone, once keys pause."
+  (if (and pillion-astray--left (pillion-astray-p pillion-astray--left))
+      (run-at-time pillion-astray--burst nil #'pillion-astray--end-left)
+    (setq pillion-astray--left nil)
+    (remove-hook 'pre-command-hook #'pillion-astray--check-left)))
 
 (defun pillion-astray--check-left ()
   "Before a command: have another one run if it was to decide about what is gone."
   (cond ((not (pillion-astray-p pillion-astray--left))
-         (setq pillion-astray--left nil)
-         (remove-hook 'pre-command-hook #'pillion-astray--check-left))
+         (pillion-astray--end-left))
         ;; In another proposal, they decide about that one.
         ((and (not (pillion-view-focused))
               (memq (lookup-key pillion-diff-mode-map (this-single-command-keys))

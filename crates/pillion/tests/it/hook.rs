@@ -1028,7 +1028,7 @@ fn the_review_names_the_agent_whose_hook_it_is() {
         let screen = pane.wait_for(&format!("● {shown}"), SOON);
         assert!(!screen.contains("Script"), "{screen}");
         let id = number(&pending(&sandbox, 1)[0]);
-        sandbox.run(["reject", &id]).expect(0);
+        sandbox.run_as_person(["reject", &id]).expect(0);
         assert_eq!(hook.answer().code, Some(0));
         pane.wait_gone(&format!("proposes {name}"), SOON);
     }

@@ -163,9 +163,9 @@ fn each_word_is_in_the_reason() {
         ),
         (
             Table::of_releases("each_kakoune", &KAKOUNE),
-            quote!(all, conformance),
+            quote!(conformance),
             quote!(KakouneVersion),
-            "in--all:needscompanion-conformanceandKakoune",
+            "needscompanion-conformanceandKakoune",
             "kakoune_2026_05",
         ),
     ] {

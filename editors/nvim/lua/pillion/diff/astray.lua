@@ -44,11 +44,12 @@ local function refuse(keys)
   end)
 end
 
-local is_in_proposal
+--- True where what the person types cannot be meant for the proposal that is gone.
+local counts
 
 --- What keys that close stand for just now.
 function M.closing(keys)
-  if is_in_proposal() then
+  if counts() then
     return keys
   end
   refuse(keys)
@@ -58,8 +59,9 @@ end
 --- A proposal for this file is gone, and the person was in it. `of_buffer(buf)` gives the pending diff of a buffer.
 function M.left(file, of_buffer)
   name = file
-  is_in_proposal = function()
-    return of_buffer(vim.api.nvim_get_current_buf()) ~= nil
+  counts = function()
+    -- Leaving the command-line window closes nothing else.
+    return of_buffer(vim.api.nvim_get_current_buf()) ~= nil or vim.fn.getcmdwintype() ~= ""
   end
   for _, keys in ipairs(CLOSING) do
     if vim.fn.maparg(keys, "n") == "" then
@@ -73,7 +75,7 @@ function M.left(file, of_buffer)
     pattern = ":",
     callback = function()
       local line = vim.trim(vim.fn.getcmdline())
-      local is_meant = not is_in_proposal() and command_line.closes_or_writes(line)
+      local is_meant = not counts() and command_line.closes_or_writes(line)
       if is_meant and not vim.v.event.abort then
         vim.cmd("let v:event.abort = v:true")
         refuse(":" .. line)

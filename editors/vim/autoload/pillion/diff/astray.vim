@@ -103,13 +103,15 @@ def Refuse(keys: string)
   notify.Soon('info', $'the proposal for {left} has just closed: {keys} counts here once you pause')
 enddef
 
-def IsInProposal(): bool
-  return !empty(pending.OfBuffer(bufnr()))
+# True where what the person types cannot be meant for the proposal that is gone.
+def Counts(): bool
+  # Leaving the command-line window closes nothing else.
+  return !empty(pending.OfBuffer(bufnr())) || getcmdwintype() != ''
 enddef
 
 # What keys that close stand for just now.
 export def Closing(keys: string): string
-  if IsInProposal()
+  if Counts()
     return keys
   endif
   Refuse(keys)
@@ -119,7 +121,7 @@ enddef
 def OnCommand()
   const line = trim(getcmdline())
   const [kind, argument, _] = command_line.Kind(line)
-  if index(['write', 'update', 'exit', 'quit'], kind) >= 0 && argument == '' && !IsInProposal()
+  if index(['write', 'update', 'exit', 'quit'], kind) >= 0 && argument == '' && !Counts()
       && !typed.IsPlayed('CmdlineLeave Autocommands')
     setcmdline('')
     Refuse($':{line}')
