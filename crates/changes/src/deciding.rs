@@ -1,6 +1,7 @@
 //! A person's decisions about changes that are written already: keep them, take them back, or undo that. Commands and
 //! companions decide with this code; who may decide, and who is told, is theirs.
 
+mod moved;
 mod telling;
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,6 +16,7 @@ use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::visible;
 
+use self::moved::Origins;
 pub use self::telling::Words;
 use self::telling::{Telling, remark};
 use crate::current_hunks::CurrentHunks;
@@ -71,6 +73,18 @@ pub enum DecideError {
         /// The tool.
         tool: String,
     },
+    /// The agent has moved a file, and the text is not back in its former place.
+    #[error("{path} holds the text of {of}, which is not back")]
+    OnlyCopy {
+        /// The file, as it is shown.
+        path: String,
+        /// The one whose text it is, as it is shown.
+        of: String,
+        /// The name of that one's change.
+        name: ChangeRef,
+        /// The action that was tried.
+        act: Act,
+    },
     /// It cannot be taken back.
     #[error(transparent)]
     TakeBack(#[from] TakeBackError),
@@ -84,6 +98,15 @@ impl DecideError {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Running { .. } => "Try again when it has ended.",
+            Self::OnlyCopy { of, name, act, .. } => {
+                let first = match act {
+                    Act::Undo => format!("Undo {name} as well"),
+                    _ => format!("Take {name} back as well"),
+                };
+                return Some(format!(
+                    "{first}; if something else is at {of}, move that aside before."
+                ));
+            }
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::TakeBack(error) => return error.hint(),
             _ => return None,
@@ -154,6 +177,10 @@ pub struct Deciding<'a> {
     telling: Telling,
     /// The time of the decision, in milliseconds since 1970. Changes that are decided at once are undone at once.
     at: u64,
+    /// The numbers of the changes that are decided at once.
+    at_once: BTreeSet<u64>,
+    /// The texts that an act brings back, as far as they were looked for.
+    origins: Option<(Act, Origins)>,
 }
 
 impl<'a> Deciding<'a> {
@@ -167,6 +194,8 @@ impl<'a> Deciding<'a> {
             kept,
             telling: Telling::new(!kept.turn.is_without_hooks),
             at: clock::now_ms(),
+            at_once: BTreeSet::new(),
+            origins: None,
         }
     }
 
@@ -212,17 +241,7 @@ impl<'a> Deciding<'a> {
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
         self.judged.refresh(self.store)?;
-        let mut meant: Vec<&Change> = Vec::new();
-        for name in names {
-            match self.meant(act, *name) {
-                Ok(changes) => meant.extend(changes),
-                // Another view has undone this one of several.
-                Err(DecideError::NotTakenBack(_)) if names.len() > 1 => {}
-                Err(error) => return Err(error),
-            }
-        }
-        let mut numbers = BTreeSet::new();
-        meant.retain(|it| numbers.insert(it.number));
+        let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingTakenBack);
         }
@@ -290,7 +309,7 @@ impl<'a> Deciding<'a> {
         let (store, roots) = (self.store, &self.kept.turn.roots);
         in_parallel(SIDE_BY_SIDE, changes, |change| {
             let is_back = self.state(change) == ChangeState::TakenBack;
-            if self.call_on(change).is_some() {
+            if self.call_on(change).is_some() || self.refuse_only_copy(act, change).is_err() {
                 return None;
             }
             match act {
@@ -316,7 +335,24 @@ impl<'a> Deciding<'a> {
     ///
     /// # Errors
     /// As [`all`](Self::all).
-    pub fn meant(&self, act: Act, name: ChangeRef) -> Result<Vec<&'a Change>, DecideError> {
+    pub fn meant(&mut self, act: Act, names: &[ChangeRef]) -> Result<Vec<&'a Change>, DecideError> {
+        let mut meant = Vec::new();
+        for name in names {
+            match self.named(act, *name) {
+                Ok(changes) => meant.extend(changes),
+                // Another view has undone this one of several.
+                Err(DecideError::NotTakenBack(_)) if names.len() > 1 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.at_once.clear();
+        meant.retain(|it: &&Change| self.at_once.insert(it.number));
+        self.find_origins(act);
+        self.sort(act, &mut meant);
+        Ok(meant)
+    }
+
+    fn named(&self, act: Act, name: ChangeRef) -> Result<Vec<&'a Change>, DecideError> {
         let kept = self.kept;
         let mut changes = kept.named(name)?;
         match act {
@@ -336,12 +372,17 @@ impl<'a> Deciding<'a> {
 
     /// The outcome of this change.
     pub fn decided(&self, change: &Change, result: Result<&'static str, DecideError>) -> Decided {
-        let path = self.kept.turn.shown(&change.path).display().to_string();
         Decided {
             name: self.kept.name(change),
-            path: visible::one_line(&path),
+            path: self.shown(change),
             result,
         }
+    }
+
+    /// The file of a change, as it is shown.
+    fn shown(&self, change: &Change) -> String {
+        let path = self.kept.turn.shown(&change.path).display().to_string();
+        visible::one_line(&path)
     }
 
     /// A change stays.
@@ -399,12 +440,14 @@ impl<'a> Deciding<'a> {
             return Ok(ALREADY);
         }
         self.read_running();
+        self.know_origins(Act::TakeBack);
         let made = self.write_back(change)?;
         self.save(change, made)
     }
 
     fn write_back(&mut self, change: &Change) -> Result<Made, DecideError> {
         self.refuse_running(change)?;
+        self.refuse_only_copy(Act::TakeBack, change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
         self.clear_up(change, &done);
         Ok(self.taken_back(change, done))
@@ -502,6 +545,7 @@ impl<'a> Deciding<'a> {
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
         self.judged.refresh(self.store)?;
         self.read_running();
+        self.know_origins(Act::Undo);
         let made = self.write_undone(change)?;
         self.save(change, made)
     }
@@ -538,6 +582,7 @@ impl<'a> Deciding<'a> {
     fn write_undone(&mut self, change: &Change) -> Result<Made, DecideError> {
         let judged = self.judged(change)?;
         self.refuse_running(change)?;
+        self.refuse_only_copy(Act::Undo, change)?;
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
@@ -669,8 +714,7 @@ impl<'a> Deciding<'a> {
     }
 
     fn no_hunk(&self, change: &Change) -> DecideError {
-        let path = self.kept.turn.shown(&change.path).display().to_string();
-        DecideError::NoHunk(visible::one_line(&path))
+        DecideError::NoHunk(self.shown(change))
     }
 
     /// Reads which calls of the agent run, if its turn goes on and others may run by now.

@@ -14,9 +14,10 @@ use pillion_text::{Text, merge};
 use self::place::{Now, file, folder_of, look, replace};
 use crate::current_hunks::CurrentHunks;
 use crate::history;
+use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
-use crate::state::{FileState, Writing};
+use crate::state::{FileState, Hash, Writing};
 use crate::store::{Store, StoreError};
 use crate::turn::{Change, Judged};
 
@@ -146,6 +147,17 @@ pub(crate) fn remove_new_folders(roots: &[PathBuf], path: &Path, after: u64) {
             return;
         }
     }
+}
+
+/// Returns true if this very file, in no other folder that a link leads to, has this text; or this link, if it is one.
+pub(crate) fn has_text(roots: &[PathBuf], path: &Path, (is_link, text): (bool, &Hash)) -> bool {
+    let found = match is_link {
+        true => fs::read_link(path)
+            .map(|it| it.into_os_string().into_encoded_bytes())
+            .ok(),
+        false => kept::now(path),
+    };
+    found.is_some_and(|it| Hash::of(&it) == *text) && stays_in(roots, path).is_ok()
 }
 
 /// A change beside what stands there now: what a person looks at.
@@ -341,7 +353,13 @@ fn wanted(
         Some(hash) => store.get(hash),
         None => Ok(Vec::new()),
     };
-    if now.state == *before || now.state == *after {
+    // A link that stood for the file is gone: nothing is overwritten there.
+    let is_without_link = now.state.is_absent()
+        && matches!(
+            (before, after),
+            (FileState::File { .. }, FileState::Link { .. })
+        );
+    if now.state == *before || now.state == *after || is_without_link {
         return Ok((before.clone(), text(before)?));
     }
     let (

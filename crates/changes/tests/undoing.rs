@@ -557,3 +557,192 @@ fn what_was_written_to_take_something_back_is_known_until_somebody_else_writes()
     assert!(!lab.store.has_written(&path));
     assert!(!lab.store.has_written(&lab.root.join("never")));
 }
+
+/// As a shell does it in the folder.
+fn sh(root: &Path, script: &str) {
+    let status = std::process::Command::new("sh")
+        .args(["-ec", script])
+        .current_dir(root)
+        .status();
+    assert!(status.unwrap().success(), "{script}");
+}
+
+/// The names, texts and links' targets of all files.
+fn files(lab: &Lab) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![lab.root.clone()];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            match path.read_link() {
+                Ok(target) => files.push((path, target.into_os_string().into_encoded_bytes())),
+                Err(_) if path.is_dir() => folders.push(path),
+                Err(_) => files.push((path.clone(), fs::read(path).unwrap())),
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The name of the change of a file.
+fn change_of(lab: &Lab, path: &str) -> ChangeRef {
+    let kept = lab.kept(1);
+    let path = lab.root.join(path);
+    let mut changes = kept.turn.changes.iter();
+    kept.name(changes.find(|it| it.path == path).unwrap())
+}
+
+/// What an agent's command moves, what a person puts in its way, where the text was, and where it is.
+const MOVES: [(&str, &str, &str, &str); 8] = [
+    ("mv a b", "echo mine > a", "a", "b"),
+    ("mv a b", "mkdir -p a; echo mine > a/mine", "a", "b"),
+    ("mv a e && ln -s e a", "rm a; echo mine > a", "a", "e"),
+    (
+        "mkdir q; mv d/f q/f; rmdir d",
+        "echo mine > d",
+        "d/f",
+        "q/f",
+    ),
+    ("mv d e && ln -s e d", "rm d; echo mine > d", "d/f", "e/f"),
+    ("mv d e && ln -s e d", "rm d; ln -s q d", "d/f", "e/f"),
+    // It replaces another file.
+    ("mv a other", "echo mine > a", "a", "other"),
+    ("mv l m", "echo mine > l", "l", "m"),
+];
+
+fn before_moves() -> Lab {
+    let lab = Lab::new();
+    sh(
+        &lab.root,
+        "echo old > a; echo other > other; mkdir d; echo in > d/f; ln -s a l",
+    );
+    lab.await_clock();
+    lab
+}
+
+#[test]
+fn a_moved_text_is_not_lost_when_a_person_has_put_something_in_its_former_place() {
+    for (command, in_its_way, from, to) in MOVES {
+        let mut lab = before_moves();
+        let before = files(&lab);
+        lab.turn_of(|root| sh(root, command));
+        let moved = files(&lab);
+        // Nothing is in its way: all of it comes back, and is undone byte for byte.
+        for _ in 0..2 {
+            let done = lab.act(Act::TakeBack, &[name("1")]).unwrap();
+            assert_eq!(files(&lab), before, "{command} {done:?}");
+            let done = lab.undo_last().unwrap();
+            assert_eq!(files(&lab), moved, "{command} {done:?}");
+        }
+        sh(&lab.root, in_its_way);
+        let text = |name: &str| {
+            let path = lab.root.join(name);
+            let target = path.read_link().map(PathBuf::into_os_string);
+            target.map_or_else(|_| fs::read(&path), |it| Ok(it.into_encoded_bytes()))
+        };
+        let old = text(to).unwrap();
+        let done = lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(text(to).ok(), Some(old.clone()), "{command} {done:?}");
+        let expected = format!(
+            "{}: {to} holds the text of {from}, which is not back",
+            change_of(&lab, to)
+        );
+        assert!(done.contains(&expected), "{command} {done:?}");
+        // The person does what they were told.
+        sh(&lab.root, &format!("mv {} aside", &from[..1]));
+        lab.act(Act::TakeBack, &[name("1")]).unwrap();
+        assert_eq!(text(from).ok(), Some(old), "{command}");
+        let mut back = files(&lab);
+        back.retain(|(path, _)| !path.starts_with(lab.root.join("aside")));
+        assert_eq!(back, before, "{command}");
+    }
+}
+
+#[test]
+fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_undone() {
+    for (command, _, from, to) in MOVES {
+        let mut lab = before_moves();
+        lab.turn_of(|root| sh(root, command));
+        let moved = files(&lab);
+        let [old, new] = [from, to].map(|it| change_of(&lab, it));
+        let kept = lab.kept(1);
+        let change = |name: ChangeRef| kept.named(name).unwrap()[0];
+        let error = Deciding::new(&lab.store, &kept)
+            .take_back(change(new))
+            .unwrap_err();
+        assert!(
+            error.in_full().ends_with(&format!(
+                "Take {old} back as well; if something else is at {from}, move that aside before"
+            )),
+            "{error:?}"
+        );
+        let done = lab.act(Act::TakeBack, &[new]).unwrap();
+        let expected = format!("{new}: {to} holds the text of {from}, which is not back");
+        assert_eq!(done, [expected], "{command}");
+        assert_eq!(files(&lab), moved, "{command}");
+        if command.contains("ln -s") && from.contains('/') {
+            // The link is to go as well.
+            continue;
+        }
+        for both in [[old, new], [new, old]] {
+            let done = lab.act(Act::TakeBack, &both).unwrap();
+            assert!(
+                done.iter().all(|it| it.ends_with(": taken back")),
+                "{done:?}"
+            );
+            // The former place is the only one now.
+            let back = files(&lab);
+            if to != "other" {
+                let done = lab.act(Act::Undo, &[old]).unwrap();
+                let expected = format!("{old}: {from} holds the text of {to}, which is not back");
+                assert_eq!(done, [expected], "{command}");
+                assert_eq!(files(&lab), back, "{command}");
+            }
+            lab.act(Act::Undo, &both).unwrap();
+            assert_eq!(files(&lab), moved, "{command}");
+        }
+        // One after the other, the old one first.
+        for half in [old, new] {
+            let done = lab.act(Act::TakeBack, &[half]).unwrap();
+            assert_eq!(done, [format!("{half}: taken back")], "{command}");
+        }
+        for _ in 0..2 {
+            lab.undo_last().unwrap();
+        }
+        assert_eq!(files(&lab), moved, "{command}");
+    }
+}
+
+#[test]
+fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
+    let moves = [
+        "mv d/f x; rmdir d; mv x d",
+        "mv a x; mkdir a; mv x a/f",
+        // Two change places, and a chain.
+        "mv a x; mv other a; mv x other",
+        "mv l x; mv a l; mv x a",
+        "mv other third; mv a other",
+        "mv a e; mv l a",
+        // More files than are written at a time.
+        "mkdir m; for i in $(seq 70); do echo $i > m/$i; done",
+        "mv many e; ln -s e many",
+        "mkdir new; mv many new/many; echo f > many",
+    ];
+    for command in moves {
+        let mut lab = before_moves();
+        sh(
+            &lab.root,
+            "mkdir many; for i in $(seq 70); do echo $i > many/$i; done",
+        );
+        lab.await_clock();
+        let before = files(&lab);
+        lab.turn_of(|root| sh(root, command));
+        let after = files(&lab);
+        for _ in 0..2 {
+            let done = lab.act(Act::TakeBack, &[name("1")]).unwrap();
+            assert_eq!(files(&lab), before, "{command} {done:?}");
+            let done = lab.act(Act::Undo, &[name("1")]).unwrap();
+            assert_eq!(files(&lab), after, "{command} {done:?}");
+        }
+    }
+}

@@ -464,7 +464,7 @@ fn taken_back(
 ) -> Result<(), ActError> {
     let buffers = wanted.buffers.iter();
     let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
-    let meant = deciding.meant(Act::TakeBack, name)?;
+    let meant = deciding.meant(Act::TakeBack, &[name])?;
     let is_open = |change: &&Change| buffers.contains_key(&change.path);
     // All of them are read, but once for all buffers.
     let turns = LazyCell::new(|| {

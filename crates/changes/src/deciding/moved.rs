@@ -1,0 +1,135 @@
+//! Files that a turn has moved. The one place goes only once the text is back in the other, so that it is in some file at
+//! each moment.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Act, DecideError, Deciding};
+use crate::state::{FileState, Hash};
+use crate::take_back;
+use crate::turn::{Change, ChangeState};
+
+/// What an act brings back where there is no such file, by its text: the numbers of the changes.
+pub(super) type Origins = HashMap<Hash, Vec<u64>>;
+
+/// A text that can be lost: that of a file or of a link.
+fn content(state: &FileState) -> Option<(bool, &Hash)> {
+    match state {
+        FileState::Absent | FileState::File { size: 0, .. } => None,
+        FileState::File { text, .. } => text.as_ref().map(|it| (false, it)),
+        FileState::Link { text } => text.as_ref().map(|it| (true, it)),
+    }
+}
+
+/// Returns true if the act brings a text back to where no such file is, so that another one may hold it meanwhile.
+fn is_origin((from, to): (&FileState, &FileState)) -> bool {
+    match content(to) {
+        // With links in the place of links, two could wait for each other.
+        Some((true, _)) => from.is_absent(),
+        Some((false, _)) => !matches!(from, FileState::File { .. }),
+        None => false,
+    }
+}
+
+impl<'a> Deciding<'a> {
+    /// The state from which an act leads, and the one to which; none if it is done or not to be done.
+    fn sides<'b>(&'b self, act: Act, change: &'b Change) -> Option<(&'b FileState, &'b FileState)> {
+        match act {
+            Act::Keep => None,
+            Act::TakeBack => (self.state(change) != ChangeState::TakenBack)
+                .then_some((&change.after, &change.before)),
+            Act::Undo => {
+                let judged = self.judged.of(change.number);
+                let judged = judged.filter(|it| change.has_taken_back(Some(it)))?;
+                judged.written.as_ref().zip(judged.overwritten.as_ref())
+            }
+        }
+    }
+
+    /// Finds what an act brings back of this turn.
+    pub(super) fn find_origins(&mut self, act: Act) {
+        let mut origins = Origins::new();
+        for change in &self.kept.turn.changes {
+            let sides = self.sides(act, change).filter(|it| is_origin(*it));
+            if let Some((_, hash)) = sides.and_then(|(_, to)| content(to)) {
+                origins.entry(hash.clone()).or_default().push(change.number);
+            }
+        }
+        self.origins = Some((act, origins));
+    }
+
+    /// As [`find_origins`](Self::find_origins), unless that is known.
+    pub(super) fn know_origins(&mut self, act: Act) {
+        let is_known = self.origins.as_ref().is_some_and(|it| it.0 == act);
+        if !is_known || act == Act::Undo {
+            self.find_origins(act);
+        }
+    }
+
+    /// The text that an act takes out of the file of a change, and the changes whose text it is, too.
+    fn held<'b>(
+        &'b self,
+        act: Act,
+        change: &'b Change,
+    ) -> Option<((bool, &'b Hash), impl Iterator<Item = &'b Change>)> {
+        let (from, to) = self.sides(act, change)?;
+        let text = content(from).filter(|it| content(to) != Some(*it))?;
+        let (_, origins) = self.origins.as_ref().filter(|it| it.0 == act)?;
+        let numbers = origins.get(text.1)?.iter();
+        let origins = numbers.filter_map(|it| self.kept.turn.change(*it));
+        let mut origins = origins
+            .filter(move |it| {
+                let sides = self.sides(act, it).filter(|sides| is_origin(*sides));
+                sides.is_some_and(|(_, to)| content(to) == Some(text))
+                    && !self.makes_way(change, it)
+            })
+            .peekable();
+        origins.peek()?;
+        Some((text, origins))
+    }
+
+    /// Returns true if one of these files is in the way of the other, which comes back at once with it.
+    fn makes_way(&self, change: &Change, origin: &Change) -> bool {
+        let (path, other) = (&change.path, &origin.path);
+        let is_nested = path.starts_with(other) || other.starts_with(path);
+        path == other || (is_nested && self.at_once.contains(&origin.number))
+    }
+
+    /// Puts changes in the order in which nothing waits for what comes after it: what only goes, and may be in the way of
+    /// others; what another file holds; those that hold it, links before the files for which they stand; and the rest.
+    pub(super) fn sort(&self, act: Act, changes: &mut [&'a Change]) {
+        let held = |it: &'a Change| self.held(act, it).map(|(text, _)| text);
+        let all: HashSet<_> = changes.iter().filter_map(|it| held(it)).collect();
+        let rank = |it: &&'a Change| {
+            let sides = self.sides(act, it);
+            match (held(it), sides) {
+                (Some((is_link, _)), _) => 3 - u8::from(is_link),
+                (None, Some((_, FileState::Absent))) => 0,
+                (None, Some((_, to))) if content(to).is_some_and(|it| all.contains(&it)) => 1,
+                _ => 4,
+            }
+        };
+        if !all.is_empty() {
+            changes.sort_by_cached_key(rank);
+        }
+    }
+
+    /// Refuses to take the only copy of a text away that belongs to another file of the turn.
+    pub(super) fn refuse_only_copy(&self, act: Act, change: &Change) -> Result<(), DecideError> {
+        let Some((text, mut origins)) = self.held(act, change) else {
+            return Ok(());
+        };
+        let has_it = |it: &Change| take_back::has_text(&self.kept.turn.roots, &it.path, text);
+        let Some(first) = origins.next().filter(|_| has_it(change)) else {
+            return Ok(());
+        };
+        if has_it(first) || origins.any(has_it) {
+            return Ok(());
+        }
+        Err(DecideError::OnlyCopy {
+            path: self.shown(change),
+            of: self.shown(first),
+            name: self.kept.name(first),
+            act,
+        })
+    }
+}
