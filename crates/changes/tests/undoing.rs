@@ -730,10 +730,10 @@ fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
     ];
     for command in moves {
         let mut lab = before_moves();
-        sh(
-            &lab.root,
-            "mkdir many; for i in $(seq 70); do echo $i > many/$i; done",
-        );
+        if command.contains("many") {
+            let many = "mkdir many; for i in $(seq 70); do echo $i > many/$i; done";
+            sh(&lab.root, many);
+        }
         lab.await_clock();
         let before = files(&lab);
         lab.turn_of(|root| sh(root, command));

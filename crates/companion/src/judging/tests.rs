@@ -47,6 +47,11 @@ impl Lab {
 
     /// A turn in which a call writes this text. With `goes_on`, the call has not ended.
     fn turn(&mut self, text: &str, goes_on: bool) {
+        let path = self.path();
+        self.turn_of(|| fs::write(path, text).unwrap(), goes_on);
+    }
+
+    fn turn_of(&mut self, work: impl FnOnce(), goes_on: bool) {
         self.calls += 1;
         let (id, tool) = (self.calls.to_string(), "Bash".to_owned());
         let path = None;
@@ -58,7 +63,7 @@ impl Lab {
             subagent: None,
         };
         self.recorder.before(1, "claude", call).unwrap();
-        fs::write(self.path(), text).unwrap();
+        work();
         let id = self.calls.to_string();
         self.recorder.after(1, &id, |_| false).unwrap();
         match goes_on {
@@ -507,6 +512,38 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
         problem.ends_with(" is not a folder; remove it, or move it away"),
         "{problem}"
     );
+}
+
+/// With the new place open in the editor, too: then files are taken back one by one.
+#[test]
+fn a_moved_file_is_taken_back_as_a_whole_and_not_lost_if_its_former_place_is_taken() {
+    for is_open in [false, true] {
+        let mut lab = Lab::new();
+        let (old, new) = (lab.path(), lab.root.join("b.txt"));
+        fs::write(&old, BEFORE).unwrap();
+        lab.turn_of(|| fs::rename(&old, &new).unwrap(), false);
+        let take_back = |id: &str| {
+            let mut act = whole_turn(id);
+            if let ChangesAct::TakeBack(act) = &mut act
+                && is_open
+            {
+                act.buffers = text(&new, BEFORE, false);
+            }
+            lab.act(act)
+        };
+        fs::write(&old, "mine").unwrap();
+        let holds = "b.txt holds the text of a.txt, which is not back · Take 1.1 back as well; \
+                     if something else is at a.txt, move that aside before.";
+        for id in ["1.2", "1"] {
+            let refused = take_back(id).unwrap_err();
+            assert!(refused.contains(holds), "{refused}");
+            assert_eq!(fs::read_to_string(&new).unwrap(), BEFORE);
+        }
+        fs::remove_file(&old).unwrap();
+        take_back("1").unwrap();
+        assert_eq!(fs::read_to_string(&old).unwrap(), BEFORE);
+        assert!(!new.exists());
+    }
 }
 
 /// An editor that has not read the file again shows a text from before one turn or several; some do not know that it is not
