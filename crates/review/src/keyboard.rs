@@ -24,6 +24,10 @@ pub use tty::ANSWERS;
 /// Nobody types two keys so fast, and no keyboard's repeats are so fast unless one asked for it.
 const BURST_INTERVAL: Duration = Duration::from_millis(20);
 
+/// What a terminal sends at once, such as an answer, has no such silence in it, and nobody presses a key so soon after a
+/// paste.
+const TOGETHER: Duration = HELD;
+
 /// The keys. Nothing reads from the terminal after a key that may hand it to another program, until
 /// the review goes on.
 pub struct Keyboard {
@@ -86,6 +90,19 @@ pub fn hands_over(press: &Press) -> bool {
     }
 }
 
+/// The text that a key stands for where it is part of a paste.
+fn pasted(key: &KeyEvent) -> Option<Event> {
+    let is_plain = KeyModifiers::SHIFT.contains(key.modifiers);
+    let char = match key.code {
+        _ if key.kind == KeyEventKind::Release => return None,
+        KeyCode::Char(char) if is_plain => char,
+        KeyCode::Enter => '\n',
+        KeyCode::Tab => '\t',
+        _ => return None,
+    };
+    Some(Event::Paste(char.into()))
+}
+
 /// The source of keys, and its clock.
 trait Source {
     /// The next input; `None` when `timeout` passed without anything.
@@ -110,6 +127,12 @@ struct Reader<S> {
     /// Input that was read to find out whether it follows at once.
     ahead: VecDeque<(Read, Instant)>,
     answers: Answers,
+    /// What looks like the beginning of an answer.
+    withheld: VecDeque<(KeyEvent, Instant)>,
+    /// What looked like one, and was none.
+    given_back: VecDeque<(KeyEvent, Instant)>,
+    /// A paste has ended, and there was no silence since: its text may have had the mark of its end in it.
+    is_in_paste: bool,
     /// The key that was pressed last, and when.
     last: Option<(KeyCode, Instant)>,
     /// The same key.
@@ -124,6 +147,9 @@ impl<S: Source> Reader<S> {
             source,
             ahead: VecDeque::new(),
             answers: Answers::default(),
+            withheld: VecDeque::new(),
+            given_back: VecDeque::new(),
+            is_in_paste: false,
             last: None,
             held: HeldKey::default(),
             knows_releases: false,
@@ -132,12 +158,25 @@ impl<S: Source> Reader<S> {
 
     fn next(&mut self) -> io::Result<Input> {
         loop {
+            if let Some((key, at)) = self.given_back.pop_front() {
+                if let Some(input) = self.pressed(key, at, true)? {
+                    return Ok(input);
+                }
+                continue;
+            }
             let (read, at) = match self.ahead.pop_front() {
                 Some(read) => read,
-                None => match self.source.next(None)? {
-                    Some(read) => (read, self.source.now()),
-                    None => continue,
-                },
+                None => {
+                    let is_within = self.is_in_paste || self.answers.is_waiting();
+                    match self.source.next(is_within.then_some(TOGETHER))? {
+                        Some(read) => (read, self.source.now()),
+                        None => {
+                            self.is_in_paste &= !self.withheld.is_empty();
+                            self.give_back();
+                            continue;
+                        }
+                    }
+                }
             };
             let event = match read {
                 Read::Event(event) => event,
@@ -148,29 +187,60 @@ impl<S: Source> Reader<S> {
                 },
             };
             if self.answers.holds(&event) {
+                match event {
+                    _ if !self.answers.is_open() => self.withheld.clear(),
+                    Event::Key(key) if key.code.as_char().is_some() => {
+                        self.withheld.push_back((key, at));
+                    }
+                    _ => {}
+                }
+                continue;
+            }
+            if !self.withheld.is_empty() {
+                self.give_back();
+                self.ahead.push_front((Read::Event(event), at));
                 continue;
             }
             let Event::Key(key) = event else {
+                self.is_in_paste |= matches!(event, Event::Paste(_));
                 return Ok(Input::Terminal(event));
             };
-            if key.kind == KeyEventKind::Release {
-                self.knows_releases = true;
-                continue;
+            if let Some(input) = self.pressed(key, at, false)? {
+                return Ok(input);
             }
-            let last = self.last.replace((key.code, at));
-            let since = last.map(|(code, last)| (code, at.duration_since(last)));
-            let follows_another = since.is_some_and(|(_, since)| since < BURST_INTERVAL);
-            // Only these are worth waiting for.
-            let is_in_burst =
-                follows_another || (decides(&key) && self.is_followed(at, BURST_INTERVAL, None)?);
-            let is_held = self.is_held(&key, at, since)?;
-            return Ok(Input::Key(Press {
-                key,
-                at,
-                is_in_burst,
-                is_held,
-            }));
         }
+    }
+
+    /// What was withheld is no answer: it counts as typed, all of it at once.
+    fn give_back(&mut self) {
+        self.answers = Answers::default();
+        self.given_back.append(&mut self.withheld);
+    }
+
+    /// The input that a key is, if it is any.
+    fn pressed(&mut self, key: KeyEvent, at: Instant, is_late: bool) -> io::Result<Option<Input>> {
+        if self.is_in_paste {
+            self.last = None;
+            return Ok(pasted(&key).map(Input::Terminal));
+        }
+        if key.kind == KeyEventKind::Release {
+            self.knows_releases = true;
+            return Ok(None);
+        }
+        let last = self.last.replace((key.code, at));
+        let since = last.map(|(code, last)| (code, at.duration_since(last)));
+        let follows_another = since.is_some_and(|(_, since)| since < BURST_INTERVAL);
+        // Only these are worth waiting for.
+        let is_in_burst = is_late
+            || follows_another
+            || (decides(&key) && self.is_followed(at, BURST_INTERVAL, None)?);
+        let is_held = self.is_held(&key, at, since)?;
+        Ok(Some(Input::Key(Press {
+            key,
+            at,
+            is_in_burst,
+            is_held,
+        })))
     }
 
     /// Returns true if a key repeats because it is held down.
@@ -346,10 +416,10 @@ mod tests {
                 let mut events = VecDeque::new();
                 for part in ends.windows(2) {
                     decoder.push(&answer.as_bytes()[part[0]..part[1]]);
-                    while let Some(read) = decoder.next(false) {
+                    while let Some(read) = decoder.next(Duration::ZERO) {
                         events.push_back((0, read));
                     }
-                    while let Some(read) = decoder.next(true) {
+                    while let Some(read) = decoder.next(decode::ESCAPE_TIMEOUT) {
                         events.push_back((50, read));
                     }
                 }
@@ -368,6 +438,84 @@ mod tests {
                 assert_eq!(keys, [KeyCode::Char('x')], "{answer:?} {ends:?}");
             }
         }
+    }
+
+    /// What comes out: text that was pasted in `<>`, and keys, with `!` if they decide nothing.
+    fn shown(events: impl IntoIterator<Item = (u64, Read)>) -> String {
+        let events = events.into_iter().collect();
+        let now = Instant::now();
+        let mut reader = Reader::new(Script { events, now });
+        let mut out = String::new();
+        while let Ok(input) = reader.next() {
+            match input {
+                Input::Terminal(Event::Paste(text)) => out += &format!("<{text}>"),
+                Input::Key(press) => {
+                    out.extend(press.key.code.as_char());
+                    out.extend(press.is_no_decision().then_some('!'));
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        out
+    }
+
+    fn each_after(pause: u64, keys: &str) -> Vec<(u64, Read)> {
+        let keys = typed(keys).into_iter();
+        keys.map(|key| (pause, Read::Event(key))).collect()
+    }
+
+    #[test]
+    fn what_follows_the_mark_of_its_end_in_a_paste_is_pasted() {
+        let bytes = b"\x1b[200~x\x1b[201~a\x1b\r\x1a\x1b[Be\x1b]1a\x1b[201~";
+        for at in b"\x1b[200~x".len()..bytes.len() {
+            let mut decoder = decode::Decoder::default();
+            let mut events = Vec::new();
+            for (after, part) in [(5_000, &bytes[..at]), (100, &bytes[at..])] {
+                decoder.push(part);
+                let mut after = after;
+                while let Some(read) = decoder.next(Duration::ZERO) {
+                    events.push((std::mem::take(&mut after), read));
+                }
+            }
+            events.extend(each_after(121, "n"));
+            events.extend(each_after(500, "a"));
+            assert_eq!(shown(events), "<x><a><\n><e><1><a>na", "{at}");
+        }
+    }
+
+    #[test]
+    fn a_long_paste_hides_no_key_behind_the_mark_of_its_end_either() {
+        let mut decoder = decode::Decoder::default();
+        let text = "x".repeat(100_000);
+        decoder.push(format!("\x1b[200~{text}\x1b[201~{text}a\x1b[201~").as_bytes());
+        let reads = std::iter::from_fn(|| decoder.next(Duration::ZERO));
+        let out = shown(reads.map(|read| (5, read)));
+        assert!(out.ends_with("<x><x><a>") && !out.contains('!'));
+    }
+
+    #[test]
+    fn what_is_typed_after_a_bracket_with_alt_is_not_eaten() {
+        for text in ["12 apples", "0;def", "10; a bad face", "]10;abc", "abc"] {
+            for pause in [121, 1_000] {
+                let bracket = KeyEvent::new(KeyCode::Char(']'), KeyModifiers::ALT);
+                let mut events = vec![(5_000, Read::Event(Event::Key(bracket)))];
+                events.extend(each_after(pause, text));
+                assert_eq!(shown(events), format!("]!{text}"), "{pause}");
+            }
+        }
+        // Without a pause it may still be an answer, and so decides nothing.
+        let quick = |keys: &str| {
+            let bracket = KeyEvent::new(KeyCode::Char(']'), KeyModifiers::ALT);
+            let mut events = vec![(5_000, Read::Event(Event::Key(bracket)))];
+            events.extend(each_after(80, keys));
+            shown(events)
+        };
+        assert_eq!(quick("12 oranges"), "]!1!2! oranges");
+        assert_eq!(quick("10;a"), "]!1!0!;!a!");
+        // What follows an escape is no answer a pause later.
+        let mut events = vec![(5_000, Read::Event(Event::Key(KeyCode::Esc.into())))];
+        events.extend(each_after(121, "]1"));
+        assert_eq!(shown(events), "]1");
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub struct Remark {
     text: String,
     /// The most bytes that they may have.
     most: usize,
-    /// The last key was an Enter that nobody pressed by itself.
+    /// They end with an Enter that nobody pressed by itself.
     is_pasted: bool,
 }
 
@@ -118,6 +118,7 @@ impl App {
             return false;
         };
         remark.insert(&printed(text));
+        remark.is_pasted = text.ends_with(['\r', '\n']);
         true
     }
 

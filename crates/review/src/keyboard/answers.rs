@@ -32,13 +32,23 @@ enum State {
 }
 
 impl Answers {
-    /// Returns true if `event` belongs to an answer, and is nobody's key.
+    /// Returns true if what comes next may belong to an answer, unless there is a silence before it.
+    pub fn is_waiting(&self) -> bool {
+        !matches!(self.state, State::Keys)
+    }
+
+    /// Returns true if an answer has begun, as it seems, and is not at its end.
+    pub fn is_open(&self) -> bool {
+        !matches!(self.state, State::Keys | State::Escaped)
+    }
+
+    /// Returns true if `event` belongs to an answer, as far as can be told, and is nobody's key.
     pub fn holds(&mut self, event: &Event) -> bool {
         let Event::Key(key) = event else {
             return false;
         };
         if key.kind == KeyEventKind::Release {
-            return !matches!(self.state, State::Keys | State::Escaped);
+            return self.is_open();
         }
         let (state, holds) = self.state.after(key);
         self.state = state;
@@ -133,7 +143,7 @@ mod tests {
         for text in ["]n", "v[0], not v[i]; see [docs](x)", "]11;rgb:1e1e"] {
             assert_eq!(through(text), text);
         }
-        // With Alt, or after an escape, nobody types one.
+        // With Alt, or after an escape, it may begin one.
         assert_eq!(through("\u{1b}]a"), "a");
         let mut answers = Answers::default();
         let of = |code: KeyCode| Event::Key(code.into());

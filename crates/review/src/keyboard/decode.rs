@@ -1,7 +1,14 @@
 //! The bytes of a terminal as keys and answers. Our own, because crossterm's reader drops the answers that say what
 //! was on the screen. A state machine, without a terminal.
 
+use std::time::Duration;
+
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::TOGETHER;
+
+/// The rest of a key that began with an escape comes within this time.
+pub const ESCAPE_TIMEOUT: Duration = Duration::from_millis(25);
 
 /// No key and no answer has more bytes than this.
 const MAX_SEQUENCE: usize = 64;
@@ -49,11 +56,12 @@ impl Decoder {
 
     /// Returns true if it waits for the rest of something.
     pub fn is_waiting(&self) -> bool {
-        !self.bytes.is_empty() && self.paste.is_none()
+        (!self.bytes.is_empty() || self.is_split) && self.paste.is_none()
     }
 
-    /// The next thing; if `is_over`, nothing has followed for a while.
-    pub fn next(&mut self, is_over: bool) -> Option<Read> {
+    /// The next thing, after nothing has followed for so long.
+    pub fn next(&mut self, silence: Duration) -> Option<Read> {
+        self.is_split &= silence < TOGETHER;
         loop {
             if let Some(paste) = &mut self.paste {
                 let at = find(&self.bytes, PASTE_END);
@@ -75,7 +83,7 @@ impl Decoder {
                 self.bytes.insert(0, b'\x1b');
             }
             let is_escape = self.bytes == b"\x1b";
-            let Step::Take(count, read) = step(&self.bytes, is_over) else {
+            let Step::Take(count, read) = step(&self.bytes, silence) else {
                 return None;
             };
             let is_paste = self.bytes.starts_with(b"\x1b[200~");
@@ -93,25 +101,33 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
     bytes.windows(what.len()).position(|part| part == what)
 }
 
-fn step(bytes: &[u8], is_over: bool) -> Step {
+fn step(bytes: &[u8], silence: Duration) -> Step {
+    let is_over = silence >= ESCAPE_TIMEOUT;
     match bytes {
         [b'\x1b'] if is_over => key(1, KeyCode::Esc),
         [b'\x1b'] => Step::Wait,
         [b'\x1b', b'O'] if !is_over => Step::Wait,
-        // No key sends just this: it is the beginning of an answer, however late the rest comes.
-        [b'\x1b', b'['] => Step::Wait,
-        [b'\x1b', b'[', rest @ ..] => sequence(rest),
+        [b'\x1b', b'[', rest @ ..] => match sequence(rest) {
+            // An answer would have gone on: it was a person's `[` with Alt.
+            Step::Wait if silence >= TOGETHER => with_alt(b"[", is_over),
+            step => step,
+        },
         [b'\x1b', b'O', code, ..] => Step::Take(3, named(*code).map(pressed)),
         [b'\x1b', b'\x1b', ..] => key(1, KeyCode::Esc),
-        [b'\x1b', rest @ ..] => match plain(rest, is_over) {
-            Step::Take(count, Some(Read::Event(Event::Key(mut key)))) => {
-                key.modifiers |= KeyModifiers::ALT;
-                Step::Take(count + 1, Some(Read::Event(Event::Key(key))))
-            }
-            Step::Take(count, read) => Step::Take(count + 1, read),
-            Step::Wait => Step::Wait,
-        },
+        [b'\x1b', rest @ ..] => with_alt(rest, is_over),
         _ => plain(bytes, is_over),
+    }
+}
+
+/// A key that follows an escape.
+fn with_alt(rest: &[u8], is_over: bool) -> Step {
+    match plain(rest, is_over) {
+        Step::Take(count, Some(Read::Event(Event::Key(mut key)))) => {
+            key.modifiers |= KeyModifiers::ALT;
+            Step::Take(count + 1, Some(Read::Event(Event::Key(key))))
+        }
+        Step::Take(count, read) => Step::Take(count + 1, read),
+        Step::Wait => Step::Wait,
     }
 }
 
@@ -282,14 +298,18 @@ mod tests {
 
     /// The outcome of these parts, each of which is followed by a silence.
     fn read(parts: &[&[u8]]) -> Vec<Read> {
+        read_after(ESCAPE_TIMEOUT, parts)
+    }
+
+    fn read_after(silence: Duration, parts: &[&[u8]]) -> Vec<Read> {
         let mut decoder = Decoder::default();
         let mut all = Vec::new();
         for part in parts {
             decoder.push(part);
-            while let Some(read) = decoder.next(false) {
+            while let Some(read) = decoder.next(Duration::ZERO) {
                 all.push(read);
             }
-            while let Some(read) = decoder.next(true) {
+            while let Some(read) = decoder.next(silence) {
                 all.push(read);
             }
         }
@@ -363,6 +383,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_typed_a_pause_after_a_bracket_with_alt_is_not_eaten() {
+        let bracket = KeyEvent::new(KeyCode::Char('['), KeyModifiers::ALT);
+        let with_alt = Read::Event(Event::Key(bracket));
+        let and = |text: &str| {
+            let typed = text.chars().map(|char| of(char, KeyEventKind::Press));
+            std::iter::once(with_alt.clone())
+                .chain(typed)
+                .collect::<Vec<_>>()
+        };
+        for (parts, text) in [
+            (&[&b"\x1b["[..], b"abc"][..], "abc"),
+            (&[b"\x1b[12", b" apples"], "12 apples"),
+            (&[b"\x1b[[", b"A"], "[A"),
+        ] {
+            assert_eq!(read_after(TOGETHER, parts), and(text));
+        }
+        // Nor is what follows an escape.
+        let mut after_escape = keys(&[KeyCode::Esc]);
+        after_escape.extend("[abc".chars().map(|char| of(char, KeyEventKind::Press)));
+        assert_eq!(read_after(TOGETHER, &[b"\x1b", b"[abc"]), after_escape);
+    }
+
+    #[test]
     fn a_key_says_whether_it_is_pressed_held_or_released() {
         let bytes = b" \x1b[32;1:2u\x1b[32;1:3u\x1b[57441;2:3u";
         let expected = [
@@ -401,12 +444,15 @@ mod tests {
         decoder.push(b"\x1b[200~");
         for _ in 0..100 {
             decoder.push(&[b'x'; 4_096]);
-            assert_eq!(decoder.next(false), None);
+            assert_eq!(decoder.next(Duration::ZERO), None);
         }
         assert!(decoder.bytes.len() < PASTE_END.len());
         decoder.push(PASTE_END);
         let text = "x".repeat(MAX_PASTE);
-        assert_eq!(decoder.next(false), Some(Read::Event(Event::Paste(text))));
+        assert_eq!(
+            decoder.next(Duration::ZERO),
+            Some(Read::Event(Event::Paste(text)))
+        );
     }
 
     #[test]
@@ -422,7 +468,8 @@ mod tests {
                 byte
             };
             decoder.push(&[byte]);
-            while decoder.next(seed & 1 == 0).is_some() {}
+            let silence = [Duration::ZERO, ESCAPE_TIMEOUT, TOGETHER][seed as usize % 3];
+            while decoder.next(silence).is_some() {}
             assert!(decoder.bytes.len() <= 2 * MAX_SEQUENCE);
         }
     }

@@ -8,14 +8,12 @@ use std::time::Instant;
 use super::decode::Read;
 
 #[cfg(unix)]
-use super::decode::Decoder;
+use super::TOGETHER;
+#[cfg(unix)]
+use super::decode::{Decoder, ESCAPE_TIMEOUT};
 
 /// The terminal reports what is on its screen.
 pub const ANSWERS: bool = cfg!(unix);
-
-/// The rest of a sequence that began with an escape comes within this time.
-#[cfg(unix)]
-const ESCAPE_TIMEOUT: Duration = Duration::from_millis(25);
 
 /// The terminal as a source of keys and answers.
 #[derive(Debug, Default)]
@@ -33,12 +31,17 @@ impl Tty {
     pub fn read(&mut self, timeout: Option<Duration>) -> io::Result<Option<Read>> {
         let until = timeout.map(|timeout| Instant::now() + timeout);
         loop {
-            if let Some(read) = self.decoder.next(false) {
-                return Ok(Some(read));
-            }
-            let is_cut = self.decoder.is_waiting() && !has_bytes(Some(ESCAPE_TIMEOUT))?;
-            if is_cut && let Some(read) = self.decoder.next(true) {
-                return Ok(Some(read));
+            let mut silence = Duration::ZERO;
+            for longer in [Duration::ZERO, ESCAPE_TIMEOUT, TOGETHER] {
+                if longer > silence
+                    && (!self.decoder.is_waiting() || has_bytes(Some(longer - silence))?)
+                {
+                    break;
+                }
+                silence = longer;
+                if let Some(read) = self.decoder.next(silence) {
+                    return Ok(Some(read));
+                }
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if has_bytes(left)? {

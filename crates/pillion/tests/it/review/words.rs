@@ -49,3 +49,23 @@ fn a_paste_gets_into_a_note_and_decides_nothing_elsewhere() {
     review.pane.wait_for("1 note", SOON);
     assert_eq!(review.sandbox.run(["diffs", "1"]).expect(0).stdout, "new\n");
 }
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_paste_with_the_mark_of_its_end_in_it_decides_nothing() {
+    let review = Review::usual();
+    let mut agent = review.connect();
+    agent.propose(review.path("a.txt"), "new\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("n");
+    review.pane.paste("x\u{1b}[201~a");
+    review.pane.wait_for("pasted text decides nothing", SOON);
+    review.pane.wait_read();
+    review.decide("R");
+    review.pane.paste("no\u{1b}[201~a\rr");
+    review
+        .pane
+        .wait_for("reason for rejecting a.txt: noa r▏", SOON);
+    review.decide("Enter");
+    assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+}

@@ -291,6 +291,10 @@ fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
     person.open("a.txt", Some(OLD), NEW);
     person.press("C");
     person.happens(Event::Pasted("no\r".into()));
+    assert_eq!(
+        line(&person),
+        "note on line 1 of a.txt: no ▏ (pasted text decides nothing here: Enter again keeps it)"
+    );
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
     person.happens(Event::Key(enter));
