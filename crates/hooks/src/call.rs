@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
 use crate::ruling::Ruling;
+use crate::settings::Format;
 
 /// One call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,6 +128,11 @@ pub trait HookProtocol: Sync {
 
     /// The tools whose changes are shown to a person before they are made.
     fn shown_tools(&self) -> &'static [&'static str];
+
+    /// The language of the agent's settings.
+    fn format(&self) -> Format {
+        Format::Json
+    }
 
     /// Returns the entries that the agent's settings need, for this shell command of ours.
     fn entries(&self, command: &str) -> Vec<Entry>;

@@ -9,6 +9,7 @@ pub mod toml;
 use std::fmt;
 use std::path::Path;
 
+use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
 use self::json::Json;
@@ -25,8 +26,8 @@ const LIMITS: [&str; 2] = ["timeout", "timeoutSec"];
 pub enum Format {
     /// JSON, with comments.
     Json,
-    /// JSON as it is defined.
-    PlainJson,
+    /// JSON as it is defined, in a file that this program skips as a whole if it has comments.
+    PlainJson(&'static str),
     /// TOML.
     Toml,
 }
@@ -76,14 +77,17 @@ pub struct Refused {
 }
 
 impl Format {
-    /// The language of the file of this name.
-    pub fn of(file: &Path) -> Self {
-        match file
-            .extension()
-            .is_some_and(|extension| extension == "toml")
-        {
-            true => Self::Toml,
-            false => Self::Json,
+    /// The language of this agent's settings.
+    pub fn of(agent: Dialect) -> Self {
+        crate::of(agent).map_or(Self::Json, |protocol| protocol.format())
+    }
+
+    /// The same, but for comments, which do not keep what is ours in a file.
+    #[must_use]
+    pub fn with_comments(self) -> Self {
+        match self {
+            Self::PlainJson(_) => Self::Json,
+            other => other,
         }
     }
 
@@ -122,7 +126,11 @@ impl Format {
     }
 
     fn json(self, text: &str) -> Result<Json, Refused> {
-        Json::parse(text, self == Self::Json)
+        let plain_for = match self {
+            Self::PlainJson(program) => Some(program),
+            _ => None,
+        };
+        Json::parse(text, plain_for)
     }
 }
 
@@ -251,10 +259,10 @@ pub enum State {
     Untrusted,
 }
 
-/// Returns whether an agent runs a hook of the settings file at `path` with these values. Only an agent with settings in TOML,
+/// Returns whether an agent runs a hook of its settings file at `path` with these values. Only an agent with settings in TOML,
 /// which is Codex, asks the person, and writes the answer into the same file.
-pub fn state(values: &Map<String, Value>, path: &Path, hook: &Hook) -> State {
-    if Format::of(path) != Format::Toml {
+pub fn state(agent: Dialect, values: &Map<String, Value>, path: &Path, hook: &Hook) -> State {
+    if Format::of(agent) != Format::Toml {
         return State::Active;
     }
     let (group, place) = hook.place;

@@ -51,7 +51,9 @@ fn broken(facts: &Facts, file: &SettingsFile) -> Option<Finding> {
     let why = match file.scope {
         Scope::System if insists => "Claude Code does not start with it",
         Scope::Menus => "the doctor does not know what Claude Code makes of it",
-        _ => "when it starts, Claude Code asks whether to continue without this file's settings",
+        _ => {
+            "Claude Code skips it: in a terminal it asks whether to continue without this file's settings"
+        }
     };
     let finding = Finding::blocking(insists, Id::SettingsBroken, what, why);
     Some(finding.fix(shell::edit(&file.path)))

@@ -101,7 +101,7 @@ fn untrusted(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
     let states = hooks
         .ours
         .iter()
-        .map(|ours| settings::state(&hooks.values, &hooks.path, &ours.hook));
+        .map(|ours| settings::state(facts.agent(), &hooks.values, &hooks.path, &ours.hook));
     let name = facts.agent().display_name();
     let (what, why) = match states.max()? {
         State::Untrusted => (

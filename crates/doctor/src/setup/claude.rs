@@ -36,7 +36,7 @@ pub fn read(environment: &Environment, folder: &Path) -> Settings {
     places.push((Scope::Menus, menus(environment)));
     let files = places.into_iter().map(|(scope, path)| SettingsFile {
         scope,
-        content: content(&path),
+        content: content(Dialect::ClaudeCode, &path),
         path,
     });
     Settings {

@@ -71,7 +71,7 @@ pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
         Ok(bytes) => String::from_utf8(bytes)
             .map_err(|_| "it is not in UTF-8".to_owned())
             .and_then(|text| {
-                Format::of(&path)
+                Format::of(agent)
                     .values(&text)
                     .map_err(|refused| refused.why)
             }),

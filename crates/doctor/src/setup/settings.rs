@@ -141,7 +141,7 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
     let defaults = defaults.unwrap_or_else(|| system.with_file_name("system-defaults.json"));
     let project = folder.join(directory(agent)).join("settings.json");
     let read = |(scope, path): (Scope, PathBuf)| SettingsFile {
-        content: content(&path),
+        content: content(agent, &path),
         scope,
         path,
     };
@@ -161,25 +161,25 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
 /// The byte order mark, which some files begin with.
 const MARK: char = '\u{feff}';
 
-/// The content of a file, whose texts stand for themselves.
-pub(super) fn content(path: &Path) -> Content {
+/// The content of a settings file of this agent, whose texts stand for themselves.
+pub(super) fn content(agent: Dialect, path: &Path) -> Content {
     if !path.exists() {
         return Content::Missing;
     }
     match regular_file::read(path, MAX_FILE) {
-        Ok(bytes) => parse(&bytes),
+        Ok(bytes) => parse(agent, &bytes),
         Err(error) => Content::Broken(error.to_string()),
     }
 }
 
-/// As the agents parse: comments are allowed, trailing commas are not.
-fn parse(bytes: &[u8]) -> Content {
+/// As the agent parses: trailing commas are not allowed, and comments not by every agent.
+fn parse(agent: Dialect, bytes: &[u8]) -> Content {
     let broken = |why: &str| Content::Broken(why.to_owned());
     let Ok(text) = str::from_utf8(bytes) else {
         return broken("it is not in UTF-8");
     };
     let text = text.strip_prefix(MARK).unwrap_or(text);
-    match Format::Json.values(text) {
+    match Format::of(agent).values(text) {
         // Hooks can be added to such a file, but no agent reads it.
         Ok(_) if !text.contains('{') => broken("it has no JSON object"),
         Ok(object) => Content::Object(object),
@@ -206,7 +206,7 @@ mod tests {
     #[test]
     fn comments_are_allowed_and_trailing_commas_are_not() {
         let text = "{ // yes\n \"ide\": /* also # here */ {\"enabled\": true}, \"u\": \"//x\" }";
-        let content = parse(text.as_bytes());
+        let content = parse(Dialect::GeminiCli, text.as_bytes());
         assert_eq!(content.get(&["ide", "enabled"]), Some(&Value::Bool(true)));
         assert_eq!(content.get(&["u"]), Some(&Value::from("//x")));
         assert_eq!(content.get(&["ide", "enabled", "x"]), None);
@@ -220,10 +220,30 @@ mod tests {
             "\"x\"",
             &"[".repeat(9999),
         ] {
+            for agent in [Dialect::GeminiCli, Dialect::ClaudeCode] {
+                let content = parse(agent, broken.as_bytes());
+                assert!(matches!(content, Content::Broken(_)), "{broken:.20}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_with_comments_is_none_to_claude_code_alone() {
+        for text in ["// x\n{}", "{ /* x */ \"a\": 1}", "{\"a\": [1, // x\n2]}"] {
+            for agent in [Dialect::GeminiCli, Dialect::QwenCode, Dialect::CopilotCli] {
+                let content = parse(agent, text.as_bytes());
+                assert!(matches!(content, Content::Object(_)), "{agent}: {text}");
+            }
+            let Content::Broken(why) = parse(Dialect::ClaudeCode, text.as_bytes()) else {
+                panic!("{text}");
+            };
             assert!(
-                matches!(parse(broken.as_bytes()), Content::Broken(_)),
-                "{broken:.20}"
+                why.contains("Claude Code skips a file with comments"),
+                "{why}"
             );
         }
+        let text = "{\"a\": \"/* // */\"}";
+        let content = parse(Dialect::ClaudeCode, text.as_bytes());
+        assert_eq!(content.get(&["a"]), Some(&Value::from("/* // */")));
     }
 }

@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,7 @@ use crate::call::{
 };
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Reviewed, Ruling};
+use crate::settings::Format;
 
 /// The hooks of Claude Code.
 #[derive(Debug)]
@@ -81,6 +83,10 @@ impl HookProtocol for Claude {
         let mut entries = entries(command, &tools, &edit::matcher(&[EDIT, WRITE]));
         entries.push(after(command, hooks::POST_TOOL_USE_FAILURE, Some(&tools)));
         entries
+    }
+
+    fn format(&self) -> Format {
+        Format::PlainJson(Dialect::ClaudeCode.display_name())
     }
 
     fn after_install(&self) -> &'static [&'static str] {

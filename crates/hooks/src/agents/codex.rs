@@ -18,6 +18,7 @@ use super::{edit, patch};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::ruling::{Accepted, Ruling};
+use crate::settings::Format;
 
 /// The hooks of Codex.
 #[derive(Debug)]
@@ -74,6 +75,10 @@ impl HookProtocol for Codex {
 
     fn shown_tools(&self) -> &'static [&'static str] {
         &[PATCH, SHELL]
+    }
+
+    fn format(&self) -> Format {
+        Format::Toml
     }
 
     fn entries(&self, command: &str) -> Vec<Entry> {

@@ -17,9 +17,9 @@ pub(super) struct Json {
 }
 
 impl Json {
-    /// Parses a text, which may be blank. Nothing but comments is allowed that is not JSON, and those only if
-    /// `has_comments`.
-    pub(super) fn parse(text: &str, has_comments: bool) -> Result<Self, Refused> {
+    /// Parses a text, which may be blank. Nothing but comments is allowed that is not JSON, and not even those if the file
+    /// has to be plain for a program.
+    pub(super) fn parse(text: &str, plain_for: Option<&str>) -> Result<Self, Refused> {
         let (mark, text) = match text.strip_prefix(MARK) {
             Some(rest) => ("\u{feff}", rest),
             None => ("", text),
@@ -37,7 +37,12 @@ impl Json {
             allow_extended_string_escapes: false,
         };
         let root = CstRootNode::parse(text, &options).map_err(|error| {
-            let hint = "Correct that place first; comments are allowed, trailing commas are not.";
+            let hint = match plain_for {
+                None => "Correct that place first; comments are allowed, trailing commas are not.",
+                Some(_) => {
+                    "Correct that place first; neither comments nor trailing commas are allowed."
+                }
+            };
             let (kind, at) = (error.kind().to_string(), error.range().start);
             let why = format!(
                 "it is not valid JSON: {} at {}",
@@ -47,13 +52,18 @@ impl Json {
             Refused { why, hint }
         })?;
         // That parser lets comments pass whatever it is told, and line breaks in strings.
-        let mut plain = text.to_owned();
-        if has_comments {
-            plain.clear();
-            root.children()
-                .iter()
-                .for_each(|node| write_plain(node, &mut plain));
+        let nodes = root.children();
+        if let Some((program, comment)) = plain_for.zip(nodes.iter().find_map(first_comment)) {
+            let place = position(text, start(&comment));
+            return Err(Refused {
+                why: format!(
+                    "it has a comment ({place}), and {program} skips a file with comments"
+                ),
+                hint: "Take the comments out of it first.",
+            });
         }
+        let mut plain = String::new();
+        nodes.iter().for_each(|node| write_plain(node, &mut plain));
         if !plain.trim().is_empty() {
             serde_json::from_str::<Value>(&plain).map_err(|error| Refused {
                 why: format!("it is not valid JSON: {error}"),
@@ -174,6 +184,14 @@ impl Json {
             why: format!("{what} ({place})"),
             hint: "Correct that first: the program that reads the file does not expect it either.",
         }
+    }
+}
+
+/// The first comment in a part of a text.
+fn first_comment(node: &CstNode) -> Option<CstNode> {
+    match node.is_comment() {
+        true => Some(node.clone()),
+        false => node.children().iter().find_map(first_comment),
     }
 }
 

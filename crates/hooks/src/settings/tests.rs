@@ -19,6 +19,10 @@ const JSON: Settings = Settings {
     format: Format::Json,
     entries: groups,
 };
+const PLAIN: Settings = Settings {
+    format: Format::PlainJson("Claude Code"),
+    entries: groups,
+};
 const FLAT: Settings = Settings {
     format: Format::Json,
     entries: flat,
@@ -496,6 +500,19 @@ fn what_cannot_be_read_is_refused_with_its_place() {
         ),
         (&JSON, "{\"a\": 1", "unterminated object at line 1"),
         (
+            &PLAIN,
+            "{\n  \"a\": 1, // x\n  \"b\": 2\n}",
+            "it has a comment (line 2, column 11), and Claude Code skips a file with comments",
+        ),
+        (&PLAIN, "\u{feff}/* x */", "comment (line 1, column 1)"),
+        (
+            &PLAIN,
+            "{\"a\": [1 /* x */]}",
+            "comment (line 1, column 10)",
+        ),
+        (&PLAIN, "{\"a\": 1,}", "trailing commas are not allowed"),
+        (&PLAIN, "{\"a\": \"b\nc\"}", "control character"),
+        (
             &JSON,
             "{\"hooks\": []}",
             "`hooks` is not an object (line 1, column 11)",
@@ -567,7 +584,7 @@ fn trust_is_read_from_where_codex_writes_it() {
         let hook = hooks(&values)
             .into_iter()
             .find(|hook| hook.event == "PreToolUse");
-        state_of(&values, path, &hook.unwrap())
+        state_of(Dialect::CodexCli, &values, path, &hook.unwrap())
     };
     let table = "\n[hooks.state.\"/h/.codex/config.toml:pre_tool_use:0:0\"]\n";
     for (more, expected) in [
@@ -590,7 +607,12 @@ fn trust_is_read_from_where_codex_writes_it() {
     let values = JSON.values(&JSON.add(None, &ours()).unwrap());
     let hook = &hooks(&values)[0];
     assert_eq!(
-        state_of(&values, Path::new("/h/settings.json"), hook),
+        state_of(
+            Dialect::ClaudeCode,
+            &values,
+            Path::new("/h/settings.json"),
+            hook
+        ),
         State::Active
     );
 }
@@ -714,7 +736,7 @@ proptest! {
 
     #[test]
     fn no_text_is_a_panic(text in "\\PC{0,40}|[\\[\\]{}\",:/*hooks\\s]{0,40}") {
-        for settings in [&JSON, &FLAT, &TOML] {
+        for settings in [&JSON, &PLAIN, &FLAT, &TOML] {
             if let Ok(with) = settings.add(Some(&text), &ours()) {
                 let without = settings.remove(&with, "claude").unwrap();
                 prop_assert_eq!(settings.content(&without), settings.content(&text));

@@ -40,10 +40,15 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 fn the_hooks_get_into_a_settings_file_and_out_of_it_again() {
     let sandbox = Sandbox::new();
-    let original = "{\r\n\t\"model\": \"x\", // mine\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t\
+    let commented = "{\r\n\t\"model\": \"x\", // mine\r\n\t\"hooks\": {\r\n\t\t\"Stop\": [\r\n\t\t\t\
                     {\"hooks\": [{\"type\": \"command\", \"command\": \"mine\"}]} // x\r\n\t\t]\r\n\t}\r\n} // end";
+    let plain = commented
+        .replace(" // mine", "")
+        .replace(" // x", "")
+        .replace(" // end", "");
     for (agent, folder, _) in AGENTS {
         let path = settings(&sandbox, folder);
+        let original = if agent == "claude" { &plain } else { commented };
         write(&path, original);
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         let done = sandbox.run(["hook", "install", agent]).expect(0).stdout;
@@ -58,7 +63,13 @@ fn the_hooks_get_into_a_settings_file_and_out_of_it_again() {
             "{with}"
         );
         assert!(
-            with.starts_with("{\r\n\t\"model\": \"x\", // mine\r\n"),
+            with.starts_with(
+                original
+                    .split_inclusive('\n')
+                    .take(2)
+                    .collect::<String>()
+                    .as_str()
+            ),
             "{with}"
         );
         assert_eq!(mode(&path), 0o640);
@@ -93,7 +104,12 @@ fn a_file_with_nothing_in_it_gets_the_hooks_and_keeps_its_comments() {
     let sandbox = Sandbox::new();
     for (agent, folder, _) in AGENTS {
         let path = settings(&sandbox, folder);
-        for original in ["", "\n", "// mine\n", "/* mine */"] {
+        let commented: &[_] = if agent == "claude" {
+            &[]
+        } else {
+            &["// mine\n", "/* mine */"]
+        };
+        for original in ["", "\n"].iter().chain(commented) {
             write(&path, original);
             sandbox.run(["hook", "install", agent]).expect(0);
             let with = fs::read_to_string(&path).unwrap();
@@ -106,6 +122,40 @@ fn a_file_with_nothing_in_it_gets_the_hooks_and_keeps_its_comments() {
             let rest = without.strip_prefix(original.trim_end());
             assert_eq!(rest.map(str::trim), Some("{\n}"), "{agent}: {without}");
         }
+    }
+}
+
+/// Claude Code skips such a file as a whole, so that no hook in it is run.
+#[test]
+fn hooks_are_not_added_where_claude_code_skips_the_file_and_are_still_taken_out_of_it() {
+    let sandbox = Sandbox::new();
+    let path = settings(&sandbox, ".claude");
+    for (comment, place) in [
+        ("// mine\n", "line 1, column 2"),
+        ("\n  /* mine */", "line 2, column 3"),
+    ] {
+        let text = format!("{{{comment}}}\n");
+        write(&path, &text);
+        let why = format!(
+            "{}: it has a comment ({place}), and Claude Code skips a file with comments",
+            path.display()
+        );
+        sandbox
+            .run(["hook", "install", "claude"])
+            .expect_error(1, &why, "Take the comments out");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+
+        write(&path, "{}");
+        sandbox.run(["hook", "install", "claude"]).expect(0);
+        let with = fs::read_to_string(&path).unwrap();
+        write(&path, &with.replacen('{', &format!("{{{comment}"), 1));
+        sandbox
+            .run(["hook", "install", "claude"])
+            .expect_error(1, &why, "Take the comments out");
+        sandbox.run(["hook", "uninstall", "claude"]).expect(0);
+        let without = fs::read_to_string(&path).unwrap();
+        assert!(without.contains(comment.trim()), "{without}");
+        assert!(!without.contains("hook claude"), "{without}");
     }
 }
 

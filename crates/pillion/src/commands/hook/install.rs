@@ -20,8 +20,8 @@ const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --pri
 ///
 /// Adds its entries to the settings file of your user, and changes nothing else there: comments and
 /// order stay. What an older Pillion wrote is replaced. A symbolic link stays one, and the file that
-/// it leads to is changed. Refuses a file that cannot be read, is read-only, or belongs to another
-/// user.
+/// it leads to is changed. Refuses a file that cannot be read, is read-only, belongs to another user,
+/// or has comments where the agent reads none.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
@@ -43,7 +43,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let flags = if strict { &["--strict"][..] } else { &[] };
     let command = super::command_line(agent, flags)?;
     let entries = protocol.entries(&command.to_string());
-    let format = Format::of(&path(agent)?);
+    let format = Format::of(agent);
     if args.print {
         let text = settings::add(format, None, agent.name(), &entries);
         let text = text.map_err(|why| Failure::new(Kind::Internal, why.why))?;
@@ -91,10 +91,10 @@ fn path(agent: Dialect) -> Result<PathBuf, Failure> {
 
 /// Returns true if the agent does not run a hook of ours in this text of the file before its person has trusted it.
 fn is_untrusted(path: &Path, text: &str, agent: Dialect) -> bool {
-    let Ok(values) = Format::of(path).values(text) else {
+    let Ok(values) = Format::of(agent).values(text) else {
         return false;
     };
     let hooks = settings::hooks(&values).into_iter();
     let mut ours = hooks.filter(|hook| hook.ours(agent.name()).is_some());
-    ours.any(|hook| settings::state(&values, path, &hook) == State::Untrusted)
+    ours.any(|hook| settings::state(agent, &values, path, &hook) == State::Untrusted)
 }

@@ -27,7 +27,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         control_client::speak_for_the_person()?;
     }
     let file = settings_file(args.agent)?;
-    let format = Format::of(file.path());
+    let format = Format::of(args.agent).with_comments();
     let (agent, text) = (args.agent.name(), file.text().unwrap_or_default());
     let ours = match file.text() {
         Some(text) => ours(format, text, agent).map_err(|why| file.refused(why))?,

@@ -12,7 +12,7 @@ const SERVER: &str = "~pillion";
 const SERVERS: &str = "servers";
 
 /// The language of the file, in which Kate reads no comments.
-const JSON: Format = Format::PlainJson;
+const JSON: Format = Format::PlainJson("Kate");
 
 /// The text with Pillion, and what the user has in it.
 #[derive(Debug, PartialEq, Eq)]
@@ -243,11 +243,11 @@ mod tests {
             ),
             (
                 "{} // mine",
-                "it is not valid JSON: trailing characters at line 1 column 4",
+                "it has a comment (line 1, column 4), and Kate skips a file with comments",
             ),
             (
                 "{ // mine\n}",
-                "it is not valid JSON: key must be a string at line 1 column 3",
+                "it has a comment (line 1, column 3), and Kate skips a file with comments",
             ),
             ("[]", "it is not a JSON object (line 1, column 1)"),
             (

@@ -59,6 +59,11 @@ fn hooks_are_installed_by_the_doctors_advice_and_repaired_by_it() {
     world
         .doctor(CLAUDE)
         .expect("hooks-disabled", "warning", ".claude/settings.json");
+    fs::write(&settings, installed.replacen('{', "{ // mine", 1)).unwrap();
+    let told = world.doctor(CLAUDE);
+    let why = "it has a comment (line 1, column 3), and Claude Code skips a file with comments";
+    told.expect("settings-broken", "warning", why);
+    told.expect_gone("hooks-installed");
     // A folder's own hook is run beside it.
     fs::write(&settings, &installed).unwrap();
     let folder = world.home().workspace().join(".claude");

@@ -49,6 +49,16 @@ fn one_that_prints_its_answer_runs_the_command_before_each_change() {
     let installed = stage.sandbox.command(["hook", "install", "claude"]);
     assert!({ installed }.output().unwrap().status.success());
     assert_eq!(stage.said(stage.command(["claude", "-p"])).args, ["-p"]);
+    // Claude Code skips a file with comments, and with it the hooks in it.
+    let settings = stage.sandbox.home.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replacen('{', "{ // mine", 1)).unwrap();
+    let said = stage.said(stage.command(["claude", "-p"]));
+    assert!(
+        said.args[1].contains("pillion hook claude"),
+        "{:?}",
+        said.args
+    );
 }
 
 /// `env` in its settings wins over the terminal: what is set here would have no effect.
