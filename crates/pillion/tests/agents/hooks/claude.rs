@@ -46,12 +46,21 @@ fn print_after(
     }
 }
 
-/// With `pillion run`, it needs no hook in its settings.
+/// The same, in a file that Claude Code skips because of a comment.
+fn set_up_in_vain(home: &Home) {
+    set_up(home);
+    let file = home.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&file).expect("it is there");
+    fs::write(file, format!("// mine\n{text}")).expect("the home is ours");
+}
+
+/// With `pillion run`, it needs no hook in its settings, and none that it does not run is counted on.
 fn is_run_to_print(release: ClaudeRelease) {
     let set_up = |home: &Home| set_up_claude(home, &home.workspace());
     let print = print_after(release, &[PILLION, "run"]);
     super::hears_why_changes_are_rejected(&Scene::new(set_up), MODES.len(), &print);
     super::makes_accepted_changes(&Scene::new(set_up), MODES.len(), &print);
+    super::hears_why_changes_are_rejected(&Scene::new(set_up_in_vain), MODES.len(), &print);
 }
 
 #[test]
