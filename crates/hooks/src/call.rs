@@ -8,8 +8,8 @@ use pillion_text::fingerprint;
 use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
+use crate::format::Format;
 use crate::ruling::Ruling;
-use crate::settings::Format;
 
 /// One call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]

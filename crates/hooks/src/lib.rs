@@ -7,11 +7,13 @@
 //! - [`change`]: the files that a call changes.
 //! - [`ruling`]: what became of the changes of a call, and what the agent's model is told.
 //! - [`settings`]: settings files as texts, and our entries in an agent's, put in and taken out again.
+//! - `format`: the languages of these files.
 //! - `agents`: one file for each agent, with its tools, its words and its settings.
 
 mod agents;
 pub mod call;
 pub mod change;
+mod format;
 pub mod ruling;
 pub mod settings;
 

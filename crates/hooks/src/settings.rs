@@ -14,23 +14,13 @@ use serde_json::{Map, Value};
 
 use self::json::Json;
 use crate::call::Entry;
+pub use crate::format::Format;
 
 /// The fields of a hook that may hold its command line.
 const COMMANDS: [&str; 2] = ["command", "bash"];
 
 /// The fields of a hook that may hold its time limit.
 const LIMITS: [&str; 2] = ["timeout", "timeoutSec"];
-
-/// The language of a settings file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// JSON, with comments.
-    Json,
-    /// JSON as it is defined, in a file that this program skips as a whole if it has comments.
-    PlainJson(&'static str),
-    /// TOML.
-    Toml,
-}
 
 /// One step on the way to a value in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use crate::call::{
     Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
 };
 use crate::change::{Changes, Files};
+use crate::format::Format;
 use crate::ruling::{Accepted, Reviewed, Ruling};
-use crate::settings::Format;
 
 /// The hooks of Claude Code.
 #[derive(Debug)]

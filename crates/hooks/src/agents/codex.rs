@@ -17,8 +17,8 @@ use super::claude::{self, SHELL};
 use super::{edit, patch};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
+use crate::format::Format;
 use crate::ruling::{Accepted, Ruling};
-use crate::settings::Format;
 
 /// The hooks of Codex.
 #[derive(Debug)]

@@ -1,0 +1,12 @@
+//! The languages of settings files: each agent has one, and `settings` edits it.
+
+/// The language of a settings file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// JSON, with comments.
+    Json,
+    /// JSON as it is defined, in a file that this program skips as a whole if it has comments.
+    PlainJson(&'static str),
+    /// TOML.
+    Toml,
+}
