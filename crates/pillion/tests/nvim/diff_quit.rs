@@ -159,7 +159,7 @@ fn what_neovim_cannot_quit_yet_is_written_by_wqa(version: NvimVersion) {
 }
 
 /// Neovim 0.12 has both.
-#[each_neovim]
+#[each_neovim(all)]
 fn a_restart_throws_no_proposal_away(version: NvimVersion) {
     let mut review = Review::new(version);
     if !review
