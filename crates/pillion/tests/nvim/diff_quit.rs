@@ -17,6 +17,10 @@ impl Review {
         let condition =
             format!("vim.api.nvim_exec('messages', true):find('{message}', 1, true) ~= nil");
         self.type_until(&format!("{keys}<CR>"), &condition);
+        // That Enter may have come before the question: then Neovim tells nobody what stands in it.
+        while self.world.nvim.blocked_in().is_some() {
+            self.world.nvim.input("<CR>");
+        }
         self.is_pending(keys);
         let pending: Value = self
             .world
@@ -159,7 +163,7 @@ fn what_neovim_cannot_quit_yet_is_written_by_wqa(version: NvimVersion) {
 }
 
 /// Neovim 0.12 has both.
-#[each_neovim(all)]
+#[each_neovim]
 fn a_restart_throws_no_proposal_away(version: NvimVersion) {
     let mut review = Review::new(version);
     if !review
