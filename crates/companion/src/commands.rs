@@ -1,50 +1,59 @@
-//! Owns the commands for a companion, and what it says of itself to whoever asks at a socket. A command that a process of an
-//! agent's has started decides nothing.
+//! Owns one companion for whoever asks it something: the work beside its loop, and the table of all that can be asked.
 
-mod own;
-
-use std::io::Write;
 #[cfg(unix)]
 use std::path::{Path, PathBuf};
-#[cfg(unix)]
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, unbounded};
-use pillion_discovery::CompanionState;
-use pillion_discovery::lines::{Lines, MAX_LINE};
-use pillion_discovery::private_file::Stream;
-use pillion_protocol::{Dialect, File};
+use pillion_discovery::{CompanionState, state};
+use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
-use pillion_system::{peer, spawn};
-#[cfg(unix)]
-use pillion_view::commands::ContextAsker;
-use pillion_view::commands::{
-    Answer, Command, DiffError, DiffRef, DiffSummary, DiffText, Guarded, Mentioned, MentionedFile,
-    Refused, Request, ReviewRequest, SendNotes, Settle, Settled,
+use pillion_view::ask::{
+    AgentOfHook, AwaitNotes, ContextAsker, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetReview,
+    Guard, Guarded, Hook, Judged, Lost, Mention, PassedOn, Refused, SendNotes, SetReview, Settle,
+    Settled, Speak, State, Work,
 };
-use pillion_view::{Chosen, DiffId, ProposalKey, Refusal, Reply};
-use serde::Serialize;
-use serde_json::Value;
+use pillion_view::{DiffId, Failure, ProposalKey, Refusal, Reply};
 use tokio::sync::oneshot;
 
-pub(crate) use self::own::OwnSocket;
 #[cfg(unix)]
 use crate::agents::context_sockets;
-use crate::diffs::{PendingDiff, SettleRequest, Settlement};
+use crate::diffs::{Answer, PendingDiff, SettleRequest};
 use crate::disk::DiskThreads;
-use crate::event::{self, Event, Events};
+use crate::door::{Caller, Host, Table};
+use crate::event::{Event, Events, Task};
+use crate::main_loop::MainLoop;
 use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
 use crate::speaker::{self, Origins, Speaker};
-use crate::tasks;
+
+/// All that can be asked, and who does it.
+pub(crate) fn table() -> Table {
+    Table::default()
+        .host::<State>(states)
+        .beside::<Diffs, _>(Commands::diffs)
+        .beside::<DiffRef, _>(Commands::diff)
+        .beside::<Settle, _>(Commands::settle)
+        .beside::<Speak, _>(Commands::speak)
+        .beside::<Guard, _>(Commands::guard)
+        .beside::<AwaitNotes, _>(Commands::await_notes)
+        .beside::<PassedOn, _>(Commands::passed_on)
+        .beside::<ContextAsker, _>(Commands::context_asker)
+        .beside::<Hook, _>(Commands::hook)
+        .beside::<Work, _>(Commands::work)
+        .later::<Focus>(MainLoop::focus)
+        .later::<SendNotes>(MainLoop::send_notes)
+        .on::<Mention>(MainLoop::point_to)
+        .on::<SetReview>(MainLoop::set_review)
+        .on::<GetReview>(MainLoop::get_review)
+        .on::<Judged>(MainLoop::judged)
+        .on::<Lost>(MainLoop::lost)
+}
 
 /// The time limit for the editor to tell what stands in a view.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The refusal of a command for a companion that is not here.
-pub(crate) const NO_SUCH: &str = "there is no such companion any more";
 
 /// One companion, for whoever has a command for it. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -81,14 +90,14 @@ impl Commands {
                 let _ = told.send(state);
             }
         });
-        let _ = self.tell(event::Command::State(reply));
+        self.send(Task::new("state", |it, _| reply.done(it.state())));
         state
     }
 
     /// Has the companion keep these of its roots from agents, which find another companion there.
     #[cfg(unix)]
     pub(crate) fn withhold(&self, roots: Vec<PathBuf>) {
-        let _ = self.tell(event::Command::Withhold(roots));
+        let _ = self.events.send(Event::Withhold(roots));
     }
 
     /// Asks whether front ends may leave the companion, because nothing there is lost with them.
@@ -98,7 +107,7 @@ impl Commands {
         let reply = Reply::new(move |choices: Result<_, String>| {
             let _ = told.send(choices.is_ok());
         });
-        let _ = self.tell(event::Command::LetGo(reply));
+        let _ = self.events.send(Event::LetGo(reply));
         answer
     }
 
@@ -111,26 +120,25 @@ impl Commands {
                 leave(choices);
             }
         });
-        let _ = self.tell(event::Command::LetGo(reply));
+        let _ = self.events.send(Event::LetGo(reply));
     }
 
     /// Has the companion know what the person has chosen for agents elsewhere.
     #[cfg(unix)]
     pub(crate) fn choose(&self, choices: Vec<ProcessChoice>) {
-        let _ = self.tell(event::Command::Choices(choices));
+        let _ = self.events.send(Event::Choices(choices));
     }
 
     /// Asks the companion for what agents are shown, if it serves this folder, and how deep its root is.
     #[cfg(unix)]
     pub(crate) fn ask_context(&self, folder: &Path) -> Receiver<(usize, Arc<IdeContext>)> {
         let (told, context) = unbounded();
-        let answer = Reply::new(move |found: Result<_, String>| {
-            if let Ok(Some(found)) = found {
+        let folder = folder.to_owned();
+        self.send(Task::new("context", move |it, _| {
+            if let Some(found) = it.context_of(&folder) {
                 let _ = told.send(found);
             }
-        });
-        let folder = folder.to_owned();
-        let _ = self.tell(event::Command::Context { folder, answer });
+        }));
         context
     }
 
@@ -150,189 +158,22 @@ impl Commands {
         (self.sessions.version(), self.origins.version())
     }
 
-    /// Answers a command that came over this connection, unless its process goes away before.
-    pub(crate) fn serve(&self, stream: &Stream, mut lines: Lines, command: Command) {
-        let Ok(mut output) = stream.try_clone() else {
-            return;
-        };
-        if let Request::Wait(call) = command.request {
-            return self.serve_waiter(output, lines, call.processes);
-        }
-        let speaker = Speaker::of_command(&command, peer::process(stream));
-        let (answered, answer) = unbounded();
-        let own = self.clone();
-        let running = self.runtime.spawn(async move {
-            let _ = answered.send(own.answer(command.request, speaker).await);
-        });
-        let write = move || {
-            let answer = answer.recv().unwrap_or_else(|_| Err(stopping()));
-            write(&mut output, &answer);
-        };
-        if spawn("answer", write).is_err() {
-            running.abort();
-        }
-        // Nothing more comes: this waits for the end.
-        let _ = lines.wait_for_ever();
-        while let Ok(Some(_)) = lines.next(MAX_LINE) {}
-        running.abort();
-    }
-
-    /// Serves a process that waits to wake its agent, until one of the two ends it. It gets the person's notes, and says
-    /// in a line of its own that it passes them on.
-    fn serve_waiter(&self, mut output: Stream, mut lines: Lines, processes: Vec<u32>) {
-        let (way, notes) = oneshot::channel();
-        let (number, known) = oneshot::channel();
-        let wait = event::Command::Wait {
-            processes,
-            way,
-            number,
-        };
-        if self.tell(wait).is_err() {
-            return;
-        }
-        // Its agent may not be connected here.
-        let Ok(number) = known.blocking_recv() else {
-            return;
-        };
-        let hand = move || {
-            let handed = notes.blocking_recv().ok().and_then(|text| {
-                let mut line = serde_json::to_vec(&Answer::Ok(text.into())).ok()?;
-                line.push(b'\n');
-                output.write_all(&line).ok()
-            });
-            if handed.is_none() {
-                let _ = output.shutdown(std::net::Shutdown::Both);
-            }
-        };
-        let mut is_passed_on = false;
-        if spawn("waker", hand).is_ok() && lines.wait_for_ever().is_ok() {
-            is_passed_on = matches!(lines.next(MAX_LINE), Ok(Some(_)));
-        }
-        let _ = self.tell(event::Command::WaiterEnded {
-            number,
-            is_passed_on,
-        });
-        lines.shut_down();
-    }
-
-    async fn answer(&self, request: Request, speaker: Speaker) -> Answer {
-        match request {
-            Request::Diffs => value(self.diffs().await?),
-            Request::Diff(diff) => self.diff(diff).await,
-            Request::Settle(settle) => {
-                self.admit(speaker).await?;
-                value(self.settle(settle).await?)
-            }
-            Request::Focus(file) => {
-                self.admit(speaker).await?;
-                let file = File::from(file);
-                let (sent, answered) = oneshot::channel();
-                self.tell(event::Command::Focus { file, sent })?;
-                answered.await.map_err(|_| stopping())?;
-                Ok(Value::Null)
-            }
-            Request::Review(ReviewRequest { choice, number }) => {
-                if choice.is_some() {
-                    self.admit(speaker).await?;
-                }
-                let ask = |reply| event::Command::Review {
-                    choice,
-                    number,
-                    reply,
-                };
-                value(self.ask(ask).await?)
-            }
-            Request::Mention(MentionedFile { path, lines }) => {
-                self.admit(speaker).await?;
-                let ask = |reply| event::Command::Mention { path, lines, reply };
-                let agent = self.ask(ask).await?;
-                let agent = agent.map(|agent| agent.name().to_owned());
-                value(Mentioned { agent })
-            }
-            Request::Judged(judged) => {
-                self.admit(speaker).await?;
-                let ask = |answer| event::Command::Judged { judged, answer };
-                value(self.ask(ask).await?)
-            }
-            Request::Speak => {
-                self.admit(speaker).await?;
-                Ok(Value::Null)
-            }
-            Request::SendNotes(SendNotes { agent, number }) => {
-                self.admit(speaker).await?;
-                let ask = |answer: oneshot::Sender<Chosen>| event::Command::SendNotes {
-                    agent,
-                    number,
-                    reply: Reply::new(|chosen: Result<_, String>| {
-                        if let Ok(chosen) = chosen {
-                            let _ = answer.send(chosen);
-                        }
-                    }),
-                };
-                value(self.ask(ask).await?)
-            }
-            Request::Guard(guard) => {
-                let guarded = self.ask(|way| event::Command::Guard { guard, way });
-                value(guarded.await.unwrap_or(Guarded::Unanswered))
-            }
-            // It has a connection of its own: see `serve`.
-            Request::Wait(_) => Err(stopping()),
-            #[cfg(unix)]
-            Request::ContextAsker(ContextAsker { home, tmpdir }) => {
-                if let Some(process) = speaker.pid {
-                    let place = context_sockets::Place::new(home, tmpdir);
-                    self.context_askers.add(process, place);
-                }
-                Ok(Value::Null)
-            }
-            // It asks nowhere there.
-            #[cfg(not(unix))]
-            Request::ContextAsker(_) => Ok(Value::Null),
-            Request::Hook(call) => {
-                self.note_hooked(call.agent, call.process);
-                value(
-                    self.ask(|answer| event::Command::Hook { call, answer })
-                        .await?,
-                )
-            }
-            Request::Work(work) => {
-                self.note_hooked(work.agent, work.process);
-                value(
-                    self.ask(|answer| event::Command::Work { work, answer })
-                        .await?,
-                )
-            }
-            Request::Lost(lost) => {
-                self.tell(event::Command::Lost(lost))?;
-                Ok(Value::Null)
-            }
-        }
+    /// The runtime of the companion.
+    pub(crate) fn runtime(&self) -> &tokio::runtime::Handle {
+        &self.runtime
     }
 
     /// An agent has called a hook: what its process starts does not speak for the person, from now on and in the store.
     fn note_hooked(&self, agent: Dialect, pid: Option<u32>) {
         if let Some(process) = pid.and_then(|pid| self.sessions.note_hooked(agent, pid)) {
-            let _ = self.tell(event::Command::AgentProcess { agent, process });
+            self.send(Task::new("agent's process", move |it, _| {
+                it.note_agent(agent, process);
+            }));
         }
     }
 
-    /// Lets in what speaks for the person: from no agent it is heard.
-    async fn admit(&self, speaker: Speaker) -> Result<(), Refused> {
-        let own = self.clone();
-        // It reads what processes have open.
-        let judging = tasks::spawn_blocking(move || own.agent_behind(&speaker));
-        match judging.await.map_err(|_| stopping())? {
-            Some(agent) => {
-                tracing::info!(%agent, "a command of an agent's process is refused");
-                let agent = agent.display_name().to_owned();
-                Err(Refused::Diff(DiffError::ByAgent { agent }))
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn diffs(&self) -> Result<Vec<DiffSummary>, Refused> {
-        let pending = self.ask(event::Command::Diffs).await?;
+    async fn diffs(self, _: Diffs, _: Arc<Caller>) -> Result<Vec<DiffSummary>, Refused> {
+        let pending = self.ask("diffs", |it, listing| it.list(listing)).await?;
         let on_disk = self.check(&pending).await;
         let summaries = pending.iter().zip(&on_disk);
         Ok(summaries
@@ -340,18 +181,16 @@ impl Commands {
             .collect())
     }
 
-    async fn diff(&self, diff: DiffRef) -> Answer {
-        let found = self.ask(|answer| event::Command::Diff { diff, answer });
-        let found = [found.await?.map_err(Refused::Diff)?];
+    async fn diff(self, diff: DiffRef, _: Arc<Caller>) -> Result<DiffText, Refused> {
+        let found = [self.find(diff).await?];
         let on_disk = self.check(&found).await.into_iter().next().flatten();
         let [found] = found;
         let (id, revision) = (found.id, found.revision);
-        let proposal = ProposalKey { id, revision };
-        let (answer, told) = oneshot::channel();
-        self.tell(event::Command::Text { proposal, answer })?;
+        let key = ProposalKey { id, revision };
+        let told = self.ask("text", move |it, told| it.ask_text(key, told));
         let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
         let told = told.ok().and_then(Result::ok).flatten();
-        value(DiffText {
+        Ok(DiffText {
             summary: summary(&found, on_disk.as_ref()),
             is_text_known: told.is_some(),
             edited: told.filter(|text| **text != *found.proposed),
@@ -359,7 +198,15 @@ impl Commands {
         })
     }
 
-    async fn settle(&self, settle: Settle) -> Result<Settled, Refused> {
+    /// A diff that is pending, in the revision that is named.
+    async fn find(&self, diff: DiffRef) -> Result<PendingDiff, Refused> {
+        let found = self.ask("diff", move |it, answer| {
+            drop(answer.send(it.find_pending(diff)));
+        });
+        found.await?
+    }
+
+    async fn settle(self, settle: Settle, _: Arc<Caller>) -> Result<Settled, Refused> {
         let Settle {
             id,
             revision,
@@ -367,40 +214,93 @@ impl Commands {
             despite_change,
         } = settle;
         if let Err(bytes) = verdict.tidy_notes() {
-            let reason = Refusal::too_long(bytes).message;
-            return Err(Refused::Diff(DiffError::Failed { reason }));
+            return Err(Refused::because(Refusal::too_long(bytes).message));
         }
-        let diff = DiffRef::exactly(id, revision);
-        let found = self.ask(|answer| event::Command::Diff { diff, answer });
-        let looked = self.look(found.await?.map_err(Refused::Diff)?).await;
+        let found = self.find(DiffRef::exactly(id, revision)).await?;
         let id = DiffId(id);
         let request = SettleRequest {
             key: ProposalKey { id, revision },
             verdict,
             despite_change,
-            looked,
+            looked: self.look(found).await,
         };
-        let (admitted, judged) = oneshot::channel();
         let (caller, answer) = oneshot::channel();
-        self.tell(event::Command::Settle {
-            request,
-            admitted,
-            caller,
-        })?;
-        judged
+        let admitted = self.ask("settle", move |it, admitted| {
+            it.settle_named(request, admitted, caller);
+        });
+        admitted.await??;
+        match answer.await.map_err(|_| stopping())? {
+            Ok(Answer::Settled(settlement)) => Ok(Settled {
+                edited: settlement.is_edited,
+                told: settlement.told,
+            }),
+            Ok(_) => Ok(Settled::default()),
+            Err(reason) => Err(reason.into()),
+        }
+    }
+
+    async fn speak(self, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
+        // The door has let it in.
+        Ok(())
+    }
+
+    async fn guard(self, guard: Guard, _: Arc<Caller>) -> Result<Guarded, Refused> {
+        let guarded = self.ask("guard", move |it, way| it.guard(guard, way));
+        Ok(guarded.await.unwrap_or(Guarded::Unanswered))
+    }
+
+    async fn await_notes(
+        self,
+        wait: AwaitNotes,
+        caller: Arc<Caller>,
+    ) -> Result<Option<String>, Refused> {
+        let (way, notes) = oneshot::channel();
+        let own = self.clone();
+        let waits = self.ask("wait", move |it, waits| {
+            let Some(number) = it.wait_beside(&wait.processes, way) else {
+                return drop(waits);
+            };
+            caller.at_end(move |is_passed_on| {
+                own.send(Task::new("waiter's end", move |it, _| {
+                    it.waiter_ended(number, is_passed_on);
+                }));
+            });
+            let _ = waits.send(());
+        });
+        // Its agent may not be connected here.
+        if waits.await.is_err() {
+            return Ok(None);
+        }
+        Ok(notes.await.ok())
+    }
+
+    async fn passed_on(self, _: PassedOn, caller: Arc<Caller>) -> Result<(), Refused> {
+        caller.end(true);
+        Ok(())
+    }
+
+    async fn context_asker(self, asker: ContextAsker, caller: Arc<Caller>) -> Result<(), Refused> {
+        // Elsewhere it asks nowhere.
+        #[cfg(unix)]
+        if let Some(process) = caller.pid() {
+            let place = context_sockets::Place::new(asker.home, asker.tmpdir);
+            self.context_askers.add(process, place);
+        }
+        #[cfg(not(unix))]
+        drop((asker, caller));
+        Ok(())
+    }
+
+    async fn hook(self, hook: Hook, _: Arc<Caller>) -> Result<Option<AgentOfHook>, Refused> {
+        self.note_hooked(hook.agent, hook.process);
+        self.ask("hook", move |it, answer| drop(answer.send(it.hook(&hook))))
             .await
-            .map_err(|_| stopping())?
-            .map_err(Refused::Diff)?;
-        let answer = answer.await.map_err(|_| stopping())?;
-        let settlement = match answer {
-            Ok(crate::diffs::Answer::Settled(settlement)) => settlement,
-            Ok(_) => Settlement::default(),
-            Err(reason) => return Err(Refused::Diff(DiffError::Failed { reason })),
-        };
-        Ok(Settled {
-            edited: settlement.is_edited,
-            told: settlement.told,
-        })
+    }
+
+    async fn work(self, work: Work, _: Arc<Caller>) -> Result<Option<String>, Refused> {
+        self.note_hooked(work.agent, work.process);
+        self.ask("work", move |it, answer| it.worked(work, answer))
+            .await
     }
 
     /// Looks up where the paths of these diffs lead, one by one.
@@ -417,40 +317,41 @@ impl Commands {
         on_disk::look(&self.checks, diff.opened?, diff.file_path).await
     }
 
-    /// Asks the loop for something.
-    async fn ask<T>(
+    /// Has the loop do something that has an answer.
+    async fn ask<T: Send + 'static>(
         &self,
-        question: impl FnOnce(oneshot::Sender<T>) -> event::Command,
+        name: &'static str,
+        question: impl FnOnce(&mut MainLoop, oneshot::Sender<T>) + Send + 'static,
     ) -> Result<T, Refused> {
         let (answer, answered) = oneshot::channel();
-        self.tell(question(answer))?;
+        self.send(Task::new(name, move |it, _| question(it, answer)));
         answered.await.map_err(|_| stopping())
     }
 
-    fn tell(&self, command: event::Command) -> Result<(), Refused> {
-        let sent = self.events.send(Event::Command(command));
-        sent.map_err(|_| stopping())
+    /// Has the loop do something.
+    pub(crate) fn send(&self, task: Task) {
+        // One that stops drops it, which is an answer.
+        let _ = self.events.send(Event::Asked(task));
     }
-}
-
-/// Writes one line, and ends the connection. Waits for the other end.
-pub(crate) fn write(output: &mut Stream, line: &impl Serialize) {
-    let written = serde_json::to_vec(line).map(|mut line| {
-        line.push(b'\n');
-        output.write_all(&line)
-    });
-    if !matches!(written, Ok(Ok(()))) {
-        tracing::info!("an answer was not taken");
-    }
-    let _ = output.shutdown(std::net::Shutdown::Both);
-}
-
-fn value(answer: impl Serialize) -> Answer {
-    serde_json::to_value(answer).map_err(|error| Refused::Failed(error.to_string()))
 }
 
 fn stopping() -> Refused {
-    Refused::Failed("the companion is stopping".to_owned())
+    Refused::UNANSWERED.into()
+}
+
+/// What the companions here say of themselves, as far as they do in time. If none does, there is no answer: whoever asks
+/// knows then that they hang.
+fn states(host: &dyn Host, _: State) -> Result<Vec<CompanionState>, Refused> {
+    let companions = host.companions();
+    let asked: Vec<_> = companions.iter().map(Commands::ask_state).collect();
+    let deadline = Instant::now() + state::STATE_WITHIN;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let told = { asked.iter() }.filter_map(|state| state.recv_timeout(left()).ok());
+    let told: Vec<_> = told.collect();
+    match told.is_empty() && !asked.is_empty() {
+        true => Err("the companion does not answer".into()),
+        false => Ok(told),
+    }
 }
 
 fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {

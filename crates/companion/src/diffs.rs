@@ -35,7 +35,7 @@ use crate::outbox::{Delivery, Tab};
 use crate::sessions::{Listening, SessionId};
 use crate::stand_in::StandIn;
 use crate::written::Accepted;
-use pillion_view::commands::{DiffError, DiffRef};
+use pillion_view::ask::{DiffRef, Refused};
 
 /// The time limit for the editor to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
@@ -369,19 +369,19 @@ impl<C> Diffs<C> {
     ///
     /// # Errors
     /// When there is none, or another revision of it is shown.
-    pub(crate) fn find_pending(&self, named: DiffRef) -> Result<PendingDiff, DiffError> {
+    pub(crate) fn find_pending(&self, named: DiffRef) -> Result<PendingDiff, Refused> {
         self.named(named).map(Entry::pending)
     }
 
     /// Checks that a decision by command may stand: it is about what is proposed now, and whoever accepts it knows what
     /// becomes of the file.
-    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<(), DiffError> {
+    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<(), Refused> {
         let ProposalKey { id, revision } = request.key;
         let id = id.0;
         self.named(DiffRef::exactly(id, revision))?;
         let has_changed = request.looked.as_ref().is_some_and(|it| it.has_changed);
         if has_changed && !request.despite_change && !request.verdict.is_rejection() {
-            return Err(DiffError::FileChanged { id, revision });
+            return Err(Refused::FileChanged { id, revision });
         }
         Ok(())
     }
@@ -529,17 +529,17 @@ impl<C> Diffs<C> {
         Some(content)
     }
 
-    fn named(&self, named: DiffRef) -> Result<&Entry<C>, DiffError> {
+    fn named(&self, named: DiffRef) -> Result<&Entry<C>, Refused> {
         let DiffRef { id, revision } = named;
         let entry = self.entries.get(DiffId(id));
-        let entry = entry.ok_or(DiffError::NotPending { id })?;
+        let entry = entry.ok_or(Refused::NotPending { id })?;
         let current = entry.key.revision;
         // Said also of one that is just being opened: that is what took its place.
         if let Some(named) = revision.filter(|named| *named != current) {
-            return Err(DiffError::OtherRevision { id, named, current });
+            return Err(Refused::OtherRevision { id, named, current });
         }
         if !entry.state.is_pending() {
-            return Err(DiffError::NotPending { id });
+            return Err(Refused::NotPending { id });
         }
         Ok(entry)
     }

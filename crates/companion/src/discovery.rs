@@ -21,7 +21,8 @@ use tokio::time::timeout;
 
 pub(crate) use self::orders::Order;
 use self::orders::Orders;
-use crate::commands::{Commands, OwnSocket};
+use crate::commands::Commands;
+use crate::door::OwnSocket;
 use crate::event::{Event, Events};
 use crate::tasks;
 use pillion_system::now_ms;

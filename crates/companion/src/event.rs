@@ -3,27 +3,24 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
 use pillion_changes::{Offer, Tally};
-use pillion_discovery::CompanionState;
-use pillion_protocol::{AgentProcess, Dialect, File, ReviewChoice};
 #[cfg(unix)]
-use pillion_protocol::{IdeContext, ProcessChoice};
-use pillion_view::changes::{ActDone, Hearing};
-use pillion_view::commands::{
-    AgentOfHook, AgentWork, DiffError, DiffRef, Guard, Guarded, HookCall, Judged,
-};
-use pillion_view::{
-    Chosen, Decide, DiffId, Editor, LostOutcome, Options, ProposalKey, Reply, Report, Ruling,
-};
+use pillion_protocol::ProcessChoice;
+use pillion_protocol::{AgentProcess, File};
+use pillion_view::ask::{Guarded, Judged};
+use pillion_view::changes::ActDone;
+use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
-use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::diffs::{Answer, PendingDiff};
 use crate::ids::{RequestId, ViewId};
+use crate::main_loop::MainLoop;
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
@@ -141,8 +138,18 @@ pub(crate) enum Event {
     SavedInEditor(PathBuf),
     /// The discovery files were written, or put back; this could not be served.
     DiscoveryFilesChanged { warnings: Vec<String> },
-    /// A command came in.
-    Command(Command),
+    /// Something that was asked is the loop's to do.
+    Asked(Task),
+    /// Agents are to find another companion in these roots.
+    #[cfg(unix)]
+    Withhold(Vec<PathBuf>),
+    /// Front ends are to join another companion. Answered with what the person has chosen for agents if nothing here is lost
+    /// with them, and failed otherwise.
+    #[cfg(unix)]
+    LetGo(Reply<Vec<ProcessChoice>>),
+    /// The person has chosen this for agents, in a companion whose front ends have come here.
+    #[cfg(unix)]
+    Choices(Vec<ProcessChoice>),
     /// The companion is to stop.
     Stop,
 }
@@ -171,6 +178,32 @@ pub(crate) struct Acted {
     pub(crate) done: ActDone,
 }
 
+/// The part of a request that is the loop's, by the table of requests.
+pub(crate) struct Task {
+    name: &'static str,
+    run: Box<dyn FnOnce(&mut MainLoop, Instant) + Send>,
+}
+
+impl Task {
+    pub(crate) fn new(
+        name: &'static str,
+        run: impl FnOnce(&mut MainLoop, Instant) + Send + 'static,
+    ) -> Self {
+        let run = Box::new(run);
+        Self { name, run }
+    }
+
+    pub(crate) fn run(self, main_loop: &mut MainLoop, now: Instant) {
+        (self.run)(main_loop, now);
+    }
+}
+
+impl fmt::Debug for Task {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Task").field(&self.name).finish()
+    }
+}
+
 /// A front end that comes.
 pub(crate) struct NewView {
     pub(crate) id: ViewId,
@@ -186,102 +219,4 @@ impl fmt::Debug for NewView {
             .field("id", &self.id)
             .finish_non_exhaustive()
     }
-}
-
-/// A command, as the loop gets it.
-#[derive(Debug)]
-pub(crate) enum Command {
-    /// The diffs that are pending, once every acceptance that has begun is decided or refused.
-    Diffs(Listing),
-    /// One that is pending, in the revision that is named.
-    Diff {
-        diff: DiffRef,
-        answer: oneshot::Sender<Result<PendingDiff, DiffError>>,
-    },
-    /// The text that stands in the view of a proposal; nothing if the editor does not tell.
-    Text {
-        proposal: ProposalKey,
-        answer: oneshot::Sender<Option<String>>,
-    },
-    /// The validity of a decision is answered at once; its result, once the editor has answered.
-    Settle {
-        request: SettleRequest,
-        admitted: oneshot::Sender<Result<(), DiffError>>,
-        caller: Caller,
-    },
-    /// Answered when it was sent to agents, or would have been.
-    Focus {
-        file: File,
-        sent: oneshot::Sender<()>,
-    },
-    /// Point an agent to a file, or to some of its lines; answered with which one.
-    Mention {
-        path: PathBuf,
-        lines: Option<(u32, u32)>,
-        reply: oneshot::Sender<Option<Dialect>>,
-    },
-    /// Choose when agents ask before they change files, or tell it.
-    Review {
-        choice: Option<ReviewChoice>,
-        number: Option<u32>,
-        reply: oneshot::Sender<Chosen>,
-    },
-    /// The context that agents are shown, if a root holds this folder: with the number of components of the deepest such root.
-    #[cfg(unix)]
-    Context {
-        folder: PathBuf,
-        answer: Reply<Option<(usize, Arc<IdeContext>)>>,
-    },
-    /// Send the notes that wait for all agents, or for those of this kind or number.
-    SendNotes {
-        agent: Option<Dialect>,
-        number: Option<u32>,
-        reply: Reply<Chosen>,
-    },
-    /// A process of ours waits beside one of these, to wake it; answered with its number if that is an agent that is
-    /// connected.
-    Wait {
-        processes: Vec<u32>,
-        way: Waiter,
-        number: oneshot::Sender<u64>,
-    },
-    /// A process of ours stands beside the hook of a call; answered with what became of that.
-    Guard { guard: Guard, way: GuardWay },
-    /// The process of this number has ended; before that it may have passed on what it got.
-    WaiterEnded { number: u64, is_passed_on: bool },
-    /// A person has judged what an agent had written; answered with how much the agent is told.
-    Judged {
-        judged: Judged,
-        answer: oneshot::Sender<Hearing>,
-    },
-    /// A hook of an agent was called; answered with what is known of the agent, if it is connected.
-    Hook {
-        call: HookCall,
-        answer: oneshot::Sender<Option<AgentOfHook>>,
-    },
-    /// This is an agent's process, as its hook says.
-    AgentProcess {
-        agent: Dialect,
-        process: AgentProcess,
-    },
-    /// An agent tells by a hook that is a command what it does; answered with what its model is told, once everything before
-    /// it is kept.
-    Work {
-        work: AgentWork,
-        answer: oneshot::Sender<Option<String>>,
-    },
-    /// An accepted text is not written after all: the person is told.
-    Lost(LostOutcome),
-    /// The state that the companion tells of itself.
-    State(Reply<CompanionState>),
-    /// Agents are to find another companion in these roots.
-    #[cfg(unix)]
-    Withhold(Vec<PathBuf>),
-    /// Front ends are to join another companion. Answered with what the person has chosen for agents if nothing here is lost
-    /// with them, and failed otherwise.
-    #[cfg(unix)]
-    LetGo(Reply<Vec<ProcessChoice>>),
-    /// The person has chosen this for agents, in a companion whose front ends have come here.
-    #[cfg(unix)]
-    Choices(Vec<ProcessChoice>),
 }

@@ -20,11 +20,11 @@ use pillion_protocol::{Note, verdict};
 use pillion_system::lock;
 use pillion_text::fingerprint;
 use pillion_view::Reply;
+use pillion_view::ask::Judged;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
     Meant, TakeBack,
 };
-use pillion_view::commands::Judged;
 use pillion_view::decision::Refusal;
 use tokio::time::timeout;
 

@@ -19,6 +19,7 @@ mod context_keeper;
 mod diffs;
 mod discovery;
 mod disk;
+mod door;
 mod endpoint;
 mod event;
 mod feedback;

@@ -19,8 +19,11 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, duration, memory};
-use pillion_view::{CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told};
-use tokio::sync::{mpsc, oneshot};
+use pillion_view::ask::Focus;
+use pillion_view::{
+    Answering, CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told,
+};
+use tokio::sync::mpsc;
 
 use self::hooks::HeldHook;
 use self::sending::Sending;
@@ -93,7 +96,7 @@ pub(crate) struct MainLoop {
     discovery: DiscoveryThread,
     context: Context,
     /// Commands that focused a file which agents have not received yet.
-    focusing: Vec<oneshot::Sender<()>>,
+    focusing: Vec<Answering<Focus>>,
     diffs: Diffs<Caller>,
     gate: Gate,
     /// The acceptances that are being weighed, and the lists of diffs that wait for them.
@@ -402,7 +405,13 @@ impl MainLoop {
                     self.report_status();
                 }
             }
-            Event::Command(command) => self.command(command, now),
+            Event::Asked(task) => task.run(self, now),
+            #[cfg(unix)]
+            Event::Withhold(roots) => self.withhold(roots),
+            #[cfg(unix)]
+            Event::LetGo(answer) => self.let_go(answer),
+            #[cfg(unix)]
+            Event::Choices(choices) => self.adopt(choices),
             // Those that end the loop do not come here.
             Event::Reported(view, report) => drop(self.reported(view, report, now)),
             Event::Stop => {}
@@ -496,7 +505,7 @@ impl MainLoop {
 
     /// Carries the actions out, and returns the message about the notes that go with them.
     fn perform(&mut self, mut actions: Vec<Action<Caller>>) -> Option<Told> {
-        let told = self.send_notes(&mut actions);
+        let told = self.pass_notes(&mut actions);
         for action in actions {
             match action {
                 Action::Check(wanted) => self.checks.check_target(wanted),

@@ -12,7 +12,7 @@ use pillion_protocol::Dialect;
 use pillion_system::peer::{self, Connection};
 use pillion_system::{lock, process};
 use pillion_view::Options;
-use pillion_view::commands::{Command, Request};
+use pillion_view::ask::Program;
 
 use crate::wire::Wire;
 
@@ -32,13 +32,13 @@ pub(crate) struct Speaker {
 }
 
 impl Speaker {
-    /// The sender of a command over a connection whose other end is this process, if the system tells that.
-    pub(crate) fn of_command(command: &Command, peer: Option<u32>) -> Self {
-        let is_named = |agent: &Dialect| command.commanded_by.iter().any(|it| it == agent.name());
+    /// A program at the other end of a connection that is this process, if the system tells that.
+    pub(crate) fn of_program(program: &Program, peer: Option<u32>) -> Self {
+        let is_named = |agent: &Dialect| program.commanded_by.iter().any(|it| it == agent.name());
         Self {
-            pid: peer.or(Some(command.pid)),
+            pid: peer.or(Some(program.pid)),
             commanding: agents_of(is_named),
-            says_decided: matches!(command.request, Request::Judged(_)),
+            says_decided: false,
             is_view: false,
         }
     }

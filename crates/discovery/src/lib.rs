@@ -12,6 +12,7 @@
 //! - [`handover`]: what a companion leaves to its successor.
 //! - [`socket`]: where front ends and commands reach the companions of one user.
 //! - [`lines`]: what comes in there.
+//! - [`program`]: how a program asks there.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`namespaces`]: what is seen from here of another container.
 //! - [`private_file`]: files that only this user can read, never written through a link.
@@ -38,6 +39,7 @@ mod liveness;
 pub mod namespaces;
 pub mod private_file;
 pub mod process_dir;
+pub mod program;
 mod real_path;
 pub mod regular_file;
 pub mod socket;

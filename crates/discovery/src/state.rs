@@ -1,21 +1,28 @@
 //! The state of companions for Pillion's own commands, which ask each at its [`socket`](mod@crate::socket).
 
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use pillion_protocol::ask::{Ask, Program};
 use pillion_protocol::{IdeInfo, Token};
 use pillion_system::{peer, process, time_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
-use crate::lines::Lines;
 use crate::private_file::Stream;
+use crate::program::Connection;
 use crate::socket::{self, Address};
 
-/// The line by which a process asks for the companions behind a socket. The answer is one line: an array of
-/// [`CompanionState`].
-pub const QUESTION: &[u8] = b"\"companions\"";
+/// The question for the companions behind a socket. Who refuses it hangs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct State;
+
+impl Ask for State {
+    type Answer = Vec<CompanionState>;
+    const METHOD: &'static str = "state";
+    const FOR_PERSON: bool = false;
+}
 
 /// The time limit for an answer from a listener: it looks at no disk, but the machine may be busy.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
@@ -25,9 +32,6 @@ pub(crate) const LOOK_WITHIN: Duration = Duration::from_secs(7);
 
 /// The time limit for a companion's loop to report its state: so that whoever asked still gets an answer.
 pub const STATE_WITHIN: Duration = Duration::from_secs(4);
-
-/// The longest answer, in bytes.
-const MAX_ANSWER: usize = 4 << 20;
 
 /// A running companion.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -142,11 +146,16 @@ fn ask(address: Address) -> Answer {
 }
 
 /// Asks for the state; none if another program answers.
-fn question(mut stream: Stream) -> io::Result<Option<Vec<CompanionState>>> {
-    stream.set_write_timeout(Some(ANSWERED_WITHIN))?;
-    stream.write_all(&[QUESTION, b"\n"].concat())?;
-    let mut lines = Lines::new(stream, Some(Instant::now() + ANSWERED_WITHIN));
-    let line = lines.next(MAX_ANSWER)?;
-    let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
-    Ok(serde_json::from_slice(&line).ok())
+fn question(stream: Stream) -> io::Result<Option<Vec<CompanionState>>> {
+    let program = Program {
+        pid: std::process::id(),
+        ..Program::default()
+    };
+    let mut connection = Connection::new(stream, program)?;
+    match connection.ask(&State, Some(ANSWERED_WITHIN)) {
+        Ok(Ok(companions)) => Ok(Some(companions)),
+        Ok(Err(_)) => Err(io::ErrorKind::TimedOut.into()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(error),
+    }
 }

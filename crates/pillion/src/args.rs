@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_protocol::Dialect;
-use pillion_view::commands::DiffRef;
+use pillion_view::ask::DiffRef;
 
 use crate::failure::{Failure, Kind};
 

@@ -17,9 +17,11 @@
 //! - [`codex`]: Codex CLI's question for what an editor shows.
 //! - [`diagnostics`]: the problems that an editor shows.
 //! - [`held`]: the calls that a hook of an agent's holds until the person has decided.
+//! - [`ask`]: what our own programs ask the hub.
 //! - [`json`]: JSON of others, in bounded memory, also of programs that count in UTF-16.
 //! - [`path`]: paths by their text alone.
 
+pub mod ask;
 pub mod claude;
 pub mod codex;
 pub mod context;

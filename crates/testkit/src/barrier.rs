@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
 use pillion_discovery::state;
-use pillion_view::commands::{Client, ClientError, DiffError, DiffRef, DiffSummary};
+use pillion_view::ask::{DiffRef, DiffSummary, Diffs, Refused};
+use pillion_view::{Client, ClientError};
 
 use crate::{Home, pause};
 
@@ -81,7 +82,7 @@ fn settled(client: &Client) -> Vec<DiffSummary> {
 
 #[track_caller]
 fn list(client: &Client) -> Vec<DiffSummary> {
-    let listed = client.diffs();
+    let listed = client.ask(Diffs);
     listed.unwrap_or_else(|error| panic!("the hub lists no diffs: {error}"))
 }
 
@@ -90,11 +91,11 @@ fn list(client: &Client) -> Vec<DiffSummary> {
 fn wait_for_view(client: &Client, diff: &DiffSummary) {
     let started = Instant::now();
     loop {
-        match client.diff(DiffRef::exactly(diff.id, diff.revision)) {
+        match client.ask(DiffRef::exactly(diff.id, diff.revision)) {
             Ok(found) if found.is_text_known => return,
             Ok(_) => {}
-            Err(ClientError::Diff(
-                DiffError::NotPending { .. } | DiffError::OtherRevision { .. },
+            Err(ClientError::Refused(
+                Refused::NotPending { .. } | Refused::OtherRevision { .. },
             )) => return,
             Err(error) => panic!("the hub does not tell {diff:?}: {error}"),
         }

@@ -3,13 +3,13 @@
 //!
 //! It attaches to a companion, mostly in another process ([`attach`]), and knows nothing of agents' protocols.
 
+pub mod ask;
 mod attach;
 pub mod changes;
-pub mod commands;
+mod client;
 pub mod decision;
 mod editor;
 mod handle;
-#[cfg(unix)]
 pub mod hub;
 mod lost;
 mod open_file;
@@ -21,12 +21,13 @@ mod proposal;
 #[cfg(unix)]
 pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
+pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
     Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
-    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Reply, Report, Review, Shows,
-    Status, TurnNews,
+    Answering, Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Failure, Reply,
+    Report, Review, Shows, Status, TurnNews,
 };
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};

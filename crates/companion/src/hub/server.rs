@@ -9,15 +9,16 @@ mod together;
 
 use std::collections::HashMap;
 use std::error::Error;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use std::{fmt, process};
 
+use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
-use pillion_discovery::{CompanionState, Environment, FileError, Socket, state};
+use pillion_discovery::{Environment, FileError, Socket};
 use pillion_system::{lock, spawn, time_limit};
 use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
@@ -28,6 +29,7 @@ use crate::acceptor::{Acceptor, Serve};
 use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
+use crate::door::{self, Host};
 use crate::speaker::Speaker;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
@@ -230,27 +232,33 @@ impl Serve for Server {
     }
 
     fn serve(&self, stream: Stream) {
-        connection::serve(&self.0, stream);
+        door::serve(&self.0, stream);
     }
 
     fn refuse(&self, stream: Stream) {
         // One that ends needs no excuse: another hub serves them.
         if !self.0.lock().is_over {
-            refuse(stream);
+            door::refuse(stream, "the hub has too many front ends");
         }
     }
 }
 
-/// There are too many connections.
-fn refuse(mut stream: Stream) {
-    let refused = FromHub::Refused(Refused {
-        kind: RefusedKind::Unserved,
-        reason: "the hub has too many front ends".to_owned(),
-    });
-    if let Ok(mut line) = serde_json::to_vec(&refused) {
-        line.push(b'\n');
-        // A connection holds more than that.
-        let _ = stream.write_all(&line);
+impl Host for Shared {
+    fn companions(&self) -> Vec<Commands> {
+        let state = self.lock();
+        let companions = state.companions.values();
+        companions.map(|it| it.commands().clone()).collect()
+    }
+
+    fn companion(&self, port: u16) -> Option<Commands> {
+        let state = self.lock();
+        let mut companions = state.companions.values();
+        let companion = companions.find(|it| it.port() == port)?;
+        Some(companion.commands().clone())
+    }
+
+    fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines) {
+        connection::serve(&self, attach, stream, lines);
     }
 }
 
@@ -409,31 +417,6 @@ impl Shared {
             .collect()
     }
 
-    /// Returns what its companions say of themselves, as far as they do in time.
-    fn states(&self) -> Vec<CompanionState> {
-        let state = self.lock();
-        let asked: Vec<_> = state
-            .companions
-            .values()
-            .map(|it| it.commands().ask_state())
-            .collect();
-        drop(state);
-        let deadline = Instant::now() + state::STATE_WITHIN;
-        let left = || deadline.saturating_duration_since(Instant::now());
-        let told = asked
-            .iter()
-            .filter_map(|state| state.recv_timeout(left()).ok());
-        told.collect()
-    }
-
-    /// The way for commands to the companion at this port, if it is one of its own.
-    fn commands(&self, port: u16) -> Option<Commands> {
-        let state = self.lock();
-        let mut companions = state.companions.values();
-        let companion = companions.find(|it| it.port() == port)?;
-        Some(companion.commands().clone())
-    }
-
     /// Returns true if an agent has started whoever speaks here, as far as any companion knows, or as its variables say: there may
     /// be no companion yet. Waits for the system.
     fn agent_behind(&self, speaker: &Speaker) -> bool {
@@ -441,11 +424,10 @@ impl Shared {
             return true;
         }
         // Not under the lock, which whoever comes or goes waits for.
-        let state = self.lock();
-        let companions = state.companions.values();
-        let all: Vec<_> = companions.map(|it| it.commands().clone()).collect();
-        drop(state);
-        all.iter().any(|it| it.agent_behind(speaker).is_some())
+        let companions = self.companions();
+        companions
+            .iter()
+            .any(|it| it.agent_behind(speaker).is_some())
     }
 
     /// A front end has other roots.

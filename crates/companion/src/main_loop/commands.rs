@@ -1,129 +1,130 @@
 //! The loop's work for commands.
 
+#[cfg(unix)]
+use std::path::Path;
+#[cfg(unix)]
+use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
-use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
+use pillion_protocol::{AgentProcess, Dialect};
+#[cfg(unix)]
+use pillion_protocol::{IdeContext, ProcessChoice};
+use pillion_view::ask::{
+    AgentOfHook, DiffRef, Focus, GetReview, Hook, Judged, Lost, Mention, Refused, SetReview,
+};
 use pillion_view::changes::{ActDone, Hearing, judged_said};
-use pillion_view::commands::{AgentOfHook, DiffError, HookCall, Judged};
-use pillion_view::{Options, Reply};
+use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
+use tokio::sync::oneshot;
 
 use super::MainLoop;
-use crate::diffs::SettleRequest;
+use crate::diffs::{PendingDiff, SettleRequest};
 #[cfg(unix)]
 use crate::discovery::Order;
-use crate::event::{Acted, Command, Listing};
+use crate::event::{Acted, Caller, Listing};
 use crate::feedback::Remark;
 
 impl MainLoop {
-    pub(super) fn command(&mut self, command: Command, now: Instant) {
-        match command {
-            Command::Diffs(listing) => {
-                if let Some(listing) = self.weighing.wait(listing) {
-                    self.list_pending(listing);
-                }
-            }
-            Command::Diff { diff, answer } => {
-                let _ = answer.send(self.diffs.find_pending(diff));
-            }
-            Command::Text { proposal, answer } => {
-                let told = Reply::new(|text: Result<String, String>| drop(answer.send(text.ok())));
-                self.views.ask_text(proposal, told);
-            }
-            Command::Settle {
-                request,
-                admitted,
-                caller,
-            } => {
-                let judged = self.diffs.judge(&request);
-                let judged = judged.and_then(|()| self.can_be_taken(&request));
-                let stands = judged.is_ok();
-                // A command that does not wait any more has not decided.
-                if admitted.send(judged).is_ok() && stands {
-                    let SettleRequest {
-                        key,
-                        verdict,
-                        looked,
-                        ..
-                    } = request;
-                    let id = key.id;
-                    if let Some(looked) = looked {
-                        self.diffs.note_file(id, looked.file);
-                    }
-                    self.diffs.note(id, verdict.notes);
-                    let actions = self.diffs.settle(id, verdict.decision, caller, now);
-                    self.perform(actions);
-                }
-            }
-            Command::Focus { file, sent } => {
-                self.context.focus(file, now);
-                self.focusing.push(sent);
-            }
-            Command::Mention { path, lines, reply } => {
-                let _ = reply.send(self.mention(&path, lines));
-            }
-            Command::Review {
-                choice,
-                number,
-                reply,
-            } => {
-                let _ = reply.send(self.choose(choice, number));
-            }
-            #[cfg(unix)]
-            Command::Context { folder, answer } => {
-                let holding = self.roots.iter().filter(|root| folder.starts_with(root));
-                let depth = holding.map(|root| root.components().count()).max();
-                answer.done(depth.map(|depth| (depth, self.context.current())));
-            }
-            Command::SendNotes {
-                agent,
-                number,
-                reply,
-            } => self.send_now(agent, number, reply),
-            Command::Wait {
-                processes,
-                way,
-                number,
-            } => {
-                if let Some(found) = self.wait_beside(&processes, way) {
-                    let _ = number.send(found);
-                }
-            }
-            Command::Guard { guard, way } => self.guard(guard, way, now),
-            Command::WaiterEnded {
-                number,
-                is_passed_on,
-            } => self.waiter_ended(number, is_passed_on),
-            Command::Judged { judged, answer } => {
-                let _ = answer.send(self.judged(judged));
-            }
-            Command::Hook { call, answer } => {
-                let _ = answer.send(self.hook(&call));
-            }
-            Command::AgentProcess { agent, process } => {
-                self.recording.note_agent(agent.name(), process);
-            }
-            Command::Work { work, answer } => self.worked(work, answer, now),
-            Command::Lost(lost) => {
-                self.written.withdraw_all(&lost.path);
-                self.report_lost((None, lost));
-            }
-            Command::State(answer) => answer.done(self.state()),
-            #[cfg(unix)]
-            Command::Withhold(roots) => self.withhold(roots),
-            #[cfg(unix)]
-            Command::LetGo(answer) => match self.may_be_left() {
-                true => answer.done(self.asking.choices().to_vec()),
-                false => answer.failed("agents work here, or something is open"),
-            },
-            #[cfg(unix)]
-            Command::Choices(choices) => {
-                self.asking.adopt(choices);
-                let choices = self.asking.choices().to_vec();
-                self.discovery.order(Order::SetChoices(choices));
-            }
+    /// The diffs that are pending, once every acceptance that has begun is decided or refused.
+    pub(crate) fn list(&mut self, listing: Listing) {
+        if let Some(listing) = self.weighing.wait(listing) {
+            self.list_pending(listing);
         }
+    }
+
+    pub(crate) fn find_pending(&self, diff: DiffRef) -> Result<PendingDiff, Refused> {
+        self.diffs.find_pending(diff)
+    }
+
+    /// The text that stands in the view of a proposal; nothing if the editor does not tell.
+    pub(crate) fn ask_text(&mut self, key: ProposalKey, told: oneshot::Sender<Option<String>>) {
+        let told = Reply::new(|text: Result<String, String>| drop(told.send(text.ok())));
+        self.views.ask_text(key, told);
+    }
+
+    /// The validity of a decision is answered at once; its result, once the editor has answered.
+    pub(crate) fn settle_named(
+        &mut self,
+        request: SettleRequest,
+        admitted: oneshot::Sender<Result<(), Refused>>,
+        caller: Caller,
+    ) {
+        let judged = self.diffs.judge(&request);
+        let judged = judged.and_then(|()| self.can_be_taken(&request));
+        let stands = judged.is_ok();
+        // A command that does not wait any more has not decided.
+        if admitted.send(judged).is_ok() && stands {
+            let SettleRequest {
+                key,
+                verdict,
+                looked,
+                ..
+            } = request;
+            let id = key.id;
+            if let Some(looked) = looked {
+                self.diffs.note_file(id, looked.file);
+            }
+            self.diffs.note(id, verdict.notes);
+            let actions = self
+                .diffs
+                .settle(id, verdict.decision, caller, Instant::now());
+            self.perform(actions);
+        }
+    }
+
+    /// Answered when it was sent to agents, or would have been.
+    pub(crate) fn focus(&mut self, Focus(file): Focus, sent: Answering<Focus>) {
+        self.context.focus(file.into(), Instant::now());
+        self.focusing.push(sent);
+    }
+
+    pub(crate) fn point_to(&mut self, mention: Mention) -> Option<Dialect> {
+        self.mention(&mention.path, mention.lines)
+    }
+
+    pub(crate) fn set_review(&mut self, set: SetReview) -> Chosen {
+        self.choose(Some(set.choice), set.number)
+    }
+
+    pub(crate) fn get_review(&mut self, get: GetReview) -> Chosen {
+        self.choose(None, get.number)
+    }
+
+    /// An accepted text is not written after all: the person is told.
+    pub(crate) fn lost(&mut self, Lost(lost): Lost) {
+        self.written.withdraw_all(&lost.path);
+        self.report_lost((None, lost));
+    }
+
+    /// This is an agent's process, as its hook says.
+    pub(crate) fn note_agent(&mut self, agent: Dialect, process: AgentProcess) {
+        self.recording.note_agent(agent.name(), process);
+    }
+
+    /// The context that agents are shown, if a root holds this folder: with the number of components of the deepest such root.
+    #[cfg(unix)]
+    pub(crate) fn context_of(&self, folder: &Path) -> Option<(usize, Arc<IdeContext>)> {
+        let holding = self.roots.iter().filter(|root| folder.starts_with(root));
+        let depth = holding.map(|root| root.components().count()).max()?;
+        Some((depth, self.context.current()))
+    }
+
+    /// What the person has chosen for agents, if nothing here is lost with the front ends.
+    #[cfg(unix)]
+    pub(super) fn let_go(&self, answer: Reply<Vec<ProcessChoice>>) {
+        match self.may_be_left() {
+            true => answer.done(self.asking.choices().to_vec()),
+            false => answer.failed("agents work here, or something is open"),
+        }
+    }
+
+    /// The person has chosen this for agents elsewhere.
+    #[cfg(unix)]
+    pub(super) fn adopt(&mut self, choices: Vec<ProcessChoice>) {
+        self.asking.adopt(choices);
+        let choices = self.asking.choices().to_vec();
+        self.discovery.order(Order::SetChoices(choices));
     }
 
     /// Answers with the diffs that are pending.
@@ -137,7 +138,7 @@ impl MainLoop {
     pub(super) fn answer_focusing(&mut self) {
         if self.context.is_settled() {
             for sent in self.focusing.drain(..) {
-                let _ = sent.send(());
+                sent.done(());
             }
         }
     }
@@ -160,7 +161,7 @@ impl MainLoop {
     }
 
     /// A person has judged what an agent had written. Returns how much of it the agent is told.
-    fn judged(&mut self, judged: Judged) -> Hearing {
+    pub(crate) fn judged(&mut self, judged: Judged) -> Hearing {
         self.recording.count();
         let session = self.recording.session(judged.session);
         let is_here = judged.watcher == std::process::id();
@@ -187,7 +188,7 @@ impl MainLoop {
     }
 
     /// Makes sure that the agent takes what a command accepts for an acceptance: nobody is asked again, as in a view.
-    fn can_be_taken(&self, request: &SettleRequest) -> Result<(), DiffError> {
+    fn can_be_taken(&self, request: &SettleRequest) -> Result<(), Refused> {
         let (id, decision) = (request.key.id, &request.verdict.decision);
         let (true, Some((session, path))) = (
             self.diffs.accepts_empty_new_file(id, decision),
@@ -202,15 +203,13 @@ impl MainLoop {
             .sessions
             .agent(session)
             .map_or("the agent", Dialect::display_name);
-        Err(DiffError::Failed {
-            reason: format!(
-                "{agent} would take an empty new file for a rejection, and write nothing: accept it in the window of {agent}"
-            ),
-        })
+        Err(Refused::because(format!(
+            "{agent} would take an empty new file for a rejection, and write nothing: accept it in the window of {agent}"
+        )))
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.
-    fn hook(&mut self, call: &HookCall) -> Option<AgentOfHook> {
+    pub(crate) fn hook(&mut self, call: &Hook) -> Option<AgentOfHook> {
         let (session, agent) = self.sessions.of_process(&call.processes)?;
         let accepted = call.accepted.iter().filter_map(|path| path.to_str());
         if self.asking.commanded(&session, accepted) {
@@ -233,7 +232,7 @@ impl MainLoop {
         !has_agents && !is_open && !is_awaited && !is_busy
     }
 
-    fn state(&self) -> CompanionState {
+    pub(crate) fn state(&self) -> CompanionState {
         let mut tmpdirs = Vec::new();
         for view in self.views.options() {
             let tmpdir = view.environment.base(Base::TmpDir);

@@ -107,7 +107,7 @@ impl MainLoop {
 
     /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them,
     /// and adds it to the answer of a command that decided.
-    pub(super) fn send_notes(&mut self, actions: &mut Vec<Action<Caller>>) -> Option<Told> {
+    pub(super) fn pass_notes(&mut self, actions: &mut Vec<Action<Caller>>) -> Option<Told> {
         let mut all = actions.iter().enumerate();
         let (at, session, delivery, remark) = all.find_map(|(at, action)| match action {
             Action::Notify {

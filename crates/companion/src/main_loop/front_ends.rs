@@ -7,8 +7,11 @@ use std::time::Instant;
 
 use pillion_protocol::{ReviewChoice, ReviewMode};
 use pillion_text::counted;
+use pillion_view::ask::{Refused, SendNotes};
 use pillion_view::changes::{ActDone, ChangesAct};
-use pillion_view::{Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Report, Shows, Status};
+use pillion_view::{
+    Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Reply, Report, Shows, Status,
+};
 
 use super::{Ending, MainLoop};
 use crate::discovery::Order;
@@ -64,7 +67,12 @@ impl MainLoop {
             }
             Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
             Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
-            Report::SendNotes(reply) => self.send_now(None, None, reply),
+            Report::SendNotes(reply) => {
+                let reply = Reply::new(|sent: Result<_, Refused>| {
+                    reply.answer(sent.map_err(String::from));
+                });
+                self.send_notes(SendNotes::default(), reply);
+            }
             Report::Changes(reply) => self.judging.list(Arc::clone(&self.roots), reply),
             Report::Act(act, reply) => match *act {
                 ChangesAct::Look(id) => {

@@ -8,7 +8,7 @@ use pillion_changes::recorder::Coverage;
 use pillion_protocol::ReviewMode;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::runs_code::Runner;
-use pillion_view::commands::{Guard, Guarded};
+use pillion_view::ask::{Guard, Guarded};
 
 use super::MainLoop;
 use super::calls::answer;
@@ -180,7 +180,8 @@ impl MainLoop {
     }
 
     /// A process of ours stands beside the hook of this call.
-    pub(super) fn guard(&mut self, guard: Guard, way: GuardWay, now: Instant) {
+    pub(crate) fn guard(&mut self, guard: Guard, way: GuardWay) {
+        let now = Instant::now();
         let Guard { processes, call } = guard;
         let Some((session, _)) = self.sessions.of_process(&processes) else {
             let _ = way.send(Guarded::Elsewhere);

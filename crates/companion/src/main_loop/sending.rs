@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use pillion_protocol::Dialect;
-use pillion_view::{Chosen, Reply};
+use pillion_view::ask::SendNotes;
+use pillion_view::{Answering, Chosen};
 
 use super::MainLoop;
 use crate::event::Waiter;
@@ -17,23 +18,19 @@ pub(super) struct Sending {
     sentences: Vec<String>,
     /// True if all notes are sent.
     is_done: bool,
-    reply: Reply<Chosen>,
+    reply: Answering<SendNotes>,
 }
 
 impl MainLoop {
     /// A process of ours waits beside one of these, to wake it. Its number, if the agent is connected.
-    pub(super) fn wait_beside(&mut self, processes: &[u32], way: Waiter) -> Option<u64> {
+    pub(crate) fn wait_beside(&mut self, processes: &[u32], way: Waiter) -> Option<u64> {
         let (session, _) = self.sessions.of_process(processes)?;
         Some(self.wakers.wait(&session, way))
     }
 
     /// The person sends what waits for all agents, or for those of this kind or number.
-    pub(super) fn send_now(
-        &mut self,
-        agent: Option<Dialect>,
-        number: Option<u32>,
-        reply: Reply<Chosen>,
-    ) {
+    pub(crate) fn send_notes(&mut self, send: SendNotes, reply: Answering<SendNotes>) {
+        let SendNotes { agent, number } = send;
         let listening = self.sessions.listening();
         let is_meant = |it: &&Listening| {
             agent.is_none_or(|agent| agent == it.agent)
@@ -120,7 +117,7 @@ impl MainLoop {
     }
 
     /// The process of this number has ended; before that it may have passed on what it got.
-    pub(super) fn waiter_ended(&mut self, number: u64, is_passed_on: bool) {
+    pub(crate) fn waiter_ended(&mut self, number: u64, is_passed_on: bool) {
         let Some(handed) = self.wakers.ended(number) else {
             return;
         };

@@ -3,7 +3,7 @@
 
 use pillion_changes::recorder::Call;
 use pillion_system::{process, spawn};
-use pillion_view::commands::{AgentWork, ToolCall, WorkStep};
+use pillion_view::ask::{ToolCall, Work, WorkStep};
 use tokio::sync::oneshot;
 
 use super::MainLoop;
@@ -12,12 +12,8 @@ use crate::sessions::SessionId;
 
 impl MainLoop {
     /// An agent is about to do something, or has done it.
-    pub(super) fn worked(
-        &mut self,
-        work: AgentWork,
-        answer: oneshot::Sender<Option<String>>,
-        now: std::time::Instant,
-    ) {
+    pub(crate) fn worked(&mut self, work: Work, answer: oneshot::Sender<Option<String>>) {
+        let now = std::time::Instant::now();
         // One that calls hooks of the companion itself tells the same over its connection.
         let connected = self.sessions.of_process(&work.processes);
         if connected.is_some_and(|(session, _)| self.asking.is_hooked(&session)) {
@@ -25,7 +21,7 @@ impl MainLoop {
         }
         let begins = matches!(work.step, WorkStep::TurnBegins(_));
         self.is_hooked(work.agent, &work.processes, begins);
-        let AgentWork {
+        let Work {
             agent,
             session,
             process,

@@ -2,15 +2,18 @@
 
 #[cfg(unix)]
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Write};
 #[cfg(unix)]
 use std::path::Path;
 
 use pillion_agent::Update;
 use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
+use pillion_view::ClientError as CommandError;
 use pillion_view::CloseReason;
-use pillion_view::commands::{ClientError as CommandError, DiffError, DiffRef, Settle};
+use pillion_view::ask::{DiffRef, Diffs, Refused, Settle, State};
+
+use tokio::task::spawn_blocking;
 
 use crate::support::{SOON, TestCompanion, next_outcome};
 
@@ -52,9 +55,9 @@ async fn commands_list_accept_and_reject() {
     assert_eq!(next_outcome(&mut updates).await, expected);
 
     let error = commands.settle(&settle).await.unwrap_err();
-    let gone = DiffError::NotPending { id: diff.id.0 };
+    let gone = Refused::NotPending { id: diff.id.0 };
     assert!(
-        matches!(&error, CommandError::Diff(it) if *it == gone),
+        matches!(&error, CommandError::Refused(it) if *it == gone),
         "{error:?}"
     );
 
@@ -84,13 +87,13 @@ async fn a_command_decides_the_newest_revision_and_no_other() {
         verdict,
         despite_change: true,
     };
-    let replaced = |id, named, current| DiffError::OtherRevision { id, named, current };
+    let replaced = |id, named, current| Refused::OtherRevision { id, named, current };
     for (id, revision, why) in [
         (1, 1, replaced(1, 1, 2)),
         (1, 3, replaced(1, 3, 2)),
         (1, 0, replaced(1, 0, 2)),
         (2, 2, replaced(2, 2, 1)),
-        (3, 1, DiffError::NotPending { id: 3 }),
+        (3, 1, Refused::NotPending { id: 3 }),
     ] {
         for verdict in [
             Verdict::accept(None),
@@ -99,7 +102,7 @@ async fn a_command_decides_the_newest_revision_and_no_other() {
         ] {
             let error = commands.settle(&settle(id, revision, verdict)).await;
             let error = error.unwrap_err();
-            let is_why = matches!(&error, CommandError::Diff(it) if *it == why);
+            let is_why = matches!(&error, CommandError::Refused(it) if *it == why);
             assert!(is_why, "{id}.{revision} {error:?}");
         }
     }
@@ -129,12 +132,13 @@ async fn a_decision_without_a_revision_is_no_decision() {
         r#""all""#,
     ] {
         let state = companion.state();
-        let command = format!(
-            r#"{{"command":{{"companion":{},"pid":1,"request":{{"settle":{settle}}}}}}}"#,
-            state.port
-        );
-        let answer = say(state.address.as_ref().unwrap(), &command);
-        assert!(answer.contains("the command is not understood"), "{answer}");
+        let lines = [
+            program(state.port),
+            format!(r#"{{"ask":{{"request":7,"method":"settle","params":{settle}}}}}"#),
+        ];
+        let answer = say(state.address.as_ref().unwrap(), &lines.join("\n"));
+        assert!(answer.contains(r#""request":7"#), "{answer}");
+        assert!(answer.contains("settle is not understood"), "{answer}");
     }
     assert!(companion.editor.is_idle(), "nothing was closed");
 }
@@ -144,36 +148,65 @@ async fn what_is_no_command_is_refused_and_ends_no_companion() {
     let companion = TestCompanion::start();
     let state = companion.state();
     let address = state.address.as_ref().unwrap();
-    let other = format!(
-        r#"{{"command":{{"companion":{},"pid":1,"request":"diffs"}}}}"#,
-        state.port ^ 1
-    );
-    for (line, expected) in [
-        ("", ""),
-        ("{}", ""),
-        ("companions", ""),
-        (r#"{"attach":{}}"#, ""),
-        (r#"{"command":7}"#, "the command is not understood"),
+    let (own, other) = (program(state.port), program(state.port ^ 1));
+    let no_one = r#"{"program":{"pid":1}}"#;
+    let ask = |method: &str| format!(r#"{{"ask":{{"request":1,"method":"{method}"}}}}"#);
+    for (lines, expected) in [
+        ([""; 2], "is not understood here"),
+        (["{}", ""], "is not understood here"),
+        (["companions", ""], "is not understood here"),
+        ([r#"{"attach":{}}"#, ""], "is not understood here"),
+        ([r#"{"program":7}"#, ""], "is not understood here"),
+        ([&own, "{}"], "is not understood here"),
         (
-            r#"{"command":{"request":"format"}}"#,
-            "the command is not understood",
+            [&own, r#"{"ask":{"method":"diffs"}}"#],
+            "is not understood here",
         ),
-        (other.as_str(), "there is no such companion"),
+        ([&own, &own], "is not understood here"),
+        ([&own, &ask("format")], "\\\"format\\\" is not known here"),
+        ([&other, &ask("diffs")], "there is no such companion"),
+        ([no_one, &ask("diffs")], "there is no such companion"),
     ] {
-        let answer = say(address, line);
-        assert!(answer.contains(expected), "{line} {answer}");
-        assert_eq!(answer.is_empty(), expected.is_empty(), "{line} {answer}");
+        let answer = say(address, &lines.join("\n"));
+        assert!(answer.contains(expected), "{lines:?} {answer}");
     }
     assert!(companion.commands().diffs().await.unwrap().is_empty());
 }
 
-/// The answer to a line.
-fn say(address: &Address, line: &str) -> String {
+#[tokio::test]
+async fn a_program_asks_several_things_over_one_connection() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(QWEN).await;
+    for name in ["a", "b"] {
+        let path = companion.path(name);
+        let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+        opened.unwrap();
+    }
+    let program = pillion_view::Client::new(&companion.state()).unwrap();
+    let asked = spawn_blocking(move || {
+        let mut program = program.connect().unwrap();
+        let diffs = program.ask(Diffs).unwrap();
+        // One that is refused ends nothing.
+        let refused = program.ask(DiffRef::exactly(9, 1)).unwrap_err();
+        let states = program.ask(State).unwrap();
+        (diffs.len(), refused.to_string(), states.len())
+    });
+    let told = asked.await.unwrap();
+    assert_eq!(told, (2, "no diff 9 is pending".to_owned(), 1));
+}
+
+/// The first line of a program that asks the companion at this port.
+fn program(port: u16) -> String {
+    format!(r#"{{"program":{{"pid":1,"companion":{port}}}}}"#)
+}
+
+/// The first line of the answer to these lines.
+fn say(address: &Address, lines: &str) -> String {
     let mut stream = address.connect().unwrap();
     stream.set_read_timeout(Some(SOON)).unwrap();
-    stream.write_all(format!("{line}\n").as_bytes()).unwrap();
+    stream.write_all(format!("{lines}\n").as_bytes()).unwrap();
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
+    BufReader::new(stream).read_line(&mut answer).unwrap();
     answer
 }
 
@@ -211,10 +244,10 @@ async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so(
         };
         if what != "same" {
             let (id, revision) = (diff.id.0, 1);
-            let changed = DiffError::FileChanged { id, revision };
+            let changed = Refused::FileChanged { id, revision };
             for _ in 0..2 {
                 let error = commands.settle(&settle(false)).await.unwrap_err();
-                let is_why = matches!(&error, CommandError::Diff(it) if *it == changed);
+                let is_why = matches!(&error, CommandError::Refused(it) if *it == changed);
                 assert!(is_why, "{what} {error:?}");
             }
         }

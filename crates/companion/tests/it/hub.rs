@@ -17,8 +17,8 @@ use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
 use pillion_discovery::{Environment, socket, state};
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
+use pillion_view::ask::{ToolCall, Work, WorkStep};
 use pillion_view::changes::ChangesList;
-use pillion_view::commands::{self, AgentWork, ToolCall, WorkStep};
 use pillion_view::{
     Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling, Shows,
     attach_to_running,
@@ -110,8 +110,8 @@ impl World {
     async fn work(&self, port: u16, process: Option<u32>, step: WorkStep) {
         let mut running = state::list(&self.environment).into_iter();
         let companion = running.find(|it| it.port == port).unwrap();
-        let client = commands::Client::new(&companion).unwrap();
-        let work = AgentWork {
+        let client = pillion_view::Client::new(&companion).unwrap();
+        let work = Work {
             agent: Dialect::CodexCli,
             session: "s".to_owned(),
             processes: Vec::new(),
@@ -119,7 +119,7 @@ impl World {
             step,
             takes_context: false,
         };
-        spawn_blocking(move || client.work(work).unwrap())
+        spawn_blocking(move || client.ask(work).unwrap())
             .await
             .unwrap();
     }

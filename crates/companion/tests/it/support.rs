@@ -12,7 +12,8 @@ use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
-use pillion_view::commands::{self, ClientError, DiffRef, DiffSummary, DiffText, Settle, Settled};
+use pillion_view::ClientError;
+use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, Settle, Settled};
 use pillion_view::{
     CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile, Options, Proposed,
     Reply, Ruling, Status,
@@ -206,7 +207,7 @@ impl TestCompanion {
     }
 
     pub fn commands(&self) -> Commands {
-        Commands(commands::Client::new(&self.state()).unwrap())
+        Commands(pillion_view::Client::new(&self.state()).unwrap())
     }
 
     pub fn state(&self) -> CompanionState {
@@ -257,33 +258,28 @@ fn environment_with(folder: &Path, more: &[(&str, PathBuf)]) -> Environment {
 
 /// The commands' client, for tests that must not wait for it on their own thread.
 #[derive(Clone)]
-pub struct Commands(commands::Client);
+pub struct Commands(pillion_view::Client);
 
 impl Commands {
     pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
-        self.ask(|client| client.diffs()).await
+        self.ask(Diffs).await
     }
 
     pub async fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
-        self.ask(move |client| client.diff(diff)).await
+        self.ask(diff).await
     }
 
     pub async fn settle(&self, settle: &Settle) -> Result<Settled, ClientError> {
-        let settle = settle.clone();
-        self.ask(|client| client.settle(settle)).await
+        self.ask(settle.clone()).await
     }
 
     pub async fn focus(&self, file: &OpenFile) -> Result<(), ClientError> {
-        let file = file.clone();
-        self.ask(|client| client.focus(file)).await
+        self.ask(Focus(file.clone())).await
     }
 
-    async fn ask<T: Send + 'static>(
-        &self,
-        ask: impl FnOnce(commands::Client) -> T + Send + 'static,
-    ) -> T {
+    pub async fn ask<A: Ask>(&self, ask: A) -> Result<A::Answer, ClientError> {
         let client = self.0.clone();
-        spawn_blocking(move || ask(client)).await.unwrap()
+        spawn_blocking(move || client.ask(ask)).await.unwrap()
     }
 }
 

@@ -17,6 +17,7 @@ use pillion_discovery::socket::Address;
 use pillion_discovery::{
     CompanionState, DiscoveryFiles, DiscoveryInfo, Environment, Seat, Socket, Tokens,
 };
+use pillion_protocol::ask::{Answered, ToProgram};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::{DiscoveryFile, IdeInfo};
 use pillion_system::process;
@@ -135,7 +136,11 @@ pub struct Answering {
 
 impl Answering {
     pub fn start(environment: &Environment, companions: Vec<CompanionState>) -> Self {
-        Self::with(environment, serde_json::to_string(&companions).unwrap())
+        let answer = ToProgram::Answer(Answered {
+            request: 1,
+            result: Ok(serde_json::to_value(&companions).unwrap()),
+        });
+        Self::with(environment, serde_json::to_string(&answer).unwrap())
     }
 
     /// With this line.

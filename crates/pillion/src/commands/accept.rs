@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pillion_protocol::Verdict;
 use pillion_text::stderr;
-use pillion_view::commands::Settle;
+use pillion_view::ask::Settle;
 
 use super::control_client;
 use super::notes::Notes;

@@ -10,8 +10,9 @@ use pillion_discovery::Environment;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
 use pillion_system::process;
+use pillion_view::ask::{Ask, Judged, Refused, Speak};
 use pillion_view::changes::Hearing;
-use pillion_view::commands::{Client, ClientError, DiffError, Judged};
+use pillion_view::{Client, ClientError, Connected};
 
 use crate::args::Target;
 use crate::choice::{Need, Running, SUSPENDED};
@@ -21,16 +22,25 @@ use crate::failure::{Failure, Kind};
 ///
 /// # Errors
 /// [`Kind::NoCompanion`] when none fits, or what it answers.
-pub fn ask<T>(
+pub fn ask<A: Ask>(target: &Target, question: A) -> anyhow::Result<A::Answer> {
+    ask_several(target, |it| it.ask(question))
+}
+
+/// Returns what comes of several questions to it.
+///
+/// # Errors
+/// As [`ask`].
+pub fn ask_several<T>(
     target: &Target,
-    question: impl FnOnce(&Client) -> Result<T, ClientError>,
+    questions: impl FnOnce(&mut Connected) -> Result<T, ClientError>,
 ) -> anyhow::Result<T> {
     let environment = Environment::current();
     let chosen = Running::look(&environment).choose(Need::Control, target)?;
     let client = chosen.state.as_ref().and_then(Client::new);
     let client = client.context("the companion takes no commands")?;
     let client = client.commanded_by(environment.commanding_agents());
-    question(&client).map_err(failure)
+    let answer = client.connect().and_then(|mut it| questions(&mut it));
+    answer.map_err(failure)
 }
 
 /// Refuses a command that an agent has started which is connected to any companion here, or has called a hook: it does not
@@ -48,7 +58,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
         && let Some(agent) = commanding.first()
     {
         let agent = agent.display_name().to_owned();
-        return Err(diff_failure(&DiffError::ByAgent { agent }).into());
+        return Err(refusal(&Refused::ByAgent { agent }).into());
     }
     let own = process::chain(std::process::id());
     let own: Vec<_> = own.iter().map(|it| it.pid).collect();
@@ -57,11 +67,11 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     if let Some(agent) = noted.ok().flatten() {
         let known = Dialect::from_name(&agent).map(|it| it.display_name().to_owned());
         let agent = known.unwrap_or(agent);
-        return Err(diff_failure(&DiffError::ByAgent { agent }).into());
+        return Err(refusal(&Refused::ByAgent { agent }).into());
     }
     for client in clients {
         let client = client.commanded_by(commanding.clone());
-        match client.speak() {
+        match client.ask(Speak) {
             // One that has ended knows no agent.
             Ok(()) | Err(ClientError::Unreachable { .. }) => {}
             Err(error) => return Err(failure(error)),
@@ -80,7 +90,7 @@ pub fn tell_judged(judged: &Judged) -> Hearing {
     for client in running.states().filter_map(Client::new) {
         let client = client.commanded_by(commanding.clone());
         // One that has ended counts nothing.
-        let heard = client.judged(judged.clone());
+        let heard = client.ask(judged.clone());
         hearing = hearing.max(heard.unwrap_or(Hearing::Nothing));
     }
     hearing
@@ -130,8 +140,7 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
 
 fn failure(error: ClientError) -> anyhow::Error {
     match error {
-        ClientError::Refused(reason) => Failure::new(Kind::Refused, reason).into(),
-        ClientError::Diff(error) => diff_failure(&error).into(),
+        ClientError::Refused(refused) => refusal(&refused).into(),
         ClientError::Silent { .. } => Failure::new(Kind::Internal, error.to_string())
             .hint(SUSPENDED)
             .into(),
@@ -144,19 +153,19 @@ fn failure(error: ClientError) -> anyhow::Error {
 }
 
 /// The failure, with the user's next step: look at what is there now, or name it.
-fn diff_failure(error: &DiffError) -> Failure {
-    let failure = Failure::new(Kind::Refused, error.to_string());
-    match error {
-        DiffError::NotPending { .. } => failure.hint("`pillion diffs` lists the pending diffs."),
-        DiffError::OtherRevision { id, .. } => {
+fn refusal(refused: &Refused) -> Failure {
+    let failure = Failure::new(Kind::Refused, refused.to_string());
+    match refused {
+        Refused::NotPending { .. } => failure.hint("`pillion diffs` lists the pending diffs."),
+        Refused::OtherRevision { id, .. } => {
             failure.hint(format!("`pillion diffs {id}` shows what is proposed now."))
         }
-        DiffError::FileChanged { id, revision } => failure.hint(format!(
+        Refused::FileChanged { id, revision } => failure.hint(format!(
             "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{revision} --despite-change` accepts it."
         )),
-        DiffError::ByAgent { agent } => failure.hint(format!(
+        Refused::ByAgent { agent } => failure.hint(format!(
             "Decide in the view, or in a terminal that {agent} has not started."
         )),
-        DiffError::Failed { .. } => failure,
+        Refused::Failed { .. } => failure,
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use pillion_text::stderr;
 use pillion_text::visible;
 use pillion_view::SetPlace;
-use pillion_view::commands::{DiffRef, DiffSummary, DiffText};
+use pillion_view::ask::{DiffRef, DiffSummary, DiffText, Diffs};
 use serde::Serialize;
 
 use super::control_client;
@@ -59,10 +59,10 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        let diff = control_client::ask(&args.target, |it| it.diff(diff))?;
+        let diff = control_client::ask(&args.target, diff)?;
         return print_one(&mut out, &diff, args.json, args.as_proposed);
     }
-    let diffs = control_client::ask(&args.target, |it| it.diffs())?;
+    let diffs = control_client::ask(&args.target, Diffs)?;
     if args.json {
         let printed: Vec<_> = diffs.iter().map(Printed::new).collect();
         print_json(&printed)

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use pillion_protocol::File;
 use pillion_view::OpenFile;
+use pillion_view::ask::Focus;
 
 use super::control_client;
 use super::position::{self, Place};
@@ -71,6 +72,5 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         selected_text,
         ..File::focused(unicode(path)?, now_ms())
     };
-    let focus = OpenFile { file, selection };
-    control_client::ask(&target, |it| it.focus(focus))
+    control_client::ask(&target, Focus(OpenFile { file, selection }))
 }

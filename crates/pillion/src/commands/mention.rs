@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 
-use pillion_protocol::Dialect;
 use pillion_text::stderr;
-use pillion_view::commands::MentionedFile;
+use pillion_view::ask::Mention;
 
 use super::control_client;
 use super::position::{self, Place};
@@ -36,11 +35,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Place::Cursor(cursor) => (cursor.line - 1, cursor.line - 1),
         Place::Lines(lines) => (lines.first - 1, lines.last - 1),
     });
-    let mentioned = MentionedFile { path, lines };
-    let mentioned = control_client::ask(&target, |it| it.mention(mentioned))?;
-    match mentioned.agent {
-        Some(name) => {
-            let agent = Dialect::display_name_of(&name);
+    match control_client::ask(&target, Mention { path, lines })? {
+        Some(agent) => {
+            let agent = agent.display_name();
             stderr::print(format!("mentioned in the prompt of {agent}"));
             Ok(())
         }

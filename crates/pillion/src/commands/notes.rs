@@ -6,8 +6,9 @@ use pillion_changes::{Change, ChangeRef, Kept, Words};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
-use pillion_view::commands::{Client, ClientError, DiffRef, Settle, Settled};
+use pillion_view::ask::{DiffRef, Refused, Settle, Settled};
 use pillion_view::decision::Refusal;
+use pillion_view::{ClientError, Connected};
 
 use super::control_client;
 use super::position::{self, Lines};
@@ -35,24 +36,24 @@ impl Notes {
         let notes = &mut settle.verdict.notes;
         notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
-        let ask = |client: &Client| {
+        let ask = |client: &mut Connected| {
             if !on_lines.is_empty() {
                 let diff = DiffRef::exactly(settle.id, settle.revision);
-                let summary = client.diff(diff)?.summary;
+                let summary = client.ask(diff)?.summary;
                 for (path, lines, text) in on_lines {
                     if !is_of(path, &summary.path, summary.leads_to.as_deref()) {
                         let (id, of) = (summary.id, &summary.path);
                         let why =
                             format!("--note: {path} is not the file of diff {id}, which is {of}");
-                        return Err(ClientError::Refused(why));
+                        return Err(ClientError::Refused(Refused::because(why)));
                     }
                     let (lines, text) = (Some(lines), text.to_owned());
                     settle.verdict.notes.push(Note { lines, text });
                 }
             }
-            client.settle(settle)
+            client.ask(settle)
         };
-        let settled = control_client::ask(target, ask)?;
+        let settled = control_client::ask_several(target, ask)?;
         if let Some(told) = &settled.told {
             match &told.clipboard {
                 Some(notes) => {

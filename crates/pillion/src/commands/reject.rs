@@ -1,7 +1,7 @@
 //! `pillion reject`.
 
 use pillion_protocol::Verdict;
-use pillion_view::commands::Settle;
+use pillion_view::ask::Settle;
 
 use super::notes::Notes;
 use crate::args::{Proposal, Target};

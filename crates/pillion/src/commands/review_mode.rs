@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_protocol::ReviewChoice;
-use pillion_view::commands::ReviewRequest;
+use pillion_view::ask::{GetReview, SetReview};
 
 use super::control_client;
 use super::output::say;
@@ -39,11 +39,11 @@ fn choice() -> impl TypedValueParser<Value = ReviewChoice> {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let request = ReviewRequest {
-        choice: args.choice,
-        number: args.session,
-    };
-    let chosen = control_client::ask(&args.target, |it| it.review(request))?;
+    let number = args.session;
+    let chosen = match args.choice {
+        Some(choice) => control_client::ask(&args.target, SetReview { choice, number }),
+        None => control_client::ask(&args.target, GetReview { number }),
+    }?;
     if !chosen.done {
         let failure = Failure::new(Kind::Refused, chosen.message);
         return Err(failure

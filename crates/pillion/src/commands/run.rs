@@ -27,7 +27,8 @@ use pillion_doctor::setup::program::{self, is_bare};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 use pillion_text::visible;
-use pillion_view::commands::{Client, ContextAsker};
+use pillion_view::Client;
+use pillion_view::ask::ContextAsker;
 
 use self::review::OwnHooks;
 use super::hook;
@@ -233,7 +234,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             tmpdir: environment.base(Base::TmpDir),
         };
         // A companion of an older version does not know of it.
-        if let Err(error) = client.context_asker_starts(start) {
+        if let Err(error) = client.ask(start) {
             tracing::warn!(%error, "the companion may not serve /ide");
         }
     }

@@ -1,7 +1,7 @@
 //! `pillion send-notes`.
 
 use pillion_protocol::Dialect;
-use pillion_view::commands::SendNotes;
+use pillion_view::ask::SendNotes;
 
 use super::control_client;
 use super::output::say;
@@ -36,7 +36,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         agent: args.agent,
         number: args.session,
     };
-    let sent = control_client::ask(&args.target, |it| it.send_notes(request))?;
+    let sent = control_client::ask(&args.target, request)?;
     if !sent.done {
         return Err(Failure::new(Kind::Refused, sent.message).into());
     }

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::thread;
 
-use pillion_discovery::{Environment, Socket, state};
+use pillion_discovery::{Environment, Socket};
 use pillion_testkit::Home;
 use serde_json::json;
 
@@ -21,8 +21,9 @@ pub fn start(home: &Home, version: &str) {
             let mut stream = socket.listener().accept().unwrap();
             let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
             let first = lines.next().and_then(Result::ok).unwrap_or_default();
-            if first.as_bytes() == state::QUESTION {
-                writeln!(stream, "[]").unwrap();
+            if first.starts_with("{\"program\"") {
+                let none = json!({"answer": {"request": 1, "result": {"Ok": []}}});
+                writeln!(stream, "{none}").unwrap();
                 continue;
             }
             writeln!(stream, "{}", json!({"attached": attached})).unwrap();

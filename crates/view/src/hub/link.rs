@@ -7,17 +7,17 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
+use pillion_discovery::private_file::Stream;
 use pillion_system::{lock, spawn};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::wire::Answer;
-use crate::editor::Reply;
+use crate::ask::{Answered, Refused};
+use crate::editor::{Failure, Reply};
 
 /// An end that says `M`.
 pub struct Link<M> {
@@ -36,12 +36,12 @@ enum Item<M> {
 }
 
 /// Takes the answer to a request.
-type Answered = Box<dyn FnOnce(Result<Value, String>) + Send>;
+type Waiting = Box<dyn FnOnce(Result<Value, Refused>) + Send>;
 
 #[derive(Default)]
 struct Requests {
     last: u64,
-    waiting: HashMap<u64, Answered>,
+    waiting: HashMap<u64, Waiting>,
     /// Nobody answers any more.
     is_over: bool,
 }
@@ -51,7 +51,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     ///
     /// # Errors
     /// When the system has no thread for it.
-    pub fn start(stream: UnixStream) -> io::Result<Arc<Self>> {
+    pub fn start(stream: Stream) -> io::Result<Arc<Self>> {
         let (queue, items) = unbounded();
         let latest = Arc::default();
         let link = Self {
@@ -86,19 +86,16 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// Makes a request of which `reply` gets the answer, and says it.
-    pub fn ask<T: DeserializeOwned + 'static>(
+    pub fn ask<T: DeserializeOwned + 'static, E: Failure>(
         &self,
-        reply: Reply<T>,
+        reply: Reply<T, E>,
         message: impl FnOnce(u64) -> M,
     ) {
-        let answered = move |result: Result<Value, String>| {
+        let answered = move |result: Result<Value, Refused>| {
             let value = result.and_then(|value| {
-                serde_json::from_value(value).map_err(|_| "an answer of another kind".to_owned())
+                serde_json::from_value(value).map_err(|_| "an answer of another kind".into())
             });
-            match value {
-                Ok(value) => reply.done(value),
-                Err(reason) => reply.failed(reason),
-            }
+            reply.answer(value.map_err(E::from));
         };
         let mut requests = lock(&self.requests);
         if requests.is_over {
@@ -114,7 +111,7 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// The other end has answered. One that answers twice, or what was not asked, says nothing.
-    pub fn answered(&self, answer: Answer) {
+    pub fn answered(&self, answer: Answered) {
         let waiting = lock(&self.requests).waiting.remove(&answer.request);
         if let Some(waiting) = waiting {
             waiting(answer.result);
@@ -131,25 +128,21 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 
     /// Returns the reply for a request of the other end's.
-    pub fn reply<T: Serialize + 'static>(self: &Arc<Self>, request: u64) -> Reply<T>
+    pub fn reply<T: Serialize + 'static, E: Failure>(self: &Arc<Self>, request: u64) -> Reply<T, E>
     where
-        M: From<Answer>,
+        M: From<Answered>,
     {
         let link = Arc::clone(self);
-        Reply::new(move |result: Result<T, String>| {
-            let result = result.and_then(|value| {
-                serde_json::to_value(value).map_err(|_| "the answer cannot be sent".to_owned())
+        Reply::new(move |result: Result<T, E>| {
+            let result = result.map_err(E::into).and_then(|value| {
+                serde_json::to_value(value).map_err(|_| "the answer cannot be sent".into())
             });
-            link.send(Answer { request, result }.into());
+            link.send(Answered { request, result }.into());
         })
     }
 }
 
-fn write<M: Serialize>(
-    mut stream: UnixStream,
-    items: &Receiver<Item<M>>,
-    latest: &Mutex<Option<M>>,
-) {
+fn write<M: Serialize>(mut stream: Stream, items: &Receiver<Item<M>>, latest: &Mutex<Option<M>>) {
     for item in items {
         let message = match item {
             Item::Message(message) => Some(message),
@@ -177,8 +170,10 @@ fn write<M: Serialize>(
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::os::unix::net::UnixStream;
+
     use crossbeam_channel::{Sender, unbounded};
 
     use super::*;
@@ -204,7 +199,7 @@ mod tests {
     fn the_connection_ends_when_nobody_can_say_anything_more() {
         let (link, mut lines) = link();
         link.send(FromView::Leave);
-        let reply = link.reply::<()>(7);
+        let reply: Reply<()> = link.reply(7);
         drop(link);
         assert_eq!(next(&mut lines), Some(FromView::Leave));
         drop(reply);
@@ -232,7 +227,7 @@ mod tests {
         let ask = || link.ask(told(&sender), |_| FromView::Leave);
         let answer = |request, value: Value| {
             let result = Ok(value);
-            link.answered(Answer { request, result });
+            link.answered(Answered { request, result });
         };
         ask();
         answer(1, "one".into());

@@ -8,8 +8,8 @@ use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
 use pillion_protocol::{Dialect, ReviewChoice};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
+use crate::ask::{Answered, Asked, Program};
 use crate::changes::ChangesAct;
 use crate::decision::Decide;
 use crate::editor::{CloseReason, Status};
@@ -28,6 +28,10 @@ use crate::proposal::{Diff, DiffId, ProposalKey};
 pub enum FromView {
     /// The first message: it wants a companion.
     Attach(Attach),
+    /// The first message of a program, which is no front end.
+    Program(Program),
+    /// A request.
+    Ask(Asked),
     /// As [`Report::Context`](crate::Report::Context).
     #[serde(rename_all = "camelCase")]
     Context {
@@ -80,7 +84,7 @@ pub enum FromView {
     /// It leaves. When everything is done, the hub closes the connection.
     Leave,
     /// To a request of the hub's.
-    Answer(Answer),
+    Answer(Answered),
 }
 
 /// A message of the hub.
@@ -118,24 +122,17 @@ pub enum FromHub {
     /// The companion serves this view no longer.
     Stopped,
     /// To a request of the view's.
-    Answer(Answer),
+    Answer(Answered),
 }
 
-/// An answer to a request: its value, or why there is none.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Answer {
-    pub(crate) request: u64,
-    pub(crate) result: Result<Value, String>,
-}
-
-impl From<Answer> for FromView {
-    fn from(answer: Answer) -> Self {
+impl From<Answered> for FromView {
+    fn from(answer: Answered) -> Self {
         Self::Answer(answer)
     }
 }
 
-impl From<Answer> for FromHub {
-    fn from(answer: Answer) -> Self {
+impl From<Answered> for FromHub {
+    fn from(answer: Answered) -> Self {
         Self::Answer(answer)
     }
 }
@@ -224,5 +221,5 @@ pub enum RefusedKind {
     Unserved,
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;

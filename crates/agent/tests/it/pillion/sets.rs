@@ -4,7 +4,8 @@ use crossbeam_channel::{Receiver, unbounded};
 use pillion_agent::ClientError;
 use pillion_agent::set::{self, End, ProposedFile, Reviewed};
 use pillion_protocol::Note;
-use pillion_view::{DiffId, commands};
+use pillion_view::DiffId;
+use pillion_view::ask::Diffs;
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
@@ -55,9 +56,9 @@ impl World {
     /// The number of undecided diffs.
     fn pending(&self) -> usize {
         let found = state::list(&self.environment).pop().unwrap();
-        commands::Client::new(&found)
+        pillion_view::Client::new(&found)
             .unwrap()
-            .diffs()
+            .ask(Diffs)
             .unwrap()
             .len()
     }

@@ -1,86 +1,41 @@
-//! Reads what comes in over one connection: the messages of a front end, a command, or the question who is there.
+//! Reads what comes in over the connection of a front end.
 
 use std::sync::{Arc, Mutex, Weak};
-use std::time::{Duration, Instant};
 
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
-use pillion_discovery::state;
 use pillion_protocol::{Dialect, File};
 use pillion_system::{clock, lock, peer, spawn};
 use pillion_view::changes::ActDone;
-use pillion_view::commands::{Answer, Command, Refused as CommandRefused};
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
+use pillion_view::hub::wire::{Attach, FromHub, FromView};
 use pillion_view::{Chosen, Handle, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
-use crate::commands::{Commands, NO_SUCH, write};
+use crate::commands::Commands;
+use crate::door::{Caller, Visit};
 use crate::hub::workspaces::ViewId;
 use crate::speaker::Speaker;
 
-/// The time limit for a connection to say what it is for.
-const SAID_WITHIN: Duration = Duration::from_secs(10);
-
-/// Serves a connection until it ends.
-pub(super) fn serve(shared: &Arc<Shared>, stream: Stream) {
-    let Ok(own) = stream.try_clone() else {
-        return;
-    };
-    let mut lines = Lines::new(own, Some(Instant::now() + SAID_WITHIN));
-    let first = match lines.next(MAX_LINE) {
-        Ok(Some(line)) => line,
-        // It only looked whether somebody is there.
-        Ok(None) => return,
-        Err(error) => return tracing::warn!(%error, "a connection that says nothing"),
-    };
-    if first == state::QUESTION {
-        return answer(stream, &shared.states());
-    }
-    match Command::read(&first) {
-        Some(command) => serve_command(shared, stream, lines, command),
-        None => serve_view(shared, stream, lines, &first),
-    }
-}
-
-fn answer(mut stream: Stream, answer: &impl serde::Serialize) {
-    write(&mut stream, answer);
-}
-
-fn serve_command(shared: &Shared, stream: Stream, lines: Lines, command: Result<Command, String>) {
-    let found = command.and_then(|command| {
-        let commands = shared.commands(command.companion).ok_or(NO_SUCH)?;
-        Ok((commands, command))
-    });
-    match found {
-        Ok((commands, command)) => commands.serve(&stream, lines, command),
-        Err(reason) => answer(stream, &Answer::Err(CommandRefused::Failed(reason))),
-    }
-}
-
-fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u8]) {
+/// Serves a front end that attaches, until its connection ends.
+pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut lines: Lines) {
     let peer = peer::process(&stream);
     let link = match Link::start(stream) {
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    let read = read_attach(first);
     let speaker = Speaker {
         pid: peer,
-        commanding: read
-            .as_ref()
-            .map_or_else(|_| Vec::new(), Attach::commanding_agents),
+        commanding: attach.commanding_agents(),
         says_decided: false,
         is_view: true,
     };
-    let attached = match read {
-        // The first view configures the companion.
-        Ok(attach) if shared.agent_behind(&speaker) => {
-            shared.attach(attach.without_settings(), &link)
-        }
-        Ok(attach) => shared.attach(attach, &link),
-        Err(refused) => Err(Unattached::Refused(refused)),
+    // The first view configures the companion.
+    let attach = match shared.agent_behind(&speaker) {
+        true => attach.without_settings(),
+        false => attach,
     };
+    let attached = shared.attach(attach, &link);
     let view = match attached {
         Ok(view) => view,
         Err(unattached) => {
@@ -102,8 +57,9 @@ fn serve_view(shared: &Arc<Shared>, stream: Stream, mut lines: Lines, first: &[u
     let end = match (attached, lines.wait_for_ever()) {
         (Some(attached), Ok(())) => {
             let origin = Origin::of(&attached, speaker.clone());
-            let inbox = Inbox {
+            let mut inbox = Inbox {
                 shared,
+                visit: Visit::new(&**shared, Caller::new(speaker.clone())),
                 view,
                 attached,
                 speaker,
@@ -133,17 +89,6 @@ struct Seat<'a> {
 impl Drop for Seat<'_> {
     fn drop(&mut self) {
         self.shared.left(self.view, None);
-    }
-}
-
-/// Reads who the other end is.
-fn read_attach(line: &[u8]) -> Result<Attach, Refused> {
-    match serde_json::from_slice(line) {
-        Ok(FromView::Attach(attach)) => Ok(attach),
-        Ok(_) | Err(_) => Err(Refused {
-            kind: RefusedKind::Unserved,
-            reason: "the hub does not understand this front end".to_owned(),
-        }),
     }
 }
 
@@ -211,6 +156,7 @@ impl Origin {
 /// The inbox for the messages of one front end.
 struct Inbox<'a> {
     shared: &'a Arc<Shared>,
+    visit: Visit<'a>,
     view: ViewId,
     attached: Attached,
     speaker: Speaker,
@@ -219,7 +165,7 @@ struct Inbox<'a> {
 }
 
 impl Inbox<'_> {
-    fn read(&self, lines: &mut Lines) -> std::io::Result<()> {
+    fn read(&mut self, lines: &mut Lines) -> std::io::Result<()> {
         while let Some(line) = lines.next(MAX_LINE)? {
             let (message, bytes) = (serde_json::from_slice(&line), line.len());
             // It may be large, and the message has all of it.
@@ -235,13 +181,19 @@ impl Inbox<'_> {
         Ok(())
     }
 
-    fn received(&self, message: FromView) {
+    fn received(&mut self, message: FromView) {
         // Whoever is served no longer needs no answer.
         let Some(link) = self.link.upgrade() else {
             return;
         };
         match message {
-            FromView::Attach(_) => tracing::warn!("a front end came twice"),
+            FromView::Attach(_) | FromView::Program(_) => {
+                tracing::warn!("a front end came twice");
+            }
+            FromView::Ask(asked) => {
+                let companion = Some(self.attached.commands.clone());
+                self.visit.asked(asked, companion, &link);
+            }
             // What an agent's view says is none of the person's words.
             FromView::Context { .. }
             | FromView::Saved(_)
@@ -249,7 +201,7 @@ impl Inbox<'_> {
             | FromView::Draft { .. }
                 if self.origin.agent().is_some() => {}
             FromView::Mention { request, .. } if self.origin.agent().is_some() => {
-                link.reply::<Option<Dialect>>(request).done(None);
+                link.reply::<Option<Dialect>, String>(request).done(None);
             }
             FromView::Context { files, is_trusted } => {
                 let files = files.into_iter().map(File::from).collect();

@@ -121,8 +121,8 @@ async fn every_codex_is_answered_that_a_view_or_a_command_knows_of() {
     let told = spawn_blocking(move || {
         let mut states = state::list(&environment).into_iter();
         let state = states.find(|it| it.port == port).unwrap();
-        let client = commands::Client::new(&state).unwrap();
-        client.context_asker_starts(commands::ContextAsker {
+        let client = pillion_view::Client::new(&state).unwrap();
+        client.ask(pillion_view::ask::ContextAsker {
             home: own_home,
             tmpdir,
         })

@@ -3,7 +3,8 @@
 use std::thread::{self, JoinHandle};
 
 use pillion_protocol::{Outcome, ReviewChoice};
-use pillion_view::commands::{Client, Guard, Guarded};
+use pillion_view::Client;
+use pillion_view::ask::{Guard, Guarded};
 use serde_json::{Value, json};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
@@ -61,7 +62,7 @@ impl Beside {
         let client = Client::new(&test.state()).unwrap();
         let (processes, call) = (vec![pid], call.to_owned());
         Self(thread::spawn(move || {
-            client.guard(Guard { processes, call }).ok()
+            client.wait_for(Guard { processes, call }).ok()
         }))
     }
 

@@ -3,8 +3,9 @@
 use std::thread::{self, JoinHandle};
 
 use pillion_protocol::{Dialect, Verdict};
-use pillion_view::commands::{Client, SendNotes, Wait, Woken};
+use pillion_view::ask::{AwaitNotes, SendNotes};
 use pillion_view::{Chosen, Reply};
+use pillion_view::{Client, Woken};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -109,7 +110,7 @@ impl Waiting {
         let client = client(test);
         let processes = vec![pid];
         Self(thread::spawn(move || {
-            client.wait(Wait { processes }).unwrap()
+            client.woken(AwaitNotes { processes }).unwrap()
         }))
     }
 
@@ -209,7 +210,7 @@ async fn a_person_is_told_when_an_agent_gets_what_cannot_be_sent() {
     let client = client(&test);
     let send = async |agent, number| {
         let client = client.clone();
-        let asked = spawn_blocking(move || client.send_notes(SendNotes { agent, number }));
+        let asked = spawn_blocking(move || client.ask(SendNotes { agent, number }));
         let sent = timeout(SOON, asked).await.unwrap().unwrap().unwrap();
         assert!(!sent.done);
         sent.message

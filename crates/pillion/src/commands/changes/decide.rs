@@ -7,8 +7,8 @@ use pillion_changes::deciding::last_taken_back;
 use pillion_changes::{Act, ChangeRef, Deciding, Kept, Words};
 use pillion_protocol::Note;
 use pillion_text::{stderr, visible};
+use pillion_view::ask::Judged;
 use pillion_view::changes::judged_said;
-use pillion_view::commands;
 
 use super::said::Said;
 use super::{failure as refused, here, store};
@@ -158,7 +158,7 @@ fn note_elsewhere(turns: &[(Kept, Vec<ChangeRef>)]) {
 
 /// Tells the agent, and says whether it hears that.
 pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<()> {
-    let judged = commands::Judged {
+    let judged = Judged {
         watcher: kept.turn.watcher,
         session: kept.turn.session,
         told: deciding.take_told(),

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_changes::{ChangeRef, EntryRef, Store};
 use pillion_text::counted;
-use pillion_view::commands::Judged;
+use pillion_view::ask::Judged;
 
 use super::{Named, failure, store};
 use crate::commands::control_client;

@@ -7,7 +7,8 @@ use pillion_discovery::survey::Companion;
 use pillion_hooks::{Change, HookProtocol};
 use pillion_protocol::Dialect;
 use pillion_system::process;
-use pillion_view::commands::{AgentOfHook, Client, HookCall};
+use pillion_view::Client;
+use pillion_view::ask::{AgentOfHook, Hook};
 
 /// An agent starts its hooks itself, or with a shell.
 const GENERATIONS: usize = 2;
@@ -21,7 +22,7 @@ pub fn connected(
 ) -> Option<AgentOfHook> {
     let client = Client::new(companion.state.as_ref()?)?;
     let accepted = accepted.iter().map(|change| PathBuf::from(&change.path));
-    let asked = client.hook(HookCall {
+    let asked = client.ask(Hook {
         agent,
         process: process(protocol),
         processes: processes(protocol),

@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, Environment, depth_in, is_left_behind, state};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
-use pillion_view::commands::{Client, ClientError, Guard, Guarded};
+use pillion_view::ask::{Guard, Guarded};
+use pillion_view::{Client, ClientError};
 
 use super::{agent, input};
 use crate::args;
@@ -78,13 +79,13 @@ fn why_unanswered(
             let Some(client) = Client::new(&companion) else {
                 continue;
             };
-            match client.guard(guard.clone()) {
+            match client.wait_for(guard.clone()) {
                 Ok(Guarded::Answered) => return None,
                 Ok(Guarded::Unanswered) => return Some(NO_ANSWER),
                 // Once it has given up dialling, Claude Code does not come back to a companion by itself.
                 Ok(Guarded::Elsewhere) if is_its(&companion) => why = why.or(Some(NOT_CONNECTED)),
                 // One of an older version has no such hooks.
-                Ok(Guarded::Elsewhere) | Err(ClientError::Refused(_) | ClientError::Diff(_)) => {}
+                Ok(Guarded::Elsewhere) | Err(ClientError::Refused(_)) => {}
                 // It was there a moment ago.
                 Err(_) => why = Some(NO_ANSWER),
             }

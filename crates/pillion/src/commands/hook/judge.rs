@@ -14,8 +14,8 @@ use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Outcome, remarks};
 use pillion_system::Signal;
 use pillion_text::fingerprint;
-use pillion_view::commands::Client;
-use pillion_view::{Loss, LostOutcome, LostText};
+use pillion_view::ask::Lost;
+use pillion_view::{Client, Loss, LostOutcome, LostText};
 
 use super::files::Disk;
 use super::record::Watch;
@@ -381,7 +381,7 @@ impl Told<'_> {
                     path: PathBuf::from(&file.path),
                     text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
                 };
-                let told = client.lost(lost);
+                let told = client.ask(Lost(lost));
                 let _ = told.inspect_err(|error| tracing::warn!(%error, "nobody is told"));
             }
         }

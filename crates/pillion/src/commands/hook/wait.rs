@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::Dialect;
 use pillion_system::spawn;
-use pillion_view::commands::{Client, Wait, Woken};
+use pillion_view::ask::AwaitNotes;
+use pillion_view::{Client, Woken};
 
 use super::agent;
 use crate::args;
@@ -39,7 +40,7 @@ pub fn run(args: &Args) {
     // The agent's model reads it, and no terminal shows it.
     let written = error.write_all(woken.text.as_bytes());
     let written = written.and_then(|()| error.flush());
-    if written.and_then(|()| woken.passed_on()).is_ok() {
+    if written.is_ok() && woken.passed_on().is_ok() {
         std::process::exit(WAKES as i32);
     }
 }
@@ -50,6 +51,6 @@ fn woken(agent: Dialect) -> Option<Woken> {
     let companions = state::list(&Environment::current()).into_iter();
     companions.filter_map(|it| Client::new(&it)).find_map(|it| {
         let processes = processes.clone();
-        it.wait(Wait { processes }).ok().flatten()
+        it.woken(AwaitNotes { processes }).ok().flatten()
     })
 }

@@ -6,7 +6,8 @@ use pillion_changes::turn::first_words;
 use pillion_discovery::Environment;
 use pillion_hooks::{Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
-use pillion_view::commands::{AgentWork, Client, ToolCall, WorkStep};
+use pillion_view::Client;
+use pillion_view::ask::{ToolCall, Work, WorkStep};
 
 use super::agent;
 use crate::args::Target;
@@ -55,7 +56,7 @@ pub fn tell(
         .iter()
         .filter_map(|target| running.choose(Need::Control, target).ok());
     let client = Client::new(found.next()?.state.as_ref()?)?;
-    let work = AgentWork {
+    let work = Work {
         agent,
         session: call.session.clone(),
         processes: agent::processes(protocol),
@@ -63,7 +64,7 @@ pub fn tell(
         step,
         takes_context: protocol.takes_context(call),
     };
-    let told = client.work(work);
+    let told = client.ask(work);
     told.inspect_err(|error| tracing::warn!(%error, "what the agent changes is not recorded"))
         .ok()
         .flatten()

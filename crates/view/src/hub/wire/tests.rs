@@ -130,9 +130,9 @@ fn what_a_view_says_arrives() {
         FromView::Roots(vec![raw_path(), "/w".into()]),
         FromView::Editor(9),
         FromView::Leave,
-        FromView::Answer(Answer {
+        FromView::Answer(Answered {
             request: 3,
-            result: Err("why".to_owned()),
+            result: Err("why".into()),
         }),
     ] {
         assert_eq!(sent(&message), message);

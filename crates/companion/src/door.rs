@@ -1,0 +1,230 @@
+//! The door of the hub, and of a companion that runs in its front end's own process: what comes in over a connection, from
+//! the first line, which says who it is, to the end, at which what was asked and is not done is withdrawn.
+//!
+//! Whether whoever asks may speak for the person is decided here, once for all requests; who does what is asked, in one
+//! table ([`table`]).
+
+mod own;
+mod table;
+
+use std::fmt;
+use std::io::Write;
+use std::sync::{Arc, LazyLock, Mutex};
+use std::time::{Duration, Instant};
+
+use pillion_discovery::lines::{Lines, MAX_LINE};
+use pillion_discovery::private_file::Stream;
+use pillion_system::{lock, peer};
+use pillion_view::ask::{Ask, Asked, Judged, Program, Refused};
+use pillion_view::hub::link::Link;
+use pillion_view::hub::wire::{self, Attach, FromHub, FromView, RefusedKind};
+use tokio::task::AbortHandle;
+
+pub(crate) use self::own::OwnSocket;
+pub(crate) use self::table::Table;
+use self::table::{Entry, Request};
+use crate::commands::{self, Commands};
+use crate::speaker::Speaker;
+
+/// The time limit for a connection to say who it is.
+const SAID_WITHIN: Duration = Duration::from_secs(10);
+
+/// The refusal of a request to a companion that is not here.
+const NO_SUCH: &str = "there is no such companion any more";
+
+/// The refusal of a connection that says what is not understood.
+const NOT_UNDERSTOOD: &str =
+    "this is not understood here: it comes from another version of Pillion, perhaps";
+
+/// What can be asked.
+static TABLE: LazyLock<Table> = LazyLock::new(commands::table);
+
+/// The process behind a door.
+pub(crate) trait Host: Send + Sync + 'static {
+    /// All of its companions.
+    fn companions(&self) -> Vec<Commands>;
+
+    /// The companion at this port, if it is one of its own.
+    fn companion(&self, port: u16) -> Option<Commands>;
+
+    /// Serves a front end that attaches, until its connection ends.
+    fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines);
+}
+
+/// Whoever asks.
+pub(crate) struct Caller {
+    speaker: Speaker,
+    /// The work at the end of the connection, which is told whether what was answered is passed on by then.
+    at_end: Mutex<Vec<AtEnd>>,
+}
+
+type AtEnd = Box<dyn FnOnce(bool) + Send>;
+
+impl Caller {
+    pub(crate) fn new(speaker: Speaker) -> Arc<Self> {
+        Arc::new(Self {
+            speaker,
+            at_end: Mutex::default(),
+        })
+    }
+
+    /// Its process, as far as it is known.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.speaker.pid
+    }
+
+    /// Has this done when the connection ends, or what was answered is passed on.
+    pub(crate) fn at_end(&self, end: impl FnOnce(bool) + Send + 'static) {
+        lock(&self.at_end).push(Box::new(end));
+    }
+
+    /// The connection ends, or what was answered is passed on.
+    pub(crate) fn end(&self, is_passed_on: bool) {
+        let ends = std::mem::take(&mut *lock(&self.at_end));
+        for end in ends {
+            end(is_passed_on);
+        }
+    }
+
+    /// Lets in a request that is only for the person: it does not come from an agent. Waits for the system.
+    fn admit(&self, method: &str, companion: &Commands) -> Result<(), Refused> {
+        let speaker = Speaker {
+            says_decided: method == Judged::METHOD,
+            ..self.speaker.clone()
+        };
+        match companion.agent_behind(&speaker) {
+            None => Ok(()),
+            Some(agent) => {
+                tracing::info!(%agent, method, "a request of an agent's process is refused");
+                let agent = agent.display_name().to_owned();
+                Err(Refused::ByAgent { agent })
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Caller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Caller").field(&self.speaker).finish()
+    }
+}
+
+/// Serves a connection until it ends.
+pub(crate) fn serve<H: Host>(host: &Arc<H>, stream: Stream) {
+    let Ok(own) = stream.try_clone() else {
+        return;
+    };
+    let mut lines = Lines::new(own, Some(Instant::now() + SAID_WITHIN));
+    let first = match lines.next(MAX_LINE) {
+        Ok(Some(line)) => line,
+        // It only looked whether somebody is there.
+        Ok(None) => return,
+        Err(error) => return tracing::warn!(%error, "a connection that says nothing"),
+    };
+    match serde_json::from_slice(&first) {
+        Ok(FromView::Attach(attach)) => Arc::clone(host).serve_view(attach, stream, lines),
+        Ok(FromView::Program(program)) => serve_program(&**host, &program, stream, lines),
+        Ok(_) | Err(_) => refuse(stream, NOT_UNDERSTOOD),
+    }
+}
+
+/// Tells whoever has connected why it is not served. Does not wait: a connection holds more than that.
+pub(crate) fn refuse(mut stream: Stream, reason: &str) {
+    if let Ok(mut line) = serde_json::to_vec(&refused(reason)) {
+        line.push(b'\n');
+        let _ = stream.write_all(&line);
+    }
+}
+
+fn refused(reason: &str) -> FromHub {
+    tracing::warn!(reason, "a connection is refused");
+    FromHub::Refused(wire::Refused {
+        kind: RefusedKind::Unserved,
+        reason: reason.to_owned(),
+    })
+}
+
+fn serve_program(host: &dyn Host, program: &Program, stream: Stream, mut lines: Lines) {
+    let speaker = Speaker::of_program(program, peer::process(&stream));
+    let link = match Link::start(stream) {
+        Ok(link) => link,
+        Err(error) => return tracing::warn!(%error, "cannot start a thread"),
+    };
+    if lines.wait_for_ever().is_err() {
+        return;
+    }
+    let mut visit = Visit::new(host, Caller::new(speaker));
+    while let Ok(Some(line)) = lines.next(MAX_LINE) {
+        let message = serde_json::from_slice(&line);
+        drop(line);
+        let Ok(FromView::Ask(asked)) = message else {
+            link.send(refused(NOT_UNDERSTOOD));
+            break;
+        };
+        let companion = program.companion.and_then(|port| host.companion(port));
+        visit.asked(asked, companion, &link);
+    }
+    drop(visit);
+    link.close();
+}
+
+/// The requests that come over one connection. Dropping it withdraws those that are not done.
+pub(crate) struct Visit<'a> {
+    host: &'a dyn Host,
+    caller: Arc<Caller>,
+    running: Vec<AbortHandle>,
+}
+
+impl<'a> Visit<'a> {
+    pub(crate) fn new(host: &'a dyn Host, caller: Arc<Caller>) -> Self {
+        Self {
+            host,
+            caller,
+            running: Vec::new(),
+        }
+    }
+
+    /// Has a request carried out. It is answered over `link`.
+    pub(crate) fn asked(
+        &mut self,
+        asked: Asked,
+        companion: Option<Commands>,
+        link: &Arc<Link<FromHub>>,
+    ) {
+        let reply = link.reply(asked.request);
+        let request = Request::Message(asked.params, reply);
+        self.serve(&asked.method, companion, request);
+    }
+
+    fn serve(&mut self, method: &str, companion: Option<Commands>, request: Request) {
+        let (is_for_person, serve) = match TABLE.find(method) {
+            Some(Entry::Host(serve)) => return serve(self.host, request),
+            Some(Entry::Companion(is_for_person, serve)) => (is_for_person, serve),
+            None => return request.refuse(unknown(method)),
+        };
+        let Some(companion) = companion else {
+            return request.refuse(NO_SUCH.into());
+        };
+        if *is_for_person && let Err(refused) = self.caller.admit(method, &companion) {
+            return request.refuse(refused);
+        }
+        self.running.retain(|it| !it.is_finished());
+        self.running
+            .extend(serve(&companion, &self.caller, request));
+    }
+}
+
+fn unknown(method: &str) -> Refused {
+    Refused::because(format!(
+        "{method:?} is not known here: another version of Pillion asks it"
+    ))
+}
+
+impl Drop for Visit<'_> {
+    fn drop(&mut self) {
+        for running in &self.running {
+            running.abort();
+        }
+        self.caller.end(false);
+    }
+}

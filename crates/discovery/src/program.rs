@@ -1,0 +1,76 @@
+//! The end of a connection that a program of ours has: it says who it is, asks, and waits for each answer.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use pillion_protocol::ask::{Ask, Asked, FromProgram, Program, Refused, ToProgram};
+
+use crate::lines::{Lines, MAX_LINE};
+use crate::private_file::Stream;
+
+/// The time limit for the other end to take a request.
+const TAKEN_WITHIN: Duration = Duration::from_secs(15);
+
+/// A connection. Dropping it withdraws what was asked and is not done.
+#[derive(Debug)]
+pub struct Connection {
+    stream: Stream,
+    lines: Lines,
+    /// The number of the last request.
+    last: u64,
+    /// The messages that the other end has not got yet.
+    unsent: Vec<u8>,
+}
+
+impl Connection {
+    /// One whose other end will be told that this is `program`.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn new(stream: Stream, program: Program) -> io::Result<Self> {
+        stream.set_write_timeout(Some(TAKEN_WITHIN))?;
+        let mut connection = Self {
+            lines: Lines::new(stream.try_clone()?, None),
+            stream,
+            last: 0,
+            unsent: Vec::new(),
+        };
+        // It goes with the first request: whoever looks whether somebody is there asks nothing.
+        connection.put(&FromProgram::Program(program))?;
+        Ok(connection)
+    }
+
+    /// Asks, and waits for the answer: for so long, or as long as it takes.
+    ///
+    /// # Errors
+    /// When the connection is broken, the answer comes too late, or it is none.
+    pub fn ask<A: Ask>(
+        &mut self,
+        ask: &A,
+        limit: Option<Duration>,
+    ) -> io::Result<Result<A::Answer, Refused>> {
+        self.last += 1;
+        self.put(&FromProgram::Ask(Asked::new(self.last, ask)?))?;
+        self.stream.write_all(&std::mem::take(&mut self.unsent))?;
+        match limit {
+            Some(limit) => self.lines.wait_for(limit),
+            None => self.lines.wait_for_ever()?,
+        }
+        let line = self.lines.next(MAX_LINE)?;
+        let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
+        match serde_json::from_slice(&line)? {
+            ToProgram::Answer(answer) if answer.request == self.last => match answer.result {
+                Ok(value) => Ok(Ok(serde_json::from_value(value)?)),
+                Err(refused) => Ok(Err(refused)),
+            },
+            ToProgram::Answer(_) => Err(io::ErrorKind::InvalidData.into()),
+            ToProgram::Refused { reason } => Ok(Err(Refused::because(reason))),
+        }
+    }
+
+    fn put(&mut self, message: &FromProgram) -> io::Result<()> {
+        serde_json::to_writer(&mut self.unsent, message)?;
+        self.unsent.push(b'\n');
+        Ok(())
+    }
+}

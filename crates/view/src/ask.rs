@@ -1,0 +1,30 @@
+//! The requests to a companion, each with its answer beside it: what the person does by commands and views, what agents'
+//! hooks tell, and what programs look up.
+
+mod agents;
+mod diff_ref;
+mod diffs;
+mod person;
+
+pub use pillion_discovery::state::State;
+pub use pillion_protocol::ask::{Answered, Ask, Asked, Program, Refused};
+
+pub use self::agents::{
+    AgentOfHook, AwaitNotes, ContextAsker, Guard, Guarded, Hook, Lost, PassedOn, ToolCall, Work,
+    WorkStep,
+};
+pub use self::diff_ref::{DiffRef, DiffRefError};
+pub use self::diffs::{DiffSummary, DiffText, Diffs, Settle, Settled};
+pub use self::person::{Focus, GetReview, Judged, Mention, SendNotes, SetReview, Speak};
+
+/// Says of a request what its answer is, its name in messages, and whether it is only for the person.
+macro_rules! ask {
+    ($ask:ty => $answer:ty, $method:literal, for_person: $for_person:literal) => {
+        impl pillion_protocol::ask::Ask for $ask {
+            type Answer = $answer;
+            const METHOD: &'static str = $method;
+            const FOR_PERSON: bool = $for_person;
+        }
+    };
+}
+use ask;

@@ -1,0 +1,85 @@
+//! The requests by which a person speaks, beside decisions about diffs.
+
+use std::path::PathBuf;
+
+use pillion_discovery::exact;
+use pillion_protocol::remarks::FileRemark;
+use pillion_protocol::{Dialect, ReviewChoice};
+use serde::{Deserialize, Serialize};
+
+use super::ask;
+use crate::changes::Hearing;
+use crate::editor::Chosen;
+use crate::open_file::OpenFile;
+
+/// A file has the focus. Answered when that was sent to agents, or would have been.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Focus(pub OpenFile);
+
+ask!(Focus => (), "focus", for_person: true);
+
+/// A file that an agent is pointed to: the agent that was last active, of those that know mentions. Answered with the one
+/// whose prompt names it now, if there is one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mention {
+    /// Its absolute path.
+    #[serde(with = "exact::path")]
+    pub path: PathBuf,
+    /// Its first and its last line that are meant, from 0; the whole file if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lines: Option<(u32, u32)>,
+}
+
+ask!(Mention => Option<Dialect>, "mention", for_person: true);
+
+/// Chooses when agents are to ask before they change files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetReview {
+    /// The person's choice.
+    pub choice: ReviewChoice,
+    /// The number of the one agent that is meant, where several of a kind are connected; all without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+}
+
+ask!(SetReview => Chosen, "setReview", for_person: true);
+
+/// Tells when agents ask before they change files.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetReview {
+    /// As in [`SetReview`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+}
+
+ask!(GetReview => Chosen, "getReview", for_person: false);
+
+/// A person has judged what an agent had written. Answered with how much of it the agent is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The process that has watched the turn.
+    pub watcher: u32,
+    /// The number by which that process knows the agent's session.
+    pub session: u64,
+    /// The remarks on files that the agent's model is to read of it.
+    pub told: Vec<FileRemark>,
+}
+
+ask!(Judged => Hearing, "judged", for_person: true);
+
+/// Nothing but whether whoever asks speaks for the person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Speak;
+
+ask!(Speak => (), "speak", for_person: true);
+
+/// Sends the notes that wait for an agent at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SendNotes {
+    /// The agent that is meant; all without it.
+    pub agent: Option<Dialect>,
+    /// Its number, where several of a kind are connected; all without it.
+    pub number: Option<u32>,
+}
+
+ask!(SendNotes => Chosen, "sendNotes", for_person: true);
