@@ -12,6 +12,8 @@ use std::thread;
 use pillion_discovery::{CompanionState, Environment, Socket, state};
 use pillion_testkit::{Home, SOON, Size, Tmux};
 
+use serde_json::json;
+
 use super::world::{CLAUDE, GEMINI, QWEN, World, in_namespace, kill};
 
 /// A user who is neither this one nor root.
@@ -300,7 +302,8 @@ fn several_front_ends_of_one_folder_are_no_choice() {
 fn saying(environment: &Environment, companions: &[CompanionState]) -> Socket {
     let socket = Socket::of_companion(environment).unwrap();
     let listener = socket.listener().try_clone().unwrap();
-    let answer = serde_json::to_string(companions).unwrap();
+    let companions = serde_json::to_value(companions).unwrap();
+    let answer = json!({"answer": {"request": 1, "result": {"Ok": companions}}});
     thread::spawn(move || {
         while let Ok(mut stream) = listener.accept() {
             let mut question = String::new();
