@@ -1,5 +1,6 @@
 //! Connections at a socket of ours: each is served on a thread of its own, and the socket is kept where it is.
 
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +34,12 @@ pub(crate) struct Acceptor {
     socket: Socket,
     server: Arc<dyn Serve>,
     is_over: Arc<AtomicBool>,
+}
+
+impl fmt::Debug for Acceptor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Acceptor")
+    }
 }
 
 impl Acceptor {

@@ -17,7 +17,8 @@ use tokio::sync::{mpsc, watch};
 use crate::commands::Commands;
 #[cfg(unix)]
 use crate::context_keeper::Keeper;
-use crate::discovery::{DiscoveryThread, Order, PublishError};
+use crate::discovery::{DiscoveryThread, OpenSocket, Order, PublishError};
+use crate::door;
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView};
 use crate::ids::ViewId;
@@ -304,7 +305,10 @@ async fn prepare(
             .inspect_err(|error| tracing::warn!(%error, "cannot start a thread"))
             .ok()
     });
-    let publishing = DiscoveryThread::publish(vec![seat], info, own, events);
+    let environment = options.environment.clone();
+    let open =
+        own.map(|own| -> OpenSocket { Box::new(move || door::open_own(&environment, port, own)) });
+    let publishing = DiscoveryThread::publish(vec![seat], info, open, events);
     let discovery = tokio::select! {
         biased;
         discovery = publishing => discovery.map_err(unpublished)?,

@@ -21,8 +21,7 @@ use tokio::time::timeout;
 
 pub(crate) use self::orders::Order;
 use self::orders::Orders;
-use crate::commands::Commands;
-use crate::door::OwnSocket;
+use crate::acceptor::Acceptor;
 use crate::event::{Event, Events};
 use crate::tasks;
 use pillion_system::now_ms;
@@ -50,6 +49,9 @@ pub(crate) enum PublishError {
     System(#[from] io::Error),
 }
 
+/// Begins to listen for programs, without a hub.
+pub(crate) type OpenSocket = Box<dyn FnOnce() -> Result<Acceptor, FileError> + Send>;
+
 impl DiscoveryThread {
     /// Sweeps what dead companions left, then publishes. The endpoint must be there already (C6.1). With `commands`, which
     /// no hub serves, it listens for them. Those and a successor find the companion where the first editor's environment
@@ -62,7 +64,7 @@ impl DiscoveryThread {
     pub(crate) async fn publish(
         seats: Vec<Seat>,
         info: DiscoveryInfo,
-        commands: Option<Commands>,
+        open: Option<OpenSocket>,
         events: Events,
     ) -> Result<Self, PublishError> {
         let first = seats.first().map(|seat| seat.environment.clone());
@@ -77,7 +79,7 @@ impl DiscoveryThread {
         let (published, first) = oneshot::channel();
         let worker = orders.worker();
         let run = move || {
-            match Files::publish(&environment, seats, info, commands) {
+            match Files::publish(&environment, seats, info, open) {
                 Ok(files) => {
                     let _ = published.send(Ok((files.paths(), files.warnings())));
                     files.keep(&orders, &events);
@@ -149,7 +151,7 @@ impl Drop for DiscoveryThread {
 struct Files {
     discovery_files: DiscoveryFiles,
     /// Of a companion that no hub hosts.
-    socket: Option<OwnSocket>,
+    socket: Option<Acceptor>,
     /// For the companion that comes after this one.
     handover: Option<Handover>,
     /// The reason why agents do not find this companion in its new roots.
@@ -163,15 +165,14 @@ impl Files {
         environment: &Environment,
         seats: Vec<Seat>,
         info: DiscoveryInfo,
-        commands: Option<Commands>,
+        open: Option<OpenSocket>,
     ) -> Result<Self, RootError> {
         sweep(&seats, &[]);
         let port = info.port;
         let roots = info.roots.clone();
         let claude_token = info.tokens.get(Dialect::ClaudeCode).clone();
         let discovery_files = DiscoveryFiles::publish(seats, info)?;
-        let socket = commands.map(|commands| OwnSocket::open(environment, port, commands));
-        let (socket, unreachable) = match socket {
+        let (socket, unreachable) = match open.map(|open| open()) {
             Some(Ok(socket)) => (Some(socket), None),
             Some(Err(error)) => (None, Some(unreachable(&error))),
             None => (None, None),

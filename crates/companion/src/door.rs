@@ -2,8 +2,9 @@
 //! the first line, which says who it is, to the end, at which what was asked and is not done is withdrawn.
 //!
 //! Whether whoever asks may speak for the person is decided here, once for all requests; who does what is asked, in one
-//! table ([`table`]).
+//! table ([`handlers`]).
 
+mod handlers;
 mod own;
 mod table;
 
@@ -20,10 +21,9 @@ use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, FromView, RefusedKind};
 use tokio::task::AbortHandle;
 
-pub(crate) use self::own::OwnSocket;
-pub(crate) use self::table::Table;
-use self::table::{Entry, Request};
-use crate::commands::{self, Commands};
+pub(crate) use self::own::open_own;
+use self::table::{Entry, Request, Table};
+use crate::commands::Commands;
 use crate::speaker::Speaker;
 
 /// The time limit for a connection to say who it is.
@@ -37,7 +37,7 @@ const NOT_UNDERSTOOD: &str =
     "this is not understood here: it comes from another version of Pillion, perhaps";
 
 /// What can be asked.
-static TABLE: LazyLock<Table> = LazyLock::new(commands::table);
+static TABLE: LazyLock<Table> = LazyLock::new(handlers::table);
 
 /// The process behind a door.
 pub(crate) trait Host: Send + Sync + 'static {

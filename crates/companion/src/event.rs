@@ -1,5 +1,6 @@
 //! Everything that can happen in a running companion.
 
+use std::any::Any;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +21,6 @@ use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff};
 use crate::ids::{RequestId, ViewId};
-use crate::main_loop::MainLoop;
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
@@ -181,19 +181,22 @@ pub(crate) struct Acted {
 /// The part of a request that is the loop's, by the table of requests.
 pub(crate) struct Task {
     name: &'static str,
-    run: Box<dyn FnOnce(&mut MainLoop, Instant) + Send>,
+    run: Box<Run>,
 }
+
+/// Gets the loop, of which nothing is known here.
+type Run = dyn FnOnce(&mut dyn Any, Instant) + Send;
 
 impl Task {
     pub(crate) fn new(
         name: &'static str,
-        run: impl FnOnce(&mut MainLoop, Instant) + Send + 'static,
+        run: impl FnOnce(&mut dyn Any, Instant) + Send + 'static,
     ) -> Self {
         let run = Box::new(run);
         Self { name, run }
     }
 
-    pub(crate) fn run(self, main_loop: &mut MainLoop, now: Instant) {
+    pub(crate) fn run(self, main_loop: &mut dyn Any, now: Instant) {
         (self.run)(main_loop, now);
     }
 }

@@ -33,7 +33,7 @@ use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events, GuardWay, Listing, Waiter};
+use crate::event::{Caller, Event, Events, GuardWay, Listing, Task, Waiter};
 use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::guards::Guards;
@@ -254,6 +254,18 @@ impl MainLoop {
             self.elapse(Instant::now());
         };
         self.shut_down(ending, &mut inbox).await
+    }
+
+    /// The part of a request that is the loop's.
+    pub(crate) fn task(
+        name: &'static str,
+        run: impl FnOnce(&mut Self, Instant) + Send + 'static,
+    ) -> Task {
+        Task::new(name, move |it, now| {
+            if let Some(it) = it.downcast_mut::<Self>() {
+                run(it, now);
+            }
+        })
     }
 
     fn due(&self) -> Instant {

@@ -1,17 +1,16 @@
 //! The front end as the companion sees it: what it is asked to show and how it answers.
 
-use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{Ask, Refused};
 use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::decision::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::proposal::{Diff, DiffId, ProposalKey};
+use crate::reply::Reply;
 
 /// The reason why a view closes without a decision in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,74 +281,6 @@ impl Chosen {
         Self::refused(format!(
             "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
         ))
-    }
-}
-
-/// The one answer to a request, or `E`, why there is none. Dropping it unanswered counts as a failure.
-pub struct Reply<T, E: Failure = String> {
-    send: Option<SendAnswer<T, E>>,
-}
-
-type SendAnswer<T, E> = Box<dyn FnOnce(Result<T, E>) + Send>;
-
-/// The reply to a request of a view, or of a program.
-pub type Answering<A> = Reply<<A as Ask>::Answer, Refused>;
-
-/// The reason why there is no answer.
-pub trait Failure: From<Refused> + Into<Refused> + 'static {
-    /// The one of a reply that was dropped.
-    const UNANSWERED: &'static str;
-}
-
-/// Of a request to an editor, or another view: a sentence that the agent reads.
-impl Failure for String {
-    const UNANSWERED: &'static str = "the editor did not answer";
-}
-
-/// Of a request to a companion.
-impl Failure for Refused {
-    const UNANSWERED: &'static str = "the companion is stopping";
-}
-
-impl<T, E: Failure> Reply<T, E> {
-    /// A reply that is given to `send`.
-    pub fn new(send: impl FnOnce(Result<T, E>) + Send + 'static) -> Self {
-        Self {
-            send: Some(Box::new(send)),
-        }
-    }
-
-    /// Answers that it was done.
-    pub fn done(mut self, value: T) {
-        self.send(Ok(value));
-    }
-
-    /// Answers that it could not be done, and why.
-    pub fn failed(mut self, reason: impl Into<E>) {
-        self.send(Err(reason.into()));
-    }
-
-    /// Answers either.
-    pub fn answer(mut self, answer: Result<T, E>) {
-        self.send(answer);
-    }
-
-    fn send(&mut self, answer: Result<T, E>) {
-        if let Some(send) = self.send.take() {
-            send(answer);
-        }
-    }
-}
-
-impl<T, E: Failure> Drop for Reply<T, E> {
-    fn drop(&mut self) {
-        self.send(Err(Refused::because(E::UNANSWERED).into()));
-    }
-}
-
-impl<T, E: Failure> fmt::Debug for Reply<T, E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reply")
     }
 }
 

@@ -9,8 +9,9 @@ use pillion_protocol::{Dialect, File, ReviewChoice};
 
 use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::decision::{Decide, Ruling};
-use crate::editor::{Chosen, Reply, Report};
+use crate::editor::{Chosen, Report};
 use crate::proposal::ProposalKey;
+use crate::reply::Reply;
 
 /// A front end's way to report to its companion. Cheap to clone; never blocks. When the
 /// companion is gone, nothing happens.

@@ -17,6 +17,7 @@ mod options;
 mod original;
 mod pending;
 mod proposal;
+mod reply;
 
 #[cfg(unix)]
 pub use attach::attach_to_running;
@@ -26,8 +27,8 @@ pub use decision::{
     Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
-    Answering, Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Failure, Reply,
-    Report, Review, Shows, Status, TurnNews,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Report, Review, Shows, Status,
+    TurnNews,
 };
 pub use handle::Handle;
 pub use lost::{Loss, LostOutcome, LostText};
@@ -36,3 +37,4 @@ pub use options::{Options, StartError};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};
 pub use proposal::{Diff, DiffId, ProposalKey, SetPlace};
+pub use reply::{Answering, Failure, Reply};

@@ -1,7 +1,6 @@
 //! The socket of a companion that runs in its front end's own process: it serves programs there, and no other
 //! front ends.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,43 +17,26 @@ use crate::door;
 /// The number of connections that are served at once.
 const MAX_CONNECTIONS: usize = 64;
 
-/// Serves programs until it is dropped.
-pub(crate) struct OwnSocket(Acceptor);
-
-impl fmt::Debug for OwnSocket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OwnSocket")
-    }
-}
-
-impl OwnSocket {
-    /// Listens. Waits for the disk.
-    ///
-    /// # Errors
-    /// When no state directory can be used, or the system has no thread.
-    pub(crate) fn open(
-        environment: &Environment,
-        port: u16,
-        commands: Commands,
-    ) -> Result<Self, FileError> {
-        let socket = Socket::of_companion(environment)?;
-        let failed = socket.path();
-        let server = Arc::new(Server {
-            companion: Arc::new(Own { commands, port }),
-            connections: AtomicUsize::new(0),
-        });
-        let started = Acceptor::start(socket, server);
-        started.map(Self).map_err(|source| FileError::Io {
-            action: "listen on",
-            path: failed,
-            source,
-        })
-    }
-
-    /// Puts it back if it was deleted. Waits for the disk.
-    pub(crate) fn restore(&mut self) {
-        self.0.restore();
-    }
+/// Listens. Waits for the disk.
+///
+/// # Errors
+/// When no state directory can be used, or the system has no thread.
+pub(crate) fn open_own(
+    environment: &Environment,
+    port: u16,
+    commands: Commands,
+) -> Result<Acceptor, FileError> {
+    let socket = Socket::of_companion(environment)?;
+    let failed = socket.path();
+    let server = Arc::new(Server {
+        companion: Arc::new(Own { commands, port }),
+        connections: AtomicUsize::new(0),
+    });
+    Acceptor::start(socket, server).map_err(|source| FileError::Io {
+        action: "listen on",
+        path: failed,
+        source,
+    })
 }
 
 struct Server {

@@ -11,20 +11,21 @@ use tokio::task::AbortHandle;
 
 use super::{Caller, Host};
 use crate::commands::Commands;
-use crate::event::Task;
 use crate::main_loop::MainLoop;
 
 /// All that can be asked.
 #[derive(Default)]
-pub(crate) struct Table(HashMap<&'static str, Entry>);
+pub(super) struct Table(HashMap<&'static str, Entry>);
 
 /// Who carries a request out.
 pub(super) enum Entry {
     /// The process, whatever companions it has.
-    Host(Box<dyn Fn(&dyn Host, Request) + Send + Sync>),
+    Host(Box<ServeByHost>),
     /// One companion; true if only the person may ask.
     Companion(bool, Box<ServeByCompanion>),
 }
+
+type ServeByHost = dyn Fn(&dyn Host, Request) + Send + Sync;
 
 /// Returns what can be aborted, once nobody waits for the answer any more.
 type ServeByCompanion =
@@ -65,9 +66,9 @@ fn answering<A: Ask>(reply: Reply<Value, Refused>) -> Answering<A> {
 
 impl Table {
     /// The loop answers at once.
-    pub(crate) fn on<A: Ask>(self, handler: fn(&mut MainLoop, A) -> A::Answer) -> Self {
+    pub(super) fn on<A: Ask>(self, handler: fn(&mut MainLoop, A) -> A::Answer) -> Self {
         self.companion::<A>(move |companion, _, ask, reply| {
-            companion.send(Task::new(A::METHOD, move |it, _| {
+            companion.send(MainLoop::task(A::METHOD, move |it, _| {
                 reply.done(handler(it, ask));
             }));
             None
@@ -75,15 +76,17 @@ impl Table {
     }
 
     /// The loop answers when it can.
-    pub(crate) fn later<A: Ask>(self, handler: fn(&mut MainLoop, A, Answering<A>)) -> Self {
+    pub(super) fn later<A: Ask>(self, handler: fn(&mut MainLoop, A, Answering<A>)) -> Self {
         self.companion::<A>(move |companion, _, ask, reply| {
-            companion.send(Task::new(A::METHOD, move |it, _| handler(it, ask, reply)));
+            companion.send(MainLoop::task(A::METHOD, move |it, _| {
+                handler(it, ask, reply)
+            }));
             None
         })
     }
 
     /// It is done beside the loop, which that may ask. It is dropped when the connection ends.
-    pub(crate) fn beside<A: Ask, F>(self, handler: fn(Commands, A, Arc<Caller>) -> F) -> Self
+    pub(super) fn beside<A: Ask, F>(self, handler: fn(Commands, A, Arc<Caller>) -> F) -> Self
     where
         F: Future<Output = Result<A::Answer, Refused>> + Send + 'static,
     {
@@ -97,7 +100,7 @@ impl Table {
     }
 
     /// It is about all companions here.
-    pub(crate) fn host<A: Ask>(
+    pub(super) fn host<A: Ask>(
         mut self,
         handler: fn(&dyn Host, A) -> Result<A::Answer, Refused>,
     ) -> Self {

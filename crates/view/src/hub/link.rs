@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::ask::{Answered, Refused};
-use crate::editor::{Failure, Reply};
+use crate::reply::{Failure, Reply};
 
 /// An end that says `M`.
 pub struct Link<M> {

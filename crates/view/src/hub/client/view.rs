@@ -11,12 +11,13 @@ use serde::de::DeserializeOwned;
 
 use super::proposals::Proposals;
 use crate::decision::Ruling;
-use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Reply, Report};
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{Attached, FromHub, FromView};
 use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::{DiffId, ProposalKey};
+use crate::reply::Reply;
 
 type ToHub = Arc<Link<FromView>>;
 

@@ -1,0 +1,218 @@
+//! All that can be asked, and who does it: the loop of a companion, or for what looks at disks and for what may take long,
+//! a task beside it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pillion_discovery::{CompanionState, state};
+use pillion_view::ask::{
+    AgentOfHook, AwaitNotes, ContextAsker, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetReview,
+    Guard, Guarded, Hook, Judged, Lost, Mention, PassedOn, Refused, SendNotes, SetReview, Settle,
+    Settled, Speak, State, Work,
+};
+use pillion_view::{DiffId, ProposalKey, Refusal};
+use tokio::sync::oneshot;
+
+use super::table::Table;
+use super::{Caller, Host};
+#[cfg(unix)]
+use crate::agents::context_sockets;
+use crate::commands::{Commands, stopping};
+use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::main_loop::MainLoop;
+use crate::on_disk::OnDisk;
+
+/// All that can be asked, and who does it.
+pub(super) fn table() -> Table {
+    Table::default()
+        .host::<State>(states)
+        .beside::<Diffs, _>(diffs)
+        .beside::<DiffRef, _>(diff)
+        .beside::<Settle, _>(settle)
+        .beside::<Speak, _>(speak)
+        .beside::<Guard, _>(guard)
+        .beside::<AwaitNotes, _>(await_notes)
+        .beside::<PassedOn, _>(passed_on)
+        .beside::<ContextAsker, _>(context_asker)
+        .beside::<Hook, _>(hook)
+        .beside::<Work, _>(work)
+        .later::<Focus>(MainLoop::focus)
+        .later::<SendNotes>(MainLoop::send_notes)
+        .on::<Mention>(MainLoop::point_to)
+        .on::<SetReview>(MainLoop::set_review)
+        .on::<GetReview>(MainLoop::get_review)
+        .on::<Judged>(MainLoop::judged)
+        .on::<Lost>(MainLoop::lost)
+}
+
+/// The time limit for the editor to tell what stands in a view.
+const TEXT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the companions here say of themselves, as far as they do in time. If none does, there is no answer: whoever asks
+/// knows then that they hang.
+fn states(host: &dyn Host, _: State) -> Result<Vec<CompanionState>, Refused> {
+    let companions = host.companions();
+    let asked: Vec<_> = companions.iter().map(Commands::ask_state).collect();
+    let deadline = Instant::now() + state::STATE_WITHIN;
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let told = { asked.iter() }.filter_map(|state| state.recv_timeout(left()).ok());
+    let told: Vec<_> = told.collect();
+    match told.is_empty() && !asked.is_empty() {
+        true => Err("the companion does not answer".into()),
+        false => Ok(told),
+    }
+}
+
+async fn diffs(companion: Commands, _: Diffs, _: Arc<Caller>) -> Result<Vec<DiffSummary>, Refused> {
+    let pending = companion
+        .ask("diffs", |it, listing| it.list(listing))
+        .await?;
+    let on_disk = companion.check(&pending).await;
+    let summaries = pending.iter().zip(&on_disk);
+    Ok(summaries
+        .map(|(diff, on_disk)| summary(diff, on_disk.as_ref()))
+        .collect())
+}
+
+async fn diff(companion: Commands, diff: DiffRef, _: Arc<Caller>) -> Result<DiffText, Refused> {
+    let found = [find(&companion, diff).await?];
+    let on_disk = companion.check(&found).await.into_iter().next().flatten();
+    let [found] = found;
+    let (id, revision) = (found.id, found.revision);
+    let key = ProposalKey { id, revision };
+    let told = companion.ask("text", move |it, told| it.ask_text(key, told));
+    let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
+    let told = told.ok().and_then(Result::ok).flatten();
+    Ok(DiffText {
+        summary: summary(&found, on_disk.as_ref()),
+        is_text_known: told.is_some(),
+        edited: told.filter(|text| **text != *found.proposed),
+        proposed: found.proposed.to_string(),
+    })
+}
+
+/// A diff that is pending, in the revision that is named.
+async fn find(companion: &Commands, diff: DiffRef) -> Result<PendingDiff, Refused> {
+    let found = companion.ask("diff", move |it, answer| {
+        drop(answer.send(it.find_pending(diff)));
+    });
+    found.await?
+}
+
+async fn settle(companion: Commands, settle: Settle, _: Arc<Caller>) -> Result<Settled, Refused> {
+    let Settle {
+        id,
+        revision,
+        mut verdict,
+        despite_change,
+    } = settle;
+    if let Err(bytes) = verdict.tidy_notes() {
+        return Err(Refused::because(Refusal::too_long(bytes).message));
+    }
+    let found = find(&companion, DiffRef::exactly(id, revision)).await?;
+    let id = DiffId(id);
+    let request = SettleRequest {
+        key: ProposalKey { id, revision },
+        verdict,
+        despite_change,
+        looked: companion.look(found).await,
+    };
+    let (caller, answer) = oneshot::channel();
+    let admitted = companion.ask("settle", move |it, admitted| {
+        it.settle_named(request, admitted, caller);
+    });
+    admitted.await??;
+    match answer.await.map_err(|_| stopping())? {
+        Ok(Answer::Settled(settlement)) => Ok(Settled {
+            edited: settlement.is_edited,
+            told: settlement.told,
+        }),
+        Ok(_) => Ok(Settled::default()),
+        Err(reason) => Err(reason.into()),
+    }
+}
+
+async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
+    // The door has let it in.
+    Ok(())
+}
+
+async fn guard(companion: Commands, guard: Guard, _: Arc<Caller>) -> Result<Guarded, Refused> {
+    let guarded = companion.ask("guard", move |it, way| it.guard(guard, way));
+    Ok(guarded.await.unwrap_or(Guarded::Unanswered))
+}
+
+async fn await_notes(
+    companion: Commands,
+    wait: AwaitNotes,
+    caller: Arc<Caller>,
+) -> Result<Option<String>, Refused> {
+    let (way, notes) = oneshot::channel();
+    let own = companion.clone();
+    let waits = companion.ask("wait", move |it, waits| {
+        let Some(number) = it.wait_beside(&wait.processes, way) else {
+            return drop(waits);
+        };
+        caller.at_end(move |is_passed_on| {
+            own.send(MainLoop::task("waiter's end", move |it, _| {
+                it.waiter_ended(number, is_passed_on);
+            }));
+        });
+        let _ = waits.send(());
+    });
+    // Its agent may not be connected here.
+    if waits.await.is_err() {
+        return Ok(None);
+    }
+    Ok(notes.await.ok())
+}
+
+async fn passed_on(_: Commands, _: PassedOn, caller: Arc<Caller>) -> Result<(), Refused> {
+    caller.end(true);
+    Ok(())
+}
+
+async fn context_asker(
+    companion: Commands,
+    asker: ContextAsker,
+    caller: Arc<Caller>,
+) -> Result<(), Refused> {
+    // Elsewhere it asks nowhere.
+    #[cfg(unix)]
+    if let Some(process) = caller.pid() {
+        let place = context_sockets::Place::new(asker.home, asker.tmpdir);
+        companion.add_context_asker(process, place);
+    }
+    #[cfg(not(unix))]
+    drop((asker, caller));
+    Ok(())
+}
+
+async fn hook(
+    companion: Commands,
+    hook: Hook,
+    _: Arc<Caller>,
+) -> Result<Option<AgentOfHook>, Refused> {
+    companion.note_hooked(hook.agent, hook.process);
+    companion
+        .ask("hook", move |it, answer| drop(answer.send(it.hook(&hook))))
+        .await
+}
+
+async fn work(companion: Commands, work: Work, _: Arc<Caller>) -> Result<Option<String>, Refused> {
+    companion.note_hooked(work.agent, work.process);
+    companion
+        .ask("work", move |it, answer| it.worked(work, answer))
+        .await
+}
+
+fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
+    DiffSummary {
+        id: diff.id.0,
+        revision: diff.revision,
+        agent: diff.agent.name().to_owned(),
+        path: diff.file_path.clone(),
+        leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
+        set: diff.set,
+    }
+}
