@@ -2,8 +2,8 @@
 //! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
-//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. A new entry of the log is left
-//! out where it is not whole. Every other file is whole or not there.
+//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. Every other file is whole or
+//! not there.
 
 mod agents;
 mod judgements;
@@ -11,12 +11,13 @@ mod log;
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
+use std::fs;
 use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
-use std::{fs, io};
 
+use pillion_discovery::counter::Counter;
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use pillion_discovery::{Environment, real_path, regular_file};
 use serde::{Deserialize, Serialize};
@@ -154,8 +155,10 @@ pub struct Store {
     made: Arc<Mutex<BTreeSet<PathBuf>>>,
     /// The store's folder, open: everything is read and written by way of it.
     folder: Arc<Mutex<Option<Arc<Folder>>>>,
-    /// The last folder of the log that has entries, and when folders came or went there.
-    last_part: Arc<Mutex<Option<(SystemTime, u64)>>>,
+    /// The numbers of turns.
+    turns: Counter,
+    /// The numbers of entries of the log.
+    entries: Counter,
 }
 
 impl Store {
@@ -164,12 +167,13 @@ impl Store {
     /// # Errors
     /// If the user has no home directory.
     pub fn of(environment: &Environment) -> Result<Self, StoreError> {
-        let base = environment.user_state_dir().ok_or(StoreError::NoPlace)?;
+        let counter = |name| Counter::of(environment, name).ok_or(StoreError::NoPlace);
         Ok(Self {
-            base,
+            base: environment.user_state_dir().ok_or(StoreError::NoPlace)?,
             made: Arc::default(),
             folder: Arc::default(),
-            last_part: Arc::default(),
+            turns: counter("turns")?,
+            entries: counter("log")?,
         })
     }
 
@@ -265,27 +269,19 @@ impl Store {
     /// When it cannot be written.
     pub fn begin(&self, mut turn: Turn) -> Result<Turn, StoreError> {
         let turns = self.create(&[TURNS])?;
-        let mut number = self.numbers()?.last().map_or(1, |last| last + 1);
-        // Of two who want the same number, one makes the folder.
-        loop {
-            let path = turns.path().join(number.to_string());
-            match private_folder().create(&path) {
-                Ok(()) => break,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
-                Err(source) => {
-                    return Err(FileError::Io {
-                        action: "create",
-                        path,
-                        source,
-                    }
-                    .into());
-                }
-            }
-        }
+        let newest = self.numbers()?.last().copied().unwrap_or(0);
+        let number = self.turns.take(1, newest)?;
+        let path = turns.path().join(number.to_string());
+        let failed = |source| FileError::Io {
+            action: "create",
+            path: path.clone(),
+            source,
+        };
+        private_folder().create(&path).map_err(failed)?;
         turn.number = number;
         self.save(&turn).inspect_err(|_| {
             // Without a record it is none.
-            let _ = fs::remove_dir(turns.path().join(number.to_string()));
+            let _ = fs::remove_dir(&path);
         })?;
         Ok(turn)
     }
@@ -397,7 +393,7 @@ impl Store {
         self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
         let turn = match self.turn(number) {
             // One that another process has begun just now has no record yet.
-            Err(StoreError::NoTurn(_)) if newer > 0 && self.is_old(number, now) => {
+            Err(StoreError::NoTurn(_)) if self.is_old(number, now) => {
                 return self.forget(number);
             }
             turn => turn?,
@@ -411,8 +407,7 @@ impl Store {
         let age = now
             .duration_since(SystemTime::UNIX_EPOCH + ended)
             .unwrap_or_default();
-        // The newest number stays, so that none is given twice.
-        match newer > 0 && is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
+        match is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
             true => self.forget(number),
             false => self.shorten_judged(number),
         }
@@ -428,15 +423,10 @@ impl Store {
 
     /// Removes what writers never finished in a folder.
     fn remove_unfinished(&self, below: &[&str], now: SystemTime) -> Result<(), StoreError> {
-        let Some(folder) = self.open(below)? else {
-            return Ok(());
-        };
-        for name in folder.names()?.iter().filter(|it| is_unfinished(it)) {
-            if age_of(&folder, name, now).is_some_and(|age| age > MAX_WRITING) {
-                folder.remove(name)?;
-            }
+        match self.open(below)? {
+            Some(folder) => Ok(remove_unfinished(&folder, now)?),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Removes the texts that neither a turn nor the log needs, and that were kept longer ago than this. Whoever watches may need one.
@@ -535,6 +525,16 @@ impl Store {
         }
         Ok(())
     }
+}
+
+/// Removes what writers never finished in a folder.
+fn remove_unfinished(folder: &Folder, now: SystemTime) -> Result<(), FileError> {
+    for name in folder.names()?.iter().filter(|it| is_unfinished(it)) {
+        if age_of(folder, name, now).is_some_and(|age| age > MAX_WRITING) {
+            folder.remove(name)?;
+        }
+    }
+    Ok(())
 }
 
 /// The time since a file was written.

@@ -324,16 +324,32 @@ fn decisions_that_cannot_be_read_keep_nothing_else_from_being_listed_removed_or_
         assert_eq!(listed.len(), 3);
         let now = SystemTime::now() + Duration::from_secs(8 * 24 * 60 * 60);
         lab.store.tidy(now, |_| false).unwrap();
-        assert_eq!(
-            lab.store.numbers().unwrap(),
-            [2, 4],
-            "the newest stays, too"
-        );
+        assert_eq!(lab.store.numbers().unwrap(), [2]);
         // This recorder has removed nothing yet.
         lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
         lab.turn(&[("e", "new\n")]);
-        assert_eq!(lab.store.numbers().unwrap(), [2, 4, 5]);
+        assert_eq!(lab.store.numbers().unwrap(), [2, 5]);
     }
+}
+
+/// The last one of several, the only one, and one of a store that was removed as a whole.
+#[test]
+fn the_number_of_a_turn_that_is_gone_is_not_given_again() {
+    let mut lab = Lab::new();
+    for (file, gone) in [("a", "2"), ("b", "2"), ("c", "3")] {
+        lab.turn(&[(file, "new\n")]);
+        if lab.store.numbers().unwrap().last() == gone.parse().ok().as_ref() {
+            lab.store.forget(gone.parse().unwrap()).unwrap();
+        }
+    }
+    assert_eq!(lab.store.numbers().unwrap(), [1]);
+    lab.store.forget(1).unwrap();
+    lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
+    lab.turn(&[("d", "new\n")]);
+    assert_eq!(lab.store.numbers().unwrap(), [4]);
+    fs::remove_dir_all(lab.store.path().parent().unwrap()).unwrap();
+    lab.turn(&[("e", "new\n")]);
+    assert_eq!(lab.store.numbers().unwrap(), [5]);
 }
 
 /// A call that began after the turn had been read is known, and that it has ended.

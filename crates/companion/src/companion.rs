@@ -25,6 +25,7 @@ use crate::ids::ViewId;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
+use crate::numbers::Numbers;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
@@ -248,6 +249,7 @@ struct Prepared {
     signals: Signals,
     discovery: DiscoveryThread,
     losses: Losses,
+    numbers: Numbers,
     sessions: Sessions,
     origins: Origins,
     commands: Commands,
@@ -266,6 +268,8 @@ async fn prepare(
         true => Signals::install().map_err(system("catch signals"))?,
         false => Signals::none(),
     };
+    let numbers = Numbers::of(&options.environment);
+    let numbers_taken = numbers.taken();
     let tokens = Tokens::generate()?;
     let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
     let listening = async {
@@ -316,6 +320,7 @@ async fn prepare(
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     discovery.order(Order::SetChoices(choices.clone()));
+    numbers_taken.await;
     Ok(Prepared {
         choices,
         listener,
@@ -325,6 +330,7 @@ async fn prepare(
         signals,
         discovery,
         losses,
+        numbers,
         sessions,
         origins,
         commands,
@@ -379,6 +385,7 @@ impl Prepared {
             self.origins,
             self.discovery,
             self.losses,
+            self.numbers,
         );
         let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.

@@ -30,6 +30,7 @@ use crate::acceptance::Acceptance;
 use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
+use crate::numbers::Numbers;
 use crate::on_disk::{FileState, Looked, OnDisk};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::{Listening, SessionId};
@@ -45,7 +46,7 @@ pub(crate) const HOOK_TIMEOUT: Duration = Duration::from_secs(23 * 60 * 60);
 
 #[derive(Debug)]
 pub(crate) struct Diffs<C> {
-    last_id: u64,
+    numbers: Numbers,
     /// The longest that a hook waits for the person.
     hook_limit: Duration,
     entries: Entries<C>,
@@ -303,24 +304,15 @@ pub(crate) struct PendingDiff {
     pub(crate) opened: Option<FileState>,
 }
 
-impl<C> Default for Diffs<C> {
-    fn default() -> Self {
+impl<C> Diffs<C> {
+    /// None yet, with these numbers. No hook waits for the person longer than the limit, or than any hook may.
+    pub(crate) fn new(numbers: Numbers, hook_limit: Option<Duration>) -> Self {
         Self {
-            last_id: 0,
-            hook_limit: HOOK_TIMEOUT,
+            numbers,
+            hook_limit: hook_limit.map_or(HOOK_TIMEOUT, |limit| limit.min(HOOK_TIMEOUT)),
             entries: Entries::default(),
             sets: Sets::default(),
             unwritten: VecDeque::new(),
-        }
-    }
-}
-
-impl<C> Diffs<C> {
-    /// No hook waits for the person longer than this, or than any hook may.
-    pub(crate) fn within(hook_limit: Option<Duration>) -> Self {
-        Self {
-            hook_limit: hook_limit.map_or(HOOK_TIMEOUT, |limit| limit.min(HOOK_TIMEOUT)),
-            ..Self::default()
         }
     }
 

@@ -35,6 +35,7 @@ mod looking;
 mod lost;
 mod main_loop;
 mod mcp;
+mod numbers;
 mod on_disk;
 mod outbox;
 mod questions;

@@ -41,6 +41,7 @@ use crate::hooked::Hooked;
 use crate::ids::ViewId;
 use crate::judging::Judging;
 use crate::lost::{KEPT_WITHIN, Losses, Lost};
+use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
 use crate::questions::{AskedBeside, Questions};
 use crate::recording::Recording;
@@ -159,6 +160,7 @@ impl MainLoop {
         origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
+        numbers: Numbers,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
@@ -183,7 +185,7 @@ impl MainLoop {
             discovery,
             context: Context::default(),
             focusing: Vec::new(),
-            diffs: Diffs::within(hook_limit.unwrap_or_default()),
+            diffs: Diffs::new(numbers, hook_limit.unwrap_or_default()),
             sessions,
             origins,
             losses,

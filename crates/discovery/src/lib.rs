@@ -5,6 +5,7 @@
 //! companion's. Nothing here trusts what lies in a shared directory.
 //!
 //! - [`approval`]: what a person has approved already.
+//! - [`counter`]: numbers that are never given twice.
 //! - [`detect`](mod@detect): in which IDE a process runs (C7.1).
 //! - [`environment`]: which directories an agent computes from its variables.
 //! - [`exact`]: how values go from one process to another, or into a file, without a change.
@@ -28,6 +29,7 @@
 //! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod approval;
+pub mod counter;
 pub mod detect;
 pub mod discovery_files;
 pub mod environment;

@@ -12,26 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::original::Original;
 
-/// The number of a diff, from 1. Never used twice.
+/// The number of a diff. Never used twice: not by another hub or companion either.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DiffId(pub u64);
-
-/// The number of bits of a number that are the companion's own.
-const COMPANION_BITS: u32 = 32;
-
-impl DiffId {
-    /// The number that a view uses where `hubs` hubs have served it before: to the view, no number is used twice.
-    #[cfg(unix)]
-    pub(crate) fn after(self, hubs: u64) -> Self {
-        Self(self.in_companion().0 | hubs << COMPANION_BITS)
-    }
-
-    /// The number by which the companion and commands know it. To a view it is another one if an earlier hub has served
-    /// that view.
-    pub fn in_companion(self) -> Self {
-        Self(self.0 & ((1 << COMPANION_BITS) - 1))
-    }
-}
 
 impl fmt::Display for DiffId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -2,14 +2,12 @@
 //! folders of a hundred: what is kept with every decision needs no look at all of them. All share their numbers.
 
 use std::collections::HashSet;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
 use std::time::{Duration, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
-use pillion_system::lock;
 
-use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, MAX_WRITING, Store, StoreError, age_of};
+use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError, remove_unfinished};
 use crate::log::{Entry, EntryRef, EntryState};
 use crate::state::FileState;
 
@@ -35,48 +33,9 @@ impl Store {
     /// # Errors
     /// When it cannot be written.
     pub fn add_entry(&self, mut entry: Entry) -> Result<Entry, StoreError> {
-        entry.number = self.newest_entry()? + 1;
-        // Of two who want the same number, one makes the file.
-        while !self.create_entry(&entry)? {
-            entry.number += 1;
-        }
+        entry.number = self.entries.take(1, self.newest_entry()?)?;
+        self.save_entry(&entry)?;
         Ok(entry)
-    }
-
-    /// Keeps an entry in a new file. Returns false if its number is taken.
-    fn create_entry(&self, entry: &Entry) -> Result<bool, StoreError> {
-        let (file, json) = (file_name(entry.number), json_of(entry)?);
-        let decided = self.create(&[DECIDED, &part_of(entry.number)])?;
-        let undecided = self.create(&[UNDECIDED])?;
-        let (folder, other) = match entry.state {
-            EntryState::Undecided => (undecided, decided),
-            _ => (decided, undecided),
-        };
-        let path = folder.path().join(&file);
-        let failed = |action, source| {
-            let path = path.clone();
-            StoreError::from(FileError::Io {
-                action,
-                path,
-                source,
-            })
-        };
-        let mut new = match new_file().open(&path) {
-            Ok(new) => new,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(false),
-            Err(error) => return Err(failed("create", error)),
-        };
-        // Looked for afterwards, so that at least one of two sees the other's.
-        if other.size_of(&file).is_some() {
-            folder.remove(&file)?;
-            return Ok(false);
-        }
-        // Into the new file itself: where a file takes the place of another, the file system writes it to the disk at once.
-        let written = new.write_all(&json);
-        written.map(|()| true).map_err(|error| {
-            let _ = folder.remove(&file);
-            failed("write", error)
-        })
     }
 
     /// Keeps an entry as it is now.
@@ -177,15 +136,13 @@ impl Store {
 
     /// Removes old entries.
     pub(super) fn tidy_log(&self, now: SystemTime) -> Result<(), StoreError> {
-        let folders = self.log_folders()?;
         let mut numbers = Vec::new();
-        for folder in &folders {
-            remove_begun(folder, now)?;
-            numbers.extend(numbers_in(folder)?);
+        for folder in self.log_folders()? {
+            remove_unfinished(&folder, now)?;
+            numbers.extend(numbers_in(&folder)?);
         }
         numbers.sort_unstable();
         let surplus = numbers.len().saturating_sub(MAX_ENTRIES);
-        let newest = numbers.pop();
         let surplus: HashSet<u64> = numbers.into_iter().take(surplus).collect();
         for entry in self.entries()? {
             let at = SystemTime::UNIX_EPOCH + Duration::from_millis(entry.at);
@@ -194,8 +151,7 @@ impl Store {
                 EntryState::Undecided => age > MAX_DRAFT_AGE,
                 _ => age > MAX_AGE || surplus.contains(&entry.number),
             };
-            // The newest entry stays, so that its number is not given to another one.
-            if is_old && Some(entry.number) != newest && !entry.is_pending() {
+            if is_old && !entry.is_pending() {
                 self.forget_entry(entry.name())?;
             }
         }
@@ -233,30 +189,12 @@ impl Store {
         Ok(parts)
     }
 
-    /// The highest number of an entry; 0 if there is none.
+    /// The highest number of an entry; 0 if there is none. In the last folder of decided ones, all may have been forgotten, which
+    /// does no harm: their numbers were taken all the same.
     fn newest_entry(&self) -> Result<u64, StoreError> {
-        let undecided = self.newest_in(&[UNDECIDED])?;
-        Ok(undecided.unwrap_or(0).max(self.newest_decided()?))
-    }
-
-    fn newest_decided(&self) -> Result<u64, StoreError> {
-        let newest_in = |part: u64| self.newest_in(&[DECIDED, &part.to_string()]);
-        let modified = self.path().join(DECIDED).metadata();
-        let modified = modified.and_then(|it| it.modified()).ok();
-        let known = *lock(&self.last_part);
-        if let Some((at, part)) = known
-            && modified == Some(at)
-            && let Some(newest) = newest_in(part)?
-        {
-            return Ok(newest);
-        }
-        for part in self.parts_of_log()?.into_iter().rev() {
-            if let Some(newest) = newest_in(part)? {
-                *lock(&self.last_part) = modified.map(|at| (at, part));
-                return Ok(newest);
-            }
-        }
-        Ok(0)
+        let last = self.parts_of_log()?.pop().unwrap_or(0);
+        let decided = self.newest_in(&[DECIDED, &last.to_string()])?;
+        Ok(decided.max(self.newest_in(&[UNDECIDED])?).unwrap_or(0))
     }
 
     fn newest_in(&self, folder: &[&str]) -> Result<Option<u64>, StoreError> {
@@ -286,17 +224,6 @@ fn readable(entries: Vec<Result<Entry, FileError>>) -> Vec<Entry> {
     entries
 }
 
-/// Removes files for entries that nobody has written: their process was killed.
-fn remove_begun(folder: &Folder, now: SystemTime) -> Result<(), FileError> {
-    for name in folder.names()? {
-        let is_begun = number_of(&name).is_some() && folder.size_of(&name) == Some(0);
-        if is_begun && age_of(folder, &name, now).is_some_and(|age| age > MAX_WRITING) {
-            folder.remove(&name)?;
-        }
-    }
-    Ok(())
-}
-
 /// The entry in this file; none if it is none, or cannot be understood.
 fn read(folder: &Folder, name: &str) -> Result<Option<Entry>, FileError> {
     let json = match number_of(name) {
@@ -324,16 +251,4 @@ fn file_name(number: u64) -> String {
 
 fn number_of(name: &str) -> Option<u64> {
     name.strip_suffix(END)?.parse().ok()
-}
-
-/// The way to make a file that must not be there: for this user only.
-fn new_file() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options
 }

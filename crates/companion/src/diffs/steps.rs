@@ -47,10 +47,7 @@ impl<C> Diffs<C> {
             return abandoned.into_iter().flatten().chain([refused]).collect();
         }
         let mut actions = Vec::new();
-        let id = found.unwrap_or_else(|| {
-            self.last_id += 1;
-            DiffId(self.last_id)
-        });
+        let id = found.unwrap_or_else(|| DiffId(self.numbers.give()));
         let (mut revision, mut is_in_editor) = (1, false);
         if let Some(former) = self.entries.remove(id) {
             revision = former.key.revision + 1;

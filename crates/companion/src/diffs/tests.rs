@@ -19,11 +19,18 @@ use serde_json::json;
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
 use crate::ids::RequestId;
+use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Tab};
 use crate::stand_in::StandIn;
 use crate::target::Target;
 
 type Machine = Diffs<&'static str>;
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self::new(Numbers::from_one(), None)
+    }
+}
 
 fn proposal(session: &str, path: &str, text: &str) -> Proposal {
     Proposal {

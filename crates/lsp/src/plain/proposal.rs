@@ -119,10 +119,7 @@ impl Proposal {
     /// does so until the person is there. Editors cut a message that is longer than a line.
     pub fn hint(&self, attaches_late: bool) -> String {
         let name = self.name();
-        let ProposalKey { id, revision } = self.key();
-        // As commands know it.
-        let id = id.in_companion();
-        let key = ProposalKey { id, revision };
+        let key = self.key();
         let actions = match attaches_late {
             true => format!("Go to {name} for its code actions."),
             false => format!("No code actions for {name} here."),

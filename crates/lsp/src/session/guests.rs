@@ -64,10 +64,6 @@ impl Guests {
 
     /// Attaches one, on a thread: it waits for a disk and for the hub.
     pub fn join(&mut self, id: DiffId, owner: Owner, key: ProposalKey) {
-        let key = ProposalKey {
-            id: key.id.in_companion(),
-            ..key
-        };
         let state = State::Joining(Vec::new());
         self.guests.insert(id, Guest { key, state });
         let host = owner.pid;

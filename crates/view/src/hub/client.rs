@@ -3,7 +3,6 @@
 //! If the hub ends without having been left, what it has had shown is closed, and the next hub is asked. It gets the
 //! same options, and the context that was reported last. A guest is not served any more then.
 
-mod proposals;
 mod view;
 
 use std::io;

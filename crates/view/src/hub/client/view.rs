@@ -1,5 +1,6 @@
 //! Owns what a front end has reported and was asked to show: all that the next hub, or the person, needs if the hub ends.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -9,14 +10,13 @@ use pillion_protocol::File;
 use pillion_system::{clock, lock};
 use serde::de::DeserializeOwned;
 
-use super::proposals::Proposals;
 use crate::decision::Ruling;
 use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Report};
 use crate::hub::link::Link;
 use crate::hub::wire::{Attached, FromHub, FromView};
 use crate::options::Options;
 use crate::pending::Stale;
-use crate::proposal::{DiffId, ProposalKey};
+use crate::proposal::DiffId;
 use crate::reply::Reply;
 
 type ToHub = Arc<Link<FromView>>;
@@ -34,7 +34,8 @@ struct State {
     context: Option<(Vec<File>, Option<bool>)>,
     /// The connection with the hub, if there is one.
     link: Option<ToHub>,
-    proposals: Proposals,
+    /// Those that are shown, or about to be.
+    proposals: BTreeSet<DiffId>,
     /// Its companion, once it had one.
     attached: Option<Attached>,
     is_leaving: bool,
@@ -51,7 +52,7 @@ impl View {
                 options,
                 context: None,
                 link: None,
-                proposals: Proposals::default(),
+                proposals: BTreeSet::new(),
                 attached: None,
                 is_leaving: false,
                 is_stopped: false,
@@ -126,7 +127,7 @@ impl View {
     pub(crate) fn disconnected(&self, link: &ToHub) {
         let mut state = self.state();
         state.link = None;
-        let shown = state.proposals.lost();
+        let shown = std::mem::take(&mut state.proposals);
         let is_ending = state.is_leaving || state.options.is_guest();
         drop(state);
         link.fail();
@@ -184,7 +185,7 @@ impl View {
                 if self.wants_hunks() {
                     diff.hunks = diff.original.differences(&diff.proposed);
                 }
-                diff.id = self.state().proposals.open(diff.id);
+                self.state().proposals.insert(diff.id);
                 let shown = self.opened(diff.id, link.reply(request));
                 EditorEvent::Open(*diff, shown)
             }
@@ -194,25 +195,15 @@ impl View {
                 reason,
             } => {
                 let closed = link.reply(request);
-                let mut state = self.state();
-                let id = state.proposals.here(id);
-                state.proposals.closed(id);
-                drop(state);
+                self.state().proposals.remove(&id);
                 EditorEvent::Close(id, reason, closed)
             }
             FromHub::Text { request, key } => {
                 let told = link.reply(request);
-                let id = self.state().proposals.here(key.id);
-                EditorEvent::Text(ProposalKey { id, ..key }, told)
+                EditorEvent::Text(key, told)
             }
-            FromHub::Shared(key) => {
-                let id = self.state().proposals.here(key.id);
-                EditorEvent::Shared(ProposalKey { id, ..key })
-            }
-            FromHub::Draft { key, text } => {
-                let id = self.state().proposals.here(key.id);
-                EditorEvent::Draft(ProposalKey { id, ..key }, text)
-            }
+            FromHub::Shared(key) => EditorEvent::Shared(key),
+            FromHub::Draft { key, text } => EditorEvent::Draft(key, text),
             FromHub::Diagnostics { request, uri } => {
                 EditorEvent::Diagnostics(uri, link.reply(request))
             }
@@ -251,13 +242,8 @@ impl View {
             }
             Report::Saved(file) => send(FromView::Saved(file.into())),
             Report::Synced { path, is_saved } => send(FromView::Synced { path, is_saved }),
-            Report::Draft(key, text) => {
-                // One of a former hub was kept by that.
-                if let Some(id) = state.proposals.hub(key.id) {
-                    let key = ProposalKey { id, ..key };
-                    send(FromView::Draft { key, text });
-                }
-            }
+            // One of a former hub was kept by that.
+            Report::Draft(key, text) => send(FromView::Draft { key, text }),
             // The hub finds that out itself.
             Report::OfAgent(_) => {}
             Report::Roots(roots) => {
@@ -283,14 +269,12 @@ impl View {
             }
             Report::Changes(reply) => ask(state, reply, |request| FromView::Changes { request }),
             Report::Act(act, reply) => ask(state, reply, |request| FromView::Act { request, act }),
-            Report::Decide(mut decide, at, ruling) => {
-                let id = state.proposals.hub(decide.key.id);
+            Report::Decide(decide, at, ruling) => {
                 drop(state);
-                let Some((link, id)) = link.zip(id) else {
+                let Some(link) = link else {
                     return ruling.done(Ruling::stale(Stale::NotPending));
                 };
                 let ruling = self.ruled(decide.key.id, ruling);
-                decide.key.id = id;
                 link.ask(ruling, |request| FromView::Decide {
                     request,
                     decide,
@@ -311,7 +295,7 @@ impl View {
             Ok(()) => shown.done(()),
             Err(reason) => {
                 if let Some(view) = view.upgrade() {
-                    view.state().proposals.closed(id);
+                    view.state().proposals.remove(&id);
                 }
                 shown.failed(reason);
             }
@@ -324,7 +308,7 @@ impl View {
         Reply::new(move |result: Result<Ruling, String>| {
             let is_settled = result.as_ref().is_ok_and(Ruling::is_settled);
             if let Some(view) = view.upgrade().filter(|_| is_settled) {
-                view.state().proposals.closed(id);
+                view.state().proposals.remove(&id);
             }
             match result {
                 Ok(result) => ruling.done(result),
