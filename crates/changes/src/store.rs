@@ -8,6 +8,7 @@
 mod agents;
 mod judgements;
 mod log;
+mod shown;
 
 use std::collections::{BTreeSet, HashSet};
 use std::error::Error;
@@ -28,6 +29,7 @@ use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 
 pub use judgements::Judgements;
 pub use log::MAX_ENTRIES;
+pub use shown::Shown;
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];
@@ -485,6 +487,7 @@ impl Store {
                 folder.remove(&name)?;
             }
         }
+        self.forget_shown(number)?;
         let path = folder.path().to_owned();
         fs::remove_dir(&path).map_err(|source| {
             FileError::Io {

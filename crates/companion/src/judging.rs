@@ -242,6 +242,10 @@ enum ActError {
     #[error("{0} has changed since it was listed: look at it again")]
     Stale(String),
     #[error(
+        "{0} has changed since a command showed it to you: `pillion show {0}` prints what is there now"
+    )]
+    Changed(ChangeRef),
+    #[error(
         "the editor shows {0} as it was before the agent changed it: have the editor read the file again first"
     )]
     Behind(String),
@@ -437,18 +441,28 @@ fn find(
         }
         (None, None) => return Err(ActError::NothingMeant),
     };
-    if let (Some(revision), [name]) = (&meant.revision, &*names) {
-        let kept = Kept::read(store, name.turn)?;
-        let is_as_listed = match name.change {
-            None => *revision == turn_revision(&kept),
-            Some(_) => kept.named(*name)?.iter().all(|change| {
-                let now = kept::now(&change.path);
-                *revision == kept::revision(change, now.as_deref())
-            }),
+    let [name] = &*names else {
+        return Ok(names);
+    };
+    let kept = Kept::read(store, name.turn)?;
+    let Some(revision) = &meant.revision else {
+        // Of one that is named, what a command showed them last is what they mean.
+        let changed = store.shown(name.turn).changed(&kept, &names);
+        let changed = changed.first().filter(|_| meant.id.is_some());
+        return match changed {
+            Some(change) => Err(ActError::Changed(kept.name(change))),
+            None => Ok(names),
         };
-        if !is_as_listed {
-            return Err(ActError::Stale(name.to_string()));
-        }
+    };
+    let is_as_listed = match name.change {
+        None => *revision == turn_revision(&kept),
+        Some(_) => kept.named(*name)?.iter().all(|change| {
+            let now = kept::now(&change.path);
+            *revision == kept::revision(change, now.as_deref())
+        }),
+    };
+    if !is_as_listed {
+        return Err(ActError::Stale(name.to_string()));
     }
     Ok(names)
 }

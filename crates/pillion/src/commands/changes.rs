@@ -23,6 +23,7 @@ use pillion_text::visible;
 use serde::Serialize;
 
 use self::said::MAX_LINES;
+use super::control_client;
 use super::output::print_json;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
@@ -102,6 +103,25 @@ fn failure(error: impl Into<DecideError>) -> Failure {
     }
 }
 
+/// The person is shown this: its names mean that from now on, to `keep` and `revert`. What an agent has printed is not what a
+/// person was shown.
+fn remember(store: &Store, shown: &[(&Kept, ChangeRef)]) {
+    if shown.is_empty() || control_client::speak_for_the_person().is_err() {
+        return;
+    }
+    for (kept, name) in shown {
+        if let Err(error) = store.note_shown(kept, *name) {
+            tracing::debug!(%error, "what was shown of {name} is not kept");
+        }
+    }
+}
+
+/// All of a turn, as it is named.
+fn all_of(kept: &Kept) -> (&Kept, ChangeRef) {
+    let (turn, change) = (kept.turn.number, None);
+    (kept, ChangeRef { turn, change })
+}
+
 /// The folder that commands are run in.
 ///
 /// # Errors
@@ -146,6 +166,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     let is_meant =
         |kept: &Kept, change: &Change| shows_all || kept.state(change) == ChangeState::Unseen;
+    remember(&store, &turns.iter().map(all_of).collect::<Vec<_>>());
     let mut out = io::stdout().lock();
     if args.json {
         let mut printed = Vec::new();

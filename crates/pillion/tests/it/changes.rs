@@ -6,6 +6,7 @@ mod kills;
 mod many;
 mod names;
 mod reasons;
+mod shown;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,6 +23,16 @@ const SESSION: u64 = 1;
 
 /// The entry at a path: its permissions, and its text or where it leads.
 type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+/// A shell command of this name.
+fn call(id: &str) -> Call {
+    Call {
+        id: id.to_owned(),
+        tool: "Bash".to_owned(),
+        path: None,
+        subagent: None,
+    }
+}
 
 /// A workspace with the store of its user.
 struct World {
@@ -49,13 +60,7 @@ impl World {
         let mut recorder = Recorder::new(self.store.clone(), roots, Vec::new());
         recorder.prepare();
         let turn = recorder.begin(SESSION, "claude", "a prompt").unwrap();
-        let call = Call {
-            id: "1".to_owned(),
-            tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
-        };
-        recorder.before(SESSION, "claude", call).unwrap();
+        recorder.before(SESSION, "claude", call("1")).unwrap();
         work(&self.root);
         recorder.after(SESSION, "1", |_| false).unwrap();
         recorder.end(SESSION).unwrap();

@@ -194,9 +194,65 @@ fn where_the_hub_is_killed_another_goes_on_at_the_same_port() {
     }
     let agent = first.connect();
     agent.propose("/tmp/new", "x");
-    sandbox.run(["accept", "1.1"]).expect(0);
+    let [name] = &*pending(&sandbox) else {
+        panic!("one is pending");
+    };
+    sandbox.run(["accept", name]).expect(0);
     first.signal("TERM");
     assert_eq!(first.ended(), Some(0));
+}
+
+/// The names of what is pending, as a script reads them.
+fn pending(sandbox: &Sandbox) -> Vec<String> {
+    let listed = sandbox.run(["diffs", "--json"]).expect(0).stdout;
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&listed).unwrap();
+    let name = |it: &serde_json::Value| it["diff"].as_str().unwrap().to_owned();
+    listed.iter().map(name).collect()
+}
+
+/// A killed hub, one that has ended with its last view, and companions without a hub, beside one and alone.
+#[test]
+fn a_name_that_a_person_has_read_never_means_another_text() {
+    let sandbox = Sandbox::new();
+    let mut names = Vec::new();
+    let mut propose = |serve: &Serve, text: &str| {
+        let agent = serve.connect();
+        agent.propose("/tmp/new", text);
+        let [name] = &*pending(&sandbox) else {
+            panic!("one is pending");
+        };
+        assert!(!names.contains(name), "{name} of {names:?}");
+        names.push(name.clone());
+        (agent, name.clone())
+    };
+    let mut serve = sandbox.serve_in_hub::<&str>([]);
+    let (_agent, read) = propose(&serve, "good");
+    let hub = hub_of(&sandbox);
+    kill(hub, "KILL");
+    wait_until("another hub", || {
+        running(&sandbox).iter().any(|it| it.pid != hub)
+    });
+    let (mut agent, name) = propose(&serve, "evil");
+    for command in ["accept", "reject"] {
+        let refused = sandbox.run([command, &read]);
+        refused.expect_error(1, "is pending", "`pillion diffs`");
+    }
+    sandbox.run(["accept", &name]).expect(0);
+    let accepted = pillion_agent::Update::accepted("/tmp/new".to_owned(), "evil");
+    assert_eq!(agent.outcome(), accepted);
+    for in_hub in [true, false, true, false] {
+        serve.signal("TERM");
+        assert_eq!(serve.ended(), Some(0));
+        wait_until("the hub ends", || running(&sandbox).is_empty());
+        serve = match in_hub {
+            true => sandbox.serve_in_hub::<&str>([]),
+            false => sandbox.serve::<&str>([]),
+        };
+        propose(&serve, "another");
+    }
+    let numbers = names.iter().map(|name| name.split('.').next().unwrap());
+    let numbers: Vec<u32> = numbers.map(|it| it.parse().unwrap()).collect();
+    assert!(numbers.iter().all(|it| *it < 200), "{numbers:?}");
 }
 
 /// Those of all front ends together are the workspace's, and one comes back first.

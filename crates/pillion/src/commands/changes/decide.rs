@@ -1,19 +1,20 @@
 //! `pillion keep`, `pillion revert` and `pillion undo`: what a person makes of changes that are written already.
 
 use std::cmp::Reverse;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use pillion_changes::deciding::last_taken_back;
-use pillion_changes::{Act, ChangeRef, Deciding, Kept, Words};
+use pillion_changes::{Act, ChangeRef, Deciding, Kept, Store, Words};
 use pillion_protocol::Note;
 use pillion_text::{stderr, visible};
 use pillion_view::ask::Judged;
 use pillion_view::changes::judged_said;
 
 use super::said::Said;
-use super::{failure as refused, here, store};
+use super::{failure as refused, here, remember, show, store};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
+use crate::commands::output::printable;
 use crate::failure::{self, Failure, Kind};
 
 /// Mark what an agent changed as seen, and keep it
@@ -98,6 +99,9 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
         }
     }
     let words = notes.on_changes(&turns)?;
+    if act != Act::Undo {
+        refuse_changed(&store, &turns)?;
+    }
     note_elsewhere(&turns);
     let mut said = Said::default();
     let mut errors = Vec::new();
@@ -119,6 +123,33 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
     };
     errors.for_each(|error| failure::warn(&error));
     Err(first)
+}
+
+/// Refuses what is not what the person was shown, and prints that: the same command means it from now on.
+fn refuse_changed(store: &Store, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<()> {
+    let mut changed = Vec::new();
+    for (kept, names) in turns {
+        let of_turn = store.shown(kept.turn.number).changed(kept, names);
+        changed.extend(of_turn.into_iter().map(|it| (kept, it)));
+    }
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    let is_terminal = out.is_terminal();
+    for (kept, change) in &changed {
+        let diff = show::diff(store, kept, change);
+        out.write_all(printable(&diff, is_terminal).as_bytes())?;
+    }
+    let shown: Vec<_> = { changed.iter() }
+        .map(|(kept, change)| (*kept, kept.name(change)))
+        .collect();
+    remember(store, &shown);
+    let names: Vec<_> = shown.iter().map(|(_, name)| name.to_string()).collect();
+    let names = names.join(", ");
+    let message = format!("changed since you were shown it: {names}; nothing was decided");
+    let hint = "This is what is there now; the same command again means that.";
+    Err(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
 /// The error that names the words that no agent hears, of those that were said of each turn: nothing was decided about what

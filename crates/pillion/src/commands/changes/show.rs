@@ -6,7 +6,7 @@ use pillion_changes::history::{self, Item};
 use pillion_changes::kept::Kept;
 use pillion_changes::{Change, FileState, Judged, Store};
 
-use super::{Named, failure, store};
+use super::{Named, failure, remember, store};
 use crate::commands::output::printable;
 use crate::failure::{Failure, Kind};
 
@@ -45,6 +45,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         Kept::read_decisions(std::slice::from_mut(&mut kept), &store).map_err(failure)?;
     }
     let changes = kept.named(name).map_err(failure)?;
+    remember(&store, &[(&kept, name)]);
     match (&changes[..], args.text) {
         ([change], true) => return print_text(&store, &change.after),
         (_, true) => {
@@ -71,7 +72,7 @@ fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
     Ok(io::stdout().lock().write_all(&text.unwrap_or_default())?)
 }
 
-fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
+pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
     let (name, state) = (kept.name(change), kept.state(change).name());
     let diff = history::diff(
         store,

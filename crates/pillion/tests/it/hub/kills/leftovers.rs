@@ -17,7 +17,7 @@ pub fn files(sandbox: &Sandbox) -> BTreeSet<PathBuf> {
 }
 
 /// Of all that is no folder, these may stay: `TMPDIR/pillion-kept-*/round-*.txt`, which are people's texts, the store with
-/// what was decided, and one record for a successor, `XDG_RUNTIME_DIR/pillion/*.handover`.
+/// what was decided, the numbers that were given, and one record for a successor, `XDG_RUNTIME_DIR/pillion/*.handover`.
 pub fn check(sandbox: &Sandbox, before: &BTreeSet<PathBuf>) {
     let after = files(sandbox);
     let left: Vec<&PathBuf> = after.difference(before).collect();
@@ -33,9 +33,10 @@ pub fn check(sandbox: &Sandbox, before: &BTreeSet<PathBuf>) {
         let is_in_place = folder.parent() == Some(&sandbox.home.tmp());
         is_in_place && name.starts_with("pillion-kept-") && file.starts_with("round-")
     };
-    let store = sandbox.home.home().join(".local/state/pillion/changes");
+    let state = sandbox.home.home().join(".local/state/pillion");
+    let stores = ["changes", "numbers"].map(|it| state.join(it));
     let others = left.into_iter().filter(|path| !is_kept(path));
-    let others = others.filter(|path| !path.starts_with(&store));
+    let others = others.filter(|path| !stores.iter().any(|it| path.starts_with(it)));
     let (records, others): (Vec<_>, Vec<_>) = others.partition(|path| is_record(path));
     assert_eq!(others, Vec::<&PathBuf>::new());
     assert!(records.len() <= 1, "{records:?}");

@@ -1,0 +1,150 @@
+//! What a person was shown is what they keep or take back, and not what the agent has written since.
+
+use std::fs;
+
+use pillion_changes::Recorder;
+use pillion_protocol::AgentProcess;
+use pillion_system::process;
+use serde_json::Value;
+
+use super::{SESSION, World, call};
+
+/// A turn that goes on, of an agent that writes between a person's commands.
+struct Turn {
+    world: World,
+    recorder: Recorder,
+    calls: u32,
+}
+
+impl Turn {
+    /// With this text in `a`.
+    fn new(text: &str) -> Self {
+        let world = World::new();
+        fs::write(world.root.join("a"), "before\n").unwrap();
+        let roots = std::slice::from_ref(&world.root);
+        let mut recorder = Recorder::new(world.store.clone(), roots, Vec::new());
+        recorder.prepare();
+        recorder.begin(SESSION, "claude", "a prompt").unwrap();
+        let calls = 0;
+        let mut turn = Self {
+            world,
+            recorder,
+            calls,
+        };
+        turn.write("a", text);
+        turn
+    }
+
+    /// The agent's next call writes this.
+    fn write(&mut self, name: &str, text: &str) {
+        self.calls += 1;
+        let id = self.calls.to_string();
+        self.recorder.before(SESSION, "claude", call(&id)).unwrap();
+        fs::write(self.world.root.join(name), text).unwrap();
+        self.recorder.after(SESSION, &id, |_| false).unwrap();
+    }
+
+    fn person(&self, line: &str) -> String {
+        let args: Vec<_> = line.split(' ').collect();
+        self.world.sandbox.run(args).expect(0).stdout
+    }
+
+    /// The command is refused, and prints this; once more, it is done.
+    #[track_caller]
+    fn expect_refused_once(&self, line: &str, names: &str, printed: &[&str]) {
+        let args: Vec<_> = line.split(' ').collect();
+        let refused = self.world.sandbox.run(args);
+        for text in printed {
+            assert!(refused.stdout.contains(text), "{line}: {}", refused.stdout);
+        }
+        let changed = format!("changed since you were shown it: {names}; nothing was decided");
+        refused.expect_error(1, &changed, "the same command again means that");
+        self.person(line);
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        fs::read_to_string(self.world.root.join(name)).ok()
+    }
+
+    fn states(&self) -> Vec<String> {
+        let json = self.person("changes 1 --json");
+        let changes: Vec<Value> = serde_json::from_str(&json).unwrap();
+        let state = |it: &Value| it["state"].as_str().unwrap().to_owned();
+        changes.iter().map(state).collect()
+    }
+}
+
+#[test]
+fn a_text_that_has_changed_since_it_was_shown_is_neither_kept_nor_taken_back() {
+    for shown in [
+        "show 1.1",
+        "show 1",
+        "changes",
+        "changes 1",
+        "changes --json",
+    ] {
+        let mut turn = Turn::new("one\n");
+        turn.person(shown);
+        turn.write("a", "two\n");
+        turn.expect_refused_once("keep 1.1", "1.1", &["-before\n+two\n"]);
+        assert_eq!(turn.states(), ["kept"], "{shown}");
+    }
+    for command in ["revert 1.1", "revert 1"] {
+        let mut turn = Turn::new("one\n");
+        turn.person("show 1.1");
+        turn.write("a", "two\n");
+        turn.expect_refused_once(command, "1.1", &["-before\n+two\n"]);
+        assert_eq!(turn.text("a").as_deref(), Some("before\n"), "{command}");
+    }
+}
+
+#[test]
+fn a_file_that_came_to_a_turn_since_it_was_shown_is_not_decided_with_it() {
+    let mut turn = Turn::new("one\n");
+    turn.person("changes");
+    turn.write("b", "new\n");
+    turn.expect_refused_once("keep 1", "1.2", &["+new\n"]);
+    assert_eq!(turn.states(), ["kept", "kept"]);
+    turn.write("c", "new\n");
+    turn.write("b", "newer\n");
+    turn.expect_refused_once("revert 1", "1.2, 1.3", &["+newer\n", "+new\n"]);
+    assert_eq!(
+        ["a", "b", "c"].map(|it| turn.text(it).is_some()),
+        [true, false, false]
+    );
+}
+
+#[test]
+fn what_is_as_it_was_shown_or_was_never_shown_is_decided_at_once() {
+    let mut turn = Turn::new("one\n");
+    turn.write("b", "new\n");
+    turn.write("b", "newer\n");
+    assert_eq!(turn.person("keep 1.2"), "1.2 b: kept\n");
+    // A script lists, and decides about what it was told.
+    let changes: Vec<Value> = serde_json::from_str(&turn.person("changes --json")).unwrap();
+    assert_eq!(changes[0]["id"], "1.1");
+    assert_eq!(
+        turn.person("revert 1.1").lines().next(),
+        Some("1.1 a: taken back")
+    );
+    turn.person("undo 1.1");
+    turn.person("keep 1");
+    assert_eq!(turn.states(), ["kept", "kept"]);
+}
+
+#[test]
+fn what_an_agent_has_printed_was_not_shown_to_the_person() {
+    let mut turn = Turn::new("one\n");
+    let sandbox = &turn.world.sandbox;
+    sandbox.run_as_person(["show", "1.1"]).expect(0);
+    let pid = std::process::id();
+    let started_at = process::started_at(pid).unwrap();
+    let agent = AgentProcess { pid, started_at };
+    turn.world.store.note_agent("claude", agent).unwrap();
+    turn.write("a", "two\n");
+    turn.person("show 1.1");
+    let sandbox = &turn.world.sandbox;
+    let refused = sandbox.run_as_person(["keep", "1.1"]);
+    refused.expect_error(1, "changed since you were shown it: 1.1", "again");
+    sandbox.run_as_person(["keep", "1.1"]).expect(0);
+}
