@@ -145,7 +145,7 @@ pub struct Recorder {
 impl Recorder {
     /// Nothing is looked at yet. The folders that are `excluded`, and the store's own, are not watched.
     pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
-        excluded.push(store.path());
+        excluded.push(store.own_folder());
         let mut recorder = Self {
             outside: Table::new(
                 PathBuf::new(),

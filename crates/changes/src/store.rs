@@ -186,6 +186,11 @@ impl Store {
             .fold(self.base.clone(), |path, part| path.join(part))
     }
 
+    /// The folder in which Pillion keeps this and everything else of the user: nothing there is an agent's change.
+    pub(crate) fn own_folder(&self) -> PathBuf {
+        self.base.join(FOLDER[0])
+    }
+
     fn parts<'a>(&self, below: &[&'a str]) -> Vec<&'a str> {
         FOLDER
             .iter()

@@ -187,6 +187,47 @@ fn nothing_that_was_listed_before_it_changed_is_decided() {
     assert_eq!(lab.state(0), "kept");
 }
 
+/// Such a name has no revision: what a command showed the person is what they mean.
+#[test]
+fn a_name_that_is_typed_means_what_the_person_was_shown() {
+    let named = || Meant {
+        id: Some("1.1".to_owned()),
+        ..Meant::default()
+    };
+    let typed = || Meant {
+        typed: Some("1.1".to_owned()),
+        ..in_file(Path::new("/w/other"))
+    };
+    let mut lab = Lab::new();
+    fs::write(lab.path(), BEFORE).unwrap();
+    lab.turn(AFTER, true);
+    let show = |lab: &Lab| {
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        lab.store.note_shown(&kept, "1".parse().unwrap()).unwrap();
+    };
+    show(&lab);
+    fs::write(lab.path(), "newer\n").unwrap();
+    lab.recorder.after(1, "next", |_| false).unwrap();
+    for act in [
+        ChangesAct::Keep(named()),
+        ChangesAct::Keep(typed()),
+        ChangesAct::TakeBack(TakeBack {
+            meant: typed(),
+            ..TakeBack::default()
+        }),
+    ] {
+        let refused = lab.act(act).unwrap_err();
+        assert!(
+            refused.contains("`pillion show 1.1` prints what is there now"),
+            "{refused}"
+        );
+    }
+    assert_eq!(lab.state(0), "unseen");
+    show(&lab);
+    lab.act(ChangesAct::Keep(typed())).unwrap();
+    assert_eq!(lab.state(0), "kept");
+}
+
 #[test]
 fn lines_count_only_in_the_text_in_which_they_were_seen() {
     let lab = lab();

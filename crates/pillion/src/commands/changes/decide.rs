@@ -19,7 +19,8 @@ use crate::failure::{self, Failure, Kind};
 
 /// Mark what an agent changed as seen, and keep it
 ///
-/// The files stay as they are. What is changed later has to be looked at again.
+/// The files stay as they are. What is changed later has to be looked at again. A change that is not what `pillion changes` or
+/// `pillion show` printed last is not kept: it is printed, and the same command again keeps it.
 #[derive(Debug, clap::Args)]
 pub struct Keep {
     /// The changes (`7.2`), or all of a turn that nobody has seen (`7`)
@@ -38,7 +39,7 @@ pub struct Keep {
 /// nothing of it is changed.
 ///
 /// The agent is told what was taken out, and why if you say so, with your next prompt. It is refused while the agent runs a
-/// call that may change the same file.
+/// call that may change the same file, and once if the change is not what `pillion changes` or `pillion show` printed last.
 #[derive(Debug, clap::Args)]
 pub struct Revert {
     /// The changes (`7.2`), or all of a turn (`7`)
