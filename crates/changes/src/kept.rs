@@ -153,6 +153,27 @@ impl Kept {
         }
     }
 
+    /// The person is shown this, as it is now: its name means that from now on.
+    ///
+    /// # Errors
+    /// When there is no such change, or that cannot be kept.
+    pub fn note_shown(&self, store: &Store, name: ChangeRef) -> Result<(), StoreError> {
+        let changes = self.named(name)?;
+        store.note_shown(self.turn.number, changes, name.change.is_none())
+    }
+
+    /// Of the changes with these names, those that nobody has judged and that are not what the person was shown.
+    pub fn changed_since_shown(&self, store: &Store, names: &[ChangeRef]) -> Vec<&Change> {
+        let shown = store.shown(self.turn.number);
+        let is_named = |it: &&Change| {
+            let of_turn = || self.state(it) == ChangeState::Unseen;
+            let name = self.name(it);
+            { names.iter() }.any(|named| *named == name || named.change.is_none() && of_turn())
+        };
+        let changes = self.turn.real_changes().filter(is_named);
+        changes.filter(|it| !shown.is_as_shown(it)).collect()
+    }
+
     /// The number of changes that nobody has seen.
     pub fn unseen(&self) -> usize {
         let changes = self.turn.real_changes();

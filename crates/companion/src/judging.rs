@@ -447,7 +447,7 @@ fn find(
     let kept = Kept::read(store, name.turn)?;
     let Some(revision) = &meant.revision else {
         // Of one that is named, what a command showed them last is what they mean.
-        let changed = store.shown(name.turn).changed(&kept, &names);
+        let changed = kept.changed_since_shown(store, &names);
         let changed = changed.first().filter(|_| meant.id.is_some());
         return match changed {
             Some(change) => Err(ActError::Changed(kept.name(change))),

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_RECORD, Store, StoreError};
-use crate::kept::Kept;
 use crate::state::FileState;
-use crate::turn::{Change, ChangeRef, ChangeState};
+use crate::turn::Change;
 
 /// The folder with a file for each turn.
 const SHOWN: &str = "shown";
@@ -24,22 +23,11 @@ pub struct Shown {
 
 impl Shown {
     /// Returns true if the change is still what its name meant.
-    fn is_as_shown(&self, change: &Change) -> bool {
+    pub fn is_as_shown(&self, change: &Change) -> bool {
         match self.after.get(&change.number) {
             Some(after) => *after == change.after,
             None => !self.is_all,
         }
-    }
-
-    /// Of the changes with these names, those that nobody has judged and that are not what the person was shown.
-    pub fn changed<'a>(&self, kept: &'a Kept, names: &[ChangeRef]) -> Vec<&'a Change> {
-        let named = |it: &&Change| {
-            let of_turn = || kept.state(it) == ChangeState::Unseen;
-            let name = kept.name(it);
-            { names.iter() }.any(|named| *named == name || named.change.is_none() && of_turn())
-        };
-        let changes = kept.turn.real_changes().filter(named);
-        changes.filter(|it| !self.is_as_shown(it)).collect()
     }
 }
 
@@ -52,19 +40,23 @@ impl Store {
             .unwrap_or_default()
     }
 
-    /// The person is shown this of a turn as it is now: one of its changes, or all of them.
+    /// The person is shown these changes of a turn as they are now. `is_all` says that there are no others.
     ///
     /// # Errors
     /// When it cannot be written. Then it is as if they had not been shown it.
-    pub fn note_shown(&self, kept: &Kept, name: ChangeRef) -> Result<(), StoreError> {
-        let number = kept.turn.number;
-        let mut shown = self.shown(number);
-        shown.is_all |= name.change.is_none();
-        let changes = kept.named(name)?.into_iter();
-        let after = changes.map(|change| (change.number, change.after.clone()));
+    pub fn note_shown<'a>(
+        &self,
+        turn: u64,
+        changes: impl IntoIterator<Item = &'a Change>,
+        is_all: bool,
+    ) -> Result<(), StoreError> {
+        let mut shown = self.shown(turn);
+        shown.is_all |= is_all;
+        let after = changes.into_iter();
+        let after = after.map(|change| (change.number, change.after.clone()));
         shown.after.extend(after);
         let json = serde_json::to_vec(&shown).unwrap_or_default();
-        Ok(self.create(&[SHOWN])?.write(&number.to_string(), &json)?)
+        Ok(self.create(&[SHOWN])?.write(&turn.to_string(), &json)?)
     }
 
     /// Forgets what a person was shown of a turn that is gone.

@@ -203,7 +203,7 @@ fn a_name_that_is_typed_means_what_the_person_was_shown() {
     lab.turn(AFTER, true);
     let show = |lab: &Lab| {
         let kept = Kept::read(&lab.store, 1).unwrap();
-        lab.store.note_shown(&kept, "1".parse().unwrap()).unwrap();
+        kept.note_shown(&lab.store, "1".parse().unwrap()).unwrap();
     };
     show(&lab);
     fs::write(lab.path(), "newer\n").unwrap();

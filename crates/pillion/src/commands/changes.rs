@@ -110,7 +110,7 @@ fn remember(store: &Store, shown: &[(&Kept, ChangeRef)]) {
         return;
     }
     for (kept, name) in shown {
-        if let Err(error) = store.note_shown(kept, *name) {
+        if let Err(error) = kept.note_shown(store, *name) {
             tracing::debug!(%error, "what was shown of {name} is not kept");
         }
     }

@@ -130,7 +130,7 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
 fn refuse_changed(store: &Store, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<()> {
     let mut changed = Vec::new();
     for (kept, names) in turns {
-        let of_turn = store.shown(kept.turn.number).changed(kept, names);
+        let of_turn = kept.changed_since_shown(store, names);
         changed.extend(of_turn.into_iter().map(|it| (kept, it)));
     }
     if changed.is_empty() {
