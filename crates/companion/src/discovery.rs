@@ -12,6 +12,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
+use pillion_discovery::unended::Unended;
 use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, FileError, Handover, Seat};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo, ProcessChoice};
@@ -154,6 +155,8 @@ struct Files {
     socket: Option<Acceptor>,
     /// For the companion that comes after this one.
     handover: Option<Handover>,
+    /// For those who do not find this one.
+    unended: Option<Unended>,
     /// The reason why agents do not find this companion in its new roots.
     refused_roots: Option<String>,
     /// The reason why commands do not find it.
@@ -167,11 +170,22 @@ impl Files {
         info: DiscoveryInfo,
         open: Option<OpenSocket>,
     ) -> Result<Self, RootError> {
-        sweep(&seats, &[]);
         let port = info.port;
         let roots = info.roots.clone();
+        // Before what is left of one that was killed is swept.
+        let unended = Unended::note(environment, &roots, port);
+        let unended = unended.inspect_err(not_noted).ok();
+        sweep(&seats, &[]);
         let claude_token = info.tokens.get(Dialect::ClaudeCode).clone();
-        let discovery_files = DiscoveryFiles::publish(seats, info)?;
+        let discovery_files = match DiscoveryFiles::publish(seats, info) {
+            Ok(discovery_files) => discovery_files,
+            Err(error) => {
+                if let Some(unended) = unended {
+                    unended.end();
+                }
+                return Err(error);
+            }
+        };
         let (socket, unreachable) = match open.map(|open| open()) {
             Some(Ok(socket)) => (Some(socket), None),
             Some(Err(error)) => (None, Some(unreachable(&error))),
@@ -183,6 +197,7 @@ impl Files {
             socket,
             // The socket next to it reports that to people.
             handover: recorded.inspect_err(not_recorded).ok(),
+            unended,
             refused_roots: None,
             unreachable,
         })
@@ -232,6 +247,9 @@ impl Files {
         if let Some(handover) = self.handover {
             handover.end(now_ms());
         }
+        if let Some(unended) = self.unended {
+            unended.end();
+        }
     }
 
     fn set_roots(&mut self, roots: Vec<PathBuf>) {
@@ -243,6 +261,9 @@ impl Files {
         }
         if let Some(Err(error)) = self.handover.as_mut().map(|it| it.set_roots(&roots)) {
             not_recorded(&error);
+        }
+        if let Some(Err(error)) = self.unended.as_mut().map(|it| it.set_roots(&roots)) {
+            not_noted(&error);
         }
     }
 
@@ -291,6 +312,10 @@ fn sweep(seats: &[Seat], known: &[Seat]) {
 
 fn not_recorded(error: &FileError) {
     tracing::info!(%error, "a successor would not be found by Claude Code");
+}
+
+fn not_noted(error: &FileError) {
+    tracing::info!(%error, "hooks would not know that this companion was killed");
 }
 
 fn unreachable(error: &FileError) -> String {

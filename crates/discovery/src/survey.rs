@@ -121,6 +121,20 @@ impl Companion {
         }
     }
 
+    /// One of Pillion's that says this of itself. Its discovery files are not known.
+    pub fn by_state(state: CompanionState) -> Self {
+        Self {
+            port: state.port,
+            ide: Some(state.ide.clone()).filter(IdeInfo::is_named),
+            roots: state.roots.clone(),
+            pids: Vec::new(),
+            files: Vec::new(),
+            liveness: Liveness::Alive,
+            is_silent: false,
+            state: Some(state),
+        }
+    }
+
     /// Returns true if it is there.
     pub fn is_alive(&self) -> bool {
         self.liveness == Liveness::Alive
@@ -261,7 +275,7 @@ pub fn survey(environment: &Environment) -> Survey {
     let without_files = states
         .into_iter()
         .filter(|state| !known.contains(&(state.pid, state.port)))
-        .map(by_state);
+        .map(Companion::by_state);
     survey.companions = companions.into_values().chain(without_files).collect();
     survey.companions.sort_by_key(|companion| companion.port);
     survey
@@ -429,20 +443,6 @@ impl Owner {
             Some(publisher) => Self::Pillion(publisher.pid),
             None => Self::Workspace(file.workspace_path.clone()),
         }
-    }
-}
-
-/// One of Pillion's that runs, and of which nothing but its state is left.
-fn by_state(state: CompanionState) -> Companion {
-    Companion {
-        port: state.port,
-        ide: Some(state.ide.clone()).filter(IdeInfo::is_named),
-        roots: state.roots.clone(),
-        pids: Vec::new(),
-        files: Vec::new(),
-        liveness: Liveness::Alive,
-        is_silent: false,
-        state: Some(state),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::{FileName, Place};
+use pillion_protocol::dialect::FileName;
 use pillion_protocol::discovery::Namespaces;
 
 use crate::discovery_files::{MAX_FILE, parse};
@@ -41,25 +41,6 @@ pub fn sweep(environment: &Environment) -> Vec<PathBuf> {
         }
     }
     swept.finish()
-}
-
-/// Returns true if a dead Pillion companion of this port has left a file for this agent behind: one that was killed does, and none
-/// that ended by itself.
-pub fn is_left_behind(environment: &Environment, agent: Dialect, port: u16) -> bool {
-    let is_it = |place: &Place| {
-        let folder = Folder::open(&environment.base(place.base), place.folder);
-        let folder = folder.ok().flatten()?;
-        // No agent whose file has a process in its name is told a port alone.
-        let name = place.name.of(0, port);
-        let content = folder.read(&name, MAX_FILE).ok().flatten()?;
-        let publisher = parse(agent, &name, &content)?.pillion?;
-        let visibility = Visibility::of(publisher.namespaces.as_ref(), &folder.path().join(&name));
-        Some(visibility.processes && !process::is_alive(publisher.pid))
-    };
-    agent
-        .places()
-        .iter()
-        .any(|place| is_it(place) == Some(true))
 }
 
 type AgentDir = (PathBuf, &'static [&'static str]);

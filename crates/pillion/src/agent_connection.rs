@@ -41,19 +41,17 @@ impl AgentConnection {
     /// [`Kind::NoCompanion`] when there is none.
     pub fn find(target: &Target) -> anyhow::Result<Self> {
         let environment = Environment::current();
-        Self::among(&Running::look(&environment), Need::Any, target)
+        let companion = Running::look(&environment).choose(Need::Any, target)?;
+        Ok(Self::to(companion, target))
     }
 
-    /// The companion that `target` means, of these that meet this need.
-    ///
-    /// # Errors
-    /// [`Kind::NoCompanion`] when there is none.
-    pub fn among(running: &Running<'_>, need: Need, target: &Target) -> anyhow::Result<Self> {
-        Ok(Self {
+    /// This companion, which `target` means.
+    pub fn to(companion: Companion, target: &Target) -> Self {
+        Self {
             target: target.clone(),
-            environment: running.environment().clone(),
-            companion: running.choose(need, target)?,
-        })
+            environment: Environment::current(),
+            companion,
+        }
     }
 
     /// Connects.

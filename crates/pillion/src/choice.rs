@@ -10,7 +10,7 @@ mod selector;
 use std::cmp::Reverse;
 
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{CompanionState, Environment, survey};
+use pillion_discovery::{CompanionState, Environment, state, survey, unended};
 use pillion_protocol::Dialect;
 use pillion_system::process;
 
@@ -93,6 +93,29 @@ pub struct Running<'a> {
     ancestors: Vec<u32>,
 }
 
+/// The companion of Pillion's that `target` means. Discovery files are read only if none does, to say why.
+///
+/// # Errors
+/// [`Kind::NoCompanion`] when there is none.
+pub fn of_pillion(environment: &Environment, target: &Target) -> anyhow::Result<Companion> {
+    let answering = Running::answering(environment).choose(Need::Control, target);
+    answering.or_else(|_| Running::look(environment).choose(Need::Control, target))
+}
+
+/// Returns true if a companion that `target` may mean has not ended by itself, whether or not it can be reached.
+pub fn is_any_unended(environment: &Environment, target: &Target) -> bool {
+    let Ok(selector) = Selector::new(target, environment) else {
+        return false;
+    };
+    match selector {
+        Selector::Port(port) => unended::is_any_on(environment, port),
+        Selector::Place { .. } => {
+            let mut places = selector.places().into_iter();
+            places.any(|place| unended::is_any_for(environment, place))
+        }
+    }
+}
+
 impl<'a> Running<'a> {
     /// Those that live now.
     pub fn look(environment: &'a Environment) -> Self {
@@ -100,6 +123,13 @@ impl<'a> Running<'a> {
         let found = survey(environment);
         silent_disk::warn(&found.silent);
         Self::among(found.companions, environment)
+    }
+
+    /// Those of Pillion's that answer. No discovery file is read.
+    pub fn answering(environment: &'a Environment) -> Self {
+        let _watch = silent_disk::Watch::start(environment);
+        let states = state::list(environment).into_iter();
+        Self::among(states.map(Companion::by_state).collect(), environment)
     }
 
     /// Those of these that live.
@@ -112,14 +142,14 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Returns true if there is none.
+    pub fn is_empty(&self) -> bool {
+        self.companions.is_empty()
+    }
+
     /// The states that those of Pillion's report of themselves.
     pub fn states(&self) -> impl Iterator<Item = &CompanionState> {
         self.companions.iter().filter_map(|it| it.state.as_ref())
-    }
-
-    /// The environment in which they were looked for.
-    pub fn environment(&self) -> &Environment {
-        self.environment
     }
 
     /// The one that `target` means, of those that can do what is needed.

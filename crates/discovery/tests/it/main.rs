@@ -16,4 +16,5 @@ mod seats;
 mod state;
 mod survey;
 mod sweep;
+mod unended;
 mod world;

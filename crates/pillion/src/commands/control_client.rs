@@ -15,7 +15,7 @@ use pillion_view::changes::Hearing;
 use pillion_view::{Client, ClientError, Connected};
 
 use crate::args::Target;
-use crate::choice::{Need, Running, SUSPENDED};
+use crate::choice::{self, Running, SUSPENDED};
 use crate::failure::{Failure, Kind};
 
 /// Returns the answer of the companion of Pillion's that `target` means.
@@ -35,7 +35,7 @@ pub fn ask_several<T>(
     questions: impl FnOnce(&mut Connected) -> Result<T, ClientError>,
 ) -> anyhow::Result<T> {
     let environment = Environment::current();
-    let chosen = Running::look(&environment).choose(Need::Control, target)?;
+    let chosen = choice::of_pillion(&environment, target)?;
     let client = chosen.state.as_ref().and_then(Client::new);
     let client = client.context("the companion takes no commands")?;
     let client = client.commanded_by(environment.commanding_agents());
@@ -51,7 +51,7 @@ pub fn ask_several<T>(
 /// [`Kind::Refused`] when an agent started it.
 pub fn speak_for_the_person() -> anyhow::Result<()> {
     let environment = Environment::current();
-    let running = Running::look(&environment);
+    let running = Running::answering(&environment);
     let clients: Vec<_> = running.states().filter_map(Client::new).collect();
     let commanding = environment.commanding_agents();
     if clients.is_empty()
@@ -85,7 +85,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
 pub fn tell_judged(judged: &Judged) -> Hearing {
     let environment = Environment::current();
     let commanding = environment.commanding_agents();
-    let running = Running::look(&environment);
+    let running = Running::answering(&environment);
     let mut hearing = Hearing::Nothing;
     for client in running.states().filter_map(Client::new) {
         let client = client.commanded_by(commanding.clone());
@@ -99,7 +99,7 @@ pub fn tell_judged(judged: &Judged) -> Hearing {
 /// Returns true if no companion of Pillion's runs.
 pub fn are_none_running() -> bool {
     let environment = Environment::current();
-    Running::look(&environment).states().next().is_none()
+    Running::answering(&environment).states().next().is_none()
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -5,6 +5,7 @@
 mod agent;
 mod approvals;
 mod files;
+mod find;
 mod guard;
 mod input;
 mod install;

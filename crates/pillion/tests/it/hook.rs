@@ -4,9 +4,12 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::socket::connect_to_hub;
+use pillion_system::peer;
 use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
@@ -87,6 +90,11 @@ impl Answer {
     fn expect_denied(&self, why: &str) {
         let (decision, reason) = self.decision();
         assert!(decision == "deny" && reason.contains(why), "{self:?}");
+    }
+
+    /// Returns true if Claude Code does not make the call.
+    fn is_blocked(&self) -> bool {
+        self.code == Some(2) || self.decision().0 == "deny"
     }
 
     /// Expects nothing, which leaves everything to the agent.
@@ -684,6 +692,77 @@ fn expect_undecided(answer: &Answer) {
     answer.expect_denied("ended, and nobody had decided");
     let reason = answer.decision().1;
     assert!(!reason.contains("rejected"), "{reason}");
+}
+
+/// Its view starts another one: until that is there, nobody knows that nobody is.
+#[test]
+fn a_hub_that_was_killed_is_waited_for() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    for _ in 0..20 {
+        signal_to(sandbox.companion_pid(), "KILL");
+        let hook = Hook::call(&sandbox, &["claude"], &call);
+        let started = Instant::now();
+        while sandbox.run(["diffs"]).code != Some(0) {
+            assert!(started.elapsed() < SOON, "no hub comes back");
+        }
+        let proposal = number(&pending(&sandbox, 1)[0]);
+        sandbox.run(["reject", &proposal]).expect(0);
+        hook.answer().expect_denied("rejected");
+    }
+}
+
+#[test]
+fn while_each_new_hub_is_killed_changes_are_denied() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let is_over = AtomicBool::new(false);
+    let answers = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                let hub = connect_to_hub(&sandbox.environment());
+                let hub = hub.as_ref().and_then(peer::process);
+                // Another one may be faster.
+                let _ = hub.map(|pid| {
+                    Command::new("kill")
+                        .args(["-KILL", &pid.to_string()])
+                        .status()
+                });
+            }
+        });
+        let ask = |_| Hook::call(&sandbox, &["claude", "--limit", "1s"], &call).answer();
+        let answers: Vec<_> = (0..10).map(ask).collect();
+        is_over.store(true, Ordering::Relaxed);
+        answers
+    });
+    for answer in answers {
+        assert!(answer.is_blocked(), "{answer:?}");
+    }
+}
+
+/// The twin of the above where the companion is the view's own process, which is killed with it.
+#[test]
+fn where_a_companion_was_killed_changes_are_denied_until_one_ends_by_itself() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let ask = || Hook::call(&sandbox, &["claude", "--limit", "1s"], &call).answer();
+    let mut killed = sandbox.serve::<&str>([]);
+    killed.signal("KILL");
+    killed.ended();
+    ask().expect_denied("was killed");
+    let mut ended = sandbox.serve::<&str>([]);
+    ended.signal("TERM");
+    ended.ended();
+    assert_eq!(
+        ask().output["hookSpecificOutput"],
+        Value::Null,
+        "nobody is there"
+    );
 }
 
 /// As when Codex CLI works in the folder above the one that is reviewed.

@@ -110,12 +110,16 @@ impl Sandbox {
         self.running().pid
     }
 
-    fn running(&self) -> CompanionState {
-        let environment = Environment::from_pairs([
+    /// The variables that say where companions are found.
+    pub fn environment(&self) -> Environment {
+        Environment::from_pairs([
             ("TMPDIR", self.home.tmp()),
             ("XDG_RUNTIME_DIR", self.home.runtime()),
-        ]);
-        let mut running = state::list(&environment);
+        ])
+    }
+
+    fn running(&self) -> CompanionState {
+        let mut running = state::list(&self.environment());
         assert_eq!(running.len(), 1, "{running:?}");
         running.remove(0)
     }

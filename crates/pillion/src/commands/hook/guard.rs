@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_discovery::{CompanionState, Environment, depth_in, is_left_behind, state};
+use pillion_discovery::{CompanionState, Environment, depth_in, state, unended};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
 use pillion_view::ask::{Guard, Guarded};
@@ -91,7 +91,7 @@ fn why_unanswered(
             }
         }
         if why != Some(NOT_CONNECTED) || Instant::now() >= until {
-            let is_killed = || port.is_some_and(|port| is_left_behind(environment, agent, port));
+            let is_killed = || port.is_some_and(|port| unended::is_any_on(environment, port));
             return why.or_else(|| is_killed().then_some(KILLED));
         }
         sleep(BETWEEN_LOOKS);

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use pillion_agent::set::{End, ProposedFile};
-use pillion_discovery::Environment;
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
@@ -18,14 +16,13 @@ use pillion_view::ask::Lost;
 use pillion_view::{Client, Loss, LostOutcome, LostText};
 
 use super::files::Disk;
+use super::find::{self, Missing, is_gone};
 use super::record::Watch;
 use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, work};
 use crate::agent_connection::AgentConnection;
 use crate::args::Target;
-use crate::choice::{Need, Running};
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
-use crate::failure::{Failure, Kind};
 
 /// Why a change is denied whose companion has ended.
 const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
@@ -58,6 +55,8 @@ enum Stop {
     Signal(Signal),
     /// See [`Verdict::Misled`].
     Misled(String),
+    /// The companion is gone, and has shown nothing.
+    Gone,
 }
 
 /// Judges a call before it is made. If it is to be made, the companion is told before.
@@ -92,6 +91,8 @@ pub fn judge(
         }
         Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),
         Err(Stop::Misled(why)) => Verdict::Misled(why),
+        // Whoever asks looks for it again.
+        Err(Stop::Gone) => Verdict::Answered(protocol.block(undecided(COMPANION_ENDED, &[]))),
     }
 }
 
@@ -108,25 +109,46 @@ fn shown(
     call: &Call,
     target: &Target,
     limits: Limits,
-    watch: Watch,
+    mut watch: Watch,
 ) -> Result<Ruling, Stop> {
-    let environment = Environment::current();
-    let running = Running::look(&environment);
-    let targets = targets(&changes, call, target);
-    // Another's may bear no second session, and an agent of its own may be connected to it.
-    let connection = match first(&running, Need::Control, &targets) {
-        Ok(connection) => connection,
-        // Such as a folder in the agent's settings that is not there.
-        Err(why) if !is_gone(&why) => return Err(Stop::Misled(why.to_string())),
-        Err(why) => {
-            let any = first(&running, Need::Any, &targets);
-            // A view is open that would show it, and does not answer.
-            return Ok(match any.is_ok_and(|it| it.companion.is_pillion()) {
-                true => Ruling::Denied(undecided(&why.to_string(), &[])),
-                false => nobody(&why, limits),
-            });
+    let targets = find::targets(&changes, call, target);
+    loop {
+        // Another's may bear no second session, and an agent of its own may be connected to it.
+        let companion = match find::companion(&targets, limits.deadline) {
+            Ok(companion) => companion,
+            Err(Missing::Misled(why)) => return Err(Stop::Misled(why)),
+            Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
+                return Ok(Ruling::Denied(undecided(&why, &[])));
+            }
+            Err(Missing::Nobody(why)) => return Ok(nobody(&why, limits)),
+        };
+        let connection = AgentConnection::to(companion, target);
+        match shown_at(
+            &connection,
+            agent,
+            protocol,
+            &changes,
+            call,
+            limits,
+            &mut watch,
+        ) {
+            // It may come back.
+            Err(Stop::Gone) => {}
+            ruling => return ruling,
         }
-    };
+    }
+}
+
+/// Shows the changes at this companion.
+fn shown_at(
+    connection: &AgentConnection,
+    agent: Dialect,
+    protocol: &'static dyn HookProtocol,
+    changes: &Changes,
+    call: &Call,
+    limits: Limits,
+    watch: &mut Watch,
+) -> Result<Ruling, Stop> {
     if let Some(it) = agent::connected(agent, protocol, &connection.companion, &[])
         && (it.calls_companion || protocol.shows_itself(call))
     {
@@ -135,44 +157,15 @@ fn shown(
     }
     let changes = match changes {
         Changes::None => return Ok(Ruling::Pass),
-        Changes::Unclear(why) => return Ok(Ruling::Unclear(why)),
-        Changes::Invalid(why) => return Ok(Ruling::Denied(why)),
-        Changes::Files(changes) => changes,
+        Changes::Unclear(why) => return Ok(Ruling::Unclear(why.clone())),
+        Changes::Invalid(why) => return Ok(Ruling::Denied(why.clone())),
+        Changes::Files(changes) => changes.clone(),
     };
     if changes.len() > MAX_FILES as usize {
         let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
         return Ok(Ruling::Unclear(why));
     }
-    ask(agent, protocol, call, &connection, changes, limits, watch)
-}
-
-/// The places where the companion is looked for: at each of the files, and at last in the folder in which the agent works.
-fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
-    let files = match changes {
-        Changes::Files(changes) => &changes[..],
-        _ => &[],
-    };
-    let about = |change: &Change| target.clone().about(Path::new(&change.path));
-    let mut targets: Vec<_> = files.iter().map(about).collect();
-    if targets.is_empty() {
-        targets.push(target.clone());
-    }
-    if let (Some(folder), None, None) = (&call.folder, &target.workspace, target.port) {
-        targets.push(Target {
-            workspace: Some(folder.clone()),
-            ..target.clone()
-        });
-    }
-    targets
-}
-
-/// The companion that the first of these targets means that means one; none if none does, with what is said of the first.
-fn first(running: &Running<'_>, need: Need, targets: &[Target]) -> anyhow::Result<AgentConnection> {
-    let mut found = targets
-        .iter()
-        .map(|target| AgentConnection::among(running, need, target));
-    let first = found.next().context("there is nowhere to look")?;
-    first.or_else(|why| found.find_map(Result::ok).ok_or(why))
+    ask(agent, protocol, call, connection, changes, limits, watch)
 }
 
 fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
@@ -191,7 +184,7 @@ fn ask(
     connection: &AgentConnection,
     changes: Vec<Change>,
     limits: Limits,
-    watch: Watch,
+    watch: &mut Watch,
 ) -> Result<Ruling, Stop> {
     let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
     let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
@@ -209,7 +202,7 @@ fn ask(
         .and_then(|runtime| runtime.block_on(asking));
     let Asked { ends, stop, error } = match asked {
         Ok(asked) => asked,
-        Err(error) if is_gone(&error) => return Ok(nobody(&error, limits)),
+        Err(error) if is_gone(&error) => return Err(Stop::Gone),
         Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
     };
     let is_decided = |end: &End| matches!(end, End::Decided { .. });
@@ -295,12 +288,6 @@ fn proposed(agent: Dialect, change: &Change) -> ProposedFile {
         (None, After::Deleted) => ProposedFile::deleted(&change.path),
     };
     file.on_behalf_of(agent)
-}
-
-/// Returns true if there is no companion after all.
-fn is_gone(error: &anyhow::Error) -> bool {
-    let failure = error.downcast_ref::<Failure>();
-    failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
 }
 
 /// Why nothing is written, and where the person's own texts are.

@@ -45,8 +45,8 @@ impl Watch {
     }
 
     /// Waits until the agent has written it: for ever, if it keeps no record that says so.
-    pub async fn call_is_stopped(self) {
-        if let Some(stopped) = self.0
+    pub async fn call_is_stopped(&mut self) {
+        if let Some(stopped) = &mut self.0
             && stopped.await.is_ok()
         {
             return;

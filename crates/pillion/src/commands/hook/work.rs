@@ -50,7 +50,7 @@ pub fn tell(
 ) -> Option<String> {
     let step = step(protocol, call)?;
     let environment = Environment::current();
-    let running = Running::look(&environment);
+    let running = Running::answering(&environment);
     let targets = targets(protocol, call, target);
     let mut found = targets
         .iter()

@@ -1,0 +1,154 @@
+//! The workspaces in which a companion is, or was and has not ended by itself: whoever finds none there is not to conclude that
+//! nobody is.
+//!
+//! Each workspace has a note, a private file in the state folder. The companion that comes after one that was killed takes the
+//! note over as it is, so that there is no moment without it, and the last that ends by itself removes it. A machine that was
+//! started again has no companions of before.
+
+use std::path::{Path, PathBuf};
+
+use pillion_protocol::discovery::Namespaces;
+use pillion_text::fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::discovery_files::MAX_FILE;
+use crate::environment::Environment;
+use crate::exact;
+use crate::namespaces;
+use crate::private_file::{FileError, Folder};
+use crate::real_path::depth_in;
+use crate::state_dir;
+
+const EXTENSION: &str = ".served";
+
+/// The note of a companion of this process. Dropping it leaves it.
+#[derive(Debug)]
+pub struct Unended {
+    note: Note,
+    directory: PathBuf,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Note {
+    /// The companion's process.
+    pid: u32,
+    port: u16,
+    #[serde(with = "exact::paths")]
+    roots: Vec<PathBuf>,
+    /// Where it runs, if the system tells.
+    namespaces: Option<Namespaces>,
+}
+
+impl Unended {
+    /// Notes that a companion of this process is there.
+    ///
+    /// # Errors
+    /// When no state directory can be used; this is what was wrong with the last.
+    pub fn note(
+        environment: &Environment,
+        roots: &[PathBuf],
+        port: u16,
+    ) -> Result<Self, FileError> {
+        let note = Note {
+            pid: std::process::id(),
+            port,
+            roots: roots.to_vec(),
+            namespaces: namespaces::here(),
+        };
+        let directory = state_dir::first_usable(environment, |directory| {
+            note.write(directory)?;
+            Ok(directory.to_owned())
+        })?;
+        Ok(Self { note, directory })
+    }
+
+    /// Notes other workspace roots.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn set_roots(&mut self, roots: &[PathBuf]) -> Result<(), FileError> {
+        let former = self.note.clone();
+        self.note.roots = roots.to_vec();
+        self.note.write(&self.directory)?;
+        if former.name() != self.note.name() {
+            former.remove(&self.directory);
+        }
+        Ok(())
+    }
+
+    /// The companion has ended by itself. Whoever was killed in its folders before is not expected there any more.
+    pub fn end(self) {
+        let Some(folder) = state_dir::open(&self.directory) else {
+            return;
+        };
+        for note in notes(&folder) {
+            let is_own = note == self.note;
+            let is_within = note.roots.iter().all(|root| self.note.roots.contains(root));
+            if is_own || (is_within && !pillion_system::process::is_alive(note.pid)) {
+                note.remove(&self.directory);
+            }
+        }
+    }
+}
+
+/// Returns true if a companion that serves this folder or file has not ended by itself: it runs, it was killed, or it starts or
+/// ends in this moment.
+pub fn is_any_for(environment: &Environment, path: &Path) -> bool {
+    is_any(environment, |note| depth_in(&note.roots, path).is_some())
+}
+
+/// The same of one on this port.
+pub fn is_any_on(environment: &Environment, port: u16) -> bool {
+    is_any(environment, |note| note.port == port)
+}
+
+fn is_any(environment: &Environment, is_meant: impl Fn(&Note) -> bool) -> bool {
+    let here = namespaces::here();
+    let directories = environment.state_dirs().into_iter();
+    let mut folders = directories.filter_map(|directory| state_dir::open(&directory));
+    folders.any(|folder| {
+        let mut notes = notes(&folder).into_iter();
+        notes.any(|note| note.namespaces == here && is_meant(&note))
+    })
+}
+
+fn notes(folder: &Folder) -> Vec<Note> {
+    let names = folder.names().unwrap_or_default().into_iter();
+    let names = names.filter(|name| name.ends_with(EXTENSION));
+    names
+        .filter_map(|name| {
+            let content = folder.read(&name, MAX_FILE).ok().flatten()?;
+            serde_json::from_slice(&content).ok()
+        })
+        .collect()
+}
+
+impl Note {
+    /// The same for all companions of one workspace in one part of the machine; one without a workspace has a note of its own.
+    fn name(&self) -> String {
+        let place = self.namespaces.as_ref().map(|it| (it.pid, it.net));
+        let mut roots = self.roots.clone();
+        roots.sort();
+        let key = match roots.is_empty() {
+            true => format!("{place:?} {}", self.port),
+            false => format!("{place:?} {roots:?}"),
+        };
+        format!("{}{EXTENSION}", &fingerprint::hash(key.as_bytes())[..16])
+    }
+
+    fn write(&self, directory: &Path) -> Result<(), FileError> {
+        let content = serde_json::to_vec(self).map_err(|error| {
+            FileError::io(
+                "write",
+                &directory.join(self.name()),
+                std::io::Error::from(error),
+            )
+        })?;
+        state_dir::write(directory, &self.name(), &content)
+    }
+
+    /// Removes it, unless it is another companion's by now.
+    fn remove(&self, directory: &Path) {
+        let _ = state_dir::open(directory).map(|folder| folder.remove(&self.name()));
+    }
+}

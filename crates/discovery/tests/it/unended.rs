@@ -1,0 +1,99 @@
+//! Whoever finds no companion knows whether one has ended by itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pillion_discovery::unended::{self, Unended};
+use serde_json::{Value, json};
+
+use crate::world::{World, dead_pid};
+
+const PORT: u16 = 40_404;
+
+fn roots(roots: &[&str]) -> Vec<PathBuf> {
+    roots.iter().map(PathBuf::from).collect()
+}
+
+fn note(world: &World, named: &[&str], port: u16) -> Unended {
+    Unended::note(&world.environment(), &roots(named), port).unwrap()
+}
+
+fn is_any(world: &World, path: &str) -> bool {
+    unended::is_any_for(&world.environment(), Path::new(path))
+}
+
+/// The only note, changed.
+fn change(world: &World, change: impl FnOnce(&mut Value)) {
+    let files = world.files();
+    let file = world.path(files.first().unwrap());
+    let mut note: Value = serde_json::from_slice(&fs::read(&file).unwrap()).unwrap();
+    change(&mut note);
+    fs::write(file, note.to_string()).unwrap();
+}
+
+#[test]
+fn a_companion_is_expected_in_its_folders_until_it_ends_by_itself() {
+    let world = World::new();
+    assert!(!is_any(&world, "/w"));
+    let mut noted = note(&world, &["/w", "/x"], PORT);
+    for (path, is_its) in [("/w", true), ("/x/a", true), ("/", false), ("/wx", false)] {
+        assert_eq!(is_any(&world, path), is_its, "{path}");
+    }
+    assert!(unended::is_any_on(&world.environment(), PORT));
+    assert!(!unended::is_any_on(&world.environment(), PORT + 1));
+    noted.set_roots(&roots(&["/y"])).unwrap();
+    assert!(is_any(&world, "/y") && !is_any(&world, "/w"));
+    noted.end();
+    assert!(!is_any(&world, "/y") && world.files().is_empty());
+}
+
+/// Also one that comes with another order of the folders, or at another port: it is no other workspace.
+#[test]
+fn what_one_that_was_killed_has_noted_is_its_successors() {
+    for (ends, is_left) in [
+        (&["/x", "/w"][..], false),
+        (&["/w", "/x", "/y"], false),
+        (&["/w"], true),
+        (&["/y"], true),
+    ] {
+        let world = World::new();
+        drop(note(&world, &["/w", "/x"], PORT));
+        change(&world, |note| note["pid"] = json!(dead_pid()));
+        assert!(is_any(&world, "/w"), "it was killed");
+        note(&world, ends, PORT + 1).end();
+        assert_eq!(is_any(&world, "/w"), is_left, "{ends:?}");
+    }
+}
+
+#[test]
+fn one_that_ends_leaves_what_a_companion_that_runs_has_noted() {
+    let world = World::new();
+    let former = note(&world, &["/w"], PORT);
+    let _next = note(&world, &["/w"], PORT + 1);
+    former.end();
+    assert!(is_any(&world, "/w"));
+}
+
+#[test]
+fn what_was_noted_in_another_container_or_before_this_start_of_the_machine_says_nothing() {
+    for (name, other) in [("pid", json!(1)), ("net", json!(1)), ("boot", json!("x"))] {
+        let world = World::new();
+        let _noted = note(&world, &["/w"], PORT);
+        change(&world, |note| note["namespaces"][name] = other);
+        assert!(!is_any(&world, "/w"), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_note_is_passed_over() {
+    let world = World::new();
+    note(&world, &["/x"], PORT).end();
+    for (name, content) in [("a.served", ""), ("b.served", "{}"), ("c.served", "[1]")] {
+        fs::write(world.path("run/pillion").join(name), content).unwrap();
+    }
+    assert!(!is_any(&world, "/w"));
+    let noted = note(&world, &["/w"], PORT);
+    assert!(is_any(&world, "/w"));
+    noted.end();
+    assert!(!is_any(&world, "/w"));
+}
