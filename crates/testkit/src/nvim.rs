@@ -1,5 +1,5 @@
-//! Real Neovims with the repository's plugin: without a screen, or in a terminal. Both are watched
-//! and steered through Neovim's own protocol, those in a terminal by keys, too.
+//! Real Neovims with the repository's plugin: with the test as their only user interface, or in a terminal. Both are
+//! watched and steered through Neovim's own protocol, as graphical ones are, those in a terminal by keys, too.
 
 mod rpc;
 mod setup;
@@ -38,7 +38,7 @@ pub struct Nvim {
 /// The place where it runs.
 #[derive(Debug)]
 enum Body {
-    /// Without a screen; what it says goes to the file.
+    /// Without a terminal; what it says goes to the file.
     Headless { child: Child, says: PathBuf },
     /// In a terminal, by the process that draws, which was this one.
     Pane { pane: Pane, pid: u32 },
@@ -61,9 +61,29 @@ impl Nvim {
             left: RefCell::default(),
         };
         nvim.wait_until("Neovim started up", "vim.v.vim_did_enter == 1");
+        nvim.attach_ui();
         nvim.pid = nvim.lua("return vim.fn.getpid()", json!([]));
         nvim.assert_no_errors();
         nvim
+    }
+
+    /// Becomes a user interface of it, whose keys are the person's. It draws for us, too; nobody looks at that.
+    #[track_caller]
+    pub fn attach_ui(&self) {
+        let size = "return { vim.o.columns, vim.o.lines }";
+        let (columns, lines): (u64, u64) = match &*self.body.borrow() {
+            Body::Headless { .. } => self.lua(size, json!([])),
+            // The smallest one counts.
+            Body::Pane { .. } => (1000, 1000),
+        };
+        let options = json!({"rgb": true, "ext_linegrid": true});
+        self.request("nvim_ui_attach", &json!([columns, lines, options]), "a UI");
+    }
+
+    /// Is no user interface of it any more.
+    #[track_caller]
+    pub fn detach_ui(&self) {
+        self.request("nvim_ui_detach", &json!([]), "no UI");
     }
 
     /// Runs Lua code in it, with `args` as its `...`; one that is not an array is the only argument.

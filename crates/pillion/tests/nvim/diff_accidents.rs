@@ -115,7 +115,8 @@ fn what_is_kept_of_an_edited_proposal_is_one_buffer_that_neovim_does_not_quit_ov
     );
     let is_left = "vim.api.nvim_exec('messages', true):find('E37', 1, true) ~= nil \
                    or vim.api.nvim_exec('messages', true):find('E162', 1, true) ~= nil";
-    review.type_until(":qa<CR>", is_left);
+    // The last key answers the prompt after its two messages.
+    review.type_until(":qa<CR><CR>", is_left);
 }
 
 /// The view goes once they are done.

@@ -86,7 +86,8 @@ fn nothing_quits_if_the_acceptance_does_not_count(version: NvimVersion) {
     review.propose(PROPOSED);
     review.type_until("Gomine<Esc>", "vim.bo.modified");
     std::fs::write(&review.path, NEWER).unwrap();
-    review.type_until(":w<CR>:qa<CR>", &said("changed on disk"));
+    // The last key answers the prompt after Neovim's two messages.
+    review.type_until(":w<CR>:qa<CR><CR>", &said("changed on disk"));
     review.world.nvim.wait_until("the view", IN_VIEW);
     review.is_pending(":qa");
     assert_eq!(review.lines().join("\n") + "\n", EDITED);

@@ -216,3 +216,30 @@ fn a_question_that_is_being_answered_keeps_the_focus(version: NvimVersion) {
     review.world.nvim.input(":w<CR>");
     review.is_accepted(PROPOSED);
 }
+
+/// What of the only diff has been on the screen, once what was drawn before has been noted.
+const SIGHT: &str = "vim.cmd.redraw()
+    vim.wait(0)
+    return require('pillion.diff.seen').sight(require('pillion.diff.pending').sorted()[1])";
+
+#[each_neovim]
+fn without_a_user_interface_nothing_is_seen(version: NvimVersion) {
+    let mut review = Review::with(version, INIT);
+    let sight = || review.world.nvim.lua::<Option<Value>>(SIGHT, json!([]));
+    review.world.nvim.detach_ui();
+    review.begin(PROPOSED);
+    review
+        .world
+        .nvim
+        .wait_until("the view", "vim.b.pillion_diff ~= nil");
+    assert_eq!(sight(), None, "before there was one");
+    review.world.nvim.attach_ui();
+    review.world.look();
+    review.world.nvim.detach_ui();
+    let is_hidden = format!("(function() {SIGHT} end)() == nil");
+    review.world.nvim.wait_until("nobody looks", &is_hidden);
+    review.world.nvim.attach_ui();
+    review.world.look();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+}

@@ -53,6 +53,8 @@ fn what_is_no_file_does_not_start_it_and_a_file_does(version: NvimVersion) {
     let home = Home::new();
     home.file("a.txt", "a\n");
     let nvim = setup(version, &home).arg(home.workspace()).headless();
+    // netrw says so much about a page that somebody would have to press a key.
+    nvim.detach_ui();
     for command in [
         "enew",
         "help help",

@@ -117,7 +117,7 @@ local function attach()
       check_later(diff)
     end
   end)
-  seen.attach(pending.of_buffer)
+  seen.attach(group, pending.of_buffer, pending.sorted)
   typed.attach(group, pending.sights, function(kind, buf, argument, is_forced, is_plain)
     local diff = pending.of_buffer(buf)
     if diff and kind == "exit" and is_plain then

@@ -1,5 +1,7 @@
 --- The parts of a proposal that a person has seen: the revision that was drawn, since when it stands there, and its
 --- hunks. Pillion rules what that means for a decision (`diff/decide.lua`).
+---
+--- Neovim draws for nobody, too: without a user interface (`--headless`, after |:detach|) nothing is seen.
 
 local unseen = require("pillion.diff.unseen")
 
@@ -26,13 +28,27 @@ local function note_later(drawn)
   end)
 end
 
---- Looks what is drawn; `find(buf)` gives the pending diff of a buffer.
-function M.attach(find)
+local function has_ui()
+  return #vim.api.nvim_list_uis() > 0
+end
+
+--- Looks what is drawn; `find(buf)` gives the pending diff of a buffer, `all()` gives the pending diffs.
+function M.attach(group, find, all)
+  vim.api.nvim_create_autocmd("UILeave", {
+    group = group,
+    callback = function()
+      vim.schedule(function()
+        if not has_ui() then
+          M.hide(all())
+        end
+      end)
+    end,
+  })
   local drawn = {}
   vim.api.nvim_set_decoration_provider(namespace, {
     on_win = function(_, win, buf)
       local diff = find(buf)
-      if diff then
+      if diff and has_ui() then
         drawn[win] = { diff = diff, revision = diff.revision }
       end
       return false
@@ -54,6 +70,13 @@ end
 
 function M.detach()
   vim.api.nvim_set_decoration_provider(namespace, {})
+end
+
+--- Nobody sees these diffs any more: from when on they are on the screen again is noted when they are drawn.
+function M.hide(diffs)
+  for _, diff in ipairs(diffs) do
+    diff.seen = nil
+  end
 end
 
 --- Has the windows of a proposal drawn anew, even where another revision looks the same.

@@ -5,8 +5,8 @@ local M = {}
 
 local LONG, WIDE, TREE = 1, 2, 3
 
---- The marks before a name for each level of a tree.
-local LEVEL = "| "
+--- The marks before a name for each level of a tree: in a terminal, and in a graphical user interface.
+local LEVELS = { "| ", "│ " }
 
 local function style()
   return vim.w.netrw_liststyle or vim.g.netrw_liststyle or 0
@@ -39,12 +39,21 @@ local function longest_existing(folder, line)
   end
 end
 
-local function level_of(line)
-  local level = 0
-  while line:sub(2 * level + 1, 2 * level + 2) == LEVEL do
-    level = level + 1
+local function without_mark(line)
+  for _, mark in ipairs(LEVELS) do
+    if vim.startswith(line, mark) then
+      return line:sub(#mark + 1)
+    end
   end
-  return level, line:sub(2 * level + 1)
+end
+
+local function level_of(line)
+  local level, rest = 0, without_mark(line)
+  while rest do
+    level, line = level + 1, rest
+    rest = without_mark(line)
+  end
+  return level, line
 end
 
 --- In a tree the folders are those above with fewer levels.
