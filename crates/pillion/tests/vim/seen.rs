@@ -181,3 +181,34 @@ fn of_two_changes_in_a_line_both_are_to_be_seen(version: VimVersion) {
         review.is_accepted_once_seen(&after, &changed);
     }
 }
+
+#[each_vim]
+fn what_is_drawn_for_nobody_is_not_seen(version: VimVersion) {
+    let mut review = Review::set_up(version, |setup| setup.without_screen());
+    review.begin(PROPOSED);
+    for keys in [":w<CR>", ":PillionAccept<CR>"] {
+        review.vim().command("messages clear");
+        review.vim().input(keys);
+        review.vim().wait_said("has not been on the screen yet");
+        review.is_pending(keys);
+        sleep(HELD);
+    }
+}
+
+#[each_vim]
+fn what_was_seen_before_vim_was_suspended_is_looked_at_again(version: VimVersion) {
+    let mut review = Review::new(version);
+    review
+        .vim()
+        .command("autocmd VimResume * let g:is_back = v:true");
+    review.propose(PROPOSED);
+    // Nobody stops what is no job of a shell: it goes on at once.
+    review.vim().input_until("<C-z>", "exists('g:is_back')");
+    review.vim().input(":w<CR>");
+    review.vim().wait_said("just opened");
+    review.is_pending("a suspension");
+    sleep(HELD);
+    review.look();
+    review.vim().input(":w<CR>");
+    review.is_accepted(PROPOSED);
+}

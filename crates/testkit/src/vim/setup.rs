@@ -30,6 +30,7 @@ pub struct VimSetup {
     env: Env,
     cwd: PathBuf,
     size: Size,
+    has_screen: bool,
 }
 
 impl VimSetup {
@@ -53,6 +54,7 @@ impl VimSetup {
                 .with("VIMRUNTIME", &runtime),
             cwd: home.workspace(),
             size: Size::new(120, 30),
+            has_screen: true,
         }
     }
 
@@ -100,6 +102,13 @@ impl VimSetup {
         self
     }
 
+    /// Has it take keys from its terminal, and draw for nobody.
+    #[must_use]
+    pub fn without_screen(mut self) -> VimSetup {
+        self.has_screen = false;
+        self
+    }
+
     /// With this `vimrc` and with what is installed in the home, as people have it. `$VIM` in it is the folder of
     /// Vim's scripts.
     #[must_use]
@@ -129,11 +138,15 @@ impl VimSetup {
         let listener = UnixListener::bind(&socket).expect("the folder is ours");
         let vimrc = self.folder.join("vimrc");
         fs::write(&vimrc, self.settings(&socket)).expect("the folder is ours");
-        let mut command = vec![
+        let mut command: Vec<OsString> = Vec::new();
+        if !self.has_screen {
+            command.extend(["sh", "-c", "exec \"$0\" \"$@\" >/dev/null"].map(OsString::from));
+        }
+        command.extend([
             self.program.into_os_string(),
             "-u".into(),
             vimrc.into_os_string(),
-        ];
+        ]);
         command.extend(self.arguments);
         let name = self.folder.file_name().expect("it has a name");
         let name = name.to_str().expect("it is a word and a number");

@@ -1,7 +1,8 @@
 --- The parts of a proposal that a person has seen: the revision that was drawn, since when it stands there, and its
 --- hunks. Pillion rules what that means for a decision (`diff/decide.lua`).
 ---
---- Neovim draws for nobody, too: without a user interface (`--headless`, after |:detach|) nothing is seen.
+--- Neovim draws for nobody, too: without a user interface (`--headless`, after |:detach|), and while it is suspended,
+--- nothing is seen.
 
 local unseen = require("pillion.diff.unseen")
 
@@ -34,16 +35,22 @@ end
 
 --- Looks what is drawn; `find(buf)` gives the pending diff of a buffer, `all()` gives the pending diffs.
 function M.attach(group, find, all)
+  local function hide()
+    for _, diff in ipairs(all()) do
+      diff.seen = nil
+    end
+  end
   vim.api.nvim_create_autocmd("UILeave", {
     group = group,
     callback = function()
       vim.schedule(function()
         if not has_ui() then
-          M.hide(all())
+          hide()
         end
       end)
     end,
   })
+  vim.api.nvim_create_autocmd("VimSuspend", { group = group, callback = hide })
   local drawn = {}
   vim.api.nvim_set_decoration_provider(namespace, {
     on_win = function(_, win, buf)
@@ -70,13 +77,6 @@ end
 
 function M.detach()
   vim.api.nvim_set_decoration_provider(namespace, {})
-end
-
---- Nobody sees these diffs any more: from when on they are on the screen again is noted when they are drawn.
-function M.hide(diffs)
-  for _, diff in ipairs(diffs) do
-    diff.seen = nil
-  end
 end
 
 --- Has the windows of a proposal drawn anew, even where another revision looks the same.

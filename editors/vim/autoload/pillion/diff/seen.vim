@@ -1,7 +1,8 @@
 vim9script
 
 # The parts of a proposal that a person has seen: the revision that was drawn, since when it stands there, and the hunks
-# that have been on the screen. What its windows show counts as drawn when Vim waits for a key (|SafeState|).
+# that have been on the screen. What its windows show counts as drawn when Vim waits for a key (|SafeState|), unless it
+# draws for nobody: its output is no terminal, or somebody else's while it is suspended.
 
 import autoload './pending.vim'
 import autoload './unseen.vim'
@@ -21,6 +22,10 @@ def IsVisible(diff: dict<any>): bool
   return index(tabpagebuflist(), diff.right) >= 0
 enddef
 
+def HasScreen(): bool
+  return has('gui_running') || has('ttyout')
+enddef
+
 # The proposal's text was put into its buffer.
 export def Begin(diff: dict<any>)
   unseen.Begin(diff)
@@ -29,6 +34,9 @@ enddef
 
 # The screen was drawn just now: what is on it counts from here on.
 export def Note()
+  if !HasScreen()
+    return
+  endif
   for diff in pending.Sorted()
     if !IsVisible(diff)
       continue
@@ -44,6 +52,13 @@ export def Note()
       endfor
       diff.all_seen = empty(unseen.Hunks(diff)) ? tick : 0
     endif
+  endfor
+enddef
+
+# Nobody sees any of it now.
+def Hide()
+  for diff in pending.Sorted()
+    diff.seen_revision = 0
   endfor
 enddef
 
@@ -105,6 +120,7 @@ export def Attach()
   augroup PillionSeen
     autocmd!
     autocmd SafeState,SafeStateAgain * Note()
+    autocmd VimSuspend * Hide()
   augroup END
 enddef
 
