@@ -144,8 +144,21 @@ impl Item {
     /// The decision.
     pub fn state(&self) -> &'static str {
         match self {
-            Self::Entry(entry) => entry.state.name(),
+            Self::Entry(entry) => entry.shown_state(),
             Self::Change(it) => it.judged.judgement.name(),
+        }
+    }
+
+    /// What came of it, and the first words of what the person said to the agent: what stands after the name of the file.
+    pub fn remark(&self) -> String {
+        let outcome = match self {
+            Self::Entry(entry) => entry.shown_outcome(),
+            Self::Change(_) => None,
+        };
+        let outcome = outcome.map_or_else(String::new, |it| format!(", {it}"));
+        match self.reason() {
+            reason if reason.is_empty() => outcome,
+            reason => format!("{outcome}: {reason}"),
         }
     }
 
@@ -228,6 +241,9 @@ impl Entry {
     /// The facts about it beside the texts, in lines with `# `.
     fn remarks(&self) -> String {
         let mut text = String::new();
+        if let Some(outcome) = self.shown_outcome() {
+            text += &format!("# {outcome}\n");
+        }
         if let Some((place, of)) = self.proposal.set {
             text += &format!("# {place} of {of} files\n");
         }

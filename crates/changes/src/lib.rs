@@ -38,7 +38,7 @@ mod typed;
 
 pub use deciding::{Act, DecideError, Decided, Deciding, Words};
 pub use kept::Kept;
-pub use log::{Entry, EntryRef, EntryState};
+pub use log::{Entry, EntryRef, EntryState, WriteOutcome};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};

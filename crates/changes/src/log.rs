@@ -38,6 +38,9 @@ pub struct Entry {
     /// The process in which it is pending; none once it is not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pending_in: Option<u32>,
+    /// What came of it, if it was accepted and that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub outcome: Option<WriteOutcome>,
     /// True if this was offered to the person again, or if a later proposal of the file was decided: it is not offered again.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_closed: bool,
@@ -78,6 +81,40 @@ pub enum EntryState {
     Undecided,
 }
 
+/// What came of a text that was accepted: a fact of its own, which is known later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "camelCase")]
+pub enum WriteOutcome {
+    /// The file has it.
+    Written,
+    /// The agent wrote another text.
+    WrittenDifferently,
+    /// The file is as it was.
+    NotWritten {
+        /// The reason, as a few words.
+        why: String,
+    },
+}
+
+impl WriteOutcome {
+    /// Its name in words.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::WrittenDifferently => "written differently",
+            Self::NotWritten { .. } => "not written",
+        }
+    }
+
+    /// The reason why nothing was written.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::NotWritten { why } => Some(why),
+            Self::Written | Self::WrittenDifferently => None,
+        }
+    }
+}
+
 impl EntryState {
     /// Its name in words.
     pub fn name(self) -> &'static str {
@@ -99,6 +136,20 @@ impl Entry {
     /// The text after: what was accepted, what the person has made of it, or what was rejected.
     pub fn after(&self) -> &FileState {
         self.edited.as_ref().unwrap_or(&self.proposal.proposed)
+    }
+
+    /// Its state in words. What was not written is not called accepted.
+    pub fn shown_state(&self) -> &'static str {
+        match &self.outcome {
+            Some(outcome @ WriteOutcome::NotWritten { .. }) => outcome.name(),
+            _ => self.state.name(),
+        }
+    }
+
+    /// What came of it, in the words that stand beside its state; none if nothing is known.
+    pub fn shown_outcome(&self) -> Option<&str> {
+        let outcome = self.outcome.as_ref()?;
+        Some(outcome.why().unwrap_or(outcome.name()))
     }
 
     /// The names of the texts that it needs.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use pillion_discovery::kept_text;
 use pillion_protocol::diff::on_behalf;
 use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{Loss, LostOutcome, LostText};
+use pillion_view::{DiffId, Loss, LostOutcome, LostText};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
@@ -31,6 +31,8 @@ pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
 /// An accepted text that no agent takes any more.
 #[derive(PartialEq, Eq)]
 pub(crate) struct Lost {
+    /// The diff that was accepted, if it was.
+    pub(crate) of: Option<DiffId>,
     /// As people are shown it.
     pub(crate) agent: Dialect,
     pub(crate) file_path: String,
@@ -40,6 +42,17 @@ pub(crate) struct Lost {
     pub(crate) how: Loss,
     /// The view in which the person wrote it, if they are to be told there.
     pub(crate) view: Option<ViewId>,
+}
+
+/// The end of a text that seemed lost.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The diff that was accepted, if it was.
+    pub(crate) of: Option<DiffId>,
+    /// The view that is to tell the person.
+    pub(crate) view: Option<ViewId>,
+    /// What they are told; nothing, if the file has it: then it was taken after all.
+    pub(crate) lost: Option<LostOutcome>,
 }
 
 /// The ways to two disks: one that hangs does not keep the other from being used.
@@ -56,7 +69,7 @@ struct Disks {
 pub(crate) struct Losses {
     places: Arc<[PathBuf]>,
     disks: Disks,
-    keeping: JoinSet<Option<(Option<ViewId>, LostOutcome)>>,
+    keeping: JoinSet<Told>,
 }
 
 impl Losses {
@@ -83,11 +96,11 @@ impl Losses {
         self.keeping.is_empty()
     }
 
-    /// The next one to report, and the view that is to report it; none when nothing is being kept. Cancel-safe.
-    pub(crate) async fn next(&mut self) -> Option<(Option<ViewId>, LostOutcome)> {
+    /// The next one to report; none when nothing is being kept. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Option<Told> {
         while let Some(kept) = self.keeping.join_next().await {
-            if let Ok(Some(lost)) = kept {
-                return Some(lost);
+            if let Ok(told) = kept {
+                return Some(told);
             }
         }
         None
@@ -101,6 +114,7 @@ impl Lost {
             return None;
         };
         Some(Self {
+            of: delivery.id,
             agent: on_behalf::shown(agent, delivery.on_behalf_of),
             file_path: delivery.file_path,
             content: Arc::unwrap_or_clone(content),
@@ -110,12 +124,14 @@ impl Lost {
         })
     }
 
-    /// Keeps the text. Nothing, if the file has it: then it was taken after all.
-    async fn keep(
-        self,
-        places: Arc<[PathBuf]>,
-        disks: Disks,
-    ) -> Option<(Option<ViewId>, LostOutcome)> {
+    /// Keeps the text, unless the file has it.
+    async fn keep(self, places: Arc<[PathBuf]>, disks: Disks) -> Told {
+        let (of, view) = (self.of, self.view);
+        let lost = self.keep_unwritten(places, disks).await;
+        Told { of, view, lost }
+    }
+
+    async fn keep_unwritten(self, places: Arc<[PathBuf]>, disks: Disks) -> Option<LostOutcome> {
         let lost = Arc::new(self);
         let checking = Arc::clone(&lost);
         let checked = disks.checks.run(move || checking.is_written());
@@ -123,7 +139,6 @@ impl Lost {
             return None;
         }
         let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
-        let view = lost.view;
         let text = if lost.is_kept {
             let place = places.first().map(PathBuf::as_path);
             let silent = kept_text::silent(place.unwrap_or(Path::new("")));
@@ -133,13 +148,12 @@ impl Lost {
         } else {
             LostText::AsProposed
         };
-        let outcome = LostOutcome {
+        Some(LostOutcome {
             agent,
             how,
             path,
             text,
-        };
-        Some((view, outcome))
+        })
     }
 
     fn is_written(&self) -> bool {

@@ -16,13 +16,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_changes::WriteOutcome;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, duration, memory};
 use pillion_view::ask::Focus;
-use pillion_view::{
-    Answering, CloseReason, Compares, DiffId, LostOutcome, ProposalKey, Proposed, Told,
-};
+use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Told};
 use tokio::sync::mpsc;
 
 use self::hooks::HeldHook;
@@ -38,9 +37,8 @@ use crate::feedback::{Feedback, Remark};
 use crate::gate::Gate;
 use crate::guards::Guards;
 use crate::hooked::Hooked;
-use crate::ids::ViewId;
 use crate::judging::Judging;
-use crate::lost::{KEPT_WITHIN, Losses, Lost};
+use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
 use crate::questions::{AskedBeside, Questions};
@@ -54,7 +52,7 @@ use crate::unhooked::Unhooked;
 use crate::views::Views;
 use crate::wake::Wakers;
 use crate::weighing::Weighing;
-use crate::written::Written;
+use crate::written::{self, CameOf, Written};
 
 /// The interval at which what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -385,9 +383,8 @@ impl MainLoop {
                     let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
                     !is_delivered || !diffs.names(session, |_| true).is_empty()
                 };
-                if let Some(lost) = self.written.looked(number, found, is_busy, now) {
-                    self.losses.add(lost);
-                }
+                let came_of = self.written.looked(number, found, is_busy, now);
+                self.came_of(came_of);
             }
             Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
             Event::Shown(view, key, result) => {
@@ -556,7 +553,8 @@ impl MainLoop {
                     } else if self.sessions.agent(&session) == Some(Dialect::Script) {
                         self.asking.command_accepted(&delivery.file_path);
                     }
-                    let is_approved = self.approve_question(&session, accepted.as_ref());
+                    let awaited = accepted.as_ref().filter(|it| it.is_told);
+                    let is_approved = self.approve_question(&session, awaited);
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
@@ -572,15 +570,13 @@ impl MainLoop {
                         }
                         let now = Instant::now();
                         self.unhooked.may_have_stirred(now);
-                        if let Some(accepted) = &accepted {
+                        if let Some(accepted) = awaited {
                             self.turns.accepted(accepted);
                             self.note_edits(accepted, proposed);
                         }
                         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
                         let former = accepted.and_then(|it| self.written.follow(it, now));
-                        if let Some(lost) = former {
-                            self.losses.add(lost);
-                        }
+                        self.came_of(former);
                     }
                     let is_hooked = self.asking.is_hooked(&session);
                     if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
@@ -613,9 +609,27 @@ impl MainLoop {
         }
     }
 
-    fn report_lost(&mut self, (view, lost): (Option<ViewId>, LostOutcome)) {
-        tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "never received");
-        self.views.send_lost(view, lost);
+    /// This came of an acceptance, if that is known.
+    fn came_of(&mut self, came_of: Option<CameOf>) {
+        match came_of {
+            Some(CameOf::Known(id, outcome)) => self.recording.came_of(id, outcome),
+            Some(CameOf::Lost(lost)) => self.losses.add(lost),
+            None => {}
+        }
+    }
+
+    fn report_lost(&mut self, lost::Told { of, view, lost }: lost::Told) {
+        if let Some(id) = of {
+            let how = lost
+                .as_ref()
+                .map(|it| written::outcome_of(it.how, it.agent));
+            let outcome = how.unwrap_or(WriteOutcome::Written);
+            self.recording.came_of(id, outcome);
+        }
+        if let Some(lost) = lost {
+            tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "not written");
+            self.views.send_lost(view, lost);
+        }
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {

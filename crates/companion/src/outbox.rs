@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, IdeContext, Note, Outcome};
 use pillion_system::lock;
+use pillion_view::DiffId;
 use tokio::sync::watch;
 
 use crate::ids::RequestId;
@@ -49,6 +50,8 @@ pub(crate) struct Mention {
 /// An outcome on its way to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Delivery {
+    /// The diff that was decided; none if another proposal took its place.
+    pub(crate) id: Option<DiffId>,
     pub(crate) file_path: String,
     /// The call of the agent's own that waits for it, and that it answers; without one it is a
     /// notification.
@@ -81,6 +84,7 @@ impl Delivery {
     /// The answer to a call for whose proposal another one came.
     pub(crate) fn rejection(file_path: String, tab: Tab, stand_in: Option<Arc<StandIn>>) -> Self {
         Self {
+            id: None,
             file_path,
             tab: Some(tab),
             outcome: Outcome::Rejected,

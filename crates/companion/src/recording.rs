@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
-use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally};
+use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, WriteOutcome};
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::{AgentProcess, Dialect};
 use pillion_system::Worker;
@@ -375,6 +375,11 @@ impl Recording {
             session: self.sessions.get(session).copied(),
         };
         self.order_with(bytes, move |recorder| recorder.decided(id.0, decided));
+    }
+
+    /// This came of what a person has accepted.
+    pub(crate) fn came_of(&self, id: DiffId, outcome: WriteOutcome) {
+        self.order_with(0, move |recorder| recorder.came_of(id.0, outcome));
     }
 
     /// A proposal is shown no longer.

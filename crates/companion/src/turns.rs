@@ -253,6 +253,9 @@ mod tests {
         let content = Arc::new(content.to_owned());
         let as_written = as_written.map(|text| Arc::new(text.to_owned()));
         Accepted {
+            id: pillion_view::DiffId(1),
+            deletes: false,
+            is_told: true,
             session: session(),
             agent: Dialect::GeminiCli,
             file_path: path.to_str().unwrap().to_owned(),

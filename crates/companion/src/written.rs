@@ -1,4 +1,4 @@
-//! Checks that an agent wrote what was accepted. Some releases write something else, and some nothing: what
+//! Checks that an agent wrote what was accepted, so that the log says what came of it. Some releases write something else, and some nothing: what
 //! stands on the disk a moment later is compared with what the person accepted, and if it is not that,
 //! the person hears of it and the accepted text is kept. Without I/O: time and what was seen come in.
 
@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use pillion_changes::WriteOutcome;
 use pillion_protocol::Dialect;
 use pillion_text::fingerprint;
-use pillion_view::{Loss, Original, Stamp};
+use pillion_view::{DiffId, Loss, Original, Stamp};
 
 use crate::line_endings::decoded;
 use crate::lost::Lost;
@@ -39,6 +40,8 @@ const MAX_FOLLOWED: usize = 256;
 /// An accepted text that the agent is to write.
 #[derive(Clone)]
 pub(crate) struct Accepted {
+    /// The diff that was decided.
+    pub(crate) id: DiffId,
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
     /// As the agent spells it.
@@ -53,6 +56,20 @@ pub(crate) struct Accepted {
     pub(crate) is_edited: bool,
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
+    /// True if the file is to be deleted.
+    pub(crate) deletes: bool,
+    /// True if the person is told if it is not written. What an agent whose hook asks writes, and when, is its own matter: that
+    /// goes into the log only.
+    pub(crate) is_told: bool,
+}
+
+/// What came of an acceptance.
+#[derive(Debug)]
+pub(crate) enum CameOf {
+    /// It is known, and nobody needs to be told.
+    Known(DiffId, WriteOutcome),
+    /// The person is told, unless the file has it by then.
+    Lost(Lost),
 }
 
 /// The fingerprints of the forms in which a text may be written. They are computed when they are first asked for: to do it for
@@ -98,7 +115,7 @@ impl Written {
     /// The agent gets this acceptance. It takes the place of an earlier one of the same file; of that the person
     /// must hear, if something else was written, or nothing for so long that nothing will be: old releases write
     /// only one of several changes of a turn, and say so to their model alone.
-    pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<Lost> {
+    pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<CameOf> {
         let former = self.forget(&accepted.session, &accepted.file_path);
         let former = former.filter(|former| former.is_over(&accepted, now));
         if self.followed.len() >= MAX_FOLLOWED {
@@ -113,7 +130,7 @@ impl Written {
             found: Found::Unknown,
             due: Some(now + LOOKS[0]),
         });
-        former.and_then(Followed::failed)
+        former.and_then(Followed::ended)
     }
 
     /// An acceptance did not reach the agent: what becomes of this file is not its matter.
@@ -121,10 +138,11 @@ impl Written {
         drop(self.forget(session, file_path));
     }
 
-    /// An agent's hook says itself that this file is not written.
-    pub(crate) fn withdraw_all(&mut self, file: &Path) {
-        self.followed
-            .retain(|it| Path::new(&it.accepted.file_path) != file);
+    /// An agent's hook says itself that this file is not written. Returns the diffs that were accepted.
+    pub(crate) fn withdraw_all(&mut self, file: &Path) -> Vec<DiffId> {
+        let is_its = |it: &mut Followed| Path::new(&it.accepted.file_path) == file;
+        let withdrawn = self.followed.extract_if(.., is_its);
+        withdrawn.map(|it| it.accepted.id).collect()
     }
 
     fn forget(&mut self, session: &SessionId, file_path: &str) -> Option<Followed> {
@@ -135,10 +153,10 @@ impl Written {
         Some(self.followed.remove(at))
     }
 
-    /// Returns true if no writing is awaited.
+    /// Returns true if no writing is awaited of which the person is told.
     #[cfg(unix)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.followed.is_empty()
+        self.followed.iter().all(|it| !it.accepted.is_told)
     }
 
     /// Returns the time at which [`Written::elapse`] wants to be called.
@@ -158,21 +176,20 @@ impl Written {
     }
 
     /// A file was looked at. `is_busy` tells whether the session has other changes that nobody has decided on. Returns what
-    /// the person must hear of, if this is the end.
+    /// came of it, if this is the end.
     pub(crate) fn looked(
         &mut self,
         number: u64,
         found: Found,
         is_busy: impl FnOnce(&SessionId) -> bool,
         now: Instant,
-    ) -> Option<Lost> {
+    ) -> Option<CameOf> {
         let at = self.followed.iter().position(|it| it.number == number)?;
         let it = &mut self.followed[at];
-        if found == Found::Accepted {
-            self.followed.remove(at);
-            return None;
-        }
         it.found = found;
+        if found == Found::Accepted {
+            return self.followed.remove(at).ended();
+        }
         it.looks += 1;
         let is_written = found == Found::Other && now >= it.since + IS_WRITTEN;
         if let Some(next) = LOOKS.get(it.looks)
@@ -185,7 +202,7 @@ impl Written {
             it.due = Some(now + BUSY_PAUSE);
             return None;
         }
-        self.followed.remove(at).failed()
+        self.followed.remove(at).ended()
     }
 }
 
@@ -202,22 +219,38 @@ impl Followed {
         }
     }
 
-    /// Returns what the person must hear of, if the file is left like this.
-    fn failed(self) -> Option<Lost> {
+    /// Returns what came of it, if the file is left like this.
+    fn ended(self) -> Option<CameOf> {
+        let accepted = self.accepted;
+        let id = accepted.id;
         let how = match self.found {
-            Found::Accepted | Found::Unknown => return None,
+            Found::Unknown => return None,
+            Found::Accepted => return Some(CameOf::Known(id, WriteOutcome::Written)),
             Found::Unchanged => Loss::Unwritten,
             Found::Other => Loss::Different,
         };
-        let accepted = self.accepted;
-        Some(Lost {
+        if !accepted.is_told {
+            return Some(CameOf::Known(id, outcome_of(how, accepted.agent)));
+        }
+        Some(CameOf::Lost(Lost {
+            of: Some(id),
             agent: accepted.agent,
             file_path: accepted.file_path,
             content: Arc::unwrap_or_clone(accepted.content),
             is_kept: accepted.is_edited || how == Loss::Different,
             how,
             view: None,
-        })
+        }))
+    }
+}
+
+/// What came of a text that was accepted, and lost like this by its agent.
+pub(crate) fn outcome_of(how: Loss, agent: Dialect) -> WriteOutcome {
+    match how {
+        Loss::Different => WriteOutcome::WrittenDifferently,
+        how => WriteOutcome::NotWritten {
+            why: how.why(agent),
+        },
     }
 }
 
@@ -258,6 +291,9 @@ impl Accepted {
         };
         let is_here = path.parent().is_some_and(Path::is_dir);
         match (&original.text, &original.stamp) {
+            (None, None) if self.deletes && is_here => Found::Accepted,
+            (Some(_), stamp) if self.deletes && *stamp == self.before => Found::Unchanged,
+            (Some(_), _) if self.deletes => Found::Other,
             (Some(text), _) if self.is(text) => Found::Accepted,
             (None, _) if !is_here => Found::Unknown,
             (_, stamp) if *stamp == self.before => Found::Unchanged,
@@ -292,6 +328,7 @@ mod tests {
 
     fn accepted(path: &Path, content: &str) -> Accepted {
         Accepted {
+            id: DiffId(1),
             session: "s".into(),
             agent: Dialect::ClaudeCode,
             file_path: path.to_str().unwrap().to_owned(),
@@ -300,6 +337,16 @@ mod tests {
             fingerprints: Fingerprints::of([]),
             is_edited: false,
             before: Stamp::of(path),
+            deletes: false,
+            is_told: true,
+        }
+    }
+
+    /// How it is lost.
+    fn lost(came_of: Option<CameOf>) -> Option<Lost> {
+        match came_of? {
+            CameOf::Lost(lost) => Some(lost),
+            CameOf::Known(..) => None,
         }
     }
 
@@ -311,7 +358,7 @@ mod tests {
             let now = written.due()?;
             for (number, _) in written.elapse(now) {
                 assert_eq!(written.due(), None, "nobody waits for a look");
-                let lost = written.looked(number, *found, |_| is_busy, now);
+                let lost = lost(written.looked(number, *found, |_| is_busy, now));
                 if let Some(lost) = lost {
                     assert_eq!(written.due(), None);
                     return Some((lost.how, lost.is_kept, now - start));
@@ -364,7 +411,7 @@ mod tests {
             }
             let former = written.follow(first(), now);
             assert_eq!(
-                former.map(|lost| lost.how),
+                lost(former).map(|lost| lost.how),
                 expected.filter(|_| found == Found::Other)
             );
             written.withdraw(&"s".into(), "/w/a");
@@ -398,7 +445,11 @@ mod tests {
                 ..accepted(&file, "y")
             };
             let former = written.follow(next, start + after);
-            assert_eq!(former.map(|lost| lost.how), expected, "{found:?} {after:?}");
+            assert_eq!(
+                lost(former).map(|lost| lost.how),
+                expected,
+                "{found:?} {after:?}"
+            );
         }
     }
 

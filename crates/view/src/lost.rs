@@ -42,24 +42,34 @@ pub struct LostOutcome {
     pub text: LostText,
 }
 
+impl Loss {
+    /// The reason in a few words, of a text that this agent was to write.
+    pub fn why(self, agent: Dialect) -> String {
+        let agent = agent.display_name();
+        match self {
+            Self::DecidedElsewhere => "it was decided in another window".to_owned(),
+            Self::FileChanged => "the file changed again".to_owned(),
+            Self::Undelivered => format!("{agent} never received it"),
+            Self::Unused => format!("{agent} does not use it"),
+            Self::Unwritten => format!("{agent} did not write it"),
+            Self::Different => format!("{agent} wrote something else"),
+            Self::Inexpressible => format!("{agent} has no way to write it"),
+        }
+    }
+}
+
 /// One sentence, what matters most first: editors cut what is long.
 impl fmt::Display for LostOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (agent, path) = (self.agent.display_name(), self.path.display());
-        let (why, it) = match self.how {
-            Loss::Undelivered => ("never received what you accepted for", "never received it"),
-            Loss::Unused => ("does not use your edits of", "does not use it"),
+        let why = match self.how {
+            Loss::Undelivered => "never received what you accepted for",
+            Loss::Unused => "does not use your edits of",
             // Below: they are not about the agent.
-            Loss::DecidedElsewhere | Loss::FileChanged => ("does not use", "does not use it"),
-            Loss::Unwritten => ("did not write what you accepted for", "did not write it"),
-            Loss::Different => (
-                "did not write exactly what you accepted for",
-                "wrote something else",
-            ),
-            Loss::Inexpressible => (
-                "has no way to write what you accepted for",
-                "has no way to write it",
-            ),
+            Loss::DecidedElsewhere | Loss::FileChanged => "does not use",
+            Loss::Unwritten => "did not write what you accepted for",
+            Loss::Different => "did not write exactly what you accepted for",
+            Loss::Inexpressible => "has no way to write what you accepted for",
         };
         let what = match self.how {
             Loss::DecidedElsewhere => format!("{path} was decided in another window"),
@@ -73,7 +83,8 @@ impl fmt::Display for LostOutcome {
             }
             LostText::NotKept(error) => write!(
                 f,
-                "your text for {path} is lost: {agent} {it}, and it could not be saved: {error}"
+                "your text for {path} is lost: {}, and it could not be saved: {error}",
+                self.how.why(self.agent)
             ),
         }
     }

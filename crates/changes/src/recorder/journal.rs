@@ -10,7 +10,7 @@ use pillion_system::clock;
 use pillion_text::{Text, merge};
 
 use super::Recorder;
-use crate::log::{Entry, EntryState, Proposal};
+use crate::log::{Entry, EntryRef, EntryState, Proposal, WriteOutcome};
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 
@@ -65,7 +65,12 @@ pub struct Offer {
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     pending: BTreeMap<u64, Pending>,
+    /// The entries of the latest that were accepted, by the numbers of the proposals.
+    accepted: BTreeMap<u64, EntryRef>,
 }
+
+/// So many entries wait for what comes of them.
+const MAX_ACCEPTED: usize = 1000;
 
 #[derive(Debug)]
 struct Pending {
@@ -181,6 +186,7 @@ impl Recorder {
             notes: Vec::new(),
             edited: Some(edited),
             pending_in: Some(process::id()),
+            outcome: None,
             is_closed: false,
         };
         let entry = match own {
@@ -237,6 +243,12 @@ impl Recorder {
             }
         }
         let entry = entry?;
+        if entry.state != EntryState::Rejected {
+            self.journal.accepted.insert(id, entry.name());
+            if self.journal.accepted.len() > MAX_ACCEPTED {
+                self.journal.accepted.pop_first();
+            }
+        }
         for draft in pending.drafts {
             self.end_draft(draft.entry, Some(&entry))?;
         }
@@ -247,6 +259,23 @@ impl Recorder {
         }
         self.tidy_now_and_then();
         Ok(())
+    }
+
+    /// This came of what a person has accepted. It stands in the entry of the decision.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn came_of(&mut self, id: u64, outcome: WriteOutcome) -> Result<(), StoreError> {
+        let Some(name) = self.journal.accepted.get(&id) else {
+            return Ok(());
+        };
+        let mut entry = match self.store.entry(*name) {
+            // Nobody is to be told what was forgotten.
+            Err(StoreError::NoEntry(_)) => return Ok(()),
+            entry => entry?,
+        };
+        entry.outcome = Some(outcome);
+        self.store.save_entry(&entry)
     }
 
     /// Puts a decision into the log.
@@ -278,6 +307,7 @@ impl Recorder {
             notes: decided.notes,
             edited,
             pending_in: None,
+            outcome: None,
             is_closed: true,
         })
     }

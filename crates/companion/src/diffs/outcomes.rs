@@ -51,6 +51,7 @@ impl<C> Diffs<C> {
         let (proposal, notes) = (entry.proposal, entry.notes.unwrap_or_default());
         let proposed = is_edited.then_some(proposal.proposed);
         let delivery = Delivery {
+            id: Some(id),
             file_path: proposal.file_path,
             tab: proposal.tab,
             outcome: outcome.for_agent(proposal.agent),
@@ -79,6 +80,7 @@ impl<C> Diffs<C> {
         let is_unused = proposal.tab.is_some() && *content != *proposal.proposed;
         is_unused.then(|| {
             Action::Lose(Lost {
+                of: None,
                 agent: proposal.shown_agent(),
                 file_path: proposal.file_path.clone(),
                 content: content.to_owned(),
@@ -126,6 +128,7 @@ impl<C> Diffs<C> {
         let proposal = self.entries.remove(id)?.proposal;
         let is_edited = *content != *proposal.proposed;
         Some(Action::Lose(Lost {
+            of: None,
             agent: proposal.shown_agent(),
             file_path: proposal.file_path,
             content,
@@ -146,8 +149,8 @@ impl<C> Entry<C> {
         (*content != **proposed).then_some(why)
     }
 
-    /// Returns the text that the agent is to write, if it is one that writes: Pillion's own commands do that themselves. An
-    /// agent whose hook asks is followed only where it may refuse: what it writes when is its own matter.
+    /// Returns the text that is to be written, by the agent or by a command of Pillion's. Of an agent whose hook asks, the person
+    /// hears only where it may refuse.
     fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
         let Outcome::Accepted { content, .. } = outcome else {
             return None;
@@ -155,12 +158,13 @@ impl<C> Entry<C> {
         let proposal = &self.proposal;
         // A notebook is more than the text of its cell, and a command is no file.
         let may_refuse = || proposal.shown_agent().refuses_changed_file() && self.has_changed();
-        let is_written = proposal.agent != Dialect::Script || may_refuse();
+        let is_told = proposal.agent != Dialect::Script || may_refuse();
         let before = match proposal.agent {
             Dialect::Script => self.decided.as_ref()?.on_disk.stamp.as_ref(),
             _ => self.stamp_before(),
         };
-        (is_written && proposal.stand_in.is_none()).then(|| Accepted {
+        proposal.stand_in.is_none().then(|| Accepted {
+            id: self.key.id,
             session: proposal.session.clone(),
             agent: proposal.shown_agent(),
             file_path: proposal.file_path.clone(),
@@ -169,6 +173,8 @@ impl<C> Entry<C> {
             fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
             is_edited,
             before: before.cloned(),
+            deletes: proposal.deletes,
+            is_told,
         })
     }
 

@@ -24,6 +24,7 @@ use crate::diffs::{PendingDiff, SettleRequest};
 use crate::discovery::Order;
 use crate::event::{Acted, Caller, Listing};
 use crate::feedback::Remark;
+use crate::written;
 
 impl MainLoop {
     /// The diffs that are pending, once every acceptance that has begun is decided or refused.
@@ -93,8 +94,11 @@ impl MainLoop {
 
     /// An accepted text is not written after all: the person is told.
     pub(crate) fn lost(&mut self, Lost(lost): Lost) {
-        self.written.withdraw_all(&lost.path);
-        self.report_lost((None, lost));
+        for id in self.written.withdraw_all(&lost.path) {
+            let outcome = written::outcome_of(lost.how, lost.agent);
+            self.recording.came_of(id, outcome);
+        }
+        self.views.send_lost(None, lost);
     }
 
     /// This is an agent's process, as its hook says.

@@ -155,6 +155,7 @@ impl MainLoop {
         }
         for Leftover { view, diff, text } in closed.leftovers {
             self.losses.add(Lost {
+                of: None,
                 agent: diff.shown_agent(),
                 file_path: diff.path.to_string_lossy().into_owned(),
                 content: text,

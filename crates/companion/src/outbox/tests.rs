@@ -8,6 +8,7 @@ fn rejected(path: &str) -> Option<Push> {
 
 fn rejection(path: &str) -> Delivery {
     Delivery {
+        id: None,
         tab: None,
         file_path: path.into(),
         outcome: Outcome::Rejected,
@@ -21,6 +22,7 @@ fn rejection(path: &str) -> Delivery {
 
 fn accepted(path: &str, is_edited: bool) -> Delivery {
     Delivery {
+        id: None,
         tab: None,
         file_path: path.into(),
         outcome: Outcome::accepted("x"),

@@ -263,7 +263,7 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
         id: entry.name().to_string(),
         turn: kept.turn.number,
         path: entry.proposal.path.to_string_lossy(),
-        state: entry.state.name(),
+        state: entry.shown_state(),
         by: None,
         moved_from: None,
         added: counted.map(|(added, _)| added),

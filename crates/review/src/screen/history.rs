@@ -54,7 +54,7 @@ fn row<'a>(past: &Past, is_chosen: bool, width: usize, theme: &Theme) -> Line<'a
     let (item, style) = (&past.item, Style::default());
     let state = match item.state() {
         "accepted" | "kept" => theme.good,
-        "not decided" => theme.warning,
+        "not decided" | "not written" => theme.warning,
         _ => style,
     };
     let mark = match is_chosen {
@@ -62,12 +62,9 @@ fn row<'a>(past: &Past, is_chosen: bool, width: usize, theme: &Theme) -> Line<'a
         false => Span::raw("  "),
     };
     let shown = visible::one_line(&item.shown().to_string_lossy());
-    let reason = match item.reason() {
-        reason if reason.is_empty() => String::new(),
-        reason => format!(": {reason}"),
-    };
+    let remark = item.remark();
     let room = width.saturating_sub(BEFORE_NAME);
-    let rest = visible::one_line(&format!("  {}{reason}", past.agent));
+    let rest = visible::one_line(&format!("  {}{remark}", past.agent));
     let shown = visible::tail(
         &shown,
         room.saturating_sub(visible::width(&rest)).max(room / 2),

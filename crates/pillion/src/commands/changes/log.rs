@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use pillion_changes::WriteOutcome;
 use pillion_changes::history::{self, Item, ago};
 use pillion_text::visible;
 use serde::Serialize;
@@ -17,6 +18,9 @@ use crate::commands::output::print_json;
 /// listed as `not decided` if the agent closed the proposal, or if you decided about it without that text. `pillion show d12`
 /// prints an entry as a diff, and `pillion show d12 --text` your text itself.
 ///
+/// What you accepted is listed as `accepted`, and then with what came of it: `written`, `written differently`, or in place of
+/// `accepted` as `not written`, with the reason.
+///
 /// Decisions are kept for seven days, up to 1,000 of them; what is not decided, for 30 days.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -24,9 +28,10 @@ pub struct Args {
     #[arg(value_name = "N", default_value_t = 20)]
     count: usize,
 
-    /// Print a JSON array of `{id, at, agent, path, state, reason, turn, added, removed}`; `at` is in milliseconds since 1970,
-    /// `state` is `accepted`, `edited`, `rejected`, `not decided`, `kept` or `taken back`, `reason` and `turn` may be null, and
-    /// `added` and `removed` are lines, or null
+    /// Print a JSON array of `{id, at, agent, path, state, outcome, why, reason, turn, added, removed}`; `at` is in milliseconds
+    /// since 1970, `state` is `accepted`, `edited`, `rejected`, `not decided`, `kept` or `taken back`, `outcome` is `written`,
+    /// `written differently`, `not written` or null, `why`, `reason` and `turn` may be null, and `added` and `removed` are lines,
+    /// or null
     #[arg(long)]
     json: bool,
 }
@@ -39,6 +44,8 @@ struct Printed<'a> {
     agent: &'a str,
     path: Cow<'a, str>,
     state: &'static str,
+    outcome: Option<&'static str>,
+    why: Option<&'a str>,
     reason: Option<String>,
     turn: Option<u64>,
     added: Option<usize>,
@@ -66,13 +73,10 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     for item in &items {
         let agent = item.agent_name();
         let shown = visible::one_line(&item.shown().to_string_lossy());
-        let reason = match item.reason() {
-            reason if reason.is_empty() => reason,
-            reason => format!(": {reason}"),
-        };
+        let remark = visible::one_line(&item.remark());
         writeln!(
             out,
-            "{:<6} {:>11}  {agent:<width$}  {:<11} {:>9}  {shown}{reason}",
+            "{:<6} {:>11}  {agent:<width$}  {:<11} {:>9}  {shown}{remark}",
             item.id(),
             ago(item.at()),
             item.state(),
@@ -84,12 +88,21 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
 
 fn describe(item: &Item, counted: Option<(usize, usize)>) -> Printed<'_> {
     let reason = item.reason();
+    let outcome = match item {
+        Item::Entry(entry) => entry.outcome.as_ref(),
+        Item::Change(_) => None,
+    };
     Printed {
         id: item.id(),
         at: item.at(),
         agent: item.agent(),
         path: item.path().to_string_lossy(),
-        state: item.state(),
+        state: match item {
+            Item::Entry(entry) => entry.state.name(),
+            Item::Change(_) => item.state(),
+        },
+        outcome: outcome.map(WriteOutcome::name),
+        why: outcome.and_then(WriteOutcome::why),
         reason: (!reason.is_empty()).then_some(reason),
         turn: match item {
             Item::Entry(entry) => entry.turn,
