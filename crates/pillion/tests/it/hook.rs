@@ -14,6 +14,7 @@ use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
 use crate::diff::{number, pending};
+use crate::log::came_of;
 use crate::sandbox::{Sandbox, Serve, signal, signal_to};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
@@ -1023,6 +1024,30 @@ fn what_changes_again_after_it_was_accepted_is_denied_and_the_view_says_so() {
         hook.answer()
             .expect_denied("changed again after it was accepted");
         serve.said("a.txt changed again after you accepted its change");
+    }
+}
+
+/// Whether they are told or not: an agent whose hook asks writes by itself.
+#[test]
+fn what_a_hooks_agent_makes_of_an_accepted_change_is_in_the_log() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let files = ["done.txt", "gone.txt", "nothing.txt"];
+    for (file, answer) in files.into_iter().zip(["2\n", "3\n", ""]) {
+        let path = sandbox.home.workspace().join(file);
+        let hook = Hook::call(&sandbox, &["claude"], &write(&sandbox, &path, "2\n"));
+        let id = number(&pending(&sandbox, 1)[0]);
+        sandbox.run(["accept", &id]).expect(0);
+        assert_eq!(hook.answer().decision().0, "allow");
+        if !answer.is_empty() {
+            fs::write(&path, answer).unwrap();
+        }
+    }
+    for (file, outcome) in files
+        .into_iter()
+        .zip(["written", "written differently", "not written"])
+    {
+        assert_eq!(came_of(&sandbox, file).1, outcome, "{file}");
     }
 }
 

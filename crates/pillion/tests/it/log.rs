@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Instant;
 
-use pillion_testkit::{SOON, TestAgent};
+use pillion_testkit::{SOON, TestAgent, pause};
 use serde_json::{Value, json};
 
 use crate::sandbox::{Ran, Sandbox, Serve};
@@ -123,6 +123,83 @@ fn each_decision_is_listed_and_shown_as_it_was_decided() {
     let elsewhere = world.sandbox.home.other_workspace("elsewhere");
     let other = world.sandbox.run_in(&elsewhere, ["log"]).expect(0).stdout;
     assert_eq!(other, "nothing has been decided here\n");
+}
+
+/// What is listed of a file: its state, what came of it, and the whole line. Waits until that is known.
+pub fn came_of(sandbox: &Sandbox, file: &str) -> (String, String, String) {
+    let started = Instant::now();
+    loop {
+        let log = sandbox.run(["log", "--json"]).expect(0).stdout;
+        let log: Vec<Value> = serde_json::from_str(&log).unwrap();
+        let is_its = |it: &&Value| it["path"].as_str().unwrap().ends_with(file);
+        let entry = log.iter().find(is_its).unwrap();
+        if let Some(outcome) = entry["outcome"].as_str() {
+            let lines = sandbox.run(["log"]).expect(0).stdout;
+            let line = lines.lines().find(|it| it.contains(file)).unwrap();
+            let state = entry["state"].as_str().unwrap();
+            return (state.to_owned(), outcome.to_owned(), line.to_owned());
+        }
+        assert!(started.elapsed() < SOON, "{file}: {log:?}");
+        pause(started);
+    }
+}
+
+/// An agent that writes, one that writes the person's text, one that writes something else, and one that writes nothing: what
+/// came of it stands in the entry of the decision.
+#[test]
+fn what_was_accepted_is_not_written_before_the_file_has_it() {
+    let mut world = World::new("1\n");
+    let path = |file: &str| world.sandbox.home.workspace().join(file);
+    let (done, mine, other, nothing) = (path("done"), path("mine"), path("other"), path("nothing"));
+    let edited = ["accept", "ID", "--content-file", "-"];
+    world.decide("nothing", "2\n", &["accept", "ID"], "");
+    let listed = world.run(&["log"]).stdout;
+    assert!(
+        listed.contains(" accepted ") && listed.ends_with("  nothing\n"),
+        "{listed}"
+    );
+    world.decide("done", "2\n", &["accept", "ID"], "");
+    fs::write(&done, "2\n").unwrap();
+    world.decide("mine", "2\n", &edited, "mine\n");
+    fs::write(&mine, "mine\n").unwrap();
+    world.decide("other", "2\n", &["accept", "ID"], "");
+    fs::write(&other, "3\n").unwrap();
+    for (file, state, outcome, shown, end) in [
+        (
+            "done",
+            "accepted",
+            "written",
+            " accepted ",
+            "  done, written",
+        ),
+        ("mine", "edited", "written", " edited ", "  mine, written"),
+        (
+            "other",
+            "accepted",
+            "written differently",
+            " accepted ",
+            "  other, written differently",
+        ),
+        (
+            "nothing",
+            "accepted",
+            "not written",
+            " not written ",
+            "  nothing, Gemini CLI did not write it",
+        ),
+    ] {
+        let (its_state, its_outcome, line) = came_of(&world.sandbox, file);
+        assert_eq!((&*its_state, &*its_outcome), (state, outcome), "{line}");
+        assert!(line.contains(shown) && line.ends_with(end), "{line}");
+    }
+    assert!(!nothing.exists());
+    assert_eq!(world.log().len(), 4, "no entry is added");
+    let shown = world.run(&["show", "d1"]).stdout;
+    assert!(shown.starts_with("# d1 not written, Gemini CLI"), "{shown}");
+    assert!(
+        shown.contains("\n# Gemini CLI did not write it\n"),
+        "{shown}"
+    );
 }
 
 #[test]
