@@ -22,7 +22,7 @@ impl StandIn {
             Self::Held(held) => held.find(file),
             Self::Written(written) => Ok(Held {
                 text: written.before.clone(),
-                note: Written::NOTE.to_owned(),
+                notes: vec![Written::NOTE.to_owned()],
             }),
         }
     }

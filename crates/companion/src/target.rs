@@ -98,9 +98,9 @@ impl Target {
                 read.text.unwrap_or_default()
             }
         };
-        let Held { text, note } = stand_in.find(&bytes)?;
+        let Held { text, notes } = stand_in.find(&bytes)?;
         self.original.text = text.map(String::into_bytes);
-        self.notes.push(note);
+        self.notes.extend(notes);
         Ok(self)
     }
 

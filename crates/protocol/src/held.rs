@@ -1,5 +1,6 @@
 //! Calls of tools that a hook holds until the person has decided, because no diff of the agent's own comes for them: a
-//! change of one cell of a Jupyter notebook, and a shell command. People see and edit them as text.
+//! change of one cell of a Jupyter notebook, and a shell command. People see and edit them as text. Whatever else a call says
+//! is accepted with it, and so they are told of it.
 
 use std::path::Path;
 
@@ -13,6 +14,26 @@ pub const RUNS_COMMANDS: &str = "Bash";
 
 /// The name for the file of a shell command. There is none.
 const COMMAND: &str = "shell-command.sh";
+
+/// The arguments of a command that people see as its text, or that change nothing of what runs.
+const OF_COMMAND: [&str; 2] = ["command", "description"];
+
+/// The switches that change something only if they are on.
+const SWITCHES: [&str; 2] = ["dangerouslyDisableSandbox", "run_in_background"];
+
+/// The arguments of a change of a cell that people see, or are told in words.
+const OF_CELL: [&str; 5] = [
+    "notebook_path",
+    "cell_id",
+    "new_source",
+    "edit_mode",
+    CELL_TYPE,
+];
+
+const CELL_TYPE: &str = "cell_type";
+
+/// The most characters of an argument that are shown.
+const MAX_SHOWN: usize = 200;
 
 /// A call that is held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +49,8 @@ pub enum HeldCall {
 pub struct Held {
     /// The text before; none if there was nothing.
     pub text: Option<String>,
-    /// Its kind, as a sentence for people.
-    pub note: String,
+    /// Its kind, and what is accepted with it, each a sentence for people.
+    pub notes: Vec<String>,
 }
 
 /// A shell command that is to be run.
@@ -92,10 +113,7 @@ impl HeldCall {
     pub fn find(&self, file: &[u8]) -> Result<Held, String> {
         match self {
             Self::Cell(edit) => edit.find(file),
-            Self::Command(_) => Ok(Held {
-                text: None,
-                note: "This is a shell command, and no file: accept it to have it run.".to_owned(),
-            }),
+            Self::Command(command) => Ok(command.held()),
         }
     }
 
@@ -125,6 +143,36 @@ impl ShellCommand {
             input: input.clone(),
         })
     }
+
+    fn held(&self) -> Held {
+        let kind = "This is a shell command, and no file: accept it to have it run.";
+        let notes = [kind.to_owned()].into_iter();
+        Held {
+            text: None,
+            notes: notes.chain(others(&self.input, &OF_COMMAND)).collect(),
+        }
+    }
+}
+
+/// Returns a sentence that names the arguments of a call which are none of these: they are accepted with it.
+fn others(input: &Map<String, Value>, shown: &[&str]) -> Option<String> {
+    let is_off = |name: &str, value: &Value| {
+        value.is_null() || SWITCHES.contains(&name) && *value == Value::Bool(false)
+    };
+    let others = input
+        .iter()
+        .filter(|(name, value)| !shown.contains(&name.as_str()) && !is_off(name, value))
+        .map(|(name, value)| format!("{name}: {}", shortened(&value.to_string())))
+        .collect::<Vec<_>>();
+    let others = (!others.is_empty()).then(|| others.join(", "))?;
+    Some(format!("You accept it with these arguments: {others}."))
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// The action on the cell.
@@ -153,12 +201,21 @@ impl CellEdit {
     fn from_input(input: &Value) -> Option<Self> {
         let input = input.as_object()?;
         let text = |name: &str| input.get(name).and_then(Value::as_str);
-        let kind = match text("edit_mode") {
-            None | Some("replace") => Kind::Replace,
-            Some("insert") => Kind::Insert,
-            Some("delete") => Kind::Delete,
-            Some(_) => return None,
+        let kind = match input.get("edit_mode").unwrap_or(&Value::Null) {
+            Value::Null => Kind::Replace,
+            mode => match mode.as_str()? {
+                "replace" => Kind::Replace,
+                "insert" => Kind::Insert,
+                "delete" => Kind::Delete,
+                _ => return None,
+            },
         };
+        if !matches!(
+            input.get(CELL_TYPE),
+            None | Some(Value::Null | Value::String(_))
+        ) {
+            return None;
+        }
         let source = match kind {
             Kind::Delete => "",
             Kind::Replace | Kind::Insert => text("new_source")?,
@@ -188,11 +245,17 @@ impl CellEdit {
             None => return Err(format!("{:?}: no cell is named", self.path)),
         };
         let number = at.map_or(0, |at| at + 1);
-        let (source, note) = match (self.kind, at.map(|at| &cells[at])) {
-            (Kind::Replace, Some(cell)) => (
-                source(cell),
-                format!("This is cell {number} of {of} of the notebook: only its source changes."),
-            ),
+        let new = self
+            .new_type()
+            .map_or_else(String::new, |new| format!("{new} "));
+        let (text, note) = match (self.kind, at.map(|at| &cells[at])) {
+            (Kind::Replace, Some(cell)) => {
+                let changes = self.changes(cell);
+                (
+                    source(cell),
+                    format!("This is cell {number} of {of} of the notebook: {changes}."),
+                )
+            }
             (Kind::Delete, Some(cell)) => (
                 source(cell),
                 format!(
@@ -201,15 +264,35 @@ impl CellEdit {
             ),
             (_, Some(_)) => (
                 String::new(),
-                format!("This is a new cell of the notebook, after cell {number} of {of}."),
+                format!("This is a new {new}cell of the notebook, after cell {number} of {of}."),
             ),
             (_, None) => (
                 String::new(),
-                format!("This is a new cell of the notebook, before the first of {of}."),
+                format!("This is a new {new}cell of the notebook, before the first of {of}."),
             ),
         };
-        let text = Some(source);
-        Ok(Held { text, note })
+        let notes = [note].into_iter().chain(others(&self.input, &OF_CELL));
+        Ok(Held {
+            text: Some(text),
+            notes: notes.collect(),
+        })
+    }
+
+    /// The type that the call gives the cell.
+    fn new_type(&self) -> Option<&str> {
+        self.input.get(CELL_TYPE)?.as_str()
+    }
+
+    /// The words for what changes of a cell.
+    fn changes(&self, cell: &Value) -> String {
+        let before = cell.get(CELL_TYPE).and_then(Value::as_str);
+        match self.new_type().filter(|new| before != Some(*new)) {
+            Some(new) => {
+                let before = before.unwrap_or("unknown");
+                format!("its source changes, and its type from {before} to {new}")
+            }
+            None => "only its source changes".to_owned(),
+        }
     }
 
     fn input_with(&self, source: &str) -> Value {
@@ -217,6 +300,8 @@ impl CellEdit {
         input.insert("new_source".to_owned(), source.into());
         if self.kind == Kind::Delete {
             input.insert("edit_mode".to_owned(), "replace".into());
+            // It stays what it is.
+            input.remove(CELL_TYPE);
         }
         input.into()
     }
@@ -292,7 +377,8 @@ mod tests {
         ] {
             let cell = edit(more.clone()).find(&notebook()).unwrap();
             assert_eq!(cell.text.as_deref(), Some(source), "{more}");
-            assert!(cell.note.contains(note), "{more}: {}", cell.note);
+            assert!(cell.notes[0].contains(note), "{more}: {:?}", cell.notes);
+            assert_eq!(cell.notes.len(), 1);
         }
     }
 
@@ -316,6 +402,8 @@ mod tests {
             json!({"file_path": "/a", "content": "x"}),
             json!({"notebook_path": "/n.ipynb"}),
             json!({"notebook_path": "/n.ipynb", "new_source": "x", "edit_mode": "fold"}),
+            json!({"notebook_path": "/n.ipynb", "new_source": "x", "edit_mode": ["delete"]}),
+            json!({"notebook_path": "/n.ipynb", "new_source": "x", "cell_type": 7}),
             json!([]),
         ] {
             assert_eq!(
@@ -334,9 +422,91 @@ mod tests {
             "notebook_path": "/n.ipynb", "new_source": "mine", "cell_id": "a1", "cell_type": "code",
         });
         assert_eq!(replaced.input_with("mine"), Some(expected));
-        let deleted = edit(json!({"cell_id": "a1", "edit_mode": "delete"}));
+        let deleted =
+            edit(json!({"cell_id": "a1", "edit_mode": "delete", "cell_type": "markdown"}));
         assert_eq!(deleted.input_with(""), None);
-        assert_eq!(deleted.input_with("kept").unwrap()["edit_mode"], "replace");
+        let kept = json!({
+            "notebook_path": "/n.ipynb", "new_source": "kept", "cell_id": "a1", "edit_mode": "replace",
+        });
+        assert_eq!(deleted.input_with("kept"), Some(kept), "its type stays");
+    }
+
+    #[test]
+    fn what_changes_of_a_cell_beside_its_source_is_said() {
+        for (more, note) in [
+            (
+                json!({"cell_id": "a1", "cell_type": "code"}),
+                "This is cell 1 of 3 of the notebook: only its source changes.",
+            ),
+            (
+                json!({"cell_id": "a1", "cell_type": null}),
+                "This is cell 1 of 3 of the notebook: only its source changes.",
+            ),
+            (
+                json!({"cell_id": "cell-1", "cell_type": "code"}),
+                "This is cell 3 of 3 of the notebook: its source changes, and its type from unknown to code.",
+            ),
+            (
+                json!({"cell_id": "a1", "cell_type": "markdown"}),
+                "This is cell 1 of 3 of the notebook: its source changes, and its type from code to markdown.",
+            ),
+            (
+                json!({"cell_id": "a1", "edit_mode": "insert", "cell_type": "raw"}),
+                "This is a new raw cell of the notebook, after cell 1 of 3.",
+            ),
+            (
+                json!({"edit_mode": "insert", "cell_type": "code"}),
+                "This is a new code cell of the notebook, before the first of 3.",
+            ),
+        ] {
+            let cell = edit(more.clone()).find(&notebook()).unwrap();
+            assert_eq!(cell.notes, [note], "{more}");
+        }
+        let more = json!({"cell_id": "a1", "runs": true});
+        let notes = edit(more).find(&notebook()).unwrap().notes;
+        assert_eq!(notes[1], "You accept it with these arguments: runs: true.");
+    }
+
+    /// The inputs of the tool as agents have sent them, and as they might.
+    #[test]
+    fn what_a_command_is_accepted_with_is_said() {
+        let long = "x".repeat(1000);
+        for (more, said) in [
+            (json!({}), None),
+            (json!({"description": "Run the tests"}), None),
+            (
+                json!({"run_in_background": false, "dangerouslyDisableSandbox": false, "timeout": null}),
+                None,
+            ),
+            (
+                json!({"dangerouslyDisableSandbox": true, "run_in_background": true}),
+                Some("dangerouslyDisableSandbox: true, run_in_background: true"),
+            ),
+            (json!({"timeout": 600_000}), Some("timeout: 600000")),
+            (json!({"workdir": "/etc"}), Some("workdir: \"/etc\"")),
+            (
+                json!({"sandbox_permissions": "require_escalated"}),
+                Some("sandbox_permissions: \"require_escalated\""),
+            ),
+            // Of a switch that is not known, being off may be what matters.
+            (json!({"sandbox": false}), Some("sandbox: false")),
+            (
+                json!({"env": {"PATH": "/tmp\n"}}),
+                Some(r#"env: {"PATH":"/tmp\n"}"#),
+            ),
+            (
+                json!({"env": long}),
+                Some(&*format!("env: \"{}…", &long[..MAX_SHOWN - 1])),
+            ),
+        ] {
+            let mut input = json!({"command": "make test"});
+            let fields = more.as_object().unwrap().clone();
+            input.as_object_mut().unwrap().extend(fields);
+            let held = HeldCall::from_input(RUNS_COMMANDS, "/w", &input).unwrap();
+            let notes = held.find(b"").unwrap().notes;
+            let expected = said.map(|it| format!("You accept it with these arguments: {it}."));
+            assert_eq!(notes.get(1), expected.as_ref(), "{more}");
+        }
     }
 
     #[test]

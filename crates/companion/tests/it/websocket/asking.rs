@@ -810,7 +810,9 @@ async fn a_shell_command_is_shown_if_the_person_wants_that() {
     let mut claude = Claude::connect(&test).await;
     status(&mut test, |status| !status.agents.is_empty()).await;
     let folder = test.path("");
-    let input = json!({"command": "rm -r build", "description": "cleans"});
+    let input = json!({
+        "command": "rm -r build", "description": "cleans", "dangerouslyDisableSandbox": true,
+    });
     let run = |agent: &str| {
         json!({
             "review": "always", "mode": "bypassPermissions", "agent": agent, "tool": "Bash",
@@ -845,6 +847,10 @@ async fn a_shell_command_is_shown_if_the_person_wants_that() {
         );
         assert!(diff.path.ends_with("shell-command.sh"), "{diff:?}");
         assert!(diff.notes[0].contains("a shell command"), "{diff:?}");
+        assert!(
+            diff.notes[1].contains("dangerouslyDisableSandbox: true"),
+            "{diff:?}"
+        );
         test.decide(&diff, outcome).await;
         assert_eq!(hook_output(&claude.blocks(call).await), expected);
     }
@@ -855,7 +861,9 @@ async fn a_shell_command_is_shown_if_the_person_wants_that() {
     assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);
     test.decide(&diff, Outcome::accepted("ls build")).await;
     let output = hook_output(&claude.blocks(call).await);
-    let updated = json!({"command": "ls build", "description": "cleans"});
+    let updated = json!({
+        "command": "ls build", "description": "cleans", "dangerouslyDisableSandbox": true,
+    });
     assert_eq!(output["updatedInput"], updated);
     choose(&test, Some(ReviewChoice::NoCommands)).await;
     assert_eq!(ask(&mut claude, BEFORE_WRITE, run("")).await, json!({}));
