@@ -2,7 +2,8 @@
 //! editors and companions.
 //!
 //! - [`child`]: programs that are run for no longer than a while.
-//! - `descriptors`: how many descriptors a process may have, and which a program inherits.
+//! - `descriptors`: how many descriptors a process may have.
+//! - `detached`: programs that go on for longer than whoever starts them.
 //! - [`duration`]: durations as people write them.
 //! - [`memory`]: the amount that the allocator keeps.
 //! - [`namespaces`]: the part of the machine that a process sees.
@@ -18,6 +19,8 @@ pub mod child;
 pub mod clock;
 #[cfg(unix)]
 pub mod descriptors;
+#[cfg(unix)]
+pub mod detached;
 pub mod duration;
 pub mod memory;
 pub mod namespaces;

@@ -9,4 +9,4 @@ pub mod link;
 pub mod wire;
 
 #[cfg(unix)]
-pub use self::launch::{IS_THERE, LISTENS, detach};
+pub use self::launch::{IS_THERE, LISTENS};

@@ -6,7 +6,7 @@ use anyhow::Context;
 use pillion_companion::hub::Hub;
 use pillion_discovery::Environment;
 use pillion_system::{descriptors, signals};
-use pillion_view::hub::{self, IS_THERE, LISTENS};
+use pillion_view::hub::{IS_THERE, LISTENS};
 
 /// Host the companions of all editors and reviews of this user
 ///
@@ -16,16 +16,9 @@ use pillion_view::hub::{self, IS_THERE, LISTENS};
 /// With PILLION_HUB=off in its environment an editor or review has a companion of its own, in its own process. With
 /// PILLION_HUB_LOG=FILE the hub that it starts logs to this file.
 #[derive(Debug, clap::Args)]
-pub struct Args {
-    /// Start it in the background, and return at once
-    #[arg(long)]
-    detach: bool,
-}
+pub struct Args {}
 
-pub fn run(args: Args) -> anyhow::Result<()> {
-    if args.detach {
-        return hub::detach().context("cannot start the hub");
-    }
+pub fn run(_: Args) -> anyhow::Result<()> {
     let environment = Environment::current();
     // It outlives the terminal and the folder of whoever started it, but for a person who looks what it does.
     if !io::stdin().is_terminal() {

@@ -1,7 +1,7 @@
 //! The way to the hub, which is started if there is none: this program, detached from the front end that needs it.
 //!
-//! The hub says one word on its standard output, which nobody reads after that. A program in between starts it and ends at
-//! once: the hub of all editors is no child of one of them, and does not end with those.
+//! The hub says one word on its standard output, which nobody reads after that. The hub of all editors is no child of one of
+//! them, and does not end with those.
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::net::UnixStream;
@@ -12,8 +12,7 @@ use std::{env, io, thread};
 
 use crossbeam_channel::unbounded;
 use pillion_discovery::{Environment, socket};
-use pillion_system::descriptors::inherit_only_streams;
-use pillion_system::spawn;
+use pillion_system::{detached, spawn};
 
 /// The word of a hub that listens now.
 pub const LISTENS: &str = "listening";
@@ -110,39 +109,23 @@ fn word(environment: &Environment) -> io::Result<String> {
         .iter()
         .filter_map(|name| Some((*name, environment.value(name)?)));
     command.env_clear().envs(environment.places().chain(system));
-    if let Some(log) = environment.filled(LOG) {
-        command.env(LOG, log);
-    }
-    inherit_only_streams(&mut command);
-    let command = command.args(["hub", "--detach"]);
-    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.stdout(Stdio::piped()).spawn()?;
-    let (said, word) = unbounded();
-    let out = child.stdout.take();
-    spawn("hub's start", move || {
-        let mut line = String::new();
-        if let Some(out) = out {
-            // What is no text is no word.
-            let _ = BufReader::new(out).take(MAX_WORD).read_line(&mut line);
-        }
-        let _ = said.send(line.trim_end().to_owned());
-        let _ = child.wait();
-    })?;
-    word.recv_timeout(WORD_WITHIN).map_err(io::Error::other)
-}
-
-/// Starts the hub itself, with the environment and the standard output of this process, which is to end then.
-///
-/// # Errors
-/// When the system refuses.
-pub fn detach() -> io::Result<()> {
-    let mut command = Command::new(program());
     command.arg("hub");
-    if let Some(log) = env::var_os(LOG) {
+    if let Some(log) = environment.filled(LOG) {
         command.arg("--log").arg(log);
     }
-    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
-    command.spawn().map(drop)
+    let (out, said_there) = io::pipe()?;
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    detached::spawn(command.stdout(said_there))?;
+    // It holds an end of the pipe.
+    drop(command);
+    let (said, word) = unbounded();
+    spawn("hub's start", move || {
+        let mut line = String::new();
+        // What is no text is no word.
+        let _ = BufReader::new(out).take(MAX_WORD).read_line(&mut line);
+        let _ = said.send(line.trim_end().to_owned());
+    })?;
+    word.recv_timeout(WORD_WITHIN).map_err(io::Error::other)
 }
 
 /// This program, also if its file was replaced while it runs.
