@@ -16,7 +16,7 @@ const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves the connections.
 pub(crate) trait Serve: Send + Sync + 'static {
-    /// One more has come. False if there are too many.
+    /// One more has come. False if it is not served: it is closed.
     fn opens(&self) -> bool;
 
     /// One that has come is over.
@@ -24,9 +24,6 @@ pub(crate) trait Serve: Send + Sync + 'static {
 
     /// Serves one of this user's, until it is over.
     fn serve(&self, stream: Stream);
-
-    /// Tells one that there are too many. Must not wait.
-    fn refuse(&self, stream: Stream);
 }
 
 /// Accepts connections. Dropping it ends that and removes the socket; those that are served go on.
@@ -103,7 +100,6 @@ fn accept(listener: &Arc<Listener>, server: &Arc<dyn Serve>, is_over: &AtomicBoo
             continue;
         };
         if !server.opens() {
-            server.refuse(stream);
             continue;
         }
         let (open, listener) = (Open(Arc::clone(server)), Arc::clone(listener));

@@ -1,11 +1,11 @@
-//! Starting and stopping: the companion runs on a thread of its own, front ends hold a [`Handle`].
+//! Starting and stopping: the companion runs as a task, front ends hold a [`Handle`].
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
-use std::{io, iter, process, thread};
+use std::{io, iter, process};
 
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, Dialect, ProcessChoice};
@@ -26,14 +26,12 @@ use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
 use crate::numbers::Numbers;
+use crate::runtime::Runtime;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
 use crate::speaker::Origins;
 use crate::succession::{self, Inheritance};
 use crate::views::Views;
-
-/// The time limit for connections to end when the companion stops: an agent may read slowly.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Starts a companion of this process alone: where there can be no hub.
 ///
@@ -43,7 +41,7 @@ pub fn start_own(
     options: Options,
     editor: Box<dyn Editor>,
 ) -> Result<Box<dyn OwnCompanion>, StartError> {
-    Ok(Box::new(Companion::open(options, editor, true)?))
+    Ok(Box::new(Companion::own(options, editor)?))
 }
 
 impl OwnCompanion for Companion {
@@ -87,7 +85,10 @@ pub struct Companion {
     /// The number of front ends that there have been.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     views: AtomicU32,
-    thread: Option<JoinHandle<()>>,
+    /// Its other end is dropped when it has stopped.
+    stopped: Receiver<Infallible>,
+    /// It goes on for as long as it is needed.
+    _runtime: Runtime,
 }
 
 impl Companion {
@@ -96,22 +97,30 @@ impl Companion {
     /// # Errors
     /// When the system has no port, no thread or no random bytes, or the roots cannot be published.
     pub fn start(options: Options, editor: impl Editor) -> Result<Self, StartError> {
-        Self::open(options, Box::new(editor), true)
+        Self::own(options, Box::new(editor))
     }
 
-    /// The same, and says whether it is the whole program: a signal ends that, and it listens for commands itself.
+    /// One that is the whole program: a signal ends that, and it listens for commands itself.
+    fn own(options: Options, editor: Box<dyn Editor>) -> Result<Self, StartError> {
+        let runtime = Runtime::start().map_err(system("start the runtime"))?;
+        Self::open(options, editor, true, runtime)
+    }
+
+    /// Starts one on this runtime, and says whether it is the whole program.
     pub(crate) fn open(
         options: Options,
         editor: Box<dyn Editor>,
         is_program: bool,
+        runtime: Runtime,
     ) -> Result<Self, StartError> {
         let (events, inbox) = mpsc::unbounded_channel();
-        let (ready, started) = crossbeam_channel::unbounded();
+        let (ready, started) = unbounded();
+        let (running, stopped) = bounded(0);
         let sender = events.clone();
-        let thread = thread::Builder::new()
-            .name("companion".to_owned())
-            .spawn(move || run(options, editor, is_program, sender, inbox, &ready))
-            .map_err(system("start a thread"))?;
+        runtime.spawn(async move {
+            run(options, editor, is_program, sender, inbox, &ready).await;
+            drop::<Sender<Infallible>>(running);
+        });
         match started.recv() {
             Ok(Ok(Started {
                 port,
@@ -124,10 +133,11 @@ impl Companion {
                 handle: handle_of(ViewId::FIRST, events.clone()),
                 events,
                 views: AtomicU32::new(1),
-                thread: Some(thread),
+                stopped,
+                _runtime: runtime,
             }),
             Ok(Err(error)) => Err(error),
-            Err(_) => Err(system("start")(io::Error::other("the thread ended"))),
+            Err(_) => Err(system("start")(io::Error::other("its task ended"))),
         }
     }
 
@@ -174,7 +184,7 @@ impl Companion {
     /// Returns true if it has stopped.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     pub(crate) fn is_stopped(&self) -> bool {
-        self.thread.as_ref().is_none_or(JoinHandle::is_finished)
+        self.stopped.try_recv() == Err(TryRecvError::Disconnected)
     }
 
     /// A handle for the first front end.
@@ -183,15 +193,13 @@ impl Companion {
     }
 
     /// Waits until the companion has stopped: because of a signal, or of [`Handle::leave`].
-    pub fn wait(mut self) {
+    pub fn wait(self) {
         self.join();
     }
 
-    fn join(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // A panic there has been reported by its own hook.
-            let _ = thread.join();
-        }
+    fn join(&self) {
+        // A panic there has been reported by its own hook.
+        let _ = self.stopped.recv();
     }
 }
 
@@ -208,33 +216,25 @@ struct Started {
     commands: Commands,
 }
 
-fn run(
+async fn run(
     options: Options,
     editor: Box<dyn Editor>,
     is_program: bool,
     events: Events,
     inbox: mpsc::UnboundedReceiver<Event>,
-    ready: &crossbeam_channel::Sender<Result<Started, StartError>>,
+    ready: &Sender<Result<Started, StartError>>,
 ) {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(system("start the runtime"));
-    let result = runtime.and_then(|runtime| {
-        let prepared = runtime.block_on(prepare(options, is_program, events.clone()))?;
-        let _ = ready.send(Ok(Started {
-            port: prepared.port,
-            files: prepared.discovery.files().to_vec(),
-            commands: prepared.commands.clone(),
-        }));
-        let unanswered = runtime.block_on(prepared.serve(editor, events, inbox));
-        // Connections that did not end by themselves end here.
-        runtime.shutdown_background();
-        drop(unanswered);
-        Ok(())
-    });
-    if let Err(error) = result {
-        let _ = ready.send(Err(error));
+    match prepare(options, is_program, events.clone()).await {
+        Ok(prepared) => {
+            let _ = ready.send(Ok(Started {
+                port: prepared.port,
+                files: prepared.discovery.files().to_vec(),
+                commands: prepared.commands.clone(),
+            }));
+            // Until here: what was not answered counts as failed when its connection has ended.
+            drop(prepared.serve(editor, events, inbox).await);
+        }
+        Err(error) => drop(ready.send(Err(error))),
     }
 }
 
@@ -393,7 +393,7 @@ impl Prepared {
         #[cfg(unix)]
         drop(self.context_keeper);
         drop(stop);
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, server).await;
+        let _ = server.await;
         drop(self.socket);
         unanswered.ok()
     }

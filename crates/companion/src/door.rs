@@ -13,7 +13,7 @@ use std::io::Write;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
-use pillion_discovery::lines::{Lines, MAX_LINE};
+use pillion_discovery::lines::{Lines, MAX_FIRST, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_system::{lock, peer};
 use pillion_view::ask::{Ask, Asked, Judged, Program, Refused};
@@ -24,6 +24,7 @@ use tokio::task::AbortHandle;
 pub(crate) use self::own::open_own;
 use self::table::{Entry, Request, Table};
 use crate::commands::Commands;
+use crate::places::{Place, Places, Purpose};
 use crate::speaker::Speaker;
 
 /// The time limit for a connection to say who it is.
@@ -41,6 +42,9 @@ static TABLE: LazyLock<Table> = LazyLock::new(handlers::table);
 
 /// The process behind a door.
 pub(crate) trait Host: Send + Sync + 'static {
+    /// The places of those who connect.
+    fn places(&self) -> &Arc<Places>;
+
     /// All of its companions.
     fn companions(&self) -> Vec<Commands>;
 
@@ -48,7 +52,7 @@ pub(crate) trait Host: Send + Sync + 'static {
     fn companion(&self, port: u16) -> Option<Commands>;
 
     /// Serves a front end that attaches, until its connection ends.
-    fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines);
+    fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines, place: Place);
 }
 
 /// Whoever asks.
@@ -111,19 +115,20 @@ impl fmt::Debug for Caller {
 
 /// Serves a connection until it ends.
 pub(crate) fn serve<H: Host>(host: &Arc<H>, stream: Stream) {
-    let Ok(own) = stream.try_clone() else {
-        return;
+    let (Ok(own), Ok(place)) = (stream.try_clone(), host.places().enter(&stream)) else {
+        return tracing::warn!("there is no descriptor for a connection");
     };
-    let mut lines = Lines::new(own, Some(Instant::now() + SAID_WITHIN));
-    let first = match lines.next(MAX_LINE) {
+    let lines = Lines::new(own, Some(Instant::now() + SAID_WITHIN));
+    let mut lines = lines.within(place.budget());
+    let first = match lines.next(MAX_FIRST) {
         Ok(Some(line)) => line,
         // It only looked whether somebody is there.
         Ok(None) => return,
         Err(error) => return tracing::warn!(%error, "a connection that says nothing"),
     };
     match serde_json::from_slice(&first) {
-        Ok(FromView::Attach(attach)) => Arc::clone(host).serve_view(attach, stream, lines),
-        Ok(FromView::Program(program)) => serve_program(&**host, &program, stream, lines),
+        Ok(FromView::Attach(attach)) => Arc::clone(host).serve_view(attach, stream, lines, place),
+        Ok(FromView::Program(program)) => serve_program(&**host, &program, stream, lines, place),
         Ok(_) | Err(_) => refuse(stream, NOT_UNDERSTOOD),
     }
 }
@@ -144,15 +149,26 @@ fn refused(reason: &str) -> FromHub {
     })
 }
 
-fn serve_program(host: &dyn Host, program: &Program, stream: Stream, mut lines: Lines) {
+fn serve_program(
+    host: &dyn Host,
+    program: &Program,
+    stream: Stream,
+    mut lines: Lines,
+    mut place: Place,
+) {
     let speaker = Speaker::of_program(program, peer::process(&stream));
+    let is_agents = || {
+        let mut companions = host.companions().into_iter();
+        companions.any(|it| it.agent_behind(&speaker).is_some())
+    };
+    if let Err(reason) = place.takes(Purpose::Request, is_agents) {
+        return refuse(stream, reason);
+    }
     let link = match Link::start(stream) {
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    if lines.wait_for_ever().is_err() {
-        return;
-    }
+    lines.wait_for_ever();
     let mut visit = Visit::new(host, Caller::new(speaker));
     while let Ok(Some(line)) = lines.next(MAX_LINE) {
         let message = serde_json::from_slice(&line);

@@ -19,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use http::{Method, Request, StatusCode};
 use hyper::body::Incoming;
+use pillion_discovery::budget::Budget;
 use pillion_protocol::MCP_PATH;
 use pillion_system::lock;
 use tokio::net::TcpListener;
@@ -36,7 +37,7 @@ struct Shared {
     guard: Guard,
     mcp: Mcp,
     /// The budget for what is being received.
-    unfinished: unfinished::Budget,
+    unfinished: Budget,
 }
 
 /// Binds this port, or one that the system chooses (C1.3).
@@ -55,7 +56,7 @@ pub(crate) async fn serve(
     mcp: Mcp,
     stopping: watch::Receiver<()>,
 ) {
-    let unfinished = unfinished::Budget::default();
+    let unfinished = unfinished::budget();
     let serving = listeners.into_iter().map(|(listener, guard)| {
         let shared = Shared {
             guard,

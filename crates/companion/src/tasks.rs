@@ -6,9 +6,12 @@ use std::pin::Pin;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+/// A task without a result.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
 /// Starts a task of the current runtime.
 pub(crate) fn spawn(task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
-    let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(task);
+    let task: Task = Box::pin(task);
     tokio::spawn(task)
 }
 

@@ -12,7 +12,7 @@
 //! - [`real_path`](fn@real_path): where a path leads that may not be there yet.
 //! - [`handover`]: what a companion leaves to its successor.
 //! - [`socket`]: where front ends and commands reach the companions of one user.
-//! - [`lines`]: what comes in there.
+//! - [`lines`]: what comes in there, and [`budget`] what all together may begin.
 //! - [`program`]: how a program asks there.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`namespaces`]: what is seen from here of another container.
@@ -29,6 +29,7 @@
 //! - [`version`]: whether the parts of Pillion are of one version.
 
 pub mod approval;
+pub mod budget;
 pub mod counter;
 pub mod detect;
 pub mod discovery_files;

@@ -54,7 +54,7 @@ impl Connection {
         self.stream.write_all(&std::mem::take(&mut self.unsent))?;
         match limit {
             Some(limit) => self.lines.wait_for(limit),
-            None => self.lines.wait_for_ever()?,
+            None => self.lines.wait_for_ever(),
         }
         let line = self.lines.next(MAX_LINE)?;
         let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;

@@ -161,8 +161,6 @@ impl<C: Companions> Serve for Server<C> {
         // One that is broken off is not worth a word: Codex does so when it has waited for too long.
         let _ = answer(&*self.companions, stream);
     }
-
-    fn refuse(&self, _: Stream) {}
 }
 
 /// Answers the one question that comes on a connection.

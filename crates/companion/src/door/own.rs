@@ -2,7 +2,6 @@
 //! front ends.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
@@ -13,9 +12,7 @@ use super::Host;
 use crate::acceptor::{Acceptor, Serve};
 use crate::commands::Commands;
 use crate::door;
-
-/// The number of connections that are served at once.
-const MAX_CONNECTIONS: usize = 64;
+use crate::places::{Place, Places};
 
 /// Listens. Waits for the disk.
 ///
@@ -28,29 +25,32 @@ pub(crate) fn open_own(
 ) -> Result<Acceptor, FileError> {
     let socket = Socket::of_companion(environment)?;
     let failed = socket.path();
-    let server = Arc::new(Server {
-        companion: Arc::new(Own { commands, port }),
-        connections: AtomicUsize::new(0),
-    });
-    Acceptor::start(socket, server).map_err(|source| FileError::Io {
+    let own = Own {
+        commands,
+        port,
+        places: Arc::default(),
+    };
+    Acceptor::start(socket, Arc::new(Server(Arc::new(own)))).map_err(|source| FileError::Io {
         action: "listen on",
         path: failed,
         source,
     })
 }
 
-struct Server {
-    companion: Arc<Own>,
-    connections: AtomicUsize,
-}
+struct Server(Arc<Own>);
 
 /// The companion.
 struct Own {
     commands: Commands,
     port: u16,
+    places: Arc<Places>,
 }
 
 impl Host for Own {
+    fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
     fn companions(&self) -> Vec<Commands> {
         vec![self.commands.clone()]
     }
@@ -59,29 +59,19 @@ impl Host for Own {
         (port == self.port).then(|| self.commands.clone())
     }
 
-    fn serve_view(self: Arc<Self>, _attach: Attach, stream: Stream, _lines: Lines) {
+    fn serve_view(self: Arc<Self>, _: Attach, stream: Stream, _: Lines, _: Place) {
         door::refuse(stream, "no other front end is served here");
     }
 }
 
 impl Serve for Server {
     fn opens(&self) -> bool {
-        let before = self.connections.fetch_add(1, Ordering::SeqCst);
-        if before >= MAX_CONNECTIONS {
-            self.closed();
-        }
-        before < MAX_CONNECTIONS
+        true
     }
 
-    fn closed(&self) {
-        self.connections.fetch_sub(1, Ordering::SeqCst);
-    }
+    fn closed(&self) {}
 
     fn serve(&self, stream: Stream) {
-        door::serve(&self.companion, stream);
-    }
-
-    fn refuse(&self, stream: Stream) {
-        door::refuse(stream, "there are too many requests");
+        door::serve(&self.0, stream);
     }
 }

@@ -7,10 +7,11 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Bytes, Incoming};
+use pillion_discovery::budget::Budget;
 use pillion_protocol::diff::MAX_CONTENT;
 
 use super::response::Refusal;
-use super::unfinished::{Begun, Budget, TOO_MANY};
+use super::unfinished::{Begun, TOO_MANY};
 
 /// The largest body, in bytes: the longest content may double its size as a JSON string.
 const MAX_BODY: usize = 2 * MAX_CONTENT + 1024 * 1024;
@@ -35,7 +36,7 @@ pub(super) async fn read(
     body: Incoming,
     unfinished: &Budget,
 ) -> Result<Bytes, Refusal> {
-    let begun = Begun::new(unfinished.clone());
+    let begun = Begun::new(unfinished);
     let announced = headers
         .get(CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<usize>().ok())

@@ -12,6 +12,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use pillion_system::lock;
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
 use super::Shared;
 use super::listener::{Accepted, Listener};
@@ -29,6 +30,9 @@ const MAX_BUFFER: usize = 64 * 1024;
 /// The pause in accepting connections when the system has no descriptor left.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(20);
 
+/// The time limit for connections to end when the companion stops: an agent may read slowly.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(300);
+
 /// Serves until it is asked to stop; ends when every connection has.
 pub(super) async fn serve(
     listener: Listener,
@@ -37,9 +41,11 @@ pub(super) async fn serve(
 ) {
     let unauthenticated = Unauthenticated::new();
     let (stop, stopped) = watch::channel(());
+    let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
+            Some(_) = connections.join_next() => continue,
             _ = stopping.changed() => break,
         };
         match accepted {
@@ -47,8 +53,8 @@ pub(super) async fn serve(
                 let admission = Admission::new(&unauthenticated);
                 let number = admission.number();
                 let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
-                let task = tokio::spawn(serve_one(accepted, admission, shared, stopped));
-                unauthenticated.add(number, task.abort_handle());
+                let task = connections.spawn(serve_one(accepted, admission, shared, stopped));
+                unauthenticated.add(number, task);
                 // Earlier connections are read before the next one is accepted.
                 tokio::task::yield_now().await;
             }
@@ -61,10 +67,11 @@ pub(super) async fn serve(
         }
     }
     drop(listener);
-    drop(stopped);
     stop.send_replace(());
-    // Every connection holds its end until it is over.
-    stop.closed().await;
+    let ended = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, ended).await;
+    // Those that did not end by themselves end here.
+    connections.shutdown().await;
 }
 
 async fn serve_one(

@@ -3,11 +3,11 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
+use pillion_discovery::budget::{Budget, Share};
 use pillion_system::lock;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -23,10 +23,9 @@ const CONTROL_HEAD: usize = 6;
 /// Said to whoever begins one more than there is room for.
 pub(super) const TOO_MANY: &str = "too many long messages at once";
 
-/// The bytes in use, which all connections share.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Budget {
-    used: Arc<AtomicUsize>,
+/// The budget of all connections of one endpoint.
+pub(super) fn budget() -> Budget {
+    Budget::new(MAX_UNFINISHED)
 }
 
 /// The unfinished part of one connection. It counts until it is complete, or the last clone is dropped.
@@ -37,9 +36,8 @@ pub(super) struct Begun {
 
 #[derive(Debug)]
 struct State {
-    bytes: usize,
+    share: Share,
     since: Option<Instant>,
-    budget: Budget,
 }
 
 /// A connection whose bytes are counted until a message is complete.
@@ -49,11 +47,10 @@ pub(super) struct Counted<S> {
 }
 
 impl Begun {
-    pub(super) fn new(budget: Budget) -> Self {
+    pub(super) fn new(budget: &Budget) -> Self {
         let state = State {
-            bytes: 0,
+            share: budget.share(),
             since: None,
-            budget,
         };
         Self {
             state: Arc::new(Mutex::new(state)),
@@ -78,26 +75,18 @@ impl Begun {
     /// Returns true if there is room for what was read.
     pub(super) fn read(&self, bytes: usize) -> bool {
         let mut state = lock(&self.state);
-        state.bytes += bytes;
         state.since.get_or_insert_with(Instant::now);
-        let before = state.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        before + bytes <= MAX_UNFINISHED
+        let held = state.share.bytes() + bytes;
+        state.share.hold(held)
     }
 }
 
 impl State {
     /// So many bytes, if there are so many, count no longer.
     fn forget(&mut self, bytes: usize) {
-        let bytes = bytes.min(self.bytes);
-        self.bytes -= bytes;
-        self.budget.used.fetch_sub(bytes, Ordering::Relaxed);
-        self.since.take_if(|_| self.bytes == 0);
-    }
-}
-
-impl Drop for State {
-    fn drop(&mut self) {
-        self.forget(usize::MAX);
+        let left = self.share.bytes().saturating_sub(bytes);
+        self.share.hold(left);
+        self.since.take_if(|_| left == 0);
     }
 }
 
@@ -155,26 +144,26 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_complete_counts_no_longer() {
-        let budget = Budget::default();
-        let begun = Begun::new(budget.clone());
+        let budget = budget();
+        let begun = Begun::new(&budget);
         let mut counted = Counted::new(&b"abcdef"[..], begun.clone());
         assert_eq!(begun.since(), None);
         let mut buffer = [0; 4];
         counted.read_exact(&mut buffer).await.unwrap();
-        assert_eq!(budget.used.load(Ordering::Relaxed), 4);
+        assert_eq!(budget.held(), 4);
         assert!(begun.since().is_some());
         begun.complete();
-        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.held(), 0);
         counted.read_exact(&mut buffer[..2]).await.unwrap();
         drop(counted);
-        assert_eq!(budget.used.load(Ordering::Relaxed), 0);
+        assert_eq!(budget.held(), 0);
     }
 
     #[test]
     fn a_control_frame_in_a_message_leaves_it_counted_and_timed() {
-        let budget = Budget::default();
-        let used = || budget.used.load(Ordering::Relaxed);
-        let begun = Begun::new(budget.clone());
+        let budget = budget();
+        let used = || budget.held();
+        let begun = Begun::new(&budget);
         assert!(begun.read(1000));
         let since = begun.since();
         for payload in [0, 4, 125] {
@@ -195,10 +184,10 @@ mod tests {
 
     #[tokio::test]
     async fn all_together_may_not_begin_more_than_there_is_room_for() {
-        let budget = Budget::default();
-        let other = Begun::new(budget.clone());
+        let budget = budget();
+        let other = Begun::new(&budget);
         assert!(other.read(MAX_UNFINISHED - 1));
-        let mut counted = Counted::new(&b"abc"[..], Begun::new(budget.clone()));
+        let mut counted = Counted::new(&b"abc"[..], Begun::new(&budget));
         let error = counted.read_u16().await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
         other.complete();

@@ -19,7 +19,7 @@ use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError, Socket};
-use pillion_system::{lock, spawn, time_limit};
+use pillion_system::{descriptors, lock, spawn, time_limit};
 use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
 
 use self::guests::Guests;
@@ -30,12 +30,11 @@ use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
 use crate::door::{self, Host};
+use crate::places::{self, Places};
+use crate::runtime::Runtime;
 use crate::speaker::Speaker;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
-
-/// The most connections at a time.
-const MAX_CONNECTIONS: usize = 256;
 
 /// The interval at which the socket is put back if it is missing: shorter than front ends try to reach the hub.
 const KEEP_INTERVAL: Duration = Duration::from_secs(4);
@@ -48,6 +47,13 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time limit for what was said last to be read then, and for the socket to be removed.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Without so many descriptors left no companion starts: those that run, their agents and commands need some at any time.
+const SPARE_DESCRIPTORS: usize = 64;
+
+/// The refusal then.
+const NO_ROOM: &str = "the system lets Pillion open no more files for one more project: close an editor or a review elsewhere, or \
+                       raise the limit (`ulimit -n`) and close all of them once";
 
 /// A hub that listens, and does not serve yet.
 #[derive(Debug)]
@@ -65,6 +71,7 @@ pub struct Stopper(Arc<Shared>);
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
+    places: Arc<Places>,
 }
 
 impl fmt::Debug for Shared {
@@ -76,6 +83,8 @@ impl fmt::Debug for Shared {
 #[derive(Default)]
 struct State {
     workspaces: Workspaces,
+    /// That of all companions, once there was one.
+    runtime: Option<Runtime>,
     companions: HashMap<WorkspaceId, Companion>,
     views: HashMap<ViewId, Attached>,
     guests: Guests,
@@ -219,11 +228,10 @@ struct Server(Arc<Shared>);
 impl Serve for Server {
     fn opens(&self) -> bool {
         let mut state = self.0.lock();
-        let opens = !state.is_over && state.connections < MAX_CONNECTIONS;
-        if opens {
+        if !state.is_over {
             state.connections += 1;
         }
-        opens
+        !state.is_over
     }
 
     fn closed(&self) {
@@ -234,16 +242,13 @@ impl Serve for Server {
     fn serve(&self, stream: Stream) {
         door::serve(&self.0, stream);
     }
-
-    fn refuse(&self, stream: Stream) {
-        // One that ends needs no excuse: another hub serves them.
-        if !self.0.lock().is_over {
-            door::refuse(stream, "the hub has too many front ends");
-        }
-    }
 }
 
 impl Host for Shared {
+    fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
     fn companions(&self) -> Vec<Commands> {
         let state = self.lock();
         let companions = state.companions.values();
@@ -257,8 +262,14 @@ impl Host for Shared {
         Some(companion.commands().clone())
     }
 
-    fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines) {
-        connection::serve(&self, attach, stream, lines);
+    fn serve_view(
+        self: Arc<Self>,
+        attach: Attach,
+        stream: Stream,
+        lines: Lines,
+        place: places::Place,
+    ) {
+        connection::serve(&self, attach, stream, lines, place);
     }
 }
 
@@ -376,7 +387,11 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let started = Companion::open(options.clone(), editor, false);
+        let runtime = match descriptors::has_room(SPARE_DESCRIPTORS) {
+            true => self.lock().runtime(),
+            false => Err(StartError::Refused(NO_ROOM.to_owned())),
+        };
+        let started = runtime.and_then(|it| Companion::open(options.clone(), editor, false, it));
         let mut state = self.lock();
         let result = match started {
             Ok(companion) => {
@@ -487,6 +502,17 @@ impl Shared {
 }
 
 impl State {
+    fn runtime(&mut self) -> Result<Runtime, StartError> {
+        if let Some(runtime) = &self.runtime {
+            return Ok(runtime.clone());
+        }
+        let started = Runtime::start().map_err(|source| StartError::System {
+            what: "start the runtime",
+            source,
+        })?;
+        Ok(self.runtime.insert(started).clone())
+    }
+
     fn next_view(&mut self) -> ViewId {
         self.last_view += 1;
         ViewId(self.last_view)

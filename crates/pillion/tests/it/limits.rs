@@ -1,5 +1,7 @@
 //! The limits on what a client can consume of a companion: above all other users of the machine, who have no token.
 
+mod hub;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Stdio;

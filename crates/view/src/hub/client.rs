@@ -211,7 +211,7 @@ fn talk(view: &Arc<View>, stream: UnixStream, first: &mut Option<Sender<First>>)
             Ok(None) => break,
             Err(error) if matches!(end, End::Lost) && is_late(&error) => {
                 memory::release_freed();
-                let _ = lines.wait_for_ever();
+                lines.wait_for_ever();
                 continue;
             }
             Err(error) => {

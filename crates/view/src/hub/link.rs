@@ -2,11 +2,12 @@
 //! own writes, and requests wait for their answers.
 //!
 //! Whoever may still say something holds the link. When the last one is dropped, what is in the queue is written, and
-//! the connection is closed.
+//! the connection is closed. It is cut if too much waits: the other end hangs, is suspended, or asks and does not read.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -19,16 +20,47 @@ use serde_json::Value;
 use crate::ask::{Answered, Refused};
 use crate::reply::{Failure, Reply};
 
+/// An amount that waits for the other end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Load {
+    messages: usize,
+    bytes: usize,
+}
+
+/// With more than this, nothing joins that can be left out: agents that try again and again would fill the memory.
+const CROWDED: Load = Load {
+    messages: 256,
+    bytes: 128 << 20,
+};
+
+/// With more than this, the connection is cut.
+const MOST: Load = Load {
+    messages: 4096,
+    bytes: 256 << 20,
+};
+
+/// A message that waits until it is written.
+pub trait Waits: Serialize + Send + 'static {
+    /// The bytes of its texts, roughly.
+    fn bytes(&self) -> usize;
+}
+
 /// An end that says `M`.
 pub struct Link<M> {
+    stream: Arc<Stream>,
     queue: Sender<Item<M>>,
+    /// The bytes in the queue.
+    bytes: Arc<AtomicUsize>,
+    /// The number of requests of the other end's that are not answered.
+    open: AtomicUsize,
     /// Of messages that replace each other the last, until it is written.
     latest: Arc<Mutex<Option<M>>>,
     requests: Mutex<Requests>,
 }
 
 enum Item<M> {
-    Message(M),
+    /// With its bytes.
+    Message(M, usize),
     /// The one in [`Link::latest`].
     Latest,
     /// Nothing more is said.
@@ -46,26 +78,37 @@ struct Requests {
     is_over: bool,
 }
 
-impl<M: Serialize + Send + 'static> Link<M> {
+impl<M: Waits> Link<M> {
     /// Writes to this connection from now on.
     ///
     /// # Errors
     /// When the system has no thread for it.
     pub fn start(stream: Stream) -> io::Result<Arc<Self>> {
         let (queue, items) = unbounded();
-        let latest = Arc::default();
         let link = Self {
+            stream: Arc::new(stream),
             queue,
-            latest: Arc::clone(&latest),
+            bytes: Arc::default(),
+            open: AtomicUsize::new(0),
+            latest: Arc::default(),
             requests: Mutex::default(),
         };
-        spawn("hub writer", move || write(stream, &items, &latest))?;
+        let (stream, latest) = (Arc::clone(&link.stream), Arc::clone(&link.latest));
+        let bytes = Arc::clone(&link.bytes);
+        spawn("hub writer", move || {
+            write(&stream, &items, &bytes, &latest)
+        })?;
         Ok(Arc::new(link))
     }
 
     /// Says something. Never waits.
     pub fn send(&self, message: M) {
-        let _ = self.queue.send(Item::Message(message));
+        if self.load().exceeds(MOST) {
+            return self.cut("does not read its messages");
+        }
+        let bytes = message.bytes();
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let _ = self.queue.send(Item::Message(message, bytes));
     }
 
     /// Says something, in place of the last that was said so and is not written yet. Never waits.
@@ -80,9 +123,22 @@ impl<M: Serialize + Send + 'static> Link<M> {
         let _ = self.queue.send(Item::Close);
     }
 
-    /// Returns the number of messages that wait for the other end to read.
-    pub fn unread(&self) -> usize {
-        self.queue.len()
+    /// Returns true if so much waits for the other end that it hangs or is suspended.
+    pub fn is_crowded(&self) -> bool {
+        self.load().exceeds(CROWDED)
+    }
+
+    fn load(&self) -> Load {
+        Load {
+            messages: self.queue.len(),
+            bytes: self.bytes.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Ends the connection at once, which both ends notice. What waits is not written.
+    fn cut(&self, why: &str) {
+        tracing::warn!("a connection is cut: the other end {why}");
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Makes a request of which `reply` gets the answer, and says it.
@@ -102,6 +158,10 @@ impl<M: Serialize + Send + 'static> Link<M> {
             // Dropping the reply is the answer, and may do anything.
             drop(requests);
             return drop(answered);
+        }
+        if requests.waiting.len() > MOST.messages {
+            drop(requests);
+            return self.cut("does not answer");
         }
         requests.last += 1;
         let request = requests.last;
@@ -133,7 +193,11 @@ impl<M: Serialize + Send + 'static> Link<M> {
         M: From<Answered>,
     {
         let link = Arc::clone(self);
+        if link.open.fetch_add(1, Ordering::Relaxed) > MOST.messages {
+            link.cut("asks and does not wait for answers");
+        }
         Reply::new(move |result: Result<T, E>| {
+            link.open.fetch_sub(1, Ordering::Relaxed);
             let result = result.map_err(E::into).and_then(|value| {
                 serde_json::to_value(value).map_err(|_| "the answer cannot be sent".into())
             });
@@ -142,10 +206,24 @@ impl<M: Serialize + Send + 'static> Link<M> {
     }
 }
 
-fn write<M: Serialize>(mut stream: Stream, items: &Receiver<Item<M>>, latest: &Mutex<Option<M>>) {
+impl Load {
+    fn exceeds(self, most: Self) -> bool {
+        self.messages > most.messages || self.bytes > most.bytes
+    }
+}
+
+fn write<M: Serialize>(
+    mut stream: &Stream,
+    items: &Receiver<Item<M>>,
+    bytes: &AtomicUsize,
+    latest: &Mutex<Option<M>>,
+) {
     for item in items {
         let message = match item {
-            Item::Message(message) => Some(message),
+            Item::Message(message, waited) => {
+                bytes.fetch_sub(waited, Ordering::Relaxed);
+                Some(message)
+            }
             Item::Latest => lock(latest).take(),
             Item::Close => break,
         };
@@ -178,6 +256,7 @@ mod tests {
 
     use super::*;
     use crate::hub::wire::FromView;
+    use crate::proposal::{DiffId, ProposalKey};
     use pillion_discovery::lines::{Lines, MAX_LINE};
 
     fn link() -> (Arc<Link<FromView>>, Lines) {
@@ -248,6 +327,67 @@ mod tests {
         );
         ask();
         assert!(results.try_recv().unwrap().is_err(), "and stays so");
+    }
+
+    /// What comes in until the connection ends.
+    fn rest(lines: &mut Lines) -> Vec<FromView> {
+        std::iter::from_fn(|| next(lines)).collect()
+    }
+
+    #[test]
+    fn who_does_not_read_is_cut_off_however_small_or_large_the_messages_are() {
+        let draft = |text: &str| FromView::Draft {
+            key: ProposalKey {
+                id: DiffId(1),
+                revision: 1,
+            },
+            text: Some(text.to_owned()),
+        };
+        let large = draft(&"x".repeat(8 << 20));
+        for (message, most) in [
+            (FromView::Leave, MOST.messages),
+            (large, MOST.bytes / (8 << 20)),
+        ] {
+            let (link, mut lines) = link();
+            let mut sent = 0;
+            while !link.is_crowded() {
+                link.send(message.clone());
+                sent += 1;
+            }
+            // What the connection itself holds is written.
+            for _ in sent..3 * most {
+                link.send(message.clone());
+            }
+            assert!(link.queue.len() <= most + 1);
+            let read = rest(&mut lines).len();
+            assert!(read < most, "{read} of {most}");
+            // The writer has gone, and with it what waited.
+            while !link.queue.is_empty() {
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    #[test]
+    fn who_asks_without_end_or_answers_nothing_is_cut_off() {
+        let (flooded, mut lines) = link();
+        let replies: Vec<_> = (0..=MOST.messages as u64)
+            .map(|request| flooded.reply::<()>(request))
+            .collect();
+        flooded.send(FromView::Leave);
+        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        let one_more = flooded.reply::<()>(0);
+        assert_eq!(next(&mut lines), None);
+        drop((replies, one_more));
+        let (link, mut lines) = link();
+        let reading = std::thread::spawn(move || rest(&mut lines).len());
+        let (sender, results) = unbounded();
+        while results.is_empty() {
+            link.ask(told(&sender), |_| FromView::Leave);
+        }
+        assert!(results.recv().unwrap().is_err());
+        let read = reading.join().unwrap();
+        assert!(read <= MOST.messages + 1, "{read}");
     }
 
     #[test]

@@ -8,7 +8,9 @@ use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
 use pillion_protocol::{Dialect, ReviewChoice};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+use super::link::Waits;
 use crate::ask::{Answered, Asked, Program};
 use crate::changes::ChangesAct;
 use crate::decision::Decide;
@@ -123,6 +125,49 @@ pub enum FromHub {
     Stopped,
     /// To a request of the view's.
     Answer(Answered),
+}
+
+impl Waits for FromView {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Ask(asked) => bytes_of(&asked.params),
+            Self::Draft { text, .. } => text.as_ref().map_or(0, String::len),
+            Self::Decide { decide, .. } => decide.verdict.bytes(),
+            Self::Answer(answer) => bytes_of_answer(answer),
+            _ => 0,
+        }
+    }
+}
+
+impl Waits for FromHub {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Open { diff, .. } => {
+                diff.proposed.len() + diff.original.text.as_ref().map_or(0, Vec::len)
+            }
+            Self::Draft { text, .. } => text.len(),
+            Self::Answer(answer) => bytes_of_answer(answer),
+            _ => 0,
+        }
+    }
+}
+
+fn bytes_of_answer(answer: &Answered) -> usize {
+    answer.result.as_ref().map_or(0, bytes_of)
+}
+
+/// The bytes of a value in memory, roughly.
+fn bytes_of(value: &Value) -> usize {
+    let held = match value {
+        Value::String(text) => text.len(),
+        Value::Array(values) => values.iter().map(bytes_of).sum(),
+        Value::Object(fields) => fields
+            .iter()
+            .map(|(name, it)| name.len() + bytes_of(it))
+            .sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    };
+    held + size_of::<Value>()
 }
 
 impl From<Answered> for FromView {

@@ -13,6 +13,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use pillion_discovery::budget::Budget;
 use pillion_protocol::Dialect;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -23,7 +24,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message as Frame, Utf8Bytes};
 
-use crate::endpoint::unfinished::{Begun, Budget, Counted, MAX_MESSAGE};
+use crate::endpoint::unfinished::{Begun, Counted, MAX_MESSAGE};
 use crate::mcp::{Answer, EventStream, Mcp, Message, OpenError, Request};
 use crate::sessions::SessionId;
 use crate::wire::Wire;
@@ -73,7 +74,7 @@ impl Upgrade {
     pub(in crate::endpoint) async fn serve(self) {
         // Gone before it was one.
         let Ok(upgraded) = self.on.await else { return };
-        let begun = Begun::new(self.unfinished);
+        let begun = Begun::new(&self.unfinished);
         let counted = Counted::new(TokioIo::new(upgraded), begun.clone());
         let config = WebSocketConfig::default()
             .read_buffer_size(READ_BUFFER)

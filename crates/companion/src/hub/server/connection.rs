@@ -8,17 +8,24 @@ use pillion_protocol::{Dialect, File};
 use pillion_system::{clock, lock, peer, spawn};
 use pillion_view::changes::ActDone;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, FromHub, FromView};
+use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 use pillion_view::{Chosen, Handle, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
 use crate::commands::Commands;
 use crate::door::{Caller, Visit};
 use crate::hub::workspaces::ViewId;
+use crate::places::{Place, Purpose};
 use crate::speaker::Speaker;
 
 /// Serves a front end that attaches, until its connection ends.
-pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut lines: Lines) {
+pub(super) fn serve(
+    shared: &Arc<Shared>,
+    attach: Attach,
+    stream: Stream,
+    mut lines: Lines,
+    mut place: Place,
+) {
     let peer = peer::process(&stream);
     let link = match Link::start(stream) {
         Ok(link) => link,
@@ -30,12 +37,13 @@ pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut li
         says_decided: false,
         is_view: true,
     };
-    // The first view configures the companion.
-    let attach = match shared.agent_behind(&speaker) {
-        true => attach.without_settings(),
-        false => attach,
+    let is_agents = shared.agent_behind(&speaker);
+    let attached = match place.takes(Purpose::View, || is_agents) {
+        Err(reason) => Err(full(reason)),
+        // The first view configures the companion.
+        Ok(()) if is_agents => shared.attach(attach.without_settings(), &link),
+        Ok(()) => shared.attach(attach, &link),
     };
-    let attached = shared.attach(attach, &link);
     let view = match attached {
         Ok(view) => view,
         Err(unattached) => {
@@ -54,8 +62,9 @@ pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut li
         Arc::downgrade(&held)
     };
     let attached = shared.lock().views.get(&view).cloned();
-    let end = match (attached, lines.wait_for_ever()) {
-        (Some(attached), Ok(())) => {
+    lines.wait_for_ever();
+    let end = match attached {
+        Some(attached) => {
             let origin = Origin::of(&attached, speaker.clone());
             let mut inbox = Inbox {
                 shared,
@@ -68,7 +77,7 @@ pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut li
             };
             inbox.read(&mut lines)
         }
-        (_, waiting) => waiting,
+        None => Ok(()),
     };
     if let Err(error) = end {
         tracing::warn!(%error, "a connection is broken");
@@ -78,6 +87,14 @@ pub(super) fn serve(shared: &Arc<Shared>, attach: Attach, stream: Stream, mut li
     if let Some(link) = link.upgrade() {
         link.fail();
     }
+}
+
+/// There is no room for one more.
+fn full(reason: &str) -> Unattached {
+    Unattached::Refused(Refused {
+        kind: RefusedKind::CannotStart,
+        reason: reason.to_owned(),
+    })
 }
 
 /// A front end that is attached. Dropping it says that it has left.

@@ -6,10 +6,6 @@ use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::FromHub;
 use pillion_view::{Compares, Editor, EditorEvent};
 
-/// More messages than this wait only for a front end that hangs or is suspended. No proposal joins them: agents that
-/// try again and again would fill the memory.
-const MAX_UNREAD: usize = 256;
-
 /// Its end of the connection. Dropping it closes that, once everything else is said.
 pub(super) struct RemoteView {
     link: Arc<Link<FromHub>>,
@@ -19,20 +15,16 @@ impl RemoteView {
     pub(super) fn new(link: Arc<Link<FromHub>>) -> Self {
         Self { link }
     }
-
-    fn is_silent(&self) -> bool {
-        self.link.unread() > MAX_UNREAD
-    }
 }
 
 impl Editor for RemoteView {
     fn event(&mut self, event: EditorEvent) {
         match event {
-            EditorEvent::Open(_, shown) if self.is_silent() => {
+            EditorEvent::Open(_, shown) if self.link.is_crowded() => {
                 shown.failed("the editor does not read its messages");
             }
             // Dropping the request is an answer.
-            EditorEvent::Text(..) | EditorEvent::Diagnostics(..) if self.is_silent() => {}
+            EditorEvent::Text(..) | EditorEvent::Diagnostics(..) if self.link.is_crowded() => {}
             EditorEvent::Open(diff, shown) => {
                 let diff = Box::new(diff);
                 self.link
@@ -49,7 +41,7 @@ impl Editor for RemoteView {
                 self.link
                     .ask(told, |request| FromHub::Text { request, key });
             }
-            EditorEvent::Draft(..) if self.is_silent() => {}
+            EditorEvent::Draft(..) if self.link.is_crowded() => {}
             EditorEvent::Draft(key, text) => self.link.send(FromHub::Draft { key, text }),
             EditorEvent::Shared(key) => self.link.send(FromHub::Shared(key)),
             EditorEvent::Diagnostics(uri, found) => {
