@@ -372,11 +372,11 @@ mod tests {
     fn who_asks_without_end_or_answers_nothing_is_cut_off() {
         let (flooded, mut lines) = link();
         let replies: Vec<_> = (0..=MOST.messages as u64)
-            .map(|request| flooded.reply::<()>(request))
+            .map(|request| flooded.reply::<(), String>(request))
             .collect();
         flooded.send(FromView::Leave);
         assert_eq!(next(&mut lines), Some(FromView::Leave));
-        let one_more = flooded.reply::<()>(0);
+        let one_more = flooded.reply::<(), String>(0);
         assert_eq!(next(&mut lines), None);
         drop((replies, one_more));
         let (link, mut lines) = link();
