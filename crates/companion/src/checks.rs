@@ -8,7 +8,7 @@ use std::sync::Arc;
 use pillion_changes::Store;
 use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File};
-use pillion_view::{Compares, Reply, Ruling};
+use pillion_view::{Answering, Compares, Decide};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
@@ -137,7 +137,7 @@ impl FileChecks {
         number: u64,
         view: ViewId,
         acceptance: Acceptance,
-        reply: Reply<Ruling>,
+        reply: Answering<Decide>,
     ) {
         let (threads, events) = (self.decisions.clone(), self.events.clone());
         tasks::spawn(async move {

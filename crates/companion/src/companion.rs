@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{io, iter, process};
 
@@ -20,7 +21,7 @@ use crate::context_keeper::Keeper;
 use crate::discovery::{DiscoveryThread, OpenSocket, Order, PublishError};
 use crate::door;
 use crate::endpoint::{self, Guard, Listener};
-use crate::event::{Event, Events, NewView};
+use crate::event::{Event, Events, NewView, ViewWay};
 use crate::ids::ViewId;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
@@ -29,7 +30,7 @@ use crate::numbers::Numbers;
 use crate::runtime::Runtime;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
-use crate::speaker::Origins;
+use crate::speaker::{Origins, Speaker};
 use crate::succession::{self, Inheritance};
 use crate::views::Views;
 
@@ -69,17 +70,14 @@ fn unpublished(error: PublishError) -> StartError {
     }
 }
 
-/// The way of a front end into the loop.
-fn handle_of(view: ViewId, events: Events) -> Handle {
-    Handle::new(move |report| drop(events.send(Event::Reported(view, report))))
-}
-
 /// A running companion. Dropping it stops it.
 #[derive(Debug)]
 pub struct Companion {
     port: u16,
     files: Vec<PathBuf>,
-    handle: Handle,
+    /// The handle of the first front end, if that is in this process.
+    handle: OnceLock<Handle>,
+    speaker: Speaker,
     events: Events,
     commands: Commands,
     /// The number of front ends that there have been.
@@ -117,6 +115,12 @@ impl Companion {
         let (ready, started) = unbounded();
         let (running, stopped) = bounded(0);
         let sender = events.clone();
+        let speaker = Speaker {
+            pid: Some(process::id()),
+            commanding: options.environment.commanding_agents(),
+            says_decided: false,
+            is_view: true,
+        };
         runtime.spawn(async move {
             run(options, editor, is_program, sender, inbox, &ready).await;
             drop::<Sender<Infallible>>(running);
@@ -130,7 +134,8 @@ impl Companion {
                 port,
                 files,
                 commands,
-                handle: handle_of(ViewId::FIRST, events.clone()),
+                handle: OnceLock::new(),
+                speaker,
                 events,
                 views: AtomicU32::new(1),
                 stopped,
@@ -159,7 +164,7 @@ impl Companion {
         options: Options,
         editor: Box<dyn Editor>,
         published: Reply<Vec<PathBuf>>,
-    ) -> Handle {
+    ) -> ViewWay {
         let id = ViewId(self.views.fetch_add(1, Ordering::Relaxed));
         let _ = self.events.send(Event::Attached(NewView {
             id,
@@ -167,7 +172,18 @@ impl Companion {
             editor,
             published,
         }));
-        handle_of(id, self.events.clone())
+        self.way_of(id)
+    }
+
+    /// The way of the first front end.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
+    pub(crate) fn first_view(&self) -> ViewWay {
+        self.way_of(ViewId::FIRST)
+    }
+
+    fn way_of(&self, id: ViewId) -> ViewWay {
+        let events = self.events.clone();
+        ViewWay { id, events }
     }
 
     /// The way for commands.
@@ -187,12 +203,16 @@ impl Companion {
         self.stopped.try_recv() == Err(TryRecvError::Disconnected)
     }
 
-    /// A handle for the first front end.
+    /// A handle for the first front end, in this process.
     pub fn handle(&self) -> Handle {
-        self.handle.clone()
+        let handle = || {
+            let (commands, way) = (self.commands.clone(), self.way_of(ViewId::FIRST));
+            door::own_handle(commands, self.port, way, self.speaker.clone())
+        };
+        self.handle.get_or_init(handle).clone()
     }
 
-    /// Waits until the companion has stopped: because of a signal, or of [`Handle::leave`].
+    /// Waits until the companion has stopped: because of a signal, or because the front end leaves.
     pub fn wait(self) {
         self.join();
     }

@@ -15,15 +15,18 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::lines::{Lines, MAX_FIRST, MAX_LINE};
 use pillion_discovery::private_file::Stream;
+#[cfg(unix)]
+use pillion_system::clock;
 use pillion_system::{lock, peer};
-use pillion_view::ask::{Ask, Asked, Judged, Program, Refused};
+use pillion_view::ask::{AnyAsk, Ask, Asked, Judged, Program, Refused};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, FromView, RefusedKind};
 use tokio::task::AbortHandle;
 
-pub(crate) use self::own::open_own;
+pub(crate) use self::own::{open_own, own_handle};
 use self::table::{Entry, Request, Table};
 use crate::commands::Commands;
+use crate::ids::ViewId;
 use crate::places::{Place, Places, Purpose};
 use crate::speaker::Speaker;
 
@@ -57,6 +60,8 @@ pub(crate) trait Host: Send + Sync + 'static {
 
 /// Whoever asks.
 pub(crate) struct Caller {
+    /// The view, if it is one.
+    view: Option<ViewId>,
     speaker: Speaker,
     /// The work at the end of the connection, which is told whether what was answered is passed on by then.
     at_end: Mutex<Vec<AtEnd>>,
@@ -65,8 +70,17 @@ pub(crate) struct Caller {
 type AtEnd = Box<dyn FnOnce(bool) + Send>;
 
 impl Caller {
-    pub(crate) fn new(speaker: Speaker) -> Arc<Self> {
+    fn program(speaker: Speaker) -> Arc<Self> {
+        Self::new(None, speaker)
+    }
+
+    pub(crate) fn view(view: ViewId, speaker: Speaker) -> Arc<Self> {
+        Self::new(Some(view), speaker)
+    }
+
+    fn new(view: Option<ViewId>, speaker: Speaker) -> Arc<Self> {
         Arc::new(Self {
+            view,
             speaker,
             at_end: Mutex::default(),
         })
@@ -101,7 +115,8 @@ impl Caller {
             Some(agent) => {
                 tracing::info!(%agent, method, "a request of an agent's process is refused");
                 let agent = agent.display_name().to_owned();
-                Err(Refused::ByAgent { agent })
+                let in_view = self.view.is_some();
+                Err(Refused::ByAgent { agent, in_view })
             }
         }
     }
@@ -169,7 +184,7 @@ fn serve_program(
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
     lines.wait_for_ever();
-    let mut visit = Visit::new(host, Caller::new(speaker));
+    let mut visit = Visit::new(host, Caller::program(speaker));
     while let Ok(Some(line)) = lines.next(MAX_LINE) {
         let message = serde_json::from_slice(&line);
         drop(line);
@@ -208,8 +223,13 @@ impl<'a> Visit<'a> {
         link: &Arc<Link<FromHub>>,
     ) {
         let reply = link.reply(asked.request);
-        let request = Request::Message(asked.params, reply);
+        let request = Request::Message(asked.params, moment(asked.at), reply);
         self.serve(&asked.method, companion, request);
+    }
+
+    /// The same for one that comes from this process.
+    pub(crate) fn asked_here(&mut self, ask: AnyAsk, companion: Commands) {
+        self.serve(ask.method, Some(companion), Request::Typed(ask));
     }
 
     fn serve(&mut self, method: &str, companion: Option<Commands>, request: Request) {
@@ -228,6 +248,17 @@ impl<'a> Visit<'a> {
         self.running
             .extend(serve(&companion, &self.caller, request));
     }
+}
+
+/// The moment at which something was asked; it comes now if that is not known.
+fn moment(at: Option<Duration>) -> Instant {
+    #[cfg(unix)]
+    if let Some(at) = at {
+        return clock::own(at);
+    }
+    // Views elsewhere are in the same process.
+    let _ = at;
+    Instant::now()
 }
 
 fn unknown(method: &str) -> Refused {

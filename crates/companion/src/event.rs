@@ -12,8 +12,8 @@ use pillion_changes::{Offer, Tally};
 use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File};
 use pillion_view::ask::{Guarded, Judged};
-use pillion_view::changes::ActDone;
-use pillion_view::{Decide, DiffId, Editor, Options, ProposalKey, Reply, Report, Ruling};
+use pillion_view::changes::{ActDone, ChangesAct};
+use pillion_view::{Answering, Decide, DiffId, Editor, Options, ProposalKey, Reply, Tell};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -97,7 +97,7 @@ pub(crate) enum Event {
     /// The texts that a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.
-    Acted(Box<Acted>, Reply<ActDone>),
+    Acted(Box<Acted>, Answering<ChangesAct>),
     /// The changes that agents had written have been looked at; or why not.
     LookEnded(Option<String>),
     /// An agent waits for a call no longer.
@@ -125,10 +125,15 @@ pub(crate) enum Event {
         view: ViewId,
         decide: Arc<Decide>,
         finding: Finding,
-        reply: Reply<Ruling>,
+        reply: Answering<Decide>,
     },
-    /// A front end reports something.
-    Reported(ViewId, Report),
+    /// A front end tells something.
+    Told(ViewId, Tell),
+    /// A front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one, the
+    /// agents' own questions stay.
+    Gone(ViewId),
+    /// An agent has started a front end, or that is not so any more: what it says is none of the person's words.
+    OfAgent(ViewId, bool),
     /// One more front end is there.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
     Attached(NewView),
@@ -204,6 +209,37 @@ impl Task {
 impl fmt::Debug for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Task").field(&self.name).finish()
+    }
+}
+
+/// Who asks, and when.
+pub(crate) struct By {
+    /// The view, if it is one.
+    pub(crate) view: Option<ViewId>,
+    pub(crate) at: Instant,
+}
+
+/// The way of one front end into the loop.
+#[derive(Debug, Clone)]
+pub(crate) struct ViewWay {
+    pub(crate) id: ViewId,
+    pub(crate) events: Events,
+}
+
+impl ViewWay {
+    /// It tells something. When the companion is gone, nothing happens.
+    pub(crate) fn tell(&self, tell: Tell) {
+        let _ = self.events.send(Event::Told(self.id, tell));
+    }
+
+    /// It is gone, without having left.
+    pub(crate) fn gone(&self) {
+        let _ = self.events.send(Event::Gone(self.id));
+    }
+
+    /// An agent has started it, or not.
+    pub(crate) fn is_of_agent(&self, is_agents: bool) {
+        let _ = self.events.send(Event::OfAgent(self.id, is_agents));
     }
 }
 

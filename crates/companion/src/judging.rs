@@ -19,13 +19,13 @@ use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Note, verdict};
 use pillion_system::lock;
 use pillion_text::fingerprint;
-use pillion_view::Reply;
-use pillion_view::ask::Judged;
+use pillion_view::ask::{Changes, Judged};
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
     Meant, TakeBack,
 };
 use pillion_view::decision::Refusal;
+use pillion_view::{Answering, Reply};
 use tokio::time::timeout;
 
 use crate::disk::DiskThreads;
@@ -89,7 +89,7 @@ impl Judging {
     }
 
     /// Answers with what there is below these folders.
-    pub(crate) fn list(&self, roots: Arc<[PathBuf]>, reply: Reply<ChangesList>) {
+    pub(crate) fn list(&self, roots: Arc<[PathBuf]>, reply: Answering<Changes>) {
         let Some(store) = self.store.clone() else {
             return reply.done(ChangesList::failed(OFF));
         };
@@ -125,7 +125,7 @@ impl Judging {
     }
 
     /// Does this. Its outcome is an event.
-    pub(crate) fn act(&self, act: ChangesAct, roots: Arc<[PathBuf]>, reply: Reply<ActDone>) {
+    pub(crate) fn act(&self, act: ChangesAct, roots: Arc<[PathBuf]>, reply: Answering<ChangesAct>) {
         let Some(store) = self.store.clone() else {
             return reply.done(ActDone::refused(OFF));
         };
@@ -147,13 +147,10 @@ impl Judging {
 }
 
 /// The same reply, which holds this until it is given.
-fn until_told(acting: &Arc<()>, reply: Reply<ActDone>) -> Reply<ActDone> {
+fn until_told(acting: &Arc<()>, reply: Answering<ChangesAct>) -> Answering<ChangesAct> {
     let acting = Arc::clone(acting);
     Reply::new(move |told| {
-        match told {
-            Ok(done) => reply.done(done),
-            Err(reason) => reply.failed(reason),
-        }
+        reply.answer(told);
         drop(acting);
     })
 }

@@ -21,7 +21,7 @@ use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signal, Signals, duration, memory};
 use pillion_view::ask::Focus;
-use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Told};
+use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Tell, Told};
 use tokio::sync::mpsc;
 
 use self::hooks::HeldHook;
@@ -239,10 +239,11 @@ impl MainLoop {
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {
                             Event::Stop => break 'running Ending::Rejects,
-                            Event::Reported(view, report) => {
-                                if let Some(ending) = self.reported(view, report, Instant::now()) {
-                                    break 'running ending;
-                                }
+                            Event::Told(view, Tell::Leave) if self.views.is_last(view) => {
+                                break 'running Ending::Rejects;
+                            }
+                            Event::Gone(view) if self.views.is_last(view) => {
+                                break 'running Ending::Asks;
                             }
                             event => self.handle(event),
                         }
@@ -423,8 +424,10 @@ impl MainLoop {
             Event::LetGo(answer) => self.let_go(answer),
             #[cfg(unix)]
             Event::Choices(choices) => self.adopt(choices),
-            // Those that end the loop do not come here.
-            Event::Reported(view, report) => drop(self.reported(view, report, now)),
+            Event::Told(view, tell) => self.told(view, tell, now),
+            Event::OfAgent(view, is_agents) => self.is_of_agent(view, is_agents, now),
+            Event::Gone(view) => self.left(view, now),
+            // It ends the loop.
             Event::Stop => {}
         }
     }

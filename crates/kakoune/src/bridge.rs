@@ -24,7 +24,7 @@ use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
 use pillion_view::{
     Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace, Shows,
-    StartError, Status, TurnNews, attach,
+    StartError, Status, Tell, TurnNews, attach,
 };
 
 use self::decisions::Asked;
@@ -314,7 +314,7 @@ impl Bridge {
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
-            What::Synced(path, is_saved) => self.handle.synced(path, is_saved),
+            What::Synced(path, is_saved) => self.handle.tell(Tell::Synced { path, is_saved }),
             What::Server(pid) => {
                 self.clients.server = pid;
                 self.watch_server();
@@ -322,7 +322,7 @@ impl Bridge {
             What::End => self.is_over = true,
         }
         if let Some(pid) = self.clients.changed_editor() {
-            self.handle.change_editor(pid);
+            self.handle.tell(Tell::Editor(pid));
         }
     }
 
@@ -334,7 +334,7 @@ impl Bridge {
             return;
         }
         if let Some(files) = self.context.update(&report, now_ms()) {
-            self.handle.report_context(files, None);
+            self.handle.tell(Tell::context(files, None));
         }
         self.clients.reported(report);
         if let Some(mismatch) = self.mismatch.take() {

@@ -18,9 +18,11 @@ use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
+use pillion_view::ask::{Changes, GetReview, Mention, Refused, SendNotes, SetReview};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
     Chosen, Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
+    Tell,
 };
 use serde_json::Value;
 
@@ -396,9 +398,9 @@ impl Session {
         &self,
         request: RequestId,
         answer: fn(Chosen) -> Result<Value, ResponseError>,
-    ) -> Reply<Chosen> {
+    ) -> Reply<Chosen, Refused> {
         let output = self.output.clone();
-        Reply::new(move |chosen: Result<Chosen, String>| {
+        Reply::new(move |chosen: Result<Chosen, Refused>| {
             let chosen = answer(chosen.unwrap_or_else(Chosen::refused));
             let _ = output.send(message::answer(request, chosen));
         })
@@ -439,7 +441,7 @@ impl Session {
                 }
                 Action::ReportSync { path, is_saved } => {
                     if let Some(companion) = self.service.handle() {
-                        companion.synced(path, is_saved);
+                        companion.tell(Tell::Synced { path, is_saved });
                     }
                 }
                 Action::ReportContext { files, is_trusted } => {
@@ -449,7 +451,7 @@ impl Session {
                 Action::KeepDraft(key, text) => {
                     let own = || Some((self.service.handle()?, key));
                     if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
-                        companion.keep_draft(key, text);
+                        companion.tell(Tell::Draft { key, text });
                     }
                 }
                 Action::Mention {
@@ -465,7 +467,7 @@ impl Session {
                         let _ = output.send(message::answer(request, Ok(named)));
                     });
                     if let Some(companion) = self.service.handle() {
-                        companion.mention(path, lines, reply);
+                        companion.ask(Mention { path, lines }, reply);
                     }
                 }
                 Action::Review {
@@ -474,46 +476,49 @@ impl Session {
                     answer,
                 } => {
                     let reply = self.chosen(request, answer);
-                    if let Some(companion) = self.service.handle() {
-                        companion.review(choice, reply);
+                    let number = None;
+                    match (self.service.handle(), choice) {
+                        (Some(it), Some(choice)) => it.ask(SetReview { choice, number }, reply),
+                        (Some(it), None) => it.ask(GetReview { number }, reply),
+                        (None, _) => {}
                     }
                 }
                 Action::SendNotes { request, answer } => {
                     let reply = self.chosen(request, answer);
                     if let Some(companion) = self.service.handle() {
-                        companion.send_notes(reply);
+                        companion.ask(SendNotes::default(), reply);
                     }
                 }
                 Action::Changes { request } => {
                     let done = self.done.clone();
-                    let reply = Reply::new(move |list: Result<ChangesList, String>| {
+                    let reply = Reply::new(move |list: Result<ChangesList, Refused>| {
                         let list = list.unwrap_or_else(ChangesList::failed);
                         let _ = done.send(Done::Listed { request, list });
                     });
                     if let Some(companion) = self.service.handle() {
-                        companion.changes(reply);
+                        companion.ask(Changes, reply);
                     }
                 }
                 Action::Act { request, act } => {
                     let sender = self.done.clone();
-                    let reply = Reply::new(move |done: Result<ActDone, String>| {
+                    let reply = Reply::new(move |done: Result<ActDone, Refused>| {
                         let done = done.unwrap_or_else(ActDone::refused);
                         let _ = sender.send(Done::Acted { request, done });
                     });
                     if let Some(companion) = self.service.handle() {
-                        companion.act(act, reply);
+                        companion.ask(act, reply);
                     }
                 }
                 Action::Decide(mut decide) => {
                     let (key, done) = (decide.key, self.done.clone());
-                    let ruling = Reply::new(move |ruling: Result<Ruling, String>| {
+                    let ruling = Reply::new(move |ruling: Result<Ruling, Refused>| {
                         let ruling = ruling.unwrap_or_else(Ruling::failed);
                         let _ = done.send(Done::Ruled { key, ruling });
                     });
                     let own = || Some((self.service.handle()?, key));
                     if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
                         decide.key = key;
-                        companion.decide(decide, ruling);
+                        companion.ask(decide, ruling);
                     }
                 }
                 Action::WorkOut { request, answer } => {

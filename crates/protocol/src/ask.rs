@@ -5,6 +5,8 @@
 //! The first line of a connection says who it is: a front end, which attaches, or a [`Program`]. Any number of requests
 //! follow. What was asked and is not done is withdrawn when the connection ends.
 
+use std::time::Duration;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,10 +52,12 @@ pub enum Refused {
         revision: u32,
     },
     /// It is only for the person, and a process of an agent's asked.
-    #[error("this command was started by {agent}: it does not speak for you")]
+    #[error("{}", by_agent(agent, *in_view))]
     ByAgent {
         /// The agent, as people know it.
         agent: String,
+        /// True if it came from a view.
+        in_view: bool,
     },
     /// It is not understood, nobody is there to do it, or something came first.
     #[error("{reason}")]
@@ -89,6 +93,15 @@ impl From<Refused> for String {
     }
 }
 
+fn by_agent(agent: &str, in_view: bool) -> String {
+    match in_view {
+        true => format!(
+            "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
+        ),
+        false => format!("this command was started by {agent}: it does not speak for you"),
+    }
+}
+
 fn replaced(is_older: bool) -> &'static str {
     match is_older {
         true => "a newer proposal has arrived: ",
@@ -120,6 +133,9 @@ pub struct Asked {
     /// The request itself.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub params: Value,
+    /// When it was asked, by the clock that all processes of a machine share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Duration>,
 }
 
 impl Asked {
@@ -132,6 +148,7 @@ impl Asked {
             request,
             method: A::METHOD.to_owned(),
             params: serde_json::to_value(ask)?,
+            at: None,
         })
     }
 }

@@ -79,14 +79,6 @@ impl Verdict {
         self.decision == Decision::Reject
     }
 
-    /// Returns the bytes of the text that it comes with.
-    pub fn bytes(&self) -> usize {
-        match &self.decision {
-            Decision::Accept { content } => content.as_ref().map_or(0, String::len),
-            Decision::Reject => 0,
-        }
-    }
-
     /// Drops the blanks around notes, and notes that say nothing.
     ///
     /// # Errors

@@ -18,8 +18,9 @@ use crossterm::style::Print;
 use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
+use pillion_view::ask::{Changes, GetReview, Refused, SendNotes, SetReview};
 use pillion_view::changes::{ActDone, ChangesList};
-use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling, TurnNews};
+use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling, Tell, TurnNews};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -57,7 +58,7 @@ pub fn run(
         let (saved, troubles) = (companion.clone(), sender.clone());
         watch::start(
             options.roots.clone(),
-            move |file| saved.saved(file),
+            move |file| saved.tell(Tell::Saved(file.into())),
             move |texts| drop(troubles.send(Input::Event(Event::Troubles(texts)))),
         );
     }
@@ -330,9 +331,9 @@ impl Driver {
     }
 
     /// Gets what came of a choice.
-    fn chosen(&self) -> Reply<Chosen> {
+    fn chosen(&self) -> Reply<Chosen, Refused> {
         let sender = self.sender.clone();
-        Reply::new(move |chosen: Result<_, String>| {
+        Reply::new(move |chosen: Result<_, Refused>| {
             let chosen = chosen.unwrap_or_else(Chosen::refused);
             let _ = sender.send(Input::Event(Event::Chosen(chosen)));
         })
@@ -342,29 +343,34 @@ impl Driver {
         match effect {
             Effect::Decide(decide) => {
                 let (key, sender) = (decide.key, self.sender.clone());
-                let ruled = Reply::new(move |ruling: Result<_, String>| {
+                let ruled = Reply::new(move |ruling: Result<_, Refused>| {
                     let ruling = ruling.unwrap_or_else(Ruling::failed);
                     let _ = sender.send(Input::Event(Event::Ruled(key, ruling)));
                 });
-                self.companion.decide(*decide, ruled);
+                self.companion.ask(*decide, ruled);
             }
-            Effect::Review(choice) => self.companion.review(choice, self.chosen()),
-            Effect::SendNotes => self.companion.send_notes(self.chosen()),
+            Effect::Review(Some(choice)) => {
+                let number = None;
+                let set = SetReview { choice, number };
+                self.companion.ask(set, self.chosen());
+            }
+            Effect::Review(None) => self.companion.ask(GetReview::default(), self.chosen()),
+            Effect::SendNotes => self.companion.ask(SendNotes::default(), self.chosen()),
             Effect::Changes => {
                 let sender = self.sender.clone();
-                let reply = Reply::new(move |list: Result<_, String>| {
+                let reply = Reply::new(move |list: Result<_, Refused>| {
                     let list = list.unwrap_or_else(ChangesList::failed);
                     let _ = sender.send(Input::Event(Event::Listed(list)));
                 });
-                self.companion.changes(reply);
+                self.companion.ask(Changes, reply);
             }
             Effect::Act(act, words) => {
                 let sender = self.sender.clone();
-                let reply = Reply::new(move |done: Result<_, String>| {
+                let reply = Reply::new(move |done: Result<_, Refused>| {
                     let done = done.unwrap_or_else(ActDone::refused);
                     let _ = sender.send(Input::Event(Event::Acted(done, words)));
                 });
-                self.companion.act(act, reply);
+                self.companion.ask(act, reply);
             }
             Effect::Compare(job) => {
                 self.compare.order(*job);
@@ -447,7 +453,7 @@ impl Driver {
     /// Has the companion keep what the reviewer has made of pending diffs.
     fn keep_drafts(&mut self) {
         for (key, text) in self.journal.look(&self.app.views, Instant::now()) {
-            self.companion.keep_draft(key, text);
+            self.companion.tell(Tell::Draft { key, text });
         }
     }
 

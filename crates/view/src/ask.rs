@@ -2,6 +2,7 @@
 //! hooks tell, and what programs look up.
 
 mod agents;
+mod any;
 mod diff_ref;
 mod diffs;
 mod person;
@@ -13,9 +14,10 @@ pub use self::agents::{
     AgentOfHook, AwaitNotes, ContextAsker, Guard, Guarded, Hook, Lost, PassedOn, ToolCall, Work,
     WorkStep,
 };
+pub use self::any::AnyAsk;
 pub use self::diff_ref::{DiffRef, DiffRefError};
 pub use self::diffs::{DiffSummary, DiffText, Diffs, Settle, Settled};
-pub use self::person::{Focus, GetReview, Judged, Mention, SendNotes, SetReview, Speak};
+pub use self::person::{Changes, Focus, GetReview, Judged, Mention, SendNotes, SetReview, Speak};
 
 /// Says of a request what its answer is, its name in messages, and whether it is only for the person.
 macro_rules! ask {

@@ -184,7 +184,7 @@ impl Attached {
         }
     }
 
-    /// Waits until the front end has left: because of a signal, or of [`Handle::leave`].
+    /// Waits until the front end has left: because of a signal, or because it has said so.
     pub fn wait(self) {
         match self.0 {
             Host::Own(companion) => companion.wait(),

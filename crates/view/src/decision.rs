@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_protocol::ask::Refused;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_protocol::{Dialect, Outcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -188,9 +189,14 @@ impl Ruling {
         Self::Refused(Refusal::new(code, why))
     }
 
-    /// No companion answers.
-    pub fn failed(reason: impl ToString) -> Self {
-        Self::Refused(Refusal::new("failed", reason))
+    /// No gate rules, and why.
+    pub fn failed(refused: impl Into<Refused>) -> Self {
+        let refused = refused.into();
+        let code = match refused {
+            Refused::ByAgent { .. } => BY_AGENT,
+            _ => "failed",
+        };
+        Self::Refused(Refusal::new(code, refused))
     }
 
     /// Returns true if the decision counts.
@@ -207,14 +213,6 @@ impl Refusal {
             message: message.to_string(),
             repeat: false,
         }
-    }
-
-    /// It was taken in a view that this agent has started.
-    pub fn by_agent(agent: Dialect) -> Self {
-        let text = format!(
-            "this window was started by {agent}, and does not speak for you: decide in one that you have opened"
-        );
-        Self::new(BY_AGENT, text)
     }
 
     /// The notes have so many bytes.

@@ -1,13 +1,10 @@
 //! The front end as the companion sees it: what it is asked to show and how it answers.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use pillion_protocol::{Dialect, File, FileDiagnostics, IdeContext, ReviewChoice, ReviewMode};
+use pillion_protocol::{Dialect, FileDiagnostics, IdeContext, ReviewMode};
 use serde::{Deserialize, Serialize};
 
-use crate::changes::{ActDone, ChangesAct, ChangesList};
-use crate::decision::{Decide, Ruling};
 use crate::lost::LostOutcome;
 use crate::proposal::{Diff, DiffId, ProposalKey};
 use crate::reply::Reply;
@@ -74,7 +71,7 @@ pub trait Editor: Send + 'static {
     ///
     /// Called in the order in which things happened, from the companion's own thread. It must return at
     /// once: hand the work to the front end's own thread, which answers through the given reply (dropping
-    /// it reports that nothing listens there any more) and reports through [`Handle`](crate::Handle).
+    /// it reports that nothing listens there any more) and speaks through [`Handle`](crate::Handle).
     fn event(&mut self, event: EditorEvent);
 
     /// Returns how proposals are compared with the file before they come.
@@ -129,63 +126,6 @@ pub enum EditorEvent {
     Lost(LostOutcome),
     /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
     Stopped,
-}
-
-/// A report of a front end to its companion.
-#[derive(Debug)]
-pub enum Report {
-    /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
-    Context {
-        /// The files.
-        files: Vec<File>,
-        /// True if the user trusts the workspace, false if they do not; none if they did not say.
-        is_trusted: Option<bool>,
-    },
-    /// One file was saved, by the person or by an agent: only the person's are the focus.
-    Saved(File),
-    /// The editor's text of a file and the file are the same at this moment. By this, texts that are written while an agent works
-    /// are told apart: what the person saves is theirs, and what is in the file before is not.
-    Synced {
-        /// The file.
-        path: PathBuf,
-        /// True if the person has saved it. Otherwise the editor has read it, or they begin to change what it has read.
-        is_saved: bool,
-    },
-    /// The person points agents to a file, or to its lines from the first to the last, from 0.
-    Mention {
-        /// The file.
-        path: PathBuf,
-        /// The lines.
-        lines: Option<(u32, u32)>,
-        /// Gets the agent whose prompt names it now; none if no agent that is connected knows mentions.
-        reply: Reply<Option<Dialect>>,
-    },
-    /// The person chooses when agents ask before they change files; without a choice, they ask what is chosen.
-    Review(Option<ReviewChoice>, Reply<Chosen>),
-    /// The person sends the notes that wait for agents, so that these read them at once.
-    SendNotes(Reply<Chosen>),
-    /// The changes that agents have written already are to be listed.
-    Changes(Reply<ChangesList>),
-    /// The person does something with them.
-    Act(Box<ChangesAct>, Reply<ActDone>),
-    /// The person decided about a proposal, at this moment: on its way to the gate it may be held up, and two that follow each
-    /// other at once come from a held key.
-    Decide(Box<Decide>, Instant, Reply<Ruling>),
-    /// This stands in the view of a proposal, which nobody has decided about; none if the person has changed nothing. It is
-    /// kept, and decides nothing.
-    Draft(ProposalKey, Option<String>),
-    /// An agent has started the front end, or that is not so any more: what it says is none of the person's words. The hub finds
-    /// that out; a front end does not say it of itself.
-    OfAgent(bool),
-    /// The editor's workspace roots changed (C2.5).
-    Roots(Vec<PathBuf>),
-    /// The editor's process is another one now.
-    Editor(u32),
-    /// The front end leaves: [`EditorEvent::Stopped`] follows. The companion ends with the last one.
-    Leave,
-    /// The front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one,
-    /// the agents' own questions stay.
-    Gone,
 }
 
 /// The state of its companion that a front end can show people.
@@ -274,13 +214,6 @@ impl Chosen {
             done: false,
             message: message.into(),
         }
-    }
-
-    /// It comes from a view that this agent has started.
-    pub fn by_agent(agent: Dialect) -> Self {
-        Self::refused(format!(
-            "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
-        ))
     }
 }
 

@@ -18,6 +18,7 @@ mod original;
 mod pending;
 mod proposal;
 mod reply;
+mod tell;
 
 #[cfg(unix)]
 pub use attach::attach_to_running;
@@ -27,10 +28,9 @@ pub use decision::{
     Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
-    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Report, Review, Shows, Status,
-    TurnNews,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Review, Shows, Status, TurnNews,
 };
-pub use handle::Handle;
+pub use handle::{Handle, Said};
 pub use lost::{Loss, LostOutcome, LostText};
 pub use open_file::OpenFile;
 pub use options::{Options, StartError};
@@ -38,3 +38,4 @@ pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};
 pub use proposal::{Diff, DiffId, ProposalKey, SetPlace};
 pub use reply::{Answering, Failure, Reply};
+pub use tell::Tell;

@@ -65,7 +65,7 @@ impl Decider {
                 seen: None,
                 base: None,
             };
-            handle.decide(decide, Reply::new(drop));
+            handle.ask(decide, Reply::new(drop));
         }
     }
 }

@@ -10,7 +10,7 @@ use pillion_companion::Companion;
 use pillion_discovery::{Environment, state};
 use pillion_protocol::context::TRUNCATION_MARK;
 use pillion_protocol::{File, IdeInfo, Outcome};
-use pillion_view::{CloseReason, Decide, Diff, EditorEvent, Options, Proposed};
+use pillion_view::{CloseReason, Decide, Diff, EditorEvent, Options, Proposed, Tell};
 use tempfile::TempDir;
 use tokio::time::timeout;
 
@@ -148,7 +148,7 @@ async fn contexts_are_as_agents_see_them() {
         }),
         ..File::focused(&path, 5)
     };
-    world.companion.handle().saved(file);
+    world.companion.handle().tell(Tell::Saved(file.into()));
     let context = loop {
         let context = timeout(SOON, updates.context()).await.unwrap().unwrap();
         if context.active_file().is_some() {

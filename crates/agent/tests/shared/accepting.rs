@@ -8,7 +8,7 @@ use pillion_agent::Address;
 use pillion_companion::Companion;
 use pillion_discovery::{Environment, state};
 use pillion_protocol::{File, IdeInfo, Outcome};
-use pillion_view::{Decide, EditorEvent, Handle, Options, Proposed};
+use pillion_view::{Decide, EditorEvent, Handle, Options, Proposed, Tell};
 
 mod insisting {
     include!("../../../companion/tests/shared/insisting.rs");
@@ -51,7 +51,9 @@ impl Accepting {
         let open = here.join("open.md");
         std::fs::write(&open, "").unwrap();
         let path = open.to_str().unwrap();
-        companion.handle().saved(File::focused(path, 1));
+        companion
+            .handle()
+            .tell(Tell::Saved(File::focused(path, 1).into()));
         Self {
             companion,
             environment,

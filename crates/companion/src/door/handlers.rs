@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
-    AgentOfHook, AwaitNotes, ContextAsker, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetReview,
-    Guard, Guarded, Hook, Judged, Lost, Mention, PassedOn, Refused, SendNotes, SetReview, Settle,
-    Settled, Speak, State, Work,
+    AgentOfHook, AwaitNotes, Changes, ContextAsker, DiffRef, DiffSummary, DiffText, Diffs, Focus,
+    GetReview, Guard, Guarded, Hook, Judged, Lost, Mention, PassedOn, Refused, SendNotes,
+    SetReview, Settle, Settled, Speak, State, Work,
 };
-use pillion_view::{DiffId, ProposalKey, Refusal};
+use pillion_view::changes::ChangesAct;
+use pillion_view::{Decide, DiffId, ProposalKey, Refusal};
 use tokio::sync::oneshot;
 
 use super::table::Table;
@@ -36,6 +37,9 @@ pub(super) fn table() -> Table {
         .beside::<ContextAsker, _>(context_asker)
         .beside::<Hook, _>(hook)
         .beside::<Work, _>(work)
+        .later::<Decide>(MainLoop::decide)
+        .later::<Changes>(MainLoop::changes)
+        .later::<ChangesAct>(MainLoop::act)
         .later::<Focus>(MainLoop::focus)
         .later::<SendNotes>(MainLoop::send_notes)
         .on::<Mention>(MainLoop::point_to)

@@ -1,18 +1,23 @@
-//! The socket of a companion that runs in its front end's own process: it serves programs there, and no other
+//! The door of a companion that runs in its front end's own process: it serves programs there, and no other
 //! front ends.
 
 use std::sync::Arc;
 
+use crossbeam_channel::unbounded;
 use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::{Environment, FileError, Socket};
+use pillion_system::spawn;
 use pillion_view::hub::wire::Attach;
+use pillion_view::{Handle, Said};
 
-use super::Host;
+use super::{Caller, Host, Visit};
 use crate::acceptor::{Acceptor, Serve};
 use crate::commands::Commands;
 use crate::door;
+use crate::event::ViewWay;
 use crate::places::{Place, Places};
+use crate::speaker::Speaker;
 
 /// Listens. Waits for the disk.
 ///
@@ -35,6 +40,30 @@ pub(crate) fn open_own(
         path: failed,
         source,
     })
+}
+
+/// The handle of the companion's own front end. What is said there takes a way as through a connection, by a thread of its own:
+/// whether the person speaks takes time to find out.
+pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, speaker: Speaker) -> Handle {
+    let (say, said) = unbounded();
+    let serve = move || {
+        let places = Arc::default();
+        let own = Own {
+            commands,
+            port,
+            places,
+        };
+        let mut visit = Visit::new(&own, Caller::view(way.id, speaker));
+        for said in said {
+            match said {
+                Said::Tell(tell) => way.tell(tell),
+                Said::Ask(ask) => visit.asked_here(ask, own.commands.clone()),
+            }
+        }
+    };
+    // Without it every request is refused.
+    let _ = spawn("own view", serve);
+    Handle::new(move |said| drop(say.send(said)))
 }
 
 struct Server(Arc<Own>);

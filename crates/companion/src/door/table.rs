@@ -3,14 +3,16 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Instant;
 
-use pillion_view::ask::{Ask, Refused};
+use pillion_view::ask::{AnyAsk, Ask, Refused};
 use pillion_view::{Answering, Reply};
 use serde_json::Value;
 use tokio::task::AbortHandle;
 
 use super::{Caller, Host};
 use crate::commands::Commands;
+use crate::event::By;
 use crate::main_loop::MainLoop;
 
 /// All that can be asked.
@@ -33,14 +35,19 @@ type ServeByCompanion =
 
 /// A request whose type the table knows.
 pub(super) enum Request {
-    /// It came over a connection.
-    Message(Value, Reply<Value, Refused>),
+    /// It came over a connection, and was asked at this moment.
+    Message(Value, Instant, Reply<Value, Refused>),
+    /// It comes from this process.
+    Typed(AnyAsk),
 }
 
 impl Request {
     /// The request itself, and where its answer goes; none if it is not understood, which is answered then.
     fn open<A: Ask>(self) -> Option<(A, Answering<A>)> {
-        let Self::Message(params, reply) = self;
+        let (params, reply) = match self {
+            Self::Message(params, _, reply) => (params, reply),
+            Self::Typed(ask) => return ask.take().ok(),
+        };
         match serde_json::from_value(params) {
             Ok(ask) => Some((ask, answering::<A>(reply))),
             Err(error) => {
@@ -51,8 +58,17 @@ impl Request {
     }
 
     pub(super) fn refuse(self, refused: Refused) {
-        let Self::Message(_, reply) = self;
-        reply.failed(refused);
+        match self {
+            Self::Message(_, _, reply) => reply.failed(refused),
+            Self::Typed(ask) => ask.refuse(refused),
+        }
+    }
+
+    fn at(&self) -> Instant {
+        match self {
+            Self::Message(_, at, _) => *at,
+            Self::Typed(ask) => ask.at,
+        }
     }
 }
 
@@ -67,7 +83,7 @@ fn answering<A: Ask>(reply: Reply<Value, Refused>) -> Answering<A> {
 impl Table {
     /// The loop answers at once.
     pub(super) fn on<A: Ask>(self, handler: fn(&mut MainLoop, A) -> A::Answer) -> Self {
-        self.companion::<A>(move |companion, _, ask, reply| {
+        self.companion::<A>(move |companion, _, _, ask, reply| {
             companion.send(MainLoop::task(A::METHOD, move |it, _| {
                 reply.done(handler(it, ask));
             }));
@@ -76,10 +92,11 @@ impl Table {
     }
 
     /// The loop answers when it can.
-    pub(super) fn later<A: Ask>(self, handler: fn(&mut MainLoop, A, Answering<A>)) -> Self {
-        self.companion::<A>(move |companion, _, ask, reply| {
+    pub(super) fn later<A: Ask>(self, handler: fn(&mut MainLoop, A, By, Answering<A>)) -> Self {
+        self.companion::<A>(move |companion, caller, at, ask, reply| {
+            let view = caller.view;
             companion.send(MainLoop::task(A::METHOD, move |it, _| {
-                handler(it, ask, reply)
+                handler(it, ask, By { view, at }, reply);
             }));
             None
         })
@@ -90,7 +107,7 @@ impl Table {
     where
         F: Future<Output = Result<A::Answer, Refused>> + Send + 'static,
     {
-        self.companion::<A>(move |companion, caller, ask, reply| {
+        self.companion::<A>(move |companion, caller, _, ask, reply| {
             let answer = handler(companion.clone(), ask, Arc::clone(caller));
             let task: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
                 reply.answer(answer.await);
@@ -118,14 +135,15 @@ impl Table {
 
     fn companion<A: Ask>(
         mut self,
-        serve: impl Fn(&Commands, &Arc<Caller>, A, Answering<A>) -> Option<AbortHandle>
+        serve: impl Fn(&Commands, &Arc<Caller>, Instant, A, Answering<A>) -> Option<AbortHandle>
         + Send
         + Sync
         + 'static,
     ) -> Self {
         let serve = move |companion: &Commands, caller: &Arc<Caller>, request: Request| {
+            let at = request.at();
             let (ask, reply) = request.open::<A>()?;
-            serve(companion, caller, ask, reply)
+            serve(companion, caller, at, ask, reply)
         };
         let entry = Entry::Companion(A::FOR_PERSON, Box::new(serve));
         self.0.insert(A::METHOD, entry);

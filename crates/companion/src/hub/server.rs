@@ -20,7 +20,7 @@ use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError, Socket};
 use pillion_system::{descriptors, lock, spawn, time_limit};
-use pillion_view::{Handle, Options, Reply, Report, Shows, StartError};
+use pillion_view::{Options, Reply, Shows, StartError, Tell};
 
 use self::guests::Guests;
 use self::remote_view::RemoteView;
@@ -30,6 +30,7 @@ use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
 use crate::door::{self, Host};
+use crate::event::ViewWay;
 use crate::places::{self, Places};
 use crate::runtime::Runtime;
 use crate::speaker::Speaker;
@@ -104,7 +105,7 @@ struct State {
 /// A front end, and the companion that serves it.
 #[derive(Clone)]
 struct Attached {
-    handle: Handle,
+    way: ViewWay,
     commands: Commands,
     /// The place where an agent asks what is open that has the variables of the front end.
     context_place: context_sockets::Place,
@@ -115,13 +116,13 @@ struct Attached {
 
 impl Attached {
     fn new(
-        handle: Handle,
+        way: ViewWay,
         companion: &Companion,
         options: &Options,
         link: &Arc<Link<FromHub>>,
     ) -> Self {
         Self {
-            handle,
+            way,
             commands: companion.commands().clone(),
             context_place: context_sockets::Place::of(&options.environment),
             link: Arc::downgrade(link),
@@ -397,7 +398,7 @@ impl Shared {
             Ok(companion) => {
                 let files = companion.files().to_vec();
                 link.send(attached(companion.port(), files, false));
-                let attached = Attached::new(companion.handle(), &companion, &options, link);
+                let attached = Attached::new(companion.first_view(), &companion, &options, link);
                 state.views.insert(view, attached);
                 state.workspaces.started(workspace);
                 if state.is_over {
@@ -462,13 +463,13 @@ impl Shared {
         };
         for guest in state.guests.left(view) {
             if let Some(guest) = state.views.remove(&guest) {
-                guest.handle.leave();
+                guest.way.tell(Tell::Leave);
             }
         }
-        attached.handle.report(match link {
-            Some(_) => Report::Leave,
-            None => Report::Gone,
-        });
+        match link {
+            Some(_) => attached.way.tell(Tell::Leave),
+            None => attached.way.gone(),
+        }
         let stops = state.workspaces.left(view);
         state.has_changed(None);
         let companion = stops.and_then(|workspace| state.companions.remove(&workspace));
@@ -553,8 +554,8 @@ impl State {
             }
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let handle = companion.attach(options.clone(), editor, published);
-        let attached = Attached::new(handle, companion, options, link);
+        let way = companion.attach(options.clone(), editor, published);
+        let attached = Attached::new(way, companion, options, link);
         self.views.insert(view, attached);
         true
     }

@@ -14,7 +14,7 @@ use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::ask::{
     AgentOfHook, DiffRef, Focus, GetReview, Hook, Judged, Lost, Mention, Refused, SetReview,
 };
-use pillion_view::changes::{ActDone, Hearing, judged_said};
+use pillion_view::changes::{ChangesAct, Hearing, judged_said};
 use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
 use tokio::sync::oneshot;
 
@@ -22,7 +22,7 @@ use super::MainLoop;
 use crate::diffs::{PendingDiff, SettleRequest};
 #[cfg(unix)]
 use crate::discovery::Order;
-use crate::event::{Acted, Caller, Listing};
+use crate::event::{Acted, By, Caller, Listing};
 use crate::feedback::Remark;
 use crate::written;
 
@@ -75,7 +75,7 @@ impl MainLoop {
     }
 
     /// Answered when it was sent to agents, or would have been.
-    pub(crate) fn focus(&mut self, Focus(file): Focus, sent: Answering<Focus>) {
+    pub(crate) fn focus(&mut self, Focus(file): Focus, _: By, sent: Answering<Focus>) {
         self.context.focus(file.into(), Instant::now());
         self.focusing.push(sent);
     }
@@ -148,7 +148,7 @@ impl MainLoop {
     }
 
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
-    pub(super) fn acted(&mut self, acted: Acted, reply: Reply<ActDone>) {
+    pub(super) fn acted(&mut self, acted: Acted, reply: Answering<ChangesAct>) {
         let Acted {
             agent,
             is_without_hooks,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Decision, Outcome, Verdict};
-use pillion_view::{Decide, ProposalKey, Refusal, Reply, Ruling, Told};
+use pillion_view::{Answering, Decide, ProposalKey, Refusal, Ruling, Told};
 
 use super::MainLoop;
 use crate::acceptance::Finding;
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer};
-use crate::event::Caller;
+use crate::event::{By, Caller};
 use crate::feedback::{self, Remark};
 use crate::gate;
 use crate::ids::ViewId;
@@ -20,13 +20,12 @@ use crate::sessions::SessionId;
 use crate::written::Accepted;
 
 impl MainLoop {
-    pub(super) fn decided(
-        &mut self,
-        view: ViewId,
-        mut decide: Decide,
-        reply: Reply<Ruling>,
-        now: Instant,
-    ) {
+    /// The person decides in a view, at this moment: two decisions that follow each other at once come from a held key.
+    pub(crate) fn decide(&mut self, mut decide: Decide, by: By, reply: Answering<Decide>) {
+        let By { view, at: now } = by;
+        let Some(view) = view else {
+            return reply.failed("only a view knows what its person has seen");
+        };
         if let Err(stale) = self.diffs.check_current(decide.key) {
             return reply.done(Ruling::stale(stale));
         }
@@ -57,7 +56,7 @@ impl MainLoop {
         view: ViewId,
         decide: Arc<Decide>,
         finding: Finding,
-        reply: Reply<Ruling>,
+        reply: Answering<Decide>,
         now: Instant,
     ) {
         // The agent may have taken it away meanwhile, or replaced it.
@@ -78,7 +77,13 @@ impl MainLoop {
         self.settle(view, decide, reply, now);
     }
 
-    fn settle(&mut self, view: ViewId, decide: Arc<Decide>, reply: Reply<Ruling>, now: Instant) {
+    fn settle(
+        &mut self,
+        view: ViewId,
+        decide: Arc<Decide>,
+        reply: Answering<Decide>,
+        now: Instant,
+    ) {
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
         let ProposalKey { id, revision } = decide.key;
@@ -233,7 +238,7 @@ impl MainLoop {
     }
 }
 
-fn refuse(key: ProposalKey, refusal: Refusal, reply: Reply<Ruling>) {
+fn refuse(key: ProposalKey, refusal: Refusal, reply: Answering<Decide>) {
     tracing::info!(%key, code = %refusal.code, "decision refused");
     reply.done(Ruling::Refused(refusal));
 }

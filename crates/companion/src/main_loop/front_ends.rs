@@ -5,17 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{ReviewChoice, ReviewMode};
+use pillion_protocol::{File, ReviewChoice, ReviewMode};
 use pillion_text::counted;
-use pillion_view::ask::{Refused, SendNotes};
+use pillion_view::ask::Changes;
 use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{
-    Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Reply, Report, Shows, Status,
+    Answering, Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Shows, Status, Tell,
 };
 
-use super::{Ending, MainLoop};
+use super::MainLoop;
 use crate::discovery::Order;
-use crate::event::NewView;
+use crate::event::{By, NewView};
 use crate::ids::ViewId;
 use crate::looking::{self, Wanted};
 use crate::lost::Lost;
@@ -47,74 +47,68 @@ impl MainLoop {
         self.discovery.tell_files(published);
     }
 
-    /// Handles a report. Returns how the companion ends, if the last front end has left.
-    pub(super) fn reported(
-        &mut self,
-        view: ViewId,
-        report: Report,
-        now: Instant,
-    ) -> Option<Ending> {
-        match report {
-            Report::Context { files, is_trusted } => {
+    /// A front end tells something.
+    pub(super) fn told(&mut self, view: ViewId, tell: Tell, now: Instant) {
+        match tell {
+            Tell::Context { files, is_trusted } => {
+                let files = files.into_iter().map(File::from).collect();
                 let reported = self.views.report(view, files, is_trusted);
                 self.context
                     .report(reported.files, reported.is_trusted, now);
             }
-            Report::Saved(file) => self.saved(file, now),
-            Report::Synced { path, is_saved } => {
+            Tell::Saved(file) => self.saved(file.into(), now),
+            Tell::Synced { path, is_saved } => {
                 self.recording.synced(path, is_saved);
                 self.unhooked.may_have_stirred(now);
             }
-            Report::Mention { path, lines, reply } => reply.done(self.mention(&path, lines)),
-            Report::Review(choice, reply) => reply.done(self.choose(choice, None)),
-            Report::SendNotes(reply) => {
-                let reply = Reply::new(|sent: Result<_, Refused>| {
-                    reply.answer(sent.map_err(String::from));
-                });
-                self.send_notes(SendNotes::default(), reply);
-            }
-            Report::Changes(reply) => self.judging.list(Arc::clone(&self.roots), reply),
-            Report::Act(act, reply) => match *act {
-                ChangesAct::Look(id) => {
-                    let Chosen { done, message } = self.look(id);
-                    reply.done(ActDone {
-                        done,
-                        message,
-                        ..ActDone::default()
-                    });
-                }
-                act => self.judging.act(act, Arc::clone(&self.roots), reply),
-            },
-            Report::Decide(decide, at, reply) => self.decided(view, *decide, reply, at),
-            Report::Draft(key, text) => {
+            Tell::Draft { key, text } => {
                 if self.diffs.check_current(key).is_ok() {
                     self.recording.edited(key, view, text);
                 }
             }
-            Report::OfAgent(is_agents) => {
-                self.views.is_of_agent(view, is_agents);
-                let reported = self.views.reported();
-                self.context
-                    .report(reported.files, reported.is_trusted, now);
-            }
-            Report::Roots(roots) => {
+            Tell::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();
             }
-            Report::Editor(pid) => {
+            Tell::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.origins.set(self.views.options());
                 self.publish_seats();
             }
-            Report::Leave if self.views.is_last(view) => return Some(Ending::Rejects),
-            Report::Gone if self.views.is_last(view) => return Some(Ending::Asks),
-            Report::Leave | Report::Gone => self.left(view, now),
+            Tell::Leave => self.left(view, now),
         }
-        None
+    }
+
+    /// The changes that agents have written already.
+    pub(crate) fn changes(&mut self, _: Changes, _: By, reply: Answering<Changes>) {
+        self.judging.list(Arc::clone(&self.roots), reply);
+    }
+
+    /// The person does something with them.
+    pub(crate) fn act(&mut self, act: ChangesAct, _: By, reply: Answering<ChangesAct>) {
+        match act {
+            ChangesAct::Look(id) => {
+                let Chosen { done, message } = self.look(id);
+                reply.done(ActDone {
+                    done,
+                    message,
+                    ..ActDone::default()
+                });
+            }
+            act => self.judging.act(act, Arc::clone(&self.roots), reply),
+        }
+    }
+
+    /// An agent has started a front end, or that is not so any more.
+    pub(super) fn is_of_agent(&mut self, view: ViewId, is_agents: bool, now: Instant) {
+        self.views.is_of_agent(view, is_agents);
+        let reported = self.views.reported();
+        self.context
+            .report(reported.files, reported.is_trusted, now);
     }
 
     /// One of several leaves: what it showed goes to the others.
-    fn left(&mut self, view: ViewId, now: Instant) {
+    pub(super) fn left(&mut self, view: ViewId, now: Instant) {
         tracing::info!(view = view.0, "a view has left");
         self.views.send_stopped_to(view);
         for (key, result) in self.views.remove(view, now) {

@@ -7,7 +7,7 @@ use pillion_view::ask::SendNotes;
 use pillion_view::{Answering, Chosen};
 
 use super::MainLoop;
-use crate::event::Waiter;
+use crate::event::{By, Waiter};
 use crate::sessions::{Listening, SessionId};
 
 /// A request to send notes, until all that it is about is known.
@@ -29,7 +29,7 @@ impl MainLoop {
     }
 
     /// The person sends what waits for all agents, or for those of this kind or number.
-    pub(crate) fn send_notes(&mut self, send: SendNotes, reply: Answering<SendNotes>) {
+    pub(crate) fn send_notes(&mut self, send: SendNotes, _: By, reply: Answering<SendNotes>) {
         let SendNotes { agent, number } = send;
         let listening = self.sessions.listening();
         let is_meant = |it: &&Listening| {

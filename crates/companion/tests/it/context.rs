@@ -1,5 +1,6 @@
 //! The context that agents are shown (C4), over the wire.
 
+use pillion_view::Tell;
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -21,13 +22,13 @@ async fn a_session_gets_the_context_when_its_stream_opens_and_when_it_changes() 
     let (one, two) = (companion.file("one", ""), companion.file("two", ""));
     companion
         .handle
-        .report_context(vec![File::focused(&one, 5)], None);
+        .tell(Tell::context(vec![File::focused(&one, 5)], None));
     tokio::time::sleep(Duration::from_millis(100)).await;
     let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
     let context = next_context(&mut updates).await;
     assert_eq!(context.active_file().unwrap().path, one);
     let files = vec![File::open(&one, 5), File::focused(&two, 6)];
-    companion.handle.report_context(files, Some(false));
+    companion.handle.tell(Tell::context(files, Some(false)));
     let context = next_context(&mut updates).await;
     assert_eq!(context.active_file().unwrap().path, two);
     assert_eq!(context.workspace_state.unwrap().is_trusted, Some(false));
@@ -46,7 +47,7 @@ async fn every_session_hears_of_a_change_and_an_unchanged_context_is_not_sent() 
         ..File::focused(&path, 1)
     };
     for line in [1, 1, 2] {
-        companion.handle.report_context(vec![at(line)], None);
+        companion.handle.tell(Tell::context(vec![at(line)], None));
         tokio::time::sleep(Duration::from_millis(120)).await;
     }
     for updates in [&mut first, &mut second] {
@@ -69,7 +70,7 @@ async fn a_burst_of_changes_is_sent_once() {
             cursor: Some(Cursor { line, character: 1 }),
             ..File::focused(&path, 1)
         };
-        companion.handle.report_context(vec![file], None);
+        companion.handle.tell(Tell::context(vec![file], None));
     }
     let context = next_context(&mut updates).await;
     assert_eq!(context.active_file().unwrap().cursor.unwrap().line, 500);
@@ -89,7 +90,7 @@ async fn files_that_are_not_on_disk_are_not_sent() {
         File::open(&there, 2),
         File::open(&folder, 1),
     ];
-    companion.handle.report_context(files, None);
+    companion.handle.tell(Tell::context(files, None));
     let context = next_context(&mut updates).await;
     assert_eq!(context.files(), [File::open(&there, 2)], "C4.4");
 }
@@ -100,7 +101,9 @@ async fn a_file_that_vanishes_leaves_the_context() {
     let path = companion.file("f", "");
     let (_client, mut updates) = companion.connect(Dialect::GeminiCli).await;
     next_context(&mut updates).await;
-    companion.handle.saved(File::focused(&path, 1));
+    companion
+        .handle
+        .tell(Tell::Saved(File::focused(&path, 1).into()));
     assert_eq!(next_context(&mut updates).await.files().len(), 1);
     fs::remove_file(&path).unwrap();
     let update = tokio::time::timeout(SOON, updates.next()).await;
@@ -168,7 +171,7 @@ async fn a_command_that_focuses_what_agents_know_already_or_cannot_be_told_of_is
                 cursor: Some(Cursor { line, character: 1 }),
                 ..File::focused(&there, 3)
             };
-            companion.handle.report_context(vec![file], None);
+            companion.handle.tell(Tell::context(vec![file], None));
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };

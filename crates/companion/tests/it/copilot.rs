@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use pillion_protocol::copilot::LockFile;
 use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{CloseReason, Ruling};
+use pillion_view::{CloseReason, Ruling, Tell};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
@@ -297,7 +297,7 @@ async fn the_selection_is_pushed_and_told_on_demand() {
         selected_text: Some("two\n".to_owned()),
         ..pillion_protocol::File::focused(path.as_str(), 5)
     };
-    companion.handle.report_context(vec![file], None);
+    companion.handle.tell(Tell::context(vec![file], None));
     let mut heard = String::new();
     while !heard.contains(r#""text":"two""#) {
         let mut bytes = [0; 4096];

@@ -17,11 +17,12 @@ use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
 use pillion_discovery::{Environment, socket, state};
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
+use pillion_view::ask::Changes;
 use pillion_view::ask::{ToolCall, Work, WorkStep};
 use pillion_view::changes::ChangesList;
 use pillion_view::{
     Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling, Shows,
-    attach_to_running,
+    Tell, attach_to_running,
 };
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -145,7 +146,7 @@ impl Front {
     async fn changes(&self) -> ChangesList {
         let (sender, list) = oneshot::channel();
         let reply = Reply::new(move |it: Result<ChangesList, _>| drop(sender.send(it)));
-        self.handle.changes(reply);
+        self.handle.ask(Changes, reply);
         list.await.unwrap().unwrap()
     }
 
@@ -198,7 +199,7 @@ async fn a_proposal_goes_to_the_front_end_and_its_outcome_to_the_agent() {
     // Once only.
     let (sender, ruling) = oneshot::channel();
     let reply = Reply::new(move |ruling: Result<Ruling, _>| drop(sender.send(ruling)));
-    front.handle.decide(decide, reply);
+    front.handle.ask(decide, reply);
     let ruling = timeout(SOON, ruling).await.unwrap().unwrap().unwrap();
     assert!(matches!(ruling, Ruling::Refused(refusal) if refusal.code == "notPending"));
     front.leave().await;
@@ -212,14 +213,14 @@ async fn whoever_stays_goes_on_and_the_last_takes_everything_away() {
     let mut second = world.attach(&["w"]).await;
     let files = second.attached.files().to_vec();
     let port = first.attached.port();
-    first.handle.leave();
+    first.handle.tell(Tell::Leave);
     assert!(matches!(first.editor.next().await, EditorEvent::Stopped));
     first.leave().await;
     let (client, mut updates) = world.connect(port).await;
     let path = world.path("w/new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), second.editor.show());
     opened.unwrap();
-    second.handle.leave();
+    second.handle.tell(Tell::Leave);
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     second.leave().await;
@@ -232,7 +233,7 @@ async fn whoever_comes_while_the_last_leaves_gets_a_companion() {
     let world = World::start();
     let mut front = world.attach(&["w"]).await;
     for _ in 0..10 {
-        front.handle.leave();
+        front.handle.tell(Tell::Leave);
         let next = world.attach(&["w"]).await;
         front.leave().await;
         front = next;
@@ -300,7 +301,7 @@ async fn another_hub_goes_on_where_the_first_ended() {
     std::fs::write(&file, "").unwrap();
     front
         .handle
-        .report_context(vec![File::focused(&file, 1)], None);
+        .tell(Tell::context(vec![File::focused(&file, 1)], None));
     let (client, _updates) = world.connect(front.attached.port()).await;
     let path = world.path("w/new");
     let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), front.editor.show());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pillion_agent::Update;
 use pillion_protocol::Dialect;
-use pillion_view::EditorEvent;
+use pillion_view::{EditorEvent, Tell};
 
 use crate::support::{SOON, STOPS, TestCompanion, next_outcome};
 
@@ -56,7 +56,7 @@ async fn stopping_rejects_what_is_pending() {
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     let files = companion.companion.files().to_vec();
-    companion.handle.leave();
+    companion.handle.tell(Tell::Leave);
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     let is_gone = files.iter().all(|file| !file.exists());
@@ -86,7 +86,7 @@ async fn other_roots_are_published() {
     let roots = vec![one.clone().into(), two.clone().into()];
     // An editor without a folder has no workspace: agents then find nobody who fits.
     for (roots, expected) in [(roots, format!("{one}:{two}")), (Vec::new(), String::new())] {
-        companion.handle.change_roots(roots);
+        companion.handle.tell(Tell::Roots(roots));
         let start = Instant::now();
         while companion.discovery_file(Dialect::QwenCode).workspace_path != expected {
             assert!(start.elapsed() < SOON, "not rewritten");
@@ -172,7 +172,7 @@ async fn another_process_of_the_editor_is_in_the_files_and_in_the_state() {
     let companion = TestCompanion::start();
     assert_eq!(companion.state().editors(), [std::process::id()]);
     let parent = pillion_system::process::ancestors(std::process::id())[0];
-    companion.handle.change_editor(parent);
+    companion.handle.tell(Tell::Editor(parent));
     let start = Instant::now();
     while companion.state().editors() != [parent]
         || companion.discovery_file(Dialect::ClaudeCode).ppid != Some(parent)

@@ -12,11 +12,10 @@ use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
-use pillion_view::ClientError;
 use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, Settle, Settled};
 use pillion_view::{
-    CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile, Options, Proposed,
-    Reply, Ruling, Status,
+    ClientError, CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile, Options,
+    Proposed, Reply, Ruling, Status,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -159,8 +158,7 @@ impl TestCompanion {
     pub async fn first_ruling(&self, diff: &Diff, outcome: Outcome) -> Ruling {
         let (sender, ruling) = oneshot::channel();
         let reply = Reply::new(move |ruling: Result<_, _>| drop(sender.send(ruling.unwrap())));
-        self.handle
-            .decide(Decide::blind(diff.key(), outcome), reply);
+        self.handle.ask(Decide::blind(diff.key(), outcome), reply);
         timeout(SOON, ruling).await.expect("a ruling").unwrap()
     }
 

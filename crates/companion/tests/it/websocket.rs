@@ -14,7 +14,8 @@ use futures_util::SinkExt;
 use pillion_agent::Update;
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
-use pillion_view::{CloseReason, EditorEvent, LostOutcome, LostText};
+use pillion_view::ask::Mention;
+use pillion_view::{CloseReason, EditorEvent, LostOutcome, LostText, Tell};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -349,7 +350,7 @@ fn selected(test: &TestCompanion) -> File {
 async fn the_selection_comes_with_the_session_and_with_each_prompt() {
     let test = TestCompanion::start();
     let file = selected(&test);
-    test.handle.report_context(vec![file.clone()], None);
+    test.handle.tell(Tell::context(vec![file.clone()], None));
     let mut claude = Claude::connect(&test).await;
     let told = loop {
         let told = claude.notification("selection_changed").await;
@@ -363,7 +364,7 @@ async fn the_selection_comes_with_the_session_and_with_each_prompt() {
     // A turn begins: the prompt has used it up.
     claude.call("closeAllDiffTabs", json!({})).await;
     assert_eq!(claude.notification("selection_changed").await, expected);
-    test.handle.report_context(vec![], None);
+    test.handle.tell(Tell::context(vec![], None));
     let told = claude.notification("selection_changed").await;
     assert!(
         told.get("filePath").is_none() && told["text"] == "",
@@ -385,7 +386,7 @@ async fn opencode_counts_lines_from_one_and_needs_no_subprotocol() {
         .unwrap();
     let mut opencode = Claude { socket, last_id: 0 };
     opencode.initialize("opencode", "0.0.0").await;
-    test.handle.report_context(vec![selected(&test)], None);
+    test.handle.tell(Tell::context(vec![selected(&test)], None));
     loop {
         let told = opencode.notification("selection_changed").await;
         if told.get("filePath").is_some() {
@@ -441,7 +442,13 @@ async fn a_mention_goes_to_the_agent_that_was_heard_of_last() {
         claude.answer(ping).await;
         let (told, answered) = crossbeam_channel::unbounded();
         let told = pillion_view::Reply::new(move |agent| told.send(agent).unwrap());
-        test.handle.mention("/w/a.txt".into(), lines, told);
+        test.handle.ask(
+            Mention {
+                path: "/w/a.txt".into(),
+                lines: lines,
+            },
+            told,
+        );
         let mentioned = claude.notification("at_mentioned").await;
         assert_eq!(mentioned["filePath"], "/w/a.txt");
         assert_eq!(mentioned.get("lineStart"), lines.map(|_| json!(1)).as_ref());
@@ -456,7 +463,7 @@ async fn a_companion_that_stops_rejects_and_says_goodbye() {
     let path = test.file("a.txt", "one\n");
     let open = claude.open(&path, "two\n", "t").await;
     test.editor.show().await;
-    test.handle.leave();
+    test.handle.tell(Tell::Leave);
     assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
     assert_eq!(close_code(&mut claude).await, Some(1001));
     let mut rest = Vec::new();

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{FileError, kept_text};
-use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Ruling};
+use pillion_view::ask::Refused;
+use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Ruling, Tell};
 
 use super::Bridge;
 use crate::disk::{Done, Kept};
@@ -44,11 +45,11 @@ impl Bridge {
     pub(super) fn resolve(&mut self, id: DiffId) {
         if let Some(Decided { decide, .. }) = self.decided.remove(&id) {
             let (key, done) = (decide.key, self.done.0.clone());
-            let reply = Reply::new(move |ruling: Result<Ruling, String>| {
+            let reply = Reply::new(move |ruling: Result<Ruling, Refused>| {
                 let ruling = ruling.unwrap_or_else(Ruling::failed);
                 let _ = done.send(Done::Ruled { key, ruling });
             });
-            self.handle.decide(decide, reply);
+            self.handle.ask(decide, reply);
         }
     }
 
@@ -99,7 +100,7 @@ impl Bridge {
             Done::Roots(roots) => {
                 if roots != self.roots {
                     self.roots.clone_from(&roots);
-                    self.handle.change_roots(roots);
+                    self.handle.tell(Tell::Roots(roots));
                 }
             }
             Done::Checked { key, path: None } => self.resolve(key.id),

@@ -2,6 +2,7 @@
 //! Kakoune, the hub or the agent, and comes back into the buffer of a later proposal of the file if they want it. It
 //! decides nothing.
 
+use pillion_view::Tell;
 use pillion_view::{ProposalKey, Reply};
 
 use super::Bridge;
@@ -44,7 +45,7 @@ impl Bridge {
         let edits = view.edits(held);
         let was_edited = std::mem::replace(&mut view.is_edited, edits.is_some());
         if was_edited || edits.is_some() {
-            self.handle.keep_draft(key, edits);
+            self.handle.tell(Tell::Draft { key, text: edits });
         }
     }
 

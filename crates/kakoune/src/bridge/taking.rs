@@ -3,6 +3,7 @@
 
 use pillion_discovery::FileError;
 use pillion_view::Reply;
+use pillion_view::ask::Refused;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
 
 use super::Bridge;
@@ -33,21 +34,21 @@ impl Bridge {
             }],
         });
         let done = self.done.0.clone();
-        let reply = Reply::new(move |acted: Result<_, String>| {
+        let reply = Reply::new(move |acted: Result<_, Refused>| {
             let acted = acted.unwrap_or_else(ActDone::refused);
             let _ = done.send(Done::Taken(taking, acted));
         });
-        self.handle.act(act, reply);
+        self.handle.ask(act, reply);
     }
 
     /// The person decides about a change that they name, or about that of a line of the list.
     pub(super) fn act(&self, client: String, act: ChangesAct) {
         let done = self.done.0.clone();
-        let reply = Reply::new(move |acted: Result<_, String>| {
+        let reply = Reply::new(move |acted: Result<_, Refused>| {
             let acted = acted.unwrap_or_else(ActDone::refused);
             let _ = done.send(Done::Acted(client, acted));
         });
-        self.handle.act(act, reply);
+        self.handle.ask(act, reply);
     }
 
     /// It was taken back. An edit of the buffer is written down for it first.
@@ -77,10 +78,8 @@ impl Bridge {
         let Some(change) = self.taking.remove(&number) else {
             return;
         };
-        self.handle.act(
-            ChangesAct::Undo(Some(change)),
-            Reply::new(|_: Result<ActDone, String>| {}),
-        );
+        let undo = ChangesAct::Undo(Some(change));
+        self.handle.ask(undo, Reply::new(drop));
         self.show_message("the buffer was edited meanwhile: nothing was taken out of it");
     }
 }

@@ -10,7 +10,7 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use pillion_protocol::File;
 use pillion_system::spawn;
-use pillion_view::{Attached, Compares, Handle, Options, StartOwn, attach};
+use pillion_view::{Attached, Compares, Handle, Options, StartOwn, Tell, attach};
 
 use super::client::{Client, Told};
 use crate::disk::Done;
@@ -120,7 +120,7 @@ impl Service {
     /// When the system has no thread to start it.
     pub fn report(&mut self, files: Vec<File>, is_trusted: Option<bool>) -> anyhow::Result<()> {
         if let Some(companion) = self.handle() {
-            companion.report_context(files, is_trusted);
+            companion.tell(Tell::context(files, is_trusted));
             return Ok(());
         }
         self.is_wanted |= !files.is_empty();
@@ -134,7 +134,7 @@ impl Service {
     /// When the system has no thread to start it.
     pub fn change_roots(&mut self, roots: Vec<PathBuf>) -> anyhow::Result<()> {
         match &mut self.state {
-            State::Running(companion) => companion.handle().change_roots(roots),
+            State::Running(companion) => companion.handle().tell(Tell::Roots(roots)),
             State::Waiting(plan) => plan.options.roots = roots,
             State::Starting(_) | State::Absent => {}
         }
@@ -173,10 +173,10 @@ impl Service {
         let companion = started?;
         let handle = companion.handle();
         if !matches!(state, State::Starting(known) if known == roots) {
-            handle.change_roots(roots.to_vec());
+            handle.tell(Tell::Roots(roots.to_vec()));
         }
         if let Some((files, is_trusted)) = self.context.take() {
-            handle.report_context(files, is_trusted);
+            handle.tell(Tell::context(files, is_trusted));
         }
         self.state = State::Running(companion);
         Ok(())

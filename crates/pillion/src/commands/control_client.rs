@@ -58,7 +58,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
         && let Some(agent) = commanding.first()
     {
         let agent = agent.display_name().to_owned();
-        return Err(refusal(&Refused::ByAgent { agent }).into());
+        return Err(by_agent(agent));
     }
     let own = process::chain(std::process::id());
     let own: Vec<_> = own.iter().map(|it| it.pid).collect();
@@ -67,7 +67,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     if let Some(agent) = noted.ok().flatten() {
         let known = Dialect::from_name(&agent).map(|it| it.display_name().to_owned());
         let agent = known.unwrap_or(agent);
-        return Err(refusal(&Refused::ByAgent { agent }).into());
+        return Err(by_agent(agent));
     }
     for client in clients {
         let client = client.commanded_by(commanding.clone());
@@ -152,6 +152,11 @@ fn failure(error: ClientError) -> anyhow::Error {
     }
 }
 
+fn by_agent(agent: String) -> anyhow::Error {
+    let in_view = false;
+    refusal(&Refused::ByAgent { agent, in_view }).into()
+}
+
 /// The failure, with the user's next step: look at what is there now, or name it.
 fn refusal(refused: &Refused) -> Failure {
     let failure = Failure::new(Kind::Refused, refused.to_string());
@@ -163,7 +168,7 @@ fn refusal(refused: &Refused) -> Failure {
         Refused::FileChanged { id, revision } => failure.hint(format!(
             "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{revision} --despite-change` accepts it."
         )),
-        Refused::ByAgent { agent } => failure.hint(format!(
+        Refused::ByAgent { agent, .. } => failure.hint(format!(
             "Decide in the view, or in a terminal that {agent} has not started."
         )),
         Refused::Failed { .. } => failure,

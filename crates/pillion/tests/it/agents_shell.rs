@@ -13,9 +13,10 @@ use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
-use pillion_view::changes::{ActDone, ChangesAct, Meant, TakeBack};
+use pillion_view::ask::{Ask, GetReview, Mention, Refused, SendNotes, SetReview};
+use pillion_view::changes::{ChangesAct, Meant, TakeBack};
 use pillion_view::{
-    Chosen, Decide, EditorEvent, Options, Proposed, Reply, Ruling, Shows, attach_to_running,
+    Attached, Decide, EditorEvent, Options, Proposed, Reply, Shows, Tell, attach_to_running,
 };
 
 use serde_json::json;
@@ -282,13 +283,13 @@ fn what_a_view_says_that_an_agent_started_counts_for_nothing() {
     agent_work::turn_begins(home);
     agent_work::command_begins(home);
     fs::write(&written, "agent's\n").unwrap();
-    view.handle().synced(written.clone(), true);
-    view.handle().report_context(Vec::new(), Some(true));
+    view.handle().tell(Tell::Synced {
+        path: written.clone(),
+        is_saved: true,
+    });
+    view.handle().tell(Tell::context(Vec::new(), Some(true)));
     // What it says comes in order.
-    let (sender, chosen) = unbounded();
-    let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
-    view.handle().review(None, reply);
-    chosen.recv_timeout(SOON).unwrap().unwrap();
+    ask(&view, GetReview::default()).unwrap();
     agent_work::command_ends(home);
     let changes = world.sandbox.run(["changes", "--json"]).expect(0).stdout;
     assert!(
@@ -333,6 +334,24 @@ fn an_agents_view_does_not_turn_recording_off_for_the_person() {
 }
 
 /// As an editor that the agent opens in its own shell.
+/// Asks the companion of a view.
+fn ask<A: Ask>(view: &Attached, ask: A) -> Result<A::Answer, Refused> {
+    let (sender, answer) = unbounded();
+    let reply = Reply::new(move |answer: Result<_, _>| drop(sender.send(answer)));
+    view.handle().ask(ask, reply);
+    answer.recv_timeout(SOON).unwrap()
+}
+
+#[track_caller]
+fn expect_refused<A: Ask>(view: &Attached, asked: A) {
+    let refused = ask(view, asked)
+        .err()
+        .expect("an agent speaks for the person");
+    let agent = "Gemini CLI".to_owned();
+    let in_view = true;
+    assert_eq!(refused, Refused::ByAgent { agent, in_view });
+}
+
 #[test]
 fn a_view_that_an_agent_started_decides_nothing() {
     let mut world = World::new("after\n");
@@ -368,35 +387,15 @@ fn a_view_that_an_agent_started_decides_nothing() {
         Outcome::accepted("mine\n"),
         Outcome::Rejected,
     ] {
-        let (sender, ruling) = unbounded();
-        let reply = Reply::new(move |ruling: Result<Ruling, _>| drop(sender.send(ruling)));
-        view.handle()
-            .decide(Decide::blind(diff.key(), outcome), reply);
-        let Ok(Ruling::Refused(refusal)) = ruling.recv_timeout(SOON).unwrap() else {
-            panic!("an agent decided");
-        };
-        assert_eq!(refusal.code, "byAgent");
-        assert!(
-            refusal.message.contains("started by Gemini CLI"),
-            "{}",
-            refusal.message
-        );
+        expect_refused(&view, Decide::blind(diff.key(), outcome));
     }
-    let choose = |choice| {
-        let (sender, chosen) = unbounded();
-        let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
-        view.handle().review(choice, reply);
-        chosen.recv_timeout(SOON).unwrap().unwrap().message
-    };
-    let refused = choose(Some(ReviewChoice::Asked));
-    assert!(refused.contains("started by Gemini CLI"), "{refused}");
-    let looked = choose(None);
+    let (choice, number) = (ReviewChoice::Asked, None);
+    expect_refused(&view, SetReview { choice, number });
+    let looked = ask(&view, GetReview::default()).unwrap().message;
     assert!(looked.contains("`pillion run claude`"), "{looked}");
-    let (sender, sent) = unbounded();
-    let reply = Reply::new(move |chosen: Result<Chosen, _>| drop(sender.send(chosen)));
-    view.handle().send_notes(reply);
-    let sent = sent.recv_timeout(SOON).unwrap().unwrap();
-    assert!(!sent.done && sent.message.contains("started by Gemini CLI"));
+    expect_refused(&view, SendNotes::default());
+    let (path, lines) = (world.path.clone().into(), None);
+    expect_refused(&view, Mention { path, lines });
     let named = || Some("1".to_owned());
     let meant = || Meant {
         id: named(),
@@ -412,11 +411,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         ChangesAct::TakeBack(take_back),
         ChangesAct::Undo(named()),
     ] {
-        let (sender, acted) = unbounded();
-        let reply = Reply::new(move |done: Result<ActDone, _>| drop(sender.send(done)));
-        view.handle().act(act, reply);
-        let acted = acted.recv_timeout(SOON).unwrap().unwrap();
-        assert!(!acted.done && acted.message.contains("started by Gemini CLI"));
+        expect_refused(&view, act);
     }
     drop(view);
     let listed = world.sandbox.run(["diffs"]).expect(0).stdout;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError, bounded};
 use pillion_system::{SearchPath, spawn, time_limit};
 use pillion_text::visible;
-use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply, Stale};
+use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply, Stale, Tell};
 
 use super::{DISK_TIMEOUT, Driver, place};
 use crate::app::{Edit, Event};
@@ -222,7 +222,8 @@ impl Driver {
             Edit::Unchanged if !view.is_comparing() => view.proposal.draft(),
             _ => return,
         };
-        self.companion.keep_draft(view.key(), draft);
+        let key = view.key();
+        self.companion.tell(Tell::Draft { key, text: draft });
     }
 
     /// The session of the reviewer's editor, if it has the terminal.

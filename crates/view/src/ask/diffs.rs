@@ -4,7 +4,7 @@ use pillion_protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::{DiffRef, ask};
-use crate::decision::Told;
+use crate::decision::{Decide, Ruling, Told};
 use crate::proposal::SetPlace;
 
 /// The diffs that wait for the reviewer, oldest first. Answered when no acceptance that has begun is being weighed any more.
@@ -48,6 +48,8 @@ pub struct DiffText {
 }
 
 ask!(DiffRef => DiffText, "diff", for_person: false);
+
+ask!(Decide => Ruling, "decide", for_person: true);
 
 /// A decision about a diff: accept or reject it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

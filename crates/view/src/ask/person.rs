@@ -8,7 +8,7 @@ use pillion_protocol::{Dialect, ReviewChoice};
 use serde::{Deserialize, Serialize};
 
 use super::ask;
-use crate::changes::Hearing;
+use crate::changes::{ActDone, ChangesAct, ChangesList, Hearing};
 use crate::editor::Chosen;
 use crate::open_file::OpenFile;
 
@@ -83,3 +83,10 @@ pub struct SendNotes {
 }
 
 ask!(SendNotes => Chosen, "sendNotes", for_person: true);
+
+/// The changes that agents have written already are to be listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes;
+
+ask!(Changes => ChangesList, "changes", for_person: false);
+ask!(ChangesAct => ActDone, "act", for_person: true);

@@ -116,7 +116,7 @@ impl Client {
 
     pub(crate) fn handle(&self) -> Handle {
         let view = Arc::clone(&self.view);
-        Handle::new(move |report| view.report(report))
+        Handle::new(move |said| view.say(said))
     }
 
     /// Waits until it has left.

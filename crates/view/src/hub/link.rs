@@ -257,7 +257,10 @@ mod tests {
     use super::*;
     use crate::hub::wire::FromView;
     use crate::proposal::{DiffId, ProposalKey};
+    use crate::tell::Tell;
     use pillion_discovery::lines::{Lines, MAX_LINE};
+
+    const LEAVE: FromView = FromView::Tell(Tell::Leave);
 
     fn link() -> (Arc<Link<FromView>>, Lines) {
         let (here, there) = UnixStream::pair().unwrap();
@@ -277,10 +280,10 @@ mod tests {
     #[test]
     fn the_connection_ends_when_nobody_can_say_anything_more() {
         let (link, mut lines) = link();
-        link.send(FromView::Leave);
+        link.send(LEAVE);
         let reply: Reply<()> = link.reply(7);
         drop(link);
-        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        assert_eq!(next(&mut lines), Some(LEAVE));
         drop(reply);
         let Some(FromView::Answer(answer)) = next(&mut lines) else {
             panic!("dropping a reply is an answer");
@@ -292,18 +295,18 @@ mod tests {
     #[test]
     fn it_can_be_closed_while_somebody_may_still_say_something() {
         let (link, mut lines) = link();
-        link.send(FromView::Leave);
+        link.send(LEAVE);
         link.close();
-        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        assert_eq!(next(&mut lines), Some(LEAVE));
         assert_eq!(next(&mut lines), None);
-        link.send(FromView::Leave);
+        link.send(LEAVE);
     }
 
     #[test]
     fn each_request_is_answered_once() {
         let (link, _lines) = link();
         let (sender, results) = unbounded();
-        let ask = || link.ask(told(&sender), |_| FromView::Leave);
+        let ask = || link.ask(told(&sender), |_| LEAVE);
         let answer = |request, value: Value| {
             let result = Ok(value);
             link.answered(Answered { request, result });
@@ -336,18 +339,15 @@ mod tests {
 
     #[test]
     fn who_does_not_read_is_cut_off_however_small_or_large_the_messages_are() {
-        let draft = |text: &str| FromView::Draft {
-            key: ProposalKey {
-                id: DiffId(1),
-                revision: 1,
-            },
-            text: Some(text.to_owned()),
+        let draft = |text: &str| {
+            let (id, revision) = (DiffId(1), 1);
+            FromView::Tell(Tell::Draft {
+                key: ProposalKey { id, revision },
+                text: Some(text.to_owned()),
+            })
         };
         let large = draft(&"x".repeat(8 << 20));
-        for (message, most) in [
-            (FromView::Leave, MOST.messages),
-            (large, MOST.bytes / (8 << 20)),
-        ] {
+        for (message, most) in [(LEAVE, MOST.messages), (large, MOST.bytes / (8 << 20))] {
             let (link, mut lines) = link();
             let mut sent = 0;
             while !link.is_crowded() {
@@ -374,8 +374,8 @@ mod tests {
         let replies: Vec<_> = (0..=MOST.messages as u64)
             .map(|request| flooded.reply::<(), String>(request))
             .collect();
-        flooded.send(FromView::Leave);
-        assert_eq!(next(&mut lines), Some(FromView::Leave));
+        flooded.send(LEAVE);
+        assert_eq!(next(&mut lines), Some(LEAVE));
         let one_more = flooded.reply::<(), String>(0);
         assert_eq!(next(&mut lines), None);
         drop((replies, one_more));
@@ -383,7 +383,7 @@ mod tests {
         let reading = std::thread::spawn(move || rest(&mut lines).len());
         let (sender, results) = unbounded();
         while results.is_empty() {
-            link.ask(told(&sender), |_| FromView::Leave);
+            link.ask(told(&sender), |_| LEAVE);
         }
         assert!(results.recv().unwrap().is_err());
         let read = reading.join().unwrap();
@@ -394,10 +394,10 @@ mod tests {
     fn of_what_replaces_each_other_the_last_is_written() {
         let (link, mut lines) = link();
         // Fills the connection, so that the writer waits.
-        let big = FromView::Roots(vec!["x".repeat(1 << 20).into()]);
+        let big = FromView::Tell(Tell::Roots(vec!["x".repeat(1 << 20).into()]));
         link.send(big.clone());
         for pid in 0..100 {
-            link.send_latest(FromView::Editor(pid));
+            link.send_latest(FromView::Tell(Tell::Editor(pid)));
         }
         drop(link);
         let mut all = Vec::new();
@@ -405,6 +405,6 @@ mod tests {
             all.push(message);
         }
         assert!(all.len() < 10, "{}", all.len());
-        assert_eq!(all.last(), Some(&FromView::Editor(99)));
+        assert_eq!(all.last(), Some(&FromView::Tell(Tell::Editor(99))));
     }
 }

@@ -1,32 +1,25 @@
-//! The messages of a front end and the hub to each other: exactly what an [`Editor`](crate::Editor) gets and a
-//! [`Handle`](crate::Handle) reports, one JSON object per line. A request has a number, which its answer names.
+//! The messages of a front end and the hub to each other: exactly what an [`Editor`](crate::Editor) gets and what goes
+//! through a [`Handle`](crate::Handle), one JSON object per line. A request has a number, which its answer names.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::{Dialect, ReviewChoice};
+use pillion_protocol::Dialect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::link::Waits;
 use crate::ask::{Answered, Asked, Program};
-use crate::changes::ChangesAct;
-use crate::decision::Decide;
 use crate::editor::{CloseReason, Status};
 use crate::lost::LostOutcome;
-use crate::open_file::OpenFile;
 use crate::options::Options;
 use crate::proposal::{Diff, DiffId, ProposalKey};
+use crate::tell::Tell;
 
 /// A message of a front end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the fields are those of the types that it names"
-)]
 pub enum FromView {
     /// The first message: it wants a companion.
     Attach(Attach),
@@ -34,57 +27,8 @@ pub enum FromView {
     Program(Program),
     /// A request.
     Ask(Asked),
-    /// As [`Report::Context`](crate::Report::Context).
-    #[serde(rename_all = "camelCase")]
-    Context {
-        files: Vec<OpenFile>,
-        is_trusted: Option<bool>,
-    },
-    /// A file was saved.
-    Saved(OpenFile),
-    /// As [`Report::Synced`](crate::Report::Synced).
-    #[serde(rename_all = "camelCase")]
-    Synced {
-        #[serde(with = "exact::path")]
-        path: PathBuf,
-        is_saved: bool,
-    },
-    /// Answered with the agent, if there is one.
-    Mention {
-        request: u64,
-        #[serde(with = "exact::path")]
-        path: PathBuf,
-        lines: Option<(u32, u32)>,
-    },
-    /// Answered with what came of it.
-    Review {
-        request: u64,
-        choice: Option<ReviewChoice>,
-    },
-    /// Notes are sent at once; answered with what came of it.
-    SendNotes { request: u64 },
-    /// Answered with the list of what agents have written.
-    Changes { request: u64 },
-    /// Answered with what came of it.
-    Act { request: u64, act: Box<ChangesAct> },
-    /// Answered with a ruling.
-    Decide {
-        request: u64,
-        decide: Box<Decide>,
-        /// As [`pillion_system::clock::shared`] tells it.
-        at: Duration,
-    },
-    /// The text that stands in the view of a proposal.
-    Draft {
-        key: ProposalKey,
-        text: Option<String>,
-    },
-    /// The workspace roots changed.
-    Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
-    /// The editor's process is another one.
-    Editor(u32),
-    /// It leaves. When everything is done, the hub closes the connection.
-    Leave,
+    /// News of a front end.
+    Tell(Tell),
     /// To a request of the hub's.
     Answer(Answered),
 }
@@ -131,8 +75,7 @@ impl Waits for FromView {
     fn bytes(&self) -> usize {
         match self {
             Self::Ask(asked) => bytes_of(&asked.params),
-            Self::Draft { text, .. } => text.as_ref().map_or(0, String::len),
-            Self::Decide { decide, .. } => decide.verdict.bytes(),
+            Self::Tell(Tell::Draft { text, .. }) => text.as_ref().map_or(0, String::len),
             Self::Answer(answer) => bytes_of_answer(answer),
             _ => 0,
         }

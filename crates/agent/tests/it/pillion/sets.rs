@@ -4,8 +4,8 @@ use crossbeam_channel::{Receiver, unbounded};
 use pillion_agent::ClientError;
 use pillion_agent::set::{self, End, ProposedFile, Reviewed};
 use pillion_protocol::Note;
-use pillion_view::DiffId;
 use pillion_view::ask::Diffs;
+use pillion_view::{DiffId, Tell};
 use std::thread::{self, JoinHandle};
 use tokio::sync::oneshot;
 
@@ -211,7 +211,7 @@ fn what_was_decided_before_the_companion_went_away_counts() {
         thread::yield_now();
     }
     // What is undecided counts as rejected then.
-    world.companion.handle().leave();
+    world.companion.handle().tell(Tell::Leave);
     let reviewed = asking.end();
     let is_rejected = |end: &End| match end {
         End::Decided { outcome, .. } => *outcome == Outcome::Rejected,

@@ -4,16 +4,16 @@ use std::sync::{Arc, Mutex, Weak};
 
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
-use pillion_protocol::{Dialect, File};
-use pillion_system::{clock, lock, peer, spawn};
-use pillion_view::changes::ActDone;
+use pillion_protocol::Dialect;
+use pillion_system::{lock, peer, spawn};
+use pillion_view::Tell;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
-use pillion_view::{Chosen, Handle, Refusal, Reply, Report, Ruling};
 
 use super::{Attached, Shared, Unattached};
 use crate::commands::Commands;
 use crate::door::{Caller, Visit};
+use crate::event::ViewWay;
 use crate::hub::workspaces::ViewId;
 use crate::places::{Place, Purpose};
 use crate::speaker::Speaker;
@@ -68,10 +68,9 @@ pub(super) fn serve(
             let origin = Origin::of(&attached, speaker.clone());
             let mut inbox = Inbox {
                 shared,
-                visit: Visit::new(&**shared, Caller::new(speaker.clone())),
+                visit: Visit::new(&**shared, Caller::view(attached.way.id, speaker)),
                 view,
                 attached,
-                speaker,
                 origin,
                 link: &link,
             };
@@ -113,7 +112,7 @@ impl Drop for Seat<'_> {
 /// done beside the connection, whenever more or less is known of agents, and until then what was found before counts.
 #[derive(Clone)]
 struct Origin {
-    handle: Handle,
+    way: ViewWay,
     commands: Commands,
     speaker: Speaker,
     found: Arc<Mutex<Found>>,
@@ -130,7 +129,7 @@ impl Origin {
     /// Finds it once, before the front end is heard.
     fn of(attached: &Attached, speaker: Speaker) -> Self {
         let origin = Self {
-            handle: attached.handle.clone(),
+            way: attached.way.clone(),
             commands: attached.commands.clone(),
             speaker,
             found: Arc::default(),
@@ -164,7 +163,7 @@ impl Origin {
             return;
         }
         if found.agent.is_some() != agent.is_some() {
-            self.handle.report(Report::OfAgent(agent.is_some()));
+            self.way.is_of_agent(agent.is_some());
         }
         found.agent = agent;
     }
@@ -176,7 +175,6 @@ struct Inbox<'a> {
     visit: Visit<'a>,
     view: ViewId,
     attached: Attached,
-    speaker: Speaker,
     origin: Origin,
     link: &'a Weak<Link<FromHub>>,
 }
@@ -211,70 +209,7 @@ impl Inbox<'_> {
                 let companion = Some(self.attached.commands.clone());
                 self.visit.asked(asked, companion, &link);
             }
-            // What an agent's view says is none of the person's words.
-            FromView::Context { .. }
-            | FromView::Saved(_)
-            | FromView::Synced { .. }
-            | FromView::Draft { .. }
-                if self.origin.agent().is_some() => {}
-            FromView::Mention { request, .. } if self.origin.agent().is_some() => {
-                link.reply::<Option<Dialect>, String>(request).done(None);
-            }
-            FromView::Context { files, is_trusted } => {
-                let files = files.into_iter().map(File::from).collect();
-                self.attached.handle.report_context(files, is_trusted);
-            }
-            FromView::Saved(file) => self.attached.handle.saved(file.into()),
-            FromView::Synced { path, is_saved } => self.attached.handle.synced(path, is_saved),
-            FromView::Mention {
-                request,
-                path,
-                lines,
-            } => self
-                .attached
-                .handle
-                .mention(path, lines, link.reply(request)),
-            FromView::Review { request, choice } => {
-                let reply = link.reply(request);
-                match choice {
-                    Some(_) => self.for_person(reply, Chosen::by_agent, |reply| {
-                        self.attached.handle.review(choice, reply);
-                    }),
-                    None => self.attached.handle.review(None, reply),
-                }
-            }
-            FromView::SendNotes { request } => {
-                self.for_person(link.reply(request), Chosen::by_agent, |reply| {
-                    self.attached.handle.send_notes(reply);
-                });
-            }
-            FromView::Changes { request } => {
-                self.attached.handle.changes(link.reply(request));
-            }
-            FromView::Act { request, act } => {
-                let refused = |agent| ActDone::refused(Chosen::by_agent(agent).message);
-                self.for_person(link.reply(request), refused, |reply| {
-                    self.attached.handle.act(*act, reply);
-                });
-            }
-            FromView::Decide {
-                request,
-                decide,
-                at,
-            } => {
-                let refused = |agent| Ruling::Refused(Refusal::by_agent(agent));
-                self.for_person(link.reply(request), refused, |reply| {
-                    let decide = Report::Decide(decide, clock::own(at), reply);
-                    self.attached.handle.report(decide);
-                });
-            }
-            FromView::Draft { key, text } => self.attached.handle.keep_draft(key, text),
-            FromView::Roots(roots) => {
-                self.shared.change_roots(self.view, roots.clone());
-                self.attached.handle.change_roots(roots);
-            }
-            FromView::Editor(pid) => self.attached.handle.change_editor(pid),
-            FromView::Leave => self.shared.left(self.view, Some(link)),
+            FromView::Tell(tell) => self.told(tell, link),
             FromView::Answer(answer) => {
                 // It may be the text that a command accepts.
                 self.origin.agent();
@@ -283,20 +218,16 @@ impl Inbox<'_> {
         }
     }
 
-    /// Does what only a person may do: a view that an agent has started does not speak for the person, and gets `refused`. It is
-    /// judged anew each time, because agents come and go.
-    fn for_person<T>(
-        &self,
-        reply: Reply<T>,
-        refused: impl FnOnce(Dialect) -> T,
-        act: impl FnOnce(Reply<T>),
-    ) {
-        match self.attached.commands.agent_behind(&self.speaker) {
-            Some(agent) => {
-                tracing::info!(%agent, "an act or a decision in an agent's view is refused");
-                reply.done(refused(agent));
+    fn told(&self, tell: Tell, link: Arc<Link<FromHub>>) {
+        match tell {
+            // What an agent's view says is none of the person's words.
+            tell if tell.is_for_person() && self.origin.agent().is_some() => {}
+            Tell::Roots(roots) => {
+                self.shared.change_roots(self.view, roots.clone());
+                self.attached.way.tell(Tell::Roots(roots));
             }
-            None => act(reply),
+            Tell::Leave => self.shared.left(self.view, Some(link)),
+            tell => self.attached.way.tell(tell),
         }
     }
 }

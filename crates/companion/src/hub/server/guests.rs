@@ -73,8 +73,8 @@ impl Shared {
             Err(reason) => to.send(FromHub::Refused(refused(reason))),
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let handle = companion.attach(options.clone(), editor, published);
-        let attached = Attached::new(handle, companion, &options, link);
+        let way = companion.attach(options.clone(), editor, published);
+        let attached = Attached::new(way, companion, &options, link);
         let guest = state.next_view();
         state.views.insert(guest, attached);
         state.guests.guests.insert(guest, view);

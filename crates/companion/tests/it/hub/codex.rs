@@ -1,5 +1,6 @@
 //! Codex CLI asks the hub what the editor of its folder shows, over one socket that all programs of a user share.
 
+use pillion_view::Tell;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
@@ -65,7 +66,7 @@ async fn codex_is_told_what_the_editor_of_its_folder_shows() {
         let path = world.path(name);
         std::fs::write(&path, "x").unwrap();
         let file = File::focused(&path, 1);
-        front.handle.report_context(vec![file], None);
+        front.handle.tell(Tell::context(vec![file], None));
     }
     let root = |name: &str| world.root(name);
     ask_until(&socket, &root("w"), shows("a.rs")).await;

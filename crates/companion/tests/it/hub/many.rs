@@ -4,6 +4,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use pillion_view::ask::GetReview;
 use pillion_view::changes::{ActDone, ChangesAct, Meant, TakeBack};
 
 use super::*;
@@ -66,7 +67,10 @@ impl Askers {
             while view.goes_on() {
                 let asked = Instant::now();
                 let (sender, chosen) = oneshot::channel();
-                handle.review(None, Reply::new(move |it| drop(sender.send(it))));
+                handle.ask(
+                    GetReview::default(),
+                    Reply::new(move |it| drop(sender.send(it))),
+                );
                 let _ = chosen.await;
                 view.answered(asked);
             }
@@ -122,7 +126,7 @@ impl Front {
     async fn act(&self, act: ChangesAct) {
         let (sender, done) = oneshot::channel();
         let reply = Reply::new(move |it: Result<ActDone, _>| drop(sender.send(it)));
-        self.handle.act(act, reply);
+        self.handle.ask(act, reply);
         let done = done.await.unwrap().unwrap();
         assert!(done.done, "{}", done.message);
     }

@@ -1,5 +1,6 @@
 //! Front ends whose folders come to overlap have one companion, as far as agents allow that.
 
+use pillion_view::Tell;
 use std::fs;
 
 use super::*;
@@ -52,7 +53,7 @@ async fn an_editor_that_opens_a_file_of_another_ones_project_joins_it() {
     let mut second = world.attach(&["two"]).await;
     assert!(!is_together(&[&first, &second]));
     let roots = vec![world.root("two"), world.root("one")];
-    second.handle.change_roots(roots);
+    second.handle.tell(Tell::Roots(roots));
     until("they are together", || is_together(&[&first, &second])).await;
     until("one companion", || world.all_roots().len() == 1).await;
     let (client, mut updates) = world.connect(first.attached.port()).await;
@@ -98,7 +99,7 @@ async fn the_editor_whose_companion_has_no_agent_joins_the_other() {
     let port = two.attached.port();
     let _agent = world.connect(port).await;
     two.handle
-        .change_roots(vec![world.root("two"), world.root("one")]);
+        .tell(Tell::Roots(vec![world.root("two"), world.root("one")]));
     until("they are together", || is_together(&[&one, &two])).await;
     assert_eq!(one.attached.port(), port, "the agent keeps its companion");
     one.leave().await;
@@ -114,7 +115,8 @@ async fn where_both_have_agents_one_of_them_serves_the_folder_until_an_agent_lea
     let _agent = world.connect(one.attached.port()).await;
     let (client, _updates) = world.connect(two.attached.port()).await;
     let (shared, own) = (world.root("one"), world.root("two"));
-    two.handle.change_roots(vec![own.clone(), shared.clone()]);
+    two.handle
+        .tell(Tell::Roots(vec![own.clone(), shared.clone()]));
     world.is_listed().await;
     until("it is withheld", || {
         is_found(&two, &own) && !is_found(&two, &shared)
@@ -145,7 +147,7 @@ async fn nobody_moves_while_a_proposal_waits_nor_one_that_has_told_its_port() {
     let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), one.editor.show());
     opened.unwrap();
     one.handle
-        .change_roots(vec![world.root("one"), world.root("two")]);
+        .tell(Tell::Roots(vec![world.root("one"), world.root("two")]));
     world.is_listed().await;
     let shared = world.root("two");
     until("it is withheld", || !is_found(&one, &shared)).await;
@@ -188,7 +190,7 @@ async fn an_agent_that_speaks_by_hooks_only_keeps_its_companion_until_it_has_end
         }
         let shared = world.root("one");
         two.handle
-            .change_roots(vec![world.root("two"), shared.clone()]);
+            .tell(Tell::Roots(vec![world.root("two"), shared.clone()]));
         world.is_listed().await;
         until("it is withheld", || !is_found(&two, &shared)).await;
         assert_eq!([one.attached.port(), two.attached.port()], ports);
@@ -217,7 +219,7 @@ async fn an_editor_that_has_not_yet_told_the_text_of_a_proposal_stays() {
     };
     // It would move, as it comes last.
     two.handle
-        .change_roots(vec![world.root("two"), world.root("one")]);
+        .tell(Tell::Roots(vec![world.root("two"), world.root("one")]));
     until("they are together", || is_together(&[&one, &two])).await;
     assert_eq!(two.attached.port(), port, "the other one has moved");
     closed.done("typed".to_owned());
@@ -238,10 +240,10 @@ async fn a_companion_whose_folders_another_one_serves_has_no_files() {
     assert!(exist() && !files.is_empty());
     for roots in [&["one"][..], &["one/below"], &["one", "one/below"]] {
         two.handle
-            .change_roots(roots.iter().map(|it| world.root(it)).collect());
+            .tell(Tell::Roots(roots.iter().map(|it| world.root(it)).collect()));
         until("it is not found", || !files.iter().any(|it| it.exists())).await;
         assert!(is_found(&one, &world.root("one")));
-        two.handle.change_roots(vec![world.root("two")]);
+        two.handle.tell(Tell::Roots(vec![world.root("two")]));
         until("it is found", || {
             exist() && is_found(&two, &world.root("two"))
         })

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pillion_protocol::{File, Note, Outcome, ReviewChoice, Verdict};
-use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status};
+use pillion_view::ask::{GetReview, SetReview};
+use pillion_view::{Chosen, CloseReason, Decide, Diff, Proposed, Reply, Ruling, Status, Tell};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -86,7 +87,16 @@ async fn a_hook_is_answered_as_the_person_started_the_agent() {
 pub(super) async fn choose(test: &TestCompanion, choice: Option<ReviewChoice>) -> Chosen {
     let (sender, chosen) = oneshot::channel();
     let reply = Reply::new(move |chosen: Result<_, _>| drop(sender.send(chosen.unwrap())));
-    test.handle.review(choice, reply);
+    match choice {
+        Some(choice) => test.handle.ask(
+            SetReview {
+                choice,
+                number: None,
+            },
+            reply,
+        ),
+        None => test.handle.ask(GetReview::default(), reply),
+    }
     timeout(SOON, chosen).await.unwrap().unwrap()
 }
 
@@ -589,7 +599,7 @@ async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
             selected_text: Some("what the person selects".to_owned()),
             ..File::focused(path.as_str(), 1)
         };
-        test.handle.report_context(vec![selected], None);
+        test.handle.tell(Tell::context(vec![selected], None));
         // A turn that no prompt has begun, as far as hooks tell.
         let all = claude.call("closeAllDiffTabs", json!({})).await;
         assert_eq!(claude.blocks(all).await, ["CLOSED_0_DIFF_TABS"]);

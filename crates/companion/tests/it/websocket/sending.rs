@@ -4,8 +4,7 @@ use std::thread::{self, JoinHandle};
 
 use pillion_protocol::{Dialect, Verdict};
 use pillion_view::ask::{AwaitNotes, SendNotes};
-use pillion_view::{Chosen, Reply};
-use pillion_view::{Client, Woken};
+use pillion_view::{Chosen, Client, Reply, Woken};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
@@ -72,7 +71,7 @@ impl World {
     fn send(&self) -> oneshot::Receiver<Chosen> {
         let (sender, chosen) = oneshot::channel();
         let reply = Reply::new(move |chosen: Result<_, _>| drop(sender.send(chosen.unwrap())));
-        self.test.handle.send_notes(reply);
+        self.test.handle.ask(SendNotes::default(), reply);
         chosen
     }
 

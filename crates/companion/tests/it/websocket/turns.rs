@@ -1,5 +1,6 @@
 //! Texts that an agent writes are not what the person works on.
 
+use pillion_view::Tell;
 use std::time::Duration;
 
 use pillion_protocol::{File, Outcome};
@@ -17,7 +18,7 @@ async fn heard(test: &TestCompanion, claude: &mut Claude, path: &str) -> Value {
     let (handle, path) = (test.handle.clone(), path.to_owned());
     let saving = tokio::spawn(async move {
         loop {
-            handle.saved(File::focused(path.as_str(), 1));
+            handle.tell(Tell::Saved(File::focused(path.as_str(), 1).into()));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     });
@@ -45,7 +46,8 @@ async fn what_is_saved_in_a_turn_is_not_the_focus_and_what_is_saved_after_it_is(
         let (agents, persons) = (test.file("agents", "x\n"), test.file("persons", "x\n"));
         let begun = claude.call(begin, arguments).await;
         claude.blocks(begun).await;
-        test.handle.saved(File::focused(agents.as_str(), 1));
+        test.handle
+            .tell(Tell::Saved(File::focused(agents.as_str(), 1).into()));
         let ended = claude.call("pillionAfterTurn", hook(subagent)).await;
         assert_eq!(claude.blocks(ended).await, ["{}"], "{begin}");
         let focused = heard(&test, &mut claude, &persons).await;
@@ -68,7 +70,8 @@ async fn an_accepted_text_that_is_written_late_is_not_the_focus() {
     assert_eq!(focused, persons);
     // The turn is long over.
     std::fs::write(&agents, "mine\n").unwrap();
-    test.handle.saved(File::focused(agents.as_str(), 2));
+    test.handle
+        .tell(Tell::Saved(File::focused(agents.as_str(), 2).into()));
     let other = test.file("other", "x\n");
     assert_eq!(heard(&test, &mut claude, &other).await, other);
     std::fs::write(&agents, "mine\nand more\n").unwrap();

@@ -10,6 +10,7 @@ use pillion_agent::Update;
 use pillion_discovery::{Environment, socket};
 use pillion_protocol::IdeInfo;
 use pillion_testkit::{SOON, peak_memory};
+use pillion_view::ask::{Asked, GetReview};
 use pillion_view::hub::wire::{Attach, FromHub, FromView};
 use pillion_view::{Options, Shows};
 
@@ -127,10 +128,7 @@ fn a_view_that_never_reads_is_cut_off_and_its_proposals_go_to_others() {
         proposed.join().unwrap()
     });
     let before = peak_memory(hub);
-    let question = FromView::Review {
-        request: 1,
-        choice: None,
-    };
+    let question = FromView::Ask(Asked::new(1, &GetReview::default()).unwrap());
     let mut line = serde_json::to_vec(&question).unwrap();
     line.push(b'\n');
     let questions = line.repeat(1000);

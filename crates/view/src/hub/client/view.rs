@@ -6,18 +6,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
-use pillion_protocol::File;
 use pillion_system::{clock, lock};
-use serde::de::DeserializeOwned;
 
-use crate::decision::Ruling;
-use crate::editor::{CloseReason, Compares, Editor, EditorEvent, Report};
+use crate::ask::{AnyAsk, Asked, Refused};
+use crate::decision::{Decide, Ruling};
+use crate::editor::{CloseReason, Compares, Editor, EditorEvent};
+use crate::handle::Said;
 use crate::hub::link::Link;
 use crate::hub::wire::{Attached, FromHub, FromView};
+use crate::open_file::OpenFile;
 use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::DiffId;
-use crate::reply::Reply;
+use crate::reply::{Answering, Reply};
+use crate::tell::Tell;
 
 type ToHub = Arc<Link<FromView>>;
 
@@ -31,7 +33,7 @@ pub(crate) struct View {
 
 struct State {
     options: Options,
-    context: Option<(Vec<File>, Option<bool>)>,
+    context: Option<(Vec<OpenFile>, Option<bool>)>,
     /// The connection with the hub, if there is one.
     link: Option<ToHub>,
     /// Those that are shown, or about to be.
@@ -106,10 +108,10 @@ impl View {
         let mut state = self.state();
         link.send(FromView::Attach(state.options.clone().into()));
         if let Some((files, is_trusted)) = state.context.clone() {
-            link.send(context(files, is_trusted));
+            link.send(FromView::Tell(Tell::Context { files, is_trusted }));
         }
         if state.is_leaving {
-            link.send(FromView::Leave);
+            link.send(FromView::Tell(Tell::Leave));
         }
         state.link = Some(Arc::clone(link));
     }
@@ -148,7 +150,7 @@ impl View {
             return;
         }
         if let Some(link) = &state.link {
-            link.send(FromView::Leave);
+            link.send(FromView::Tell(Tell::Leave));
         }
         drop(state);
         self.changed.notify_all();
@@ -225,67 +227,61 @@ impl View {
         self.event(event);
     }
 
-    /// The front end reports something.
-    pub(crate) fn report(self: &Arc<Self>, report: Report) {
-        let mut state = self.state();
-        let link = state.link.clone();
-        let send = |message| {
-            if let Some(link) = &link {
-                link.send(message);
-            }
-        };
-        // The messages of one front end stay in their order: they are sent while the lock is held.
-        match report {
-            Report::Context { files, is_trusted } => {
-                state.context = Some((files.clone(), is_trusted));
-                send(context(files, is_trusted));
-            }
-            Report::Saved(file) => send(FromView::Saved(file.into())),
-            Report::Synced { path, is_saved } => send(FromView::Synced { path, is_saved }),
-            // One of a former hub was kept by that.
-            Report::Draft(key, text) => send(FromView::Draft { key, text }),
-            // The hub finds that out itself.
-            Report::OfAgent(_) => {}
-            Report::Roots(roots) => {
-                state.options.roots = roots.clone();
-                send(FromView::Roots(roots));
-            }
-            Report::Editor(pid) => {
-                state.options.editor_pid = pid;
-                send(FromView::Editor(pid));
-            }
-            Report::Mention { path, lines, reply } => {
-                ask(state, reply, |request| FromView::Mention {
-                    request,
-                    path,
-                    lines,
-                })
-            }
-            Report::Review(choice, reply) => {
-                ask(state, reply, |request| FromView::Review { request, choice });
-            }
-            Report::SendNotes(reply) => {
-                ask(state, reply, |request| FromView::SendNotes { request });
-            }
-            Report::Changes(reply) => ask(state, reply, |request| FromView::Changes { request }),
-            Report::Act(act, reply) => ask(state, reply, |request| FromView::Act { request, act }),
-            Report::Decide(decide, at, ruling) => {
-                drop(state);
-                let Some(link) = link else {
-                    return ruling.done(Ruling::stale(Stale::NotPending));
-                };
-                let ruling = self.ruled(decide.key.id, ruling);
-                link.ask(ruling, |request| FromView::Decide {
-                    request,
-                    decide,
-                    at: clock::shared(at),
-                });
-            }
-            Report::Leave | Report::Gone => {
-                drop(state);
-                self.leave();
-            }
+    /// The front end says something.
+    pub(crate) fn say(self: &Arc<Self>, said: Said) {
+        match said {
+            Said::Tell(Tell::Leave) => self.leave(),
+            Said::Tell(tell) => self.tell(tell),
+            Said::Ask(ask) => match ask.take::<Decide>() {
+                Ok((decide, ruling)) => self.decide(decide, ruling),
+                Err(ask) => self.ask(ask),
+            },
         }
+    }
+
+    fn tell(&self, tell: Tell) {
+        let mut state = self.state();
+        match &tell {
+            Tell::Context { files, is_trusted } => {
+                state.context = Some((files.clone(), *is_trusted));
+            }
+            Tell::Roots(roots) => state.options.roots.clone_from(roots),
+            Tell::Editor(pid) => state.options.editor_pid = *pid,
+            Tell::Saved(_) | Tell::Synced { .. } | Tell::Draft { .. } | Tell::Leave => {}
+        }
+        // The messages of one front end stay in their order: they are sent while the lock is held.
+        if let Some(link) = &state.link {
+            link.send(FromView::Tell(tell));
+        }
+    }
+
+    /// Asks the hub, if there is one.
+    fn ask(&self, ask: AnyAsk) {
+        let link = self.state().link.clone();
+        let Some(link) = link else {
+            return ask.refuse("the hub is gone: try again in a moment".into());
+        };
+        let (method, at) = (ask.method.to_owned(), clock::shared(ask.at));
+        let Some((params, reply)) = ask.into_message() else {
+            return;
+        };
+        link.ask(reply, |request| {
+            FromView::Ask(Asked {
+                request,
+                method,
+                params,
+                at: Some(at),
+            })
+        });
+    }
+
+    fn decide(self: &Arc<Self>, decide: Decide, ruling: Answering<Decide>) {
+        // What a former hub had shown is gone with it.
+        if self.state().link.is_none() {
+            return ruling.done(Ruling::stale(Stale::NotPending));
+        }
+        let ruling = self.ruled(decide.key.id, ruling);
+        self.ask(AnyAsk::new(decide, ruling));
     }
 
     /// A proposal that cannot be shown is not to be closed later.
@@ -303,17 +299,14 @@ impl View {
     }
 
     /// One whose decision counts is not to be closed later either.
-    fn ruled(self: &Arc<Self>, id: DiffId, ruling: Reply<Ruling>) -> Reply<Ruling> {
+    fn ruled(self: &Arc<Self>, id: DiffId, ruling: Answering<Decide>) -> Answering<Decide> {
         let view = Arc::downgrade(self);
-        Reply::new(move |result: Result<Ruling, String>| {
+        Reply::new(move |result: Result<Ruling, Refused>| {
             let is_settled = result.as_ref().is_ok_and(Ruling::is_settled);
             if let Some(view) = view.upgrade().filter(|_| is_settled) {
                 view.state().proposals.remove(&id);
             }
-            match result {
-                Ok(result) => ruling.done(result),
-                Err(reason) => ruling.failed(reason),
-            }
+            ruling.answer(result);
         })
     }
 
@@ -353,25 +346,5 @@ impl View {
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("View")
-    }
-}
-
-fn context(files: Vec<File>, is_trusted: Option<bool>) -> FromView {
-    let files = files.into_iter().map(Into::into).collect();
-    FromView::Context { files, is_trusted }
-}
-
-/// Asks the hub, if there is one.
-fn ask<T: DeserializeOwned + 'static>(
-    state: MutexGuard<'_, State>,
-    reply: Reply<T>,
-    message: impl FnOnce(u64) -> FromView,
-) {
-    let link = state.link.clone();
-    // The reply may do anything.
-    drop(state);
-    match link {
-        Some(link) => link.ask(reply, message),
-        None => reply.failed("the hub is gone: try again in a moment"),
     }
 }

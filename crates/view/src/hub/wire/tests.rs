@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use pillion_discovery::Environment;
+use pillion_protocol::ask::{FromProgram, ToProgram};
 use pillion_protocol::{
     Dialect, File, IdeInfo, Outcome, Position, Range, ReviewChoice, ReviewMode, Verdict,
 };
@@ -15,9 +16,11 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::*;
-use crate::decision::{Against, Refusal, Ruling, Seen, Told, Unseen};
+use crate::ask::{Ask, Changes, Mention, SetReview};
+use crate::decision::{Against, Decide, Refusal, Ruling, Seen, Told, Unseen};
 use crate::editor::{EndedTurn, Review, Shows};
 use crate::lost::{Loss, LostText};
+use crate::open_file::OpenFile;
 use crate::original::{Original, Stamp};
 use crate::proposal::SetPlace;
 
@@ -82,54 +85,31 @@ fn what_a_view_says_arrives() {
         host: 8,
         key: decide().key,
     };
-    let rejected = Decide {
-        verdict: Verdict::reject(),
-        seen: None,
-        ..decide()
-    };
     for message in [
         FromView::Attach(attach),
         FromView::Attach(guest),
-        FromView::Context {
-            files: vec![selected().into()],
-            is_trusted: Some(true),
-        },
-        FromView::Saved(File::open("/w/b", 1).into()),
-        FromView::Mention {
-            request: 1,
+        FromView::Program(Program {
+            pid: 7,
+            commanded_by: vec!["gemini".to_owned()],
+            companion: Some(9),
+        }),
+        FromView::Tell(Tell::context(vec![selected()], Some(true))),
+        FromView::Tell(Tell::Saved(File::open("/w/b", 1).into())),
+        FromView::Tell(Tell::Synced {
             path: raw_path(),
-            lines: Some((1, 2)),
-        },
-        FromView::Review {
-            request: 4,
-            choice: Some(ReviewChoice::Always),
-        },
-        FromView::Review {
-            request: 5,
-            choice: None,
-        },
-        FromView::SendNotes { request: 6 },
-        FromView::Decide {
-            request: 2,
-            decide: Box::new(decide()),
-            at: Duration::from_nanos(1),
-        },
-        FromView::Decide {
-            request: 3,
-            decide: Box::new(rejected),
-            at: Duration::MAX,
-        },
-        FromView::Draft {
+            is_saved: true,
+        }),
+        FromView::Tell(Tell::Draft {
             key: key(),
             text: Some("a\r\n\u{0}".to_owned()),
-        },
-        FromView::Draft {
+        }),
+        FromView::Tell(Tell::Draft {
             key: key(),
             text: None,
-        },
-        FromView::Roots(vec![raw_path(), "/w".into()]),
-        FromView::Editor(9),
-        FromView::Leave,
+        }),
+        FromView::Tell(Tell::Roots(vec![raw_path(), "/w".into()])),
+        FromView::Tell(Tell::Editor(9)),
+        FromView::Tell(Tell::Leave),
         FromView::Answer(Answered {
             request: 3,
             result: Err("why".into()),
@@ -138,6 +118,74 @@ fn what_a_view_says_arrives() {
         assert_eq!(sent(&message), message);
     }
     assert_eq!(File::from(sent(&OpenFile::from(selected()))), selected());
+}
+
+/// Returns the request that arrives where it is carried out.
+fn asked<A: Ask>(ask: &A, at: Option<Duration>) -> A {
+    let message = FromView::Ask(Asked {
+        at,
+        ..Asked::new(1, ask).unwrap()
+    });
+    let received = sent(&message);
+    assert_eq!(received, message);
+    let FromView::Ask(received) = received else {
+        panic!("{received:?}");
+    };
+    assert_eq!((&*received.method, received.at), (A::METHOD, at));
+    serde_json::from_value(received.params).unwrap()
+}
+
+#[test]
+fn what_is_asked_arrives() {
+    let rejected = Decide {
+        verdict: Verdict::reject(),
+        seen: None,
+        ..decide()
+    };
+    for (decide, at) in [
+        (decide(), Duration::from_nanos(1)),
+        (rejected, Duration::MAX),
+    ] {
+        assert_eq!(asked(&decide, Some(at)), decide);
+    }
+    for lines in [Some((1, 2)), None] {
+        let path = raw_path();
+        let mention = Mention { path, lines };
+        assert_eq!(asked(&mention, None), mention);
+    }
+    for number in [Some(3), None] {
+        let choice = ReviewChoice::Always;
+        let set = SetReview { choice, number };
+        assert_eq!(asked(&set, None), set);
+    }
+    assert_eq!(asked(&Changes, None), Changes);
+}
+
+/// A program's messages are those of a view.
+#[test]
+fn a_program_is_understood() {
+    let program = Program::default();
+    let ask = Asked::new(1, &Changes).unwrap();
+    for (message, expected) in [
+        (
+            FromProgram::Program(program.clone()),
+            FromView::Program(program),
+        ),
+        (FromProgram::Ask(ask.clone()), FromView::Ask(ask)),
+    ] {
+        let line = serde_json::to_vec(&message).unwrap();
+        assert_eq!(serde_json::from_slice::<FromView>(&line).unwrap(), expected);
+    }
+    let refused = FromHub::Refused(Refused {
+        kind: RefusedKind::Unserved,
+        reason: "no".to_owned(),
+    });
+    let line = serde_json::to_vec(&refused).unwrap();
+    let reason = "no".to_owned();
+    assert_eq!(
+        serde_json::from_slice::<ToProgram>(&line).unwrap(),
+        ToProgram::Refused { reason }
+    );
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! What a view tells its companion, without an answer.
+
+use std::path::PathBuf;
+
+use pillion_discovery::exact;
+use pillion_protocol::File;
+use serde::{Deserialize, Serialize};
+
+use crate::open_file::OpenFile;
+use crate::proposal::ProposalKey;
+
+/// News of a view.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Tell {
+    /// The editor's open files, or what is focused in it, changed: the whole list (C4.2).
+    Context {
+        /// The files.
+        files: Vec<OpenFile>,
+        /// True if the user trusts the workspace, false if they do not; none if they did not say.
+        is_trusted: Option<bool>,
+    },
+    /// One file was saved, by the person or by an agent: only the person's are the focus.
+    Saved(OpenFile),
+    /// The editor's text of a file and the file are the same at this moment. By this, texts that are written while an agent works
+    /// are told apart: what the person saves is theirs, and what is in the file before is not.
+    Synced {
+        /// The file.
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        /// True if the person has saved it. Otherwise the editor has read it, or they begin to change what it has read.
+        is_saved: bool,
+    },
+    /// This stands in the view of a proposal, which nobody has decided about. It decides nothing, and is kept in case the view,
+    /// the hub or the agent ends before somebody does.
+    Draft {
+        /// The proposal.
+        key: ProposalKey,
+        /// The text; none if the person has changed nothing.
+        text: Option<String>,
+    },
+    /// The editor's workspace roots changed (C2.5).
+    Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
+    /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
+    Editor(u32),
+    /// The view leaves: [`EditorEvent::Stopped`](crate::EditorEvent::Stopped) follows. The companion stops with the last one,
+    /// and pending diffs count as rejected then (C5.7).
+    Leave,
+}
+
+impl Tell {
+    /// The open files, and whether the workspace is trusted.
+    pub fn context(files: Vec<File>, is_trusted: Option<bool>) -> Self {
+        let files = files.into_iter().map(OpenFile::from).collect();
+        Self::Context { files, is_trusted }
+    }
+
+    /// Returns true if it is the person's word: of a view that an agent has started, it does not count.
+    pub fn is_for_person(&self) -> bool {
+        match self {
+            Self::Context { .. } | Self::Saved(_) | Self::Synced { .. } | Self::Draft { .. } => {
+                true
+            }
+            Self::Roots(_) | Self::Editor(_) | Self::Leave => false,
+        }
+    }
+}
