@@ -10,6 +10,7 @@
 
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-others)
 (require 'pillion-reload)
 (require 'pillion-text)
 
@@ -219,6 +220,7 @@ Return nil if it has another text by now."
 
 (defun pillion-changes--act (method params sent)
   "Send METHOD with PARAMS, in which the buffers were SENT, and do what follows."
+  (pillion-others-refuse)
   (pillion-changes--ask
    method params
    (lambda (result)

@@ -19,6 +19,7 @@
 (require 'pillion-offer)
 (require 'pillion-reload)
 (require 'pillion-notes)
+(require 'pillion-others)
 (require 'pillion-seen)
 (require 'pillion-text)
 (require 'pillion-view)
@@ -247,7 +248,7 @@ protocol's, and REASON what they say about it."
 
 (defun pillion-diff--typed-p (is-interactive)
   "Return non-nil if this command IS-INTERACTIVE and the person typed it."
-  (and is-interactive pillion--in-command (not executing-kbd-macro)))
+  (and is-interactive pillion--in-command (not executing-kbd-macro) (not (pillion-others-p))))
 
 ;;;###autoload
 (defun pillion-accept (&optional id)

@@ -108,6 +108,7 @@
 (require 'pillion-diff)
 (require 'pillion-doctor)
 (require 'pillion-offer)
+(require 'pillion-others)
 (require 'pillion-reload)
 (require 'pillion-roots)
 (require 'pillion-send)
@@ -237,6 +238,7 @@ says when it gets them."
 
 (defun pillion--choose (method params)
   "Send the request METHOD with PARAMS, and show what came of it."
+  (pillion-others-refuse)
   (unless (pillion-client-ask
            method params
            (lambda (result)

@@ -251,6 +251,19 @@ impl EmacsSetup {
         Path::new(PACKAGE)
     }
 
+    /// Has the daemon evaluate an expression, as programs do. Returns the output, on both streams.
+    pub fn eval_by_client(&self, expression: &str) -> String {
+        let output = Command::new(&self.place.client)
+            .arg("--socket-name")
+            .arg(self.server())
+            .args(["--eval", expression])
+            .env_clear()
+            .envs(self.env.iter())
+            .output()
+            .expect("it is installed");
+        String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
+    }
+
     fn server(&self) -> PathBuf {
         self.folder.join("server")
     }
