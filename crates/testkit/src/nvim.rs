@@ -1,6 +1,7 @@
 //! Real Neovims with the repository's plugin: with the test as their only user interface, or in a terminal. Both are
 //! watched and steered through Neovim's own protocol, as graphical ones are, those in a terminal by keys, too.
 
+mod other;
 mod rpc;
 mod setup;
 mod value;
@@ -15,6 +16,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub use self::other::OtherClient;
 use self::rpc::{Failed, Rpc};
 pub use self::setup::NvimSetup;
 use crate::process::tree;
@@ -30,6 +32,8 @@ const DESCRIBE: &str = include_str!("nvim/describe.lua");
 pub struct Nvim {
     body: RefCell<Body>,
     rpc: Rpc,
+    /// Where it listens.
+    socket: PathBuf,
     pid: u32,
     /// Of one that was killed alone: what it leaves behind, killed on drop.
     left: RefCell<Vec<u32>>,
@@ -58,6 +62,7 @@ impl Nvim {
             pid: body.pid(),
             body: RefCell::new(body),
             rpc,
+            socket: socket.to_owned(),
             left: RefCell::default(),
         };
         nvim.wait_until("Neovim started up", "vim.v.vim_did_enter == 1");
@@ -84,6 +89,12 @@ impl Nvim {
     #[track_caller]
     pub fn detach_ui(&self) {
         self.request("nvim_ui_detach", &json!([]), "no UI");
+    }
+
+    /// Another program connects to it, which is no user interface.
+    #[track_caller]
+    pub fn other_client(&self) -> OtherClient {
+        OtherClient::connect(&self.socket)
     }
 
     /// Runs Lua code in it, with `args` as its `...`; one that is not an array is the only argument.

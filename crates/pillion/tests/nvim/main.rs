@@ -53,6 +53,7 @@ mod diff_label;
 mod diff_lost;
 mod diff_names;
 mod diff_notes;
+mod diff_others;
 mod diff_quit;
 mod diff_refused;
 mod diff_seen;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufReader, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Mutex;
@@ -108,6 +109,18 @@ impl Rpc {
             .unwrap_or_else(|poison| poison.into_inner());
         // One that is gone already needs no message.
         let _ = inner.send(&[NOTIFICATION.into()], method, arguments);
+    }
+}
+
+impl Drop for Rpc {
+    /// Its reader holds the stream, too.
+    fn drop(&mut self) {
+        let inner = self
+            .inner
+            .get_mut()
+            .unwrap_or_else(|poison| poison.into_inner());
+        // One that is gone already needs no end.
+        let _ = inner.stream.shutdown(Shutdown::Both);
     }
 }
 

@@ -229,7 +229,7 @@ local function apply(change, sent)
 end
 
 local function act(method, params, sent)
-  request.ask(method, params, function(result)
+  request.ask_for_person(method, params, function(result)
     for _, change in ipairs(result.edits or {}) do
       if not apply(change, sent) then
         notify.error("the buffer was edited meanwhile: nothing was taken out of it")

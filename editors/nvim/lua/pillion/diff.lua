@@ -1,6 +1,7 @@
 --- The pending diffs: opened and closed for agents, decided by the person.
 
 local buffers = require("pillion.buffers")
+local clients = require("pillion.clients")
 local decide = require("pillion.diff.decide")
 local draft = require("pillion.diff.draft")
 local label = require("pillion.diff.label")
@@ -120,6 +121,10 @@ local function attach()
   seen.attach(group, pending.of_buffer, pending.sorted)
   typed.attach(group, pending.sights, function(kind, buf, argument, is_forced, is_plain)
     local diff = pending.of_buffer(buf)
+    if diff and typed.is_others() then
+      decide.refuse(clients.REFUSAL)
+      return true
+    end
     if diff and kind == "exit" and is_plain then
       -- The view goes when it counts, and not before.
       accept(diff, typed.sight(diff))
@@ -267,6 +272,16 @@ local function go_to(diff)
   return done
 end
 
+--- Calls `act` unless another program asks for it.
+local function by_person(act)
+  return function(...)
+    if typed.is_others() then
+      return decide.refuse(clients.REFUSAL)
+    end
+    return act(...)
+  end
+end
+
 --- Neither a macro accepts, which goes on typing whatever is on the screen.
 local function accept_typed(diff, sight)
   if vim.fn.reg_executing() ~= "" then
@@ -278,14 +293,15 @@ local function accept_typed(diff, sight)
 end
 
 function M.accept(id)
-  return with_diff(id, "Accept which diff?", accept_typed)
+  return with_diff(id, "Accept which diff?", by_person(accept_typed))
 end
 
 --- `reason`: what the agent is told besides.
 function M.reject(id, reason)
-  return with_diff(id, "Reject which diff?", function(diff, sight)
+  local function reject_with_reason(diff, sight)
     return reject(diff, sight, reason)
-  end)
+  end
+  return with_diff(id, "Reject which diff?", by_person(reject_with_reason))
 end
 
 --- `:PillionNote`: `call` is what Neovim knows about it (`line1`, `line2`, `bang`).

@@ -25,6 +25,15 @@ function M.ask(method, params, done)
   end
 end
 
+--- The same for what is done in the person's name.
+function M.ask_for_person(method, params, done)
+  local clients = require("pillion.clients")
+  if clients.may_be_calling() then
+    error({ message = clients.REFUSAL })
+  end
+  M.ask(method, params, done)
+end
+
 --- The choices of when agents ask before they change files, as Pillion lists them.
 function M.review_choices()
   return require("pillion.client").state.review.choices or {}
@@ -32,12 +41,12 @@ end
 
 --- Chooses one of them; without `choice`, shows what is chosen.
 function M.choose_review(choice)
-  M.ask("pillion/review", { choice = choice or vim.NIL })
+  M.ask_for_person("pillion/review", { choice = choice or vim.NIL })
 end
 
 --- Sends agents the notes that wait for the next prompt.
 function M.send_notes()
-  M.ask("pillion/sendNotes", vim.empty_dict())
+  M.ask_for_person("pillion/sendNotes", vim.empty_dict())
 end
 
 return M

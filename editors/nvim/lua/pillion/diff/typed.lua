@@ -7,6 +7,7 @@
 --- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
 local astray = require("pillion.diff.astray")
+local clients = require("pillion.clients")
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
 
@@ -16,8 +17,8 @@ local WRITES = { write = true, update = true, exit = true }
 
 local QUITS = { quit_all = true, exit_all = true }
 
---- The command that is carried out: { buf, kind, argument, is_typed, sights }, with what was on the screen when it
---- began.
+--- The command that is carried out: { buf, kind, argument, is_typed, is_others, sights }, with what was on the screen when
+--- it began; `is_others` if another program typed some of it, see `clients`.
 local running
 --- The same of the command line in which the person is.
 local entered
@@ -27,33 +28,48 @@ local snapshot = function()
   return {}
 end
 
-local function begin(line, buf, sights, is_typed)
+local function begin(line, buf, start)
   -- A macro goes on typing whatever is on the screen.
   local kind, argument, is_forced, is_plain
   if vim.fn.reg_executing() == "" then
     kind, argument, is_forced, is_plain = command_line.kind(line)
   end
-  running = { buf = buf, kind = kind, argument = argument, is_typed = is_typed, sights = sights }
+  running = vim.tbl_extend("force", start, { buf = buf, kind = kind, argument = argument })
   running.is_repeating = command_line.is_repeating(line)
-  return running, kind and on_command(kind, buf, argument, is_forced, is_typed and is_plain)
+  return running, kind and on_command(kind, buf, argument, is_forced, start.is_typed and is_plain)
 end
 
 local namespace = vim.api.nvim_create_namespace("pillion_typed")
 
---- True if the last key came from the person, perhaps by a map.
+--- True if the last key came from a keyboard, perhaps by a map.
 local is_key_typed = true
+--- True if that may be another program's.
+local is_key_others = false
+--- True if what the last key did is over.
+local is_key_done = true
+
+local function end_key()
+  is_key_done = true
+end
 
 --- A map may begin a command line that the person completes.
 local function on_key(_, typed)
   is_key_typed = typed ~= ""
+  if is_key_typed then
+    is_key_others = clients.may_have_typed()
+    is_key_done = false
+    vim.schedule(end_key)
+  end
   if entered then
     entered.is_typed = entered.is_typed or is_key_typed
+    entered.is_others = entered.is_others or is_key_others
   end
 end
 
 local function enter()
   if vim.v.event.cmdtype == ":" then
     entered = { buf = vim.api.nvim_get_current_buf(), sights = snapshot(), is_typed = is_key_typed }
+    entered.is_others = is_key_others
   end
 end
 
@@ -68,7 +84,7 @@ local function leave()
   end
   local buf = vim.api.nvim_get_current_buf()
   -- Where it was begun in another buffer, it was not typed for this one.
-  local mine, is_refused = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start.sights, start.is_typed)
+  local mine, is_refused = begin(vim.fn.getcmdline(), start.buf == buf and buf or -1, start)
   if is_refused then
     vim.cmd("let v:event.abort = v:true")
   end
@@ -100,6 +116,14 @@ function M.writes(buf)
   return is_write == true and command_line.writes_buffer(running.argument, buf)
 end
 
+--- True if another program may have typed or called what is carried out.
+function M.is_others()
+  if running then
+    return running.is_others == true
+  end
+  return clients.may_be_calling(is_key_done)
+end
+
 --- True if what is carried out is a command for many buffers, lines or keys.
 function M.is_repeating()
   return running ~= nil and running.is_repeating
@@ -126,7 +150,8 @@ function M.run(line, is_first)
   local outer = running
   -- Below the map's own line there is nothing, unless code played the keys.
   local is_played = debug.getinfo(3) ~= nil or is_in_script() or (is_first and not is_key_typed)
-  local _, is_refused = begin(line, vim.api.nvim_get_current_buf(), snapshot(), not is_played)
+  local start = { sights = snapshot(), is_typed = not is_played, is_others = is_key_others }
+  local _, is_refused = begin(line, vim.api.nvim_get_current_buf(), start)
   local ok, problem = true, nil
   if not is_refused then
     ok, problem = pcall(vim.cmd, line)

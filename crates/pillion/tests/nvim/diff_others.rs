@@ -1,0 +1,146 @@
+//! Programs that are connected to Neovim's socket and are no user interface, as an agent's shell can be: what they type
+//! and call decides nothing.
+
+use std::thread::sleep;
+
+use pillion_testkit::{NvimVersion, each_neovim};
+use pillion_view::HELD;
+use serde_json::json;
+
+use crate::diff::Review;
+
+const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
+
+const REFUSED: &str = "another program types or calls this";
+
+/// A refusal is a whole sentence, for which Neovim wants Enter in a narrow window.
+const INIT: &str = "vim.o.columns = 200
+    vim.cmd [[
+      command! W w
+      nnoremap <C-s> <Cmd>w<CR>
+      nnoremap <Space>p <Cmd>PillionAccept<CR>
+    ]]";
+
+impl Review {
+    #[track_caller]
+    fn is_refused_to_others(&mut self, what: &str) {
+        let said = format!("vim.api.nvim_exec('messages', true):find('{REFUSED}', 1, true) ~= nil");
+        self.world.nvim.wait_until(what, &said);
+        self.world.nvim.command("messages clear");
+        self.is_pending(what);
+        sleep(HELD);
+    }
+
+    /// The person presses a key that does nothing, and waits until what is typed can only be theirs.
+    #[track_caller]
+    fn wait_alone(&self) {
+        self.world.nvim.input("<Ignore>");
+        self.world.nvim.wait_until(
+            "no other program",
+            "not require('pillion.clients').may_have_typed()",
+        );
+    }
+}
+
+#[each_neovim]
+fn another_program_neither_types_nor_calls_a_decision(version: NvimVersion) {
+    let mut review = Review::with(version, INIT);
+    review.propose(PROPOSED);
+    for keys in [
+        ":w<CR>",
+        ":W<CR>",
+        ":x<CR>",
+        "ZZ",
+        "<C-s>",
+        " p",
+        ":PillionAccept<CR>",
+        ":PillionReject<CR>",
+    ] {
+        review.world.nvim.other_client().input(keys);
+        review.is_refused_to_others(keys);
+    }
+    for command in ["PillionAccept", "PillionReject no"] {
+        review.world.nvim.other_client().command(command);
+        review.is_refused_to_others(command);
+    }
+    review.wait_alone();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+}
+
+#[each_neovim]
+fn what_another_program_began_is_not_completed_for_it(version: NvimVersion) {
+    let mut review = Review::with(version, INIT);
+    review.propose(PROPOSED);
+    let other = review.world.nvim.other_client();
+    other.input(":PillionAccept");
+    let is_begun = "vim.fn.getcmdline() == 'PillionAccept'";
+    review.world.nvim.wait_until("a command line", is_begun);
+    drop(other);
+    review.wait_alone();
+    review.world.nvim.input("<CR>");
+    review.is_refused_to_others("a command line");
+    review.wait_alone();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+}
+
+/// It is told from the person by Neovim itself, since 0.11.
+#[each_neovim]
+fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion) {
+    let mut review = Review::with(version, INIT);
+    let other = review.world.nvim.other_client();
+    review.propose(PROPOSED);
+    let is_told = version == NvimVersion::V0_12;
+    if is_told {
+        review.wait_alone();
+    }
+    // The person rests, and it calls.
+    review.world.nvim.input("j");
+    let moved = "vim.fn.line('.') > 1";
+    review.world.nvim.wait_until("the person's key", moved);
+    other.command("PillionAccept");
+    review.is_refused_to_others("a call");
+    if !is_told {
+        review.world.nvim.input(":w<CR>");
+        review.is_refused_to_others("keys that may be anybody's");
+        drop(other);
+        review.wait_alone();
+    }
+    review.world.nvim.input(" p");
+    review.is_accepted(PROPOSED);
+}
+
+/// Keeping, taking back and all else that is done in the person's name.
+#[each_neovim]
+fn another_program_does_nothing_in_the_persons_name(version: NvimVersion) {
+    let review = Review::with(version, INIT);
+    let asked: Vec<&str> = vec![
+        "PillionKeep 1.1",
+        "PillionTakeBack 1.1",
+        "PillionUndo",
+        "PillionSendNotes",
+    ];
+    for command in asked {
+        review
+            .world
+            .nvim
+            .other_client()
+            .input(&format!(":{command}<CR>"));
+        let said = format!("vim.api.nvim_exec('messages', true):find('{REFUSED}', 1, true) ~= nil");
+        review.world.nvim.wait_until(command, &said);
+        review.world.nvim.command("messages clear");
+        review.wait_alone();
+        review.world.nvim.input(&format!(":{command}<CR>"));
+        review.world.nvim.wait_until(
+            command,
+            "vim.trim(vim.api.nvim_exec('messages', true)) ~= ''",
+        );
+        let messages = review.world.nvim.messages();
+        assert!(!messages.contains(REFUSED), "{command}: {messages}");
+        review
+            .world
+            .nvim
+            .lua::<()>("vim.cmd('messages clear')", json!([]));
+    }
+}
