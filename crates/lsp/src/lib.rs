@@ -6,6 +6,7 @@
 //! machine: it returns the work that it wants done as `profile::Action`s. Work that takes long or waits for a disk is done
 //! by other threads (`comparer`, `disk`).
 
+mod asking;
 mod comparer;
 mod disk;
 mod framing;

@@ -23,9 +23,11 @@ use gen_lsp_types::{
 use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
+use pillion_view::ask::{Refused, SendNotes};
 use pillion_view::{Chosen, DiffId, EditorEvent, TurnNews};
 use serde_json::{Value, json};
 
+use crate::asking::Asking;
 use crate::disk::Done;
 use crate::plain::files::Files;
 use crate::plain::proposal::{ACCEPT, BRING_BACK, REJECT};
@@ -195,17 +197,14 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
         .transpose()
         .and_then(|word| word.map(ReviewChoice::named).transpose());
     match choice {
-        Ok(choice) => Action::Review {
-            request,
-            choice,
-            answer: chosen,
-        },
+        Ok(choice) => Action::Ask(Asking::review(request, choice, chosen)),
         Err(why) => Action::invalid(request, why),
     }
 }
 
 /// The answer about the outcome of a choice.
-fn chosen(chosen: Chosen) -> Result<Value, ResponseError> {
+fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
+    let chosen = chosen.unwrap_or_else(Chosen::refused);
     match chosen.done {
         true => Ok(chosen.message.into()),
         false => Err(message::error(ErrorCode::RequestFailed, chosen.message)),
@@ -266,8 +265,8 @@ impl ClientProfile for Plain {
                     return vec![review(id.clone(), &arguments)];
                 }
                 if command == SEND_NOTES {
-                    let (request, answer) = (id.clone(), chosen as fn(_) -> _);
-                    return vec![Action::SendNotes { request, answer }];
+                    let send = Asking::new(id.clone(), SendNotes::default(), chosen);
+                    return vec![Action::Ask(send)];
                 }
                 if written::COMMANDS.contains(&&*command) {
                     let text = |path: &Path| self.files.text(path);

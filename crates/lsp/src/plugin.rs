@@ -15,6 +15,7 @@ use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, ReviewChoice};
+use pillion_view::ask::{self, Refused, SendNotes};
 use pillion_view::{Chosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
@@ -28,6 +29,7 @@ use self::messages::{
     Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES,
     TAKE_BACK, UNDO, WORKSPACE,
 };
+use crate::asking::Asking;
 use crate::disk::Done;
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
@@ -101,15 +103,13 @@ impl Plugin {
         if lines.is_some_and(|lines| lines.last < lines.first) {
             return Action::invalid(request, "lines: the last comes before the first".to_owned());
         }
-        Action::Mention {
-            request,
-            path,
-            lines: lines.map(|lines| (lines.first, lines.last)),
-            answer: |agent| {
-                let agent = agent.map(Into::into);
-                serde_json::to_value(Mentioned { agent }).unwrap_or_default()
-            },
-        }
+        let lines = lines.map(|lines| (lines.first, lines.last));
+        let mention = ask::Mention { path, lines };
+        Action::Ask(Asking::new(request, mention, |agent| {
+            // One that goes away in between has named nothing.
+            let agent = agent.unwrap_or_default().map(Into::into);
+            Ok(serde_json::to_value(Mentioned { agent }).unwrap_or_default())
+        }))
     }
 
     /// The person chooses when agents ask.
@@ -118,22 +118,11 @@ impl Plugin {
             Ok(params) => params,
             Err(why) => return Action::invalid(request, why),
         };
-        let answer = chosen;
         match choice.as_deref().map(ReviewChoice::named).transpose() {
-            Ok(choice) => Action::Review {
-                request,
-                choice,
-                answer,
-            },
+            Ok(choice) => Action::Ask(Asking::review(request, choice, chosen)),
             // The person typed it.
-            Err(why) => Action::answer(request, answer(Chosen::refused(why))),
+            Err(why) => Action::answer(request, chosen(Err(why.into()))),
         }
-    }
-
-    /// The person sends the notes that wait for agents.
-    fn send_notes(request: RequestId) -> Action {
-        let answer = chosen;
-        Action::SendNotes { request, answer }
     }
 
     /// The status message, if it differs from the last one.
@@ -166,7 +155,8 @@ impl Plugin {
 }
 
 /// The answer about the outcome of a choice.
-fn chosen(chosen: Chosen) -> Result<Value, ResponseError> {
+fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
+    let chosen = chosen.unwrap_or_else(Chosen::refused);
     Ok(serde_json::to_value(chosen).unwrap_or_default())
 }
 
@@ -200,7 +190,7 @@ impl ClientProfile for Plugin {
             MERGE => comparing::merge(id, params),
             MENTION => Self::mention(id, params),
             REVIEW => Self::review(id, params),
-            SEND_NOTES => Self::send_notes(id),
+            SEND_NOTES => Action::Ask(Asking::new(id, SendNotes::default(), chosen)),
             WORKSPACE => match message::params(params) {
                 Ok(workspace) => change_workspace(Some(id), workspace),
                 Err(why) => Action::invalid(id, why),

@@ -7,12 +7,13 @@ use std::time::Instant;
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
+use pillion_protocol::File;
 use pillion_protocol::context::MAX_FILES;
-use pillion_protocol::{Dialect, File, ReviewChoice};
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Chosen, Decide, DiffId, EditorEvent, ProposalKey};
+use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey};
 use serde_json::Value;
 
+use crate::asking::Asking;
 use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
 use crate::message;
@@ -137,26 +138,8 @@ pub enum Action {
     },
     /// This stands in the view of a proposal; none if the person has changed nothing there.
     KeepDraft(ProposalKey, Option<String>),
-    /// Point an agent to a file, or to its lines from the first to the last, and answer the client's
-    /// request with what `answer` makes of the agent whose prompt names it now.
-    Mention {
-        request: RequestId,
-        path: PathBuf,
-        lines: Option<(u32, u32)>,
-        answer: fn(Option<Dialect>) -> Value,
-    },
-    /// The person chooses when agents ask, or wants to know it; the client's request is answered with what `answer`
-    /// makes of what came of it.
-    Review {
-        request: RequestId,
-        choice: Option<ReviewChoice>,
-        answer: fn(Chosen) -> Result<Value, ResponseError>,
-    },
-    /// The person sends the notes that wait for agents; answered in the same way.
-    SendNotes {
-        request: RequestId,
-        answer: fn(Chosen) -> Result<Value, ResponseError>,
-    },
+    /// Ask the companion what answers the client's request.
+    Ask(Asking),
     /// Have what agents have written listed: [`Done::Listed`].
     Changes { request: Option<RequestId> },
     /// The person does something with that: [`Done::Acted`].

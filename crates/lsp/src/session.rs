@@ -13,15 +13,15 @@ use std::time::Instant;
 use anyhow::Context;
 use crossbeam_channel::Sender;
 use gen_lsp_types::MessageType;
-use lsp_server::{ErrorCode, Message, Request, RequestId, ResponseError};
+use lsp_server::{ErrorCode, Message, Request};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
-use pillion_view::ask::{Changes, GetReview, Mention, Refused, SendNotes, SetReview};
+use pillion_view::ask::{Changes, Refused};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
-    Chosen, Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
     Tell,
 };
 use serde_json::Value;
@@ -393,19 +393,6 @@ impl Session {
         self.perform(actions);
     }
 
-    /// Answers the client's request with what came of a choice.
-    fn chosen(
-        &self,
-        request: RequestId,
-        answer: fn(Chosen) -> Result<Value, ResponseError>,
-    ) -> Reply<Chosen, Refused> {
-        let output = self.output.clone();
-        Reply::new(move |chosen: Result<Chosen, Refused>| {
-            let chosen = answer(chosen.unwrap_or_else(Chosen::refused));
-            let _ = output.send(message::answer(request, chosen));
-        })
-    }
-
     fn perform(&mut self, actions: Vec<Action>) {
         for action in actions {
             match action {
@@ -454,41 +441,7 @@ impl Session {
                         companion.tell(Tell::Draft { key, text });
                     }
                 }
-                Action::Mention {
-                    request,
-                    path,
-                    lines,
-                    answer,
-                } => {
-                    let output = self.output.clone();
-                    let reply = Reply::new(move |agent: Result<_, _>| {
-                        // One that goes away in between has named nothing.
-                        let named = answer(agent.unwrap_or_default());
-                        let _ = output.send(message::answer(request, Ok(named)));
-                    });
-                    if let Some(companion) = self.service.handle() {
-                        companion.ask(Mention { path, lines }, reply);
-                    }
-                }
-                Action::Review {
-                    request,
-                    choice,
-                    answer,
-                } => {
-                    let reply = self.chosen(request, answer);
-                    let number = None;
-                    match (self.service.handle(), choice) {
-                        (Some(it), Some(choice)) => it.ask(SetReview { choice, number }, reply),
-                        (Some(it), None) => it.ask(GetReview { number }, reply),
-                        (None, _) => {}
-                    }
-                }
-                Action::SendNotes { request, answer } => {
-                    let reply = self.chosen(request, answer);
-                    if let Some(companion) = self.service.handle() {
-                        companion.ask(SendNotes::default(), reply);
-                    }
-                }
+                Action::Ask(asking) => asking.send(self.service.handle(), self.output.clone()),
                 Action::Changes { request } => {
                     let done = self.done.clone();
                     let reply = Reply::new(move |list: Result<ChangesList, Refused>| {

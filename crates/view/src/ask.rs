@@ -10,14 +10,11 @@ mod person;
 pub use pillion_discovery::state::State;
 pub use pillion_protocol::ask::{Answered, Ask, Asked, Program, Refused};
 
-pub use self::agents::{
-    AgentOfHook, AwaitNotes, ContextAsker, Guard, Guarded, Hook, Lost, PassedOn, ToolCall, Work,
-    WorkStep,
-};
+pub use self::agents::*;
 pub use self::any::AnyAsk;
 pub use self::diff_ref::{DiffRef, DiffRefError};
-pub use self::diffs::{DiffSummary, DiffText, Diffs, Settle, Settled};
-pub use self::person::{Changes, Focus, GetReview, Judged, Mention, SendNotes, SetReview, Speak};
+pub use self::diffs::*;
+pub use self::person::*;
 
 /// Says of a request what its answer is, its name in messages, and whether it is only for the person.
 macro_rules! ask {

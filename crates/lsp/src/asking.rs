@@ -1,0 +1,59 @@
+//! A request of the client's that is the companion's to answer.
+
+use std::fmt;
+
+use crossbeam_channel::Sender;
+use lsp_server::{Message, RequestId, ResponseError};
+use pillion_protocol::ReviewChoice;
+use pillion_view::ask::{Ask, GetReview, Refused, SetReview};
+use pillion_view::{Chosen, Handle, Reply};
+use serde_json::Value;
+
+use crate::message;
+
+/// A request to the companion, with what its answer is to the client.
+pub struct Asking(Box<Send>);
+
+/// Sends it to the companion, if there is one. In any case the client is answered.
+type Send = dyn FnOnce(Option<Handle>, Sender<Message>);
+
+impl Asking {
+    /// Asks this; the client gets what `answer` makes of the answer.
+    pub fn new<A: Ask>(
+        request: RequestId,
+        ask: A,
+        answer: fn(Result<A::Answer, Refused>) -> Result<Value, ResponseError>,
+    ) -> Self {
+        Self(Box::new(move |companion, output| {
+            let reply = Reply::new(move |result| {
+                let _ = output.send(message::answer(request, answer(result)));
+            });
+            if let Some(companion) = companion {
+                companion.ask(ask, reply);
+            }
+        }))
+    }
+
+    /// The person chooses when agents ask, or wants to know it.
+    pub fn review(
+        request: RequestId,
+        choice: Option<ReviewChoice>,
+        answer: fn(Result<Chosen, Refused>) -> Result<Value, ResponseError>,
+    ) -> Self {
+        let number = None;
+        match choice {
+            Some(choice) => Self::new(request, SetReview { choice, number }, answer),
+            None => Self::new(request, GetReview { number }, answer),
+        }
+    }
+
+    pub fn send(self, companion: Option<Handle>, output: Sender<Message>) {
+        (self.0)(companion, output);
+    }
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Asking")
+    }
+}
