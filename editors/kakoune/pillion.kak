@@ -31,6 +31,8 @@ declare-option -hidden str pillion_start
 declare-option -hidden str pillion_mode normal
 declare-option -hidden str pillion_rest busy
 declare-option -hidden str pillion_was busy
+# Of a window: whether the person has opened a prompt, and pressed no key since it was closed.
+declare-option -hidden bool pillion_prompted false
 # The clients that record a macro, and those that are not to be disturbed just now.
 declare-option -hidden str-list pillion_recording
 declare-option -hidden str-list pillion_busy
@@ -441,6 +443,9 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -always -group pillion global NormalIdle .* pillion-rests
     hook -always -group pillion global RawKey '[0-9\\]' %{ set-option window pillion_rest counting }
     hook -always -group pillion global RawKey '[^0-9\\]|.{2,}' %{ set-option window pillion_rest busy }
+    # It comes when the key has done what it does.
+    hook -group pillion global RawKey .* %{ try %{ evaluate-commands "pillion-prompted-in-%opt{pillion_mode}" } }
+    hook -group pillion global ModeChange 'push:.*:prompt' %{ try %{ set-option window pillion_prompted true } }
     hook -always -group pillion global NormalKey Q pillion-record
     hook -always -group pillion global NormalKey <esc> %{
         set-option -remove global pillion_recording %val{client}
@@ -505,6 +510,13 @@ define-command -hidden pillion-must-run %{ evaluate-commands %sh{
     [ "$kak_opt_pillion_port" != 0 ] || echo "fail 'pillion: not running here: see :pillion-enable'"
 } }
 
+define-command -hidden pillion-prompted-in-normal %{ set-option window pillion_prompted false }
+define-command -hidden pillion-prompted-in-insert %{ set-option window pillion_prompted false }
+# What is done in the person's name was typed by them: hooks, macros and programs (`kak -p`) open no prompt.
+define-command -hidden pillion-must-be-typed %{ evaluate-commands "pillion-must-be-typed-%opt{pillion_prompted}" }
+define-command -hidden pillion-must-be-typed-true nop
+define-command -hidden pillion-must-be-typed-false %{ fail 'pillion: only what you type counts: not what code or another program runs' }
+
 define-command pillion-run -params 1.. -docstring '
 pillion-run <agent> [<arguments>]: run an agent in a new terminal, connected to this session' %{
     pillion-in-terminal '"$0" run --port "$@" || { printf "\nExited with status %s. Press Enter. " "$?"; read -r _; }' \
@@ -541,6 +553,7 @@ define-command pillion-send -docstring 'name the selected lines in the prompt of
 
 define-command pillion-send-notes -docstring 'send agents the notes that wait for your next prompt' %{
     pillion-must-run
+    pillion-must-be-typed
     evaluate-commands %sh{
         said=$("$kak_opt_pillion_command" send-notes --port "$kak_opt_pillion_port" 2>&1)
         printf "echo -- '"
@@ -552,6 +565,7 @@ define-command pillion-send-notes -docstring 'send agents the notes that wait fo
 define-command pillion-review -params ..1 -docstring '
 pillion-review [<choice>]: choose when agents ask before they change files, or show it' %{
     pillion-must-run
+    pillion-must-be-typed
     evaluate-commands %sh{
         [ $# -eq 0 ] || set -- -- "$1"
         said=$("$kak_opt_pillion_command" review-mode --port "$kak_opt_pillion_port" "$@" 2>&1)
@@ -598,6 +612,7 @@ define-command -hidden pillion-changes-go %{ evaluate-commands -save-regs 'fl' %
 # told the agent.
 define-command -hidden pillion-change -params 2 %{
     pillion-must-run
+    pillion-must-be-typed
     evaluate-commands -save-regs 'i' %{
         set-register i ''
         try %{ evaluate-commands -draft %{
@@ -628,6 +643,7 @@ complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
 # Each message is a file of its own.
 define-command -hidden pillion-take-out -params 1 %{
     pillion-must-run
+    pillion-must-be-typed
     set-option -add global pillion_taken 1
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'

@@ -41,6 +41,39 @@ fn neither_macros_nor_programs_nor_hooks_decide(version: KakouneVersion) {
     kakoune.assert_no_errors();
 }
 
+/// Keeping, taking back and all else that is done in the person's name.
+#[each_kakoune]
+fn another_program_does_nothing_in_the_persons_name(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    for command in [
+        "pillion-keep 1.1:",
+        "pillion-take-back",
+        "pillion-undo",
+        "pillion-review off",
+        "pillion-send-notes",
+    ] {
+        for run in [command, &format!("execute-keys ':{command}<ret>'")] {
+            kakoune.command("set-option global pillion_was ''");
+            kakoune.command(&format!(
+                "try %{{ {run} }} catch %{{ set-option global pillion_was %val{{error}} }}"
+            ));
+            let error = kakoune.get("%opt{pillion_was}");
+            assert!(error.contains("only what you type"), "{run}: {error:?}");
+        }
+        // The prompt was the person's, and is closed.
+        kakoune.input(":<esc>");
+        kakoune.wait_value("%opt{pillion_prompted}", "false");
+        kakoune.command(&format!(
+            "hook -once global ModeChange 'pop:prompt:normal' %{{ set-option global pillion_was typed }}"
+        ));
+        kakoune.input(&format!(":{command}<ret>"));
+        kakoune.wait_value("%opt{pillion_was}", "typed");
+        let debug = kakoune.text("*debug*");
+        assert!(!debug.contains("only what you type"), "{command}: {debug}");
+    }
+}
+
 #[each_kakoune]
 fn a_key_of_the_persons_decides(version: KakouneVersion) {
     let maps = "map global normal <c-s> ':w<ret>'\nmap global user r ':pillion-reject<ret>'";

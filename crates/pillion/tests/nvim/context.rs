@@ -135,6 +135,8 @@ fn only_files_are_shown(version: NvimVersion) {
     let world = World::open(version, &[("a.txt", "a\n"), ("b.txt", "b\n")]);
     let mut gemini = world.gemini();
     shows(&mut gemini, &["a.txt"]);
+    // netrw says so much about a page that somebody would have to press a key.
+    world.nvim.detach_ui();
     for command in [
         "help help",
         "only",

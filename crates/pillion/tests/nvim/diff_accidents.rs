@@ -40,6 +40,9 @@ fn suspending_neovim_accepts_nothing(version: NvimVersion) {
     // Nor from a file of the person's own.
     review.type_until("1gt<C-z>:let g:done = 2<CR>", "vim.g.done == 2");
     review.is_pending("one that is suspended in another file");
+    // Nor does what was seen before still count.
+    review.type_until("2gt", "vim.b.pillion_diff ~= nil");
+    review.world.look();
     review.world.nvim.input(":PillionAccept<CR>");
     review.is_accepted(&format!("{PROPOSED}mine\n"));
 }

@@ -28,6 +28,7 @@ mod names;
 mod newer;
 mod no_diffs;
 mod notes;
+mod others;
 mod quit;
 mod review;
 mod seen;

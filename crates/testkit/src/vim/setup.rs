@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{Channel, Vim};
@@ -100,6 +101,36 @@ impl VimSetup {
     pub fn size(mut self, size: Size) -> VimSetup {
         self.size = size;
         self
+    }
+
+    /// Has it listen to other programs.
+    #[must_use]
+    pub fn server(mut self) -> VimSetup {
+        self.arguments.extend(self.server_arguments());
+        self
+    }
+
+    /// Has the one that listens do what these arguments say, such as `--remote-send`, and waits until it has.
+    pub fn by_client(&self, arguments: &[&str]) {
+        let status = Command::new(&self.program)
+            .args(self.server_arguments())
+            .args(arguments)
+            .env_clear()
+            .envs(self.env.iter())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .status()
+            .expect("it is installed");
+        assert!(status.success(), "{arguments:?}: {status}");
+    }
+
+    fn server_arguments(&self) -> [OsString; 4] {
+        [
+            "--clientserver".into(),
+            "socket".into(),
+            "--servername".into(),
+            self.folder.join("server").into_os_string(),
+        ]
     }
 
     /// Has it take keys from its terminal, and draw for nobody.

@@ -202,7 +202,7 @@ def OnDone(result: dict<any>, sent: list<dict<any>>)
 enddef
 
 def Act(method: string, params: dict<any>, sent: list<dict<any>>)
-  request.Ask(method, params, (result) => OnDone(result, sent))
+  request.AskForPerson(method, params, (result) => OnDone(result, sent))
 enddef
 
 # Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file

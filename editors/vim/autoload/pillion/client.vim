@@ -12,6 +12,7 @@ import autoload './environment.vim'
 import autoload './events.vim'
 import autoload './framing.vim'
 import autoload './notify.vim'
+import autoload './others.vim'
 import autoload './reload.vim'
 import autoload './roots.vim'
 import autoload './status.vim'
@@ -347,6 +348,7 @@ export def Start(is_automatic = false)
     command += ['--log', log_file]
   endif
   phase = 'starting'
+  others.Attach()
   reader = framing.Reader()
   [state, said, callbacks, next_id, started_at] = [FreshState(), '', {}, 1, localtime()]
   job = job_start(command, {

@@ -318,13 +318,14 @@ enddef
 
 export def Accept(id: number)
   # A macro goes on whatever is on the screen, and so does a command for many buffers.
-  const is_typed = reg_executing() == '' && !typed.IsRepeating()
+  const is_typed = reg_executing() == '' && !typed.IsRepeating() && !typed.IsOthers()
   WithDiff(id, 'Accept which diff?', (diff, drawn) => decide.Accept(diff, drawn, is_typed))
 enddef
 
 # `reason`: what the agent is told besides.
 export def Reject(id: number, reason = '')
-  WithDiff(id, 'Reject which diff?', (diff, drawn) => decide.Reject(diff, drawn, reason))
+  const is_typed = !typed.IsOthers()
+  WithDiff(id, 'Reject which diff?', (diff, drawn) => decide.Reject(diff, drawn, reason, is_typed))
 enddef
 
 # True if a number that stands before a reason is that of a diff: the reason may be about the proposal in focus.

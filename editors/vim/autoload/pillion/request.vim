@@ -5,6 +5,7 @@ vim9script
 
 import autoload './client.vim'
 import autoload './notify.vim'
+import autoload './others.vim'
 
 # Asks, and shows the sentence of the answer; then `Done(result)`, if there was one.
 export def Ask(method: string, params: dict<any>, Done: func = null_function)
@@ -26,6 +27,12 @@ export def Ask(method: string, params: dict<any>, Done: func = null_function)
   endif
 enddef
 
+# The same for what is done in the person's name.
+export def AskForPerson(method: string, params: dict<any>, Done: func = null_function)
+  others.Refuse()
+  Ask(method, params, Done)
+enddef
+
 # The choices of when agents ask before they change files, as Pillion lists them.
 export def ReviewChoices(): list<string>
   return get(client.state.review, 'choices', [])
@@ -33,10 +40,10 @@ enddef
 
 # Chooses one of them; without `choice`, shows what is chosen.
 export def ChooseReview(choice: string)
-  Ask('pillion/review', choice == '' ? {} : {choice: choice})
+  AskForPerson('pillion/review', choice == '' ? {} : {choice: choice})
 enddef
 
 # Sends agents the notes that wait for the next prompt.
 export def SendNotes()
-  Ask('pillion/sendNotes', {})
+  AskForPerson('pillion/sendNotes', {})
 enddef

@@ -112,10 +112,12 @@ export def Accept(diff: dict<any>, drawn: dict<number>, is_typed = true)
 enddef
 
 # `reason`: what the agent is told besides.
-export def Reject(diff: dict<any>, drawn: dict<number>, reason = '')
-  seen.NoteTyped()
+export def Reject(diff: dict<any>, drawn: dict<number>, reason = '', is_typed = true)
+  if is_typed
+    seen.NoteTyped()
+  endif
   if !diff.is_deciding
-    Ask(diff, 'rejected', extend({decision: 'reject'}, notes.Params(diff, reason)), drawn, true, '')
+    Ask(diff, 'rejected', extend({decision: 'reject'}, notes.Params(diff, reason)), drawn, is_typed, '')
   endif
 enddef
 

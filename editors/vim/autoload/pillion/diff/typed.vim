@@ -9,6 +9,7 @@ vim9script
 # come through `Run`; so is `ZZ`.
 
 import autoload '../notify.vim'
+import autoload '../others.vim'
 import autoload './command_line.vim'
 import autoload './seen.vim'
 
@@ -28,6 +29,15 @@ enddef
 
 def Enter()
   entered = {buf: bufnr(), drawn: seen.Snapshot(), is_typed: !IsPlayed('CmdlineEnter Autocommands')}
+  Key()
+enddef
+
+# A key of the command line: all of them are the person's, or none.
+def Key()
+  if !empty(entered) && others.Typed()
+    entered.is_typed = false
+    entered.is_others = true
+  endif
 enddef
 
 # What is to be carried out instead of this line, if it is a text.
@@ -50,6 +60,7 @@ def Leave()
   if type(instead) == v:t_string
     setcmdline(instead)
   endif
+  running.is_others = get(start, 'is_others', false)
   const mine = running
   timer_start(0, (_) => Finish(mine))
 enddef
@@ -72,6 +83,8 @@ export def Attach(Prepare: func)
   augroup PillionTyped
     autocmd!
     autocmd CmdlineEnter : Enter()
+    autocmd CmdlineChanged : Key()
+    autocmd CmdlineLeave : Key()
     autocmd CmdlineLeave : Leave()
     autocmd SafeState * Rest()
   augroup END
@@ -108,6 +121,11 @@ export def IsRepeating(): bool
   return get(running, 'is_repeating', false)
 enddef
 
+# True if another program may have typed or called what is carried out.
+export def IsOthers(): bool
+  return empty(running) ? others.Ask() : get(running, 'is_others', others.Typed())
+enddef
+
 # True if what is carried out quits Vim; with `!`, if `is_forced`.
 export def Quits(is_forced = false): bool
   return index(['quit_all', 'exit_all'], get(running, 'kind', '')) >= 0 && (!is_forced || running.force != '')
@@ -122,7 +140,7 @@ enddef
 # the stack.
 export def Run(line: string)
   const outer = running
-  Begin(line, bufnr(), seen.Snapshot(), !IsPlayed('function pillion#diff#typed#Run'))
+  Begin(line, bufnr(), seen.Snapshot(), !IsPlayed('function pillion#diff#typed#Run') && !others.Ask())
   try
     execute line
   catch

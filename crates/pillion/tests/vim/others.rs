@@ -1,0 +1,73 @@
+//! Programs that speak to Vim's server, as an agent's shell can: what they type and call decides nothing.
+
+use std::thread::sleep;
+
+use pillion_testkit::{VimSetup, VimVersion};
+use pillion_view::HELD;
+
+use crate::review::{PROPOSED, Review};
+
+/// The person's maps.
+const VIMRC: &str = "nnoremap ,a :PillionAccept<CR>\nnnoremap ,b <Cmd>PillionAccept<CR>\nnmap ,c ,a\nnnoremap ,d :w<CR>";
+
+/// A Vim that listens, and what asks it. Debian's older one cannot listen.
+fn served() -> (Review, VimSetup) {
+    let mut client = None;
+    let review = Review::set_up(VimVersion::V9_2, |setup| {
+        let setup = setup.vimrc(VIMRC).server();
+        client = Some(setup.clone());
+        setup
+    });
+    (review, client.expect("it was set up"))
+}
+
+#[test]
+#[ignore = "needs Vim: cargo xtask test"]
+fn what_the_server_is_asked_to_type_or_to_call_decides_nothing_in_vim_9_2() {
+    let (mut review, client) = served();
+    review.propose(PROPOSED);
+    let typed = "only what you type for this diff decides";
+    let others = "another program types or calls this";
+    for (how, what, said) in [
+        ("--remote-send", ":PillionAccept<CR>", typed),
+        ("--remote-send", ":PillionReject<CR>", typed),
+        ("--remote-send", ":w<CR>", "type :w in it"),
+        ("--remote-expr", "execute('PillionAccept')", typed),
+        ("--remote-expr", "execute('PillionReject')", typed),
+        ("--remote-send", ":PillionUndo<CR>", others),
+        ("--remote-send", ":PillionSendNotes<CR>", others),
+        ("--remote-expr", "execute('PillionSendNotes', '')", others),
+    ] {
+        review.vim().command("messages clear");
+        client.by_client(&[how, what]);
+        review.vim().wait_said(said);
+        review.is_pending(what);
+        sleep(HELD);
+    }
+    // Begun by one, and completed by the other.
+    review.vim().command("messages clear");
+    client.by_client(&["--remote-send", ":PillionAccept"]);
+    let is_begun = "getcmdline() ==# 'PillionAccept'";
+    review.vim().wait_until("a command line", is_begun);
+    review.vim().input("<CR>");
+    review.vim().wait_said(typed);
+    review.vim().command("messages clear");
+    review.vim().input_until(":", "mode() ==# 'c'");
+    client.by_client(&["--remote-send", "PillionAccept<CR>"]);
+    review.vim().wait_said(typed);
+    review.is_pending("a command line");
+}
+
+#[test]
+#[ignore = "needs Vim: cargo xtask test"]
+fn in_a_vim_9_2_that_listens_the_person_decides() {
+    let (mut review, _) = served();
+    for keys in [":w<CR>", ":PillionAccept<CR>", ",a", ",b", ",c", ",d", "ZZ"] {
+        review.propose(PROPOSED);
+        review.vim().input(keys);
+        review.is_accepted(PROPOSED);
+    }
+    review.vim().command("messages clear");
+    review.vim().input(":PillionSendNotes<CR>");
+    review.vim().wait_said("note");
+}
