@@ -248,7 +248,8 @@ fn write<M: Serialize>(
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
 

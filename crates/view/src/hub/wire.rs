@@ -209,5 +209,6 @@ pub enum RefusedKind {
     Unserved,
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests;
