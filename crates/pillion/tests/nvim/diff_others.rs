@@ -37,7 +37,7 @@ impl Review {
         self.world.nvim.input("<Ignore>");
         self.world.nvim.wait_until(
             "no other program",
-            "not require('pillion.clients').may_have_typed()",
+            "not require('pillion.others').may_have_typed()",
         );
     }
 }

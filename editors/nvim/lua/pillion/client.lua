@@ -278,7 +278,7 @@ function M.start(options)
   end
   local problem
   phase = "starting"
-  require("pillion.clients").attach()
+  require("pillion.others").attach()
   connection, problem = transport.open(command, {
     notification = on_notification,
     request = on_request,

@@ -1,7 +1,6 @@
 --- The pending diffs: opened and closed for agents, decided by the person.
 
 local buffers = require("pillion.buffers")
-local clients = require("pillion.clients")
 local decide = require("pillion.diff.decide")
 local draft = require("pillion.diff.draft")
 local label = require("pillion.diff.label")
@@ -12,6 +11,7 @@ local new_file = require("pillion.diff.new_file")
 local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
+local others = require("pillion.others")
 local pending = require("pillion.diff.pending")
 local proposal = require("pillion.diff.proposal")
 local quit = require("pillion.diff.quit")
@@ -122,7 +122,7 @@ local function attach()
   typed.attach(group, pending.sights, function(kind, buf, argument, is_forced, is_plain)
     local diff = pending.of_buffer(buf)
     if diff and typed.is_others() then
-      decide.refuse(clients.REFUSAL)
+      decide.refuse(others.REFUSAL)
       return true
     end
     if diff and kind == "exit" and is_plain then
@@ -276,7 +276,7 @@ end
 local function by_person(act)
   return function(...)
     if typed.is_others() then
-      return decide.refuse(clients.REFUSAL)
+      return decide.refuse(others.REFUSAL)
     end
     return act(...)
   end

@@ -27,9 +27,9 @@ end
 
 --- The same for what is done in the person's name.
 function M.ask_for_person(method, params, done)
-  local clients = require("pillion.clients")
-  if clients.may_be_calling() then
-    error({ message = clients.REFUSAL })
+  local others = require("pillion.others")
+  if others.may_be_calling() then
+    error({ message = others.REFUSAL })
   end
   M.ask(method, params, done)
 end

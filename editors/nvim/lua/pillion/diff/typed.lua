@@ -7,9 +7,9 @@
 --- the buffer of the proposal, where they go through `run`; so is `ZZ`.
 
 local astray = require("pillion.diff.astray")
-local clients = require("pillion.clients")
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
+local others = require("pillion.others")
 
 local M = {}
 
@@ -18,7 +18,7 @@ local WRITES = { write = true, update = true, exit = true }
 local QUITS = { quit_all = true, exit_all = true }
 
 --- The command that is carried out: { buf, kind, argument, is_typed, is_others, sights }, with what was on the screen when
---- it began; `is_others` if another program typed some of it, see `clients`.
+--- it began; `is_others` if another program typed some of it, see `others`.
 local running
 --- The same of the command line in which the person is.
 local entered
@@ -56,7 +56,7 @@ end
 local function on_key(_, typed)
   is_key_typed = typed ~= ""
   if is_key_typed then
-    is_key_others = clients.may_have_typed()
+    is_key_others = others.may_have_typed()
     is_key_done = false
     vim.schedule(end_key)
   end
@@ -121,7 +121,7 @@ function M.is_others()
   if running then
     return running.is_others == true
   end
-  return clients.may_be_calling(is_key_done)
+  return others.may_be_calling(is_key_done)
 end
 
 --- True if what is carried out is a command for many buffers, lines or keys.

@@ -1,9 +1,9 @@
---- The programs that are connected to this Neovim and are no user interface: an agent's shell can be one (`nvim --server
---- $NVIM --remote-send`). What they type and call is not the person's.
+--- The programs that are connected to this Neovim and are no user interface: an agent's shell can be one (`nvim
+--- --server $NVIM --remote-send`). What they type and call is not the person's.
 ---
---- Neovim 0.11 and later note which channel sent the last input, and tell nobody; LuaJIT can look. Where it cannot, what
---- is typed while such a program is connected may be of either. What a program evaluates in Neovim may do anything that
---- this plugin does: nothing in here can refuse that.
+--- Neovim 0.11 and later note which channel sent the last input, and tell nobody; LuaJIT can look. Where it cannot,
+--- what is typed while such a program is connected may be of either. What a program evaluates in Neovim may do
+--- anything that this plugin does: nothing in here can refuse that.
 
 local M = {}
 
@@ -38,7 +38,7 @@ local function is_ui(channel)
   end)
 end
 
---- True if the channel is, or was, that of a program: what Neovim has started, and what has started it, is the person's.
+--- True if the channel is, or was, that of a program. What Neovim has started, or has started it, is the person's.
 local function is_program(channel)
   local stream = vim.api.nvim_get_chan_info(channel).stream
   return (stream == nil or stream == "socket") and not is_ui(channel)
@@ -77,7 +77,7 @@ end
 --- Notes who connects from now on.
 function M.attach()
   vim.api.nvim_create_autocmd("ChanOpen", {
-    group = vim.api.nvim_create_augroup("PillionClients", {}),
+    group = vim.api.nvim_create_augroup("PillionOthers", {}),
     callback = function()
       local info = vim.v.event.info
       if info.stream == "socket" and info.mode == "rpc" then
