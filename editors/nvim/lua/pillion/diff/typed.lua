@@ -17,8 +17,8 @@ local WRITES = { write = true, update = true, exit = true }
 
 local QUITS = { quit_all = true, exit_all = true }
 
---- The command that is carried out: { buf, kind, argument, is_typed, is_others, sights }, with what was on the screen when
---- it began; `is_others` if another program typed some of it, see `others`.
+--- The command that is carried out: { buf, kind, argument, is_typed, is_others, sights }, with what was on the screen
+--- when it began; `is_others` if another program typed some of it, see `others`.
 local running
 --- The same of the command line in which the person is.
 local entered
