@@ -21,8 +21,7 @@ use pillion_system::{Worker, spawn};
 use pillion_view::ask::{Changes, Refused};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows,
-    Tell,
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows, Tell,
 };
 use serde_json::Value;
 

@@ -1,8 +1,10 @@
 //! The front end as the companion sees it: what it is asked to show and how it answers.
 
+use std::fmt;
 use std::time::Duration;
 
 use pillion_protocol::{Dialect, FileDiagnostics, IdeContext, ReviewMode};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::lost::LostOutcome;
@@ -98,16 +100,22 @@ impl<F: FnMut(EditorEvent) + Send + 'static> Editor for F {
     }
 }
 
-/// A request of the companion to its front end, or a report.
-#[derive(Debug)]
-pub enum EditorEvent {
+/// A request of the companion to its front end, or a report. In a message between processes, [`Show`], a number stands for the
+/// way of each answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[serde(bound(
+    serialize = "W::Reply<()>: Serialize, W::Reply<String>: Serialize, W::Reply<Vec<FileDiagnostics>>: Serialize",
+    deserialize = "W::Reply<()>: Deserialize<'de>, W::Reply<String>: Deserialize<'de>, W::Reply<Vec<FileDiagnostics>>: Deserialize<'de>"
+))]
+pub enum EditorEvent<W: Way = Here> {
     /// Show this proposal; answered when the view is open or cannot be opened (C5.2).
-    Open(Diff, Reply<()>),
+    Open(Diff, W::Reply<()>),
     /// Take the view away without stealing the focus; answered with the text as it stood there, edits
     /// included (C5.5). No outcome of this diff is accepted afterwards (C5.10).
-    Close(DiffId, CloseReason, Reply<String>),
+    Close(DiffId, CloseReason, W::Reply<String>),
     /// Tell the text that stands in the view of this proposal now, edits included; the view stays as it is.
-    Text(ProposalKey, Reply<String>),
+    Text(ProposalKey, W::Reply<String>),
     /// A guest has this proposal open, too.
     Shared(ProposalKey),
     /// This is what the person made of an earlier proposal of the same file, which nobody decided about, taken along to this
@@ -115,7 +123,7 @@ pub enum EditorEvent {
     Draft(ProposalKey, String),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
-    Diagnostics(Option<String>, Reply<Vec<FileDiagnostics>>),
+    Diagnostics(Option<String>, W::Reply<Vec<FileDiagnostics>>),
     /// Agents came or went, or what they are shown changed.
     Status(Status),
     /// The companion is another one, at this port: its hub was another one, or the folders of the front end overlap those of
@@ -126,6 +134,58 @@ pub enum EditorEvent {
     Lost(LostOutcome),
     /// The companion stops, asked by a signal or by its handle: nothing more comes but what is lost.
     Stopped,
+}
+
+/// An event as a message.
+pub type Show = EditorEvent<Numbered>;
+
+/// The way of an answer to what a front end is asked.
+pub trait Way: fmt::Debug + Clone + PartialEq {
+    /// The way of an answer of this kind.
+    type Reply<T>;
+}
+
+/// In this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Here {}
+
+/// Over a connection: the number of the request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Numbered {}
+
+impl Way for Here {
+    type Reply<T> = Reply<T>;
+}
+
+impl Way for Numbered {
+    type Reply<T> = u64;
+}
+
+/// An end of a connection, which changes ways of one kind into those of the other.
+pub trait Changes<V: Way, W: Way> {
+    /// The other way; none if nobody answers any more.
+    fn changed<T: Serialize + DeserializeOwned + 'static>(
+        &self,
+        reply: V::Reply<T>,
+    ) -> Option<W::Reply<T>>;
+}
+
+impl<V: Way> EditorEvent<V> {
+    /// The same with other ways for the answers; none if nobody answers any more.
+    pub fn with_ways<W: Way>(self, end: &impl Changes<V, W>) -> Option<EditorEvent<W>> {
+        Some(match self {
+            Self::Open(diff, shown) => EditorEvent::Open(diff, end.changed(shown)?),
+            Self::Close(id, why, closed) => EditorEvent::Close(id, why, end.changed(closed)?),
+            Self::Text(key, told) => EditorEvent::Text(key, end.changed(told)?),
+            Self::Diagnostics(uri, found) => EditorEvent::Diagnostics(uri, end.changed(found)?),
+            Self::Shared(key) => EditorEvent::Shared(key),
+            Self::Draft(key, text) => EditorEvent::Draft(key, text),
+            Self::Status(status) => EditorEvent::Status(status),
+            Self::Moved(port) => EditorEvent::Moved(port),
+            Self::Lost(lost) => EditorEvent::Lost(lost),
+            Self::Stopped => EditorEvent::Stopped,
+        })
+    }
 }
 
 /// The state of its companion that a front end can show people.

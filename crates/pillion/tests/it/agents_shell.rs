@@ -269,7 +269,7 @@ fn what_a_view_says_that_an_agent_started_counts_for_nothing() {
         shows: Shows::Always,
     };
     let (sender, shown) = unbounded();
-    let editor = move |event| match event {
+    let editor = move |event: EditorEvent| match event {
         EditorEvent::Open(_, opened) => {
             opened.done(());
             let _ = sender.send(());
@@ -365,7 +365,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
         shows: Shows::Always,
     };
     let (sender, shown) = unbounded();
-    let editor = move |event| match event {
+    let editor = move |event: EditorEvent| match event {
         EditorEvent::Open(diff, opened) => {
             opened.done(());
             let _ = sender.send(diff);

@@ -17,7 +17,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::wire::{FromHub, FromView};
 use crate::ask::{Answered, Refused};
+use crate::editor::{Changes, Here, Numbered};
 use crate::reply::{Failure, Reply};
 
 /// An amount that waits for the other end.
@@ -147,6 +149,13 @@ impl<M: Waits> Link<M> {
         reply: Reply<T, E>,
         message: impl FnOnce(u64) -> M,
     ) {
+        if let Some(request) = self.expect(reply) {
+            self.send(message(request));
+        }
+    }
+
+    /// Returns the number of a request of which `reply` gets the answer; none if nobody answers.
+    fn expect<T: DeserializeOwned + 'static, E: Failure>(&self, reply: Reply<T, E>) -> Option<u64> {
         let answered = move |result: Result<Value, Refused>| {
             let value = result.and_then(|value| {
                 serde_json::from_value(value).map_err(|_| "an answer of another kind".into())
@@ -157,17 +166,18 @@ impl<M: Waits> Link<M> {
         if requests.is_over {
             // Dropping the reply is the answer, and may do anything.
             drop(requests);
-            return drop(answered);
+            drop(answered);
+            return None;
         }
         if requests.waiting.len() > MOST.messages {
             drop(requests);
-            return self.cut("does not answer");
+            self.cut("does not answer");
+            return None;
         }
         requests.last += 1;
         let request = requests.last;
         requests.waiting.insert(request, Box::new(answered));
-        drop(requests);
-        self.send(message(request));
+        Some(request)
     }
 
     /// The other end has answered. One that answers twice, or what was not asked, says nothing.
@@ -203,6 +213,20 @@ impl<M: Waits> Link<M> {
             });
             link.send(Answered { request, result }.into());
         })
+    }
+}
+
+/// The hub's end: what it has shown is answered there.
+impl Changes<Here, Numbered> for Link<FromHub> {
+    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, reply: Reply<T>) -> Option<u64> {
+        self.expect(reply)
+    }
+}
+
+/// The view's end.
+impl Changes<Numbered, Here> for Arc<Link<FromView>> {
+    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, request: u64) -> Option<Reply<T>> {
+        Some(self.reply(request))
     }
 }
 
@@ -256,7 +280,6 @@ mod tests {
     use crossbeam_channel::{Sender, unbounded};
 
     use super::*;
-    use crate::hub::wire::FromView;
     use crate::proposal::{DiffId, ProposalKey};
     use crate::tell::Tell;
     use pillion_discovery::lines::{Lines, MAX_LINE};

@@ -11,10 +11,8 @@ use serde_json::Value;
 
 use super::link::Waits;
 use crate::ask::{Answered, Asked, Program};
-use crate::editor::{CloseReason, Status};
-use crate::lost::LostOutcome;
+use crate::editor::Show;
 use crate::options::Options;
-use crate::proposal::{Diff, DiffId, ProposalKey};
 use crate::tell::Tell;
 
 /// A message of a front end.
@@ -36,37 +34,13 @@ pub enum FromView {
 /// A message of the hub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(
-    missing_docs,
-    reason = "the fields are those of the types that it names"
-)]
 pub enum FromHub {
     /// Agents find the companion. Events may come before it.
     Attached(Attached),
     /// There is none, and the connection is closed.
     Refused(Refused),
-    /// As [`EditorEvent::Open`](crate::EditorEvent::Open); answered with nothing.
-    Open { request: u64, diff: Box<Diff> },
-    /// Answered with the text.
-    Close {
-        request: u64,
-        id: DiffId,
-        reason: CloseReason,
-    },
-    /// Answered with the text.
-    Text { request: u64, key: ProposalKey },
-    /// As [`EditorEvent::Shared`](crate::EditorEvent::Shared).
-    Shared(ProposalKey),
-    /// As [`EditorEvent::Draft`](crate::EditorEvent::Draft).
-    Draft { key: ProposalKey, text: String },
-    /// Answered with a list of problems.
-    Diagnostics { request: u64, uri: Option<String> },
-    /// The status that people are shown.
-    Status(Box<Status>),
-    /// Something that was accepted never reached its agent.
-    Lost(Box<LostOutcome>),
-    /// The companion serves this view no longer.
-    Stopped,
+    /// A request to the front end, or a report.
+    Show(Box<Show>),
     /// To a request of the view's.
     Answer(Answered),
 }
@@ -85,13 +59,20 @@ impl Waits for FromView {
 impl Waits for FromHub {
     fn bytes(&self) -> usize {
         match self {
-            Self::Open { diff, .. } => {
-                diff.proposed.len() + diff.original.text.as_ref().map_or(0, Vec::len)
-            }
-            Self::Draft { text, .. } => text.len(),
+            Self::Show(show) => bytes_of_show(show),
             Self::Answer(answer) => bytes_of_answer(answer),
             _ => 0,
         }
+    }
+}
+
+fn bytes_of_show(show: &Show) -> usize {
+    match show {
+        Show::Open(diff, _) => {
+            diff.proposed.len() + diff.original.text.as_ref().map_or(0, Vec::len)
+        }
+        Show::Draft(_, text) => text.len(),
+        _ => 0,
     }
 }
 

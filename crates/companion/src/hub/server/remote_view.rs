@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::FromHub;
-use pillion_view::{Compares, Editor, EditorEvent};
+use pillion_view::{Compares, Editor, EditorEvent, Show};
 
 /// Its end of the connection. Dropping it closes that, once everything else is said.
 pub(super) struct RemoteView {
@@ -25,36 +25,18 @@ impl Editor for RemoteView {
             }
             // Dropping the request is an answer.
             EditorEvent::Text(..) | EditorEvent::Diagnostics(..) if self.link.is_crowded() => {}
-            EditorEvent::Open(diff, shown) => {
-                let diff = Box::new(diff);
-                self.link
-                    .ask(shown, |request| FromHub::Open { request, diff });
-            }
-            EditorEvent::Close(id, reason, closed) => {
-                self.link.ask(closed, |request| FromHub::Close {
-                    request,
-                    id,
-                    reason,
-                })
-            }
-            EditorEvent::Text(key, told) => {
-                self.link
-                    .ask(told, |request| FromHub::Text { request, key });
-            }
             EditorEvent::Draft(..) if self.link.is_crowded() => {}
-            EditorEvent::Draft(key, text) => self.link.send(FromHub::Draft { key, text }),
-            EditorEvent::Shared(key) => self.link.send(FromHub::Shared(key)),
-            EditorEvent::Diagnostics(uri, found) => {
-                self.link
-                    .ask(found, |request| FromHub::Diagnostics { request, uri });
-            }
             EditorEvent::Status(status) => {
-                self.link.send_latest(FromHub::Status(Box::new(status)));
+                let show = Box::new(Show::Status(status));
+                self.link.send_latest(FromHub::Show(show));
             }
-            EditorEvent::Lost(lost) => self.link.send(FromHub::Lost(Box::new(lost))),
-            EditorEvent::Stopped => self.link.send(FromHub::Stopped),
             // Its own end of the connection knows that.
             EditorEvent::Moved(_) => {}
+            event => {
+                if let Some(show) = event.with_ways(&*self.link) {
+                    self.link.send(FromHub::Show(Box::new(show)));
+                }
+            }
         }
     }
 

@@ -12,7 +12,7 @@ use pillion_protocol::IdeInfo;
 use pillion_testkit::{SOON, peak_memory};
 use pillion_view::ask::{Asked, GetReview};
 use pillion_view::hub::wire::{Attach, FromHub, FromView};
-use pillion_view::{Options, Shows};
+use pillion_view::{Options, Show, Shows};
 
 use super::serve_with_descriptors;
 use crate::sandbox::{Sandbox, Serve};
@@ -118,9 +118,12 @@ fn a_view_that_never_reads_is_cut_off_and_its_proposals_go_to_others() {
             agent.propose("/tmp/new", "x");
             agent
         });
-        let FromHub::Open { request, .. } =
-            next(&flooding, |it| matches!(it, FromHub::Open { .. }))
-        else {
+        let is_open =
+            |it: &FromHub| matches!(it, FromHub::Show(show) if matches!(**show, Show::Open(..)));
+        let FromHub::Show(show) = next(&flooding, is_open) else {
+            unreachable!("it is meant");
+        };
+        let Show::Open(_, request) = *show else {
             unreachable!("it is meant");
         };
         let shown = serde_json::json!({"answer": {"request": request, "result": {"Ok": null}}});

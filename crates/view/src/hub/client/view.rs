@@ -182,47 +182,41 @@ impl View {
 
     /// The hub says something.
     pub(crate) fn received(self: &Arc<Self>, message: FromHub, link: &ToHub) {
-        let event = match message {
-            FromHub::Open { request, mut diff } => {
+        match message {
+            FromHub::Show(show) => {
+                if let Some(event) = show.with_ways(link) {
+                    self.show(event);
+                }
+            }
+            FromHub::Answer(answer) => link.answered(answer),
+            // Both are about the connection.
+            FromHub::Attached(_) | FromHub::Refused(_) => {}
+        }
+    }
+
+    fn show(self: &Arc<Self>, event: EditorEvent) {
+        let event = match event {
+            EditorEvent::Open(mut diff, shown) => {
                 if self.wants_hunks() {
                     diff.hunks = diff.original.differences(&diff.proposed);
                 }
                 self.state().proposals.insert(diff.id);
-                let shown = self.opened(diff.id, link.reply(request));
-                EditorEvent::Open(*diff, shown)
+                let shown = self.opened(diff.id, shown);
+                EditorEvent::Open(diff, shown)
             }
-            FromHub::Close {
-                request,
-                id,
-                reason,
-            } => {
-                let closed = link.reply(request);
+            EditorEvent::Close(id, ..) => {
                 self.state().proposals.remove(&id);
-                EditorEvent::Close(id, reason, closed)
+                event
             }
-            FromHub::Text { request, key } => {
-                let told = link.reply(request);
-                EditorEvent::Text(key, told)
-            }
-            FromHub::Shared(key) => EditorEvent::Shared(key),
-            FromHub::Draft { key, text } => EditorEvent::Draft(key, text),
-            FromHub::Diagnostics { request, uri } => {
-                EditorEvent::Diagnostics(uri, link.reply(request))
-            }
-            FromHub::Status(status) => EditorEvent::Status(*status),
-            FromHub::Lost(lost) => EditorEvent::Lost(*lost),
-            FromHub::Stopped => {
+            EditorEvent::Stopped => {
                 let mut state = self.state();
                 // Otherwise only the hub ends, and another one serves it.
                 if !state.is_leaving || std::mem::replace(&mut state.is_stopped, true) {
                     return;
                 }
-                drop(state);
-                EditorEvent::Stopped
+                event
             }
-            FromHub::Answer(answer) => return link.answered(answer),
-            // Both are about the connection.
-            FromHub::Attached(_) | FromHub::Refused(_) => return,
+            event => event,
         };
         self.event(event);
     }

@@ -18,11 +18,11 @@ use serde::de::DeserializeOwned;
 use super::*;
 use crate::ask::{Ask, Changes, Mention, SetReview};
 use crate::decision::{Against, Decide, Refusal, Ruling, Seen, Told, Unseen};
-use crate::editor::{EndedTurn, Review, Shows};
-use crate::lost::{Loss, LostText};
+use crate::editor::{CloseReason, EndedTurn, Review, Shows, Status};
+use crate::lost::{Loss, LostOutcome, LostText};
 use crate::open_file::OpenFile;
 use crate::original::{Original, Stamp};
-use crate::proposal::SetPlace;
+use crate::proposal::{Diff, DiffId, ProposalKey, SetPlace};
 
 /// Returns the value that comes out of the line that it becomes.
 fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
@@ -188,6 +188,10 @@ fn a_program_is_understood() {
     );
 }
 
+fn show(show: Show) -> FromHub {
+    FromHub::Show(Box::new(show))
+}
+
 #[test]
 fn what_the_hub_says_arrives() {
     let lost = LostOutcome {
@@ -222,31 +226,15 @@ fn what_the_hub_says_arrives() {
             kind: RefusedKind::Unserved,
             reason: "no".to_owned(),
         }),
-        FromHub::Shared(decide().key),
-        FromHub::Open {
-            request: 1,
-            diff: Box::new(diff(None, String::new())),
-        },
-        FromHub::Close {
-            request: 2,
-            id: DiffId(1),
-            reason: CloseReason::AcceptedElsewhere,
-        },
-        FromHub::Text {
-            request: 3,
-            key: key(),
-        },
-        FromHub::Draft {
-            key: key(),
-            text: "\u{feff}a\r".to_owned(),
-        },
-        FromHub::Diagnostics {
-            request: 4,
-            uri: None,
-        },
-        FromHub::Status(Box::new(status)),
-        FromHub::Lost(Box::new(lost)),
-        FromHub::Stopped,
+        show(Show::Shared(key())),
+        show(Show::Open(diff(None, String::new()), 1)),
+        show(Show::Close(DiffId(1), CloseReason::AcceptedElsewhere, 2)),
+        show(Show::Text(key(), 3)),
+        show(Show::Draft(key(), "\u{feff}a\r".to_owned())),
+        show(Show::Diagnostics(None, 4)),
+        show(Show::Status(status)),
+        show(Show::Lost(lost)),
+        show(Show::Stopped),
     ] {
         assert_eq!(sent(&message), message);
     }
