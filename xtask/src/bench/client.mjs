@@ -209,7 +209,7 @@ function closedText(answer) {
 async function focus(target, line) {
   const cursor = { line, character: 1 };
   const focused = { path: file, timestamp: Date.now(), isActive: true, cursor };
-  if (target.view) return report(target.view, { context: { files: [focused], isTrusted: null } });
+  if (target.view) return report(target.view, { tell: { context: { files: [focused], isTrusted: null } } });
   const { url, token } = target.focus;
   const headers = { ...JSON_TYPE, authorization: `Bearer ${token}` };
   const body = JSON.stringify(focused);

@@ -280,7 +280,7 @@ async fn who_says_nothing_sensible_is_refused_and_the_others_are_served() {
     for garbage in [
         "GET / HTTP/1.1\r\n\r\n",
         "\n",
-        "\"leave\"\n",
+        "{\"tell\":\"leave\"}\n",
         "{\"attach\":{}}\n",
     ] {
         let mut stream = socket::connect_to_hub(&world.environment).unwrap();
