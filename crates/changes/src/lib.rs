@@ -24,6 +24,7 @@ pub mod history;
 pub mod kept;
 pub mod leftovers;
 pub mod log;
+pub mod looking;
 mod parallel;
 pub mod recorder;
 pub mod save;

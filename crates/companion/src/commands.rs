@@ -24,11 +24,16 @@ use crate::on_disk::{self, Looked, OnDisk};
 use crate::sessions::Sessions;
 use crate::speaker::{self, Origins, Speaker};
 
+/// The way into the loop for what is to be done there. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct ToLoop(pub(crate) Events);
+
 /// One companion, for whoever has a command for it. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Commands {
     runtime: tokio::runtime::Handle,
     events: Events,
+    to_loop: ToLoop,
     sessions: Sessions,
     origins: Origins,
     /// For commands that check files.
@@ -42,6 +47,7 @@ impl Commands {
     pub(crate) fn new(events: Events, sessions: Sessions, origins: Origins) -> Self {
         Self {
             runtime: tokio::runtime::Handle::current(),
+            to_loop: ToLoop(events.clone()),
             events,
             sessions,
             origins,
@@ -161,6 +167,27 @@ impl Commands {
         on_disk::look(&self.checks, diff.opened?, diff.file_path).await
     }
 
+    /// The way into its loop.
+    pub(crate) fn to_loop(&self) -> &ToLoop {
+        &self.to_loop
+    }
+
+    /// See [`ToLoop::ask`].
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        name: &'static str,
+        question: impl FnOnce(&mut MainLoop, oneshot::Sender<T>) + Send + 'static,
+    ) -> Result<T, Refused> {
+        self.to_loop.ask(name, question).await
+    }
+
+    /// See [`ToLoop::send`].
+    pub(crate) fn send(&self, task: Task) {
+        self.to_loop.send(task);
+    }
+}
+
+impl ToLoop {
     /// Has the loop do something that has an answer.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
@@ -175,7 +202,7 @@ impl Commands {
     /// Has the loop do something.
     pub(crate) fn send(&self, task: Task) {
         // One that stops drops it, which is an answer.
-        let _ = self.events.send(Event::Asked(task));
+        let _ = self.0.send(Event::Asked(task));
     }
 }
 

@@ -23,6 +23,7 @@ use crate::door;
 use crate::endpoint::{self, Guard, Listener};
 use crate::event::{Event, Events, NewView, ViewWay};
 use crate::ids::ViewId;
+use crate::looking;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Unanswered};
 use crate::mcp::Mcp;
@@ -406,6 +407,7 @@ impl Prepared {
             self.discovery,
             self.losses,
             self.numbers,
+            looking::start,
         );
         let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.

@@ -33,7 +33,7 @@ use crate::lost::Lost;
 use crate::numbers::Numbers;
 use crate::on_disk::{FileState, Looked, OnDisk};
 use crate::outbox::{Delivery, Tab};
-use crate::sessions::{Listening, SessionId};
+use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
 use crate::written::Accepted;
 use pillion_view::ask::{DiffRef, Refused};
@@ -339,19 +339,14 @@ impl<C> Diffs<C> {
             .filter(|name| !name.is_empty())
     }
 
-    /// The agents of these sessions. A hook that is a command waits in a session of its own, for an agent that may be connected
-    /// beside it.
-    pub(crate) fn with_those_of_hooks(&self, listening: &[Listening]) -> Vec<Dialect> {
-        let of_hook = |it: &Listening| {
-            let mut entries = self.entries.iter().map(|entry| &entry.proposal);
-            let own = entries.find(|own| own.session == it.session && own.written().is_none())?;
-            own.on_behalf_of
-        };
-        let mut agents = Vec::new();
-        for it in listening {
-            let behind = of_hook(it);
-            if behind.is_none_or(|agent| listening.iter().all(|it| it.agent != agent)) {
-                agents.push(behind.unwrap_or(it.agent));
+    /// These agents, and those whose hooks wait for a person: such an agent may be connected, too.
+    pub(crate) fn with_those_of_hooks(&self, connected: Vec<Dialect>) -> Vec<Dialect> {
+        let proposals = self.entries.iter().map(|entry| &entry.proposal);
+        let of_hooks = proposals.filter(|it| it.tab.is_none() && it.written().is_none());
+        let mut agents = connected;
+        for agent in of_hooks.filter_map(|it| it.on_behalf_of) {
+            if !agents.contains(&agent) {
+                agents.push(agent);
             }
         }
         agents

@@ -28,6 +28,7 @@ use self::table::{Entry, Request, Table};
 use crate::commands::Commands;
 use crate::ids::ViewId;
 use crate::places::{Place, Places, Purpose};
+use crate::proposing::Proposal;
 use crate::speaker::Speaker;
 
 /// The time limit for a connection to say who it is.
@@ -65,6 +66,7 @@ pub(crate) struct Caller {
     speaker: Speaker,
     /// The work at the end of the connection, which is told whether what was answered is passed on by then.
     at_end: Mutex<Vec<AtEnd>>,
+    proposal: Proposal,
 }
 
 type AtEnd = Box<dyn FnOnce(bool) + Send>;
@@ -83,6 +85,7 @@ impl Caller {
             view,
             speaker,
             at_end: Mutex::default(),
+            proposal: Proposal::default(),
         })
     }
 
@@ -102,6 +105,11 @@ impl Caller {
         for end in ends {
             end(is_passed_on);
         }
+    }
+
+    /// What it has proposed.
+    pub(crate) fn proposal(&self) -> &Proposal {
+        &self.proposal
     }
 
     /// Lets in a request that is only for the person: it does not come from an agent. Waits for the system.

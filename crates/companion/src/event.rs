@@ -98,8 +98,6 @@ pub(crate) enum Event {
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.
     Acted(Box<Acted>, Answering<ChangesAct>),
-    /// The changes that agents had written have been looked at; or why not.
-    LookEnded(Option<String>),
     /// An agent waits for a call no longer.
     CallCancelled {
         session: SessionId,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pillion_changes::deciding::last_taken_back;
 use pillion_changes::history;
+use pillion_changes::looking::Shown;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, Hash, Kept, Store,
     TakenBack, Typed, TypedError, Words, kept, take_back,
@@ -19,7 +20,7 @@ use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Note, verdict};
 use pillion_system::lock;
 use pillion_text::fingerprint;
-use pillion_view::ask::{Changes, Judged};
+use pillion_view::ask::{Changes, End, Judged};
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, ListedTurn,
     Meant, TakeBack,
@@ -62,6 +63,16 @@ pub(crate) struct Judging {
     /// Shared by the acts whose outcome is not told yet.
     acting: Arc<()>,
     events: Events,
+}
+
+/// What the loop knows of the changes that can be shown.
+pub(crate) struct Shelf {
+    /// None if nothing is recorded.
+    pub(crate) store: Option<Store>,
+    /// Those that are shown already, by name.
+    pub(crate) open: Vec<String>,
+    /// The workspace folders.
+    pub(crate) roots: Arc<[PathBuf]>,
 }
 
 impl Judging {
@@ -129,10 +140,26 @@ impl Judging {
         let Some(store) = self.store.clone() else {
             return reply.done(ActDone::refused(OFF));
         };
+        self.start(reply, move || perform(&store, &roots, act));
+    }
+
+    /// Does what the person has decided about a change that was shown as a diff. Its outcome is an event.
+    pub(crate) fn decide(&self, shown: Arc<Shown>, end: End, reply: Answering<ChangesAct>) {
+        let Some(store) = self.store.clone() else {
+            return reply.done(ActDone::refused(OFF));
+        };
+        self.start(reply, move || decide(&store, &shown, &end));
+    }
+
+    fn start(
+        &self,
+        reply: Answering<ChangesAct>,
+        work: impl FnOnce() -> Result<Acted, ActError> + Send + 'static,
+    ) {
         let reply = until_told(&self.acting, reply);
         let (threads, events) = (self.acts.clone(), self.events.clone());
         tasks::spawn(async move {
-            let acting = threads.start(move || match perform(&store, &roots, act) {
+            let acting = threads.start(move || match work() {
                 Ok(acted) => acted,
                 Err(error) => Acted::refused(error.in_full()),
             });
@@ -337,6 +364,26 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
         take_back.buffers.retain(|it| it.is_modified);
     }
     Ok(())
+}
+
+/// Does what was decided about a change that was shown.
+fn decide(store: &Store, shown: &Shown, end: &End) -> Result<Acted, ActError> {
+    let kept = Kept::read(store, shown.name.turn)?;
+    let mut deciding = Deciding::new(store, &kept);
+    let decided = shown.decide(&mut deciding, &kept, end.accepted(), end.notes())?;
+    let told = deciding.take_told();
+    let done = match decided {
+        Some(decided) => ActDone {
+            done: decided.result.is_ok(),
+            message: said(&[decided], &[]),
+            ..ActDone::default()
+        },
+        None => ActDone {
+            done: true,
+            ..ActDone::default()
+        },
+    };
+    Ok(Acted::new(&kept, told, done))
 }
 
 /// Does it.

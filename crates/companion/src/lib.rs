@@ -39,6 +39,8 @@ mod numbers;
 mod on_disk;
 mod outbox;
 mod places;
+mod proposers;
+mod proposing;
 mod questions;
 mod recording;
 mod runtime;

@@ -1,67 +1,122 @@
-//! Shows what agents have written and nobody has seen: another process of this program proposes it, with `pillion look`.
+//! Shows what agents have written and nobody has seen, as proposals of the companion's own, and does what people decide about it.
 
-use std::io;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use pillion_changes::{Kept, Store};
-use pillion_system::spawn;
+use pillion_changes::looking::{self, LookError, Looked, Shown};
+use pillion_changes::{ChangeRef, Kept, Store};
+use pillion_protocol::Dialect;
+use pillion_protocol::diff::set::MAX_FILES;
+use pillion_protocol::diff::written::Written;
+use pillion_view::Reply;
+use pillion_view::ask::{Look, LookedAt, Refused};
+use pillion_view::changes::ActDone;
+use tokio::sync::oneshot;
 
-use crate::event::{Event, Events};
+use crate::agents::Open;
+use crate::commands::ToLoop;
+use crate::event::Events;
+use crate::judging::Shelf;
+use crate::main_loop::MainLoop;
+use crate::proposing;
+use crate::stand_in::StandIn;
+use crate::tasks;
 
-/// The changes that are to be shown.
-pub(crate) struct Wanted {
-    /// A change or a turn; without it, the newest turn of these folders that has something nobody has seen.
-    pub(crate) id: Option<String>,
-    /// The changes that are shown already, by name: they are left out.
-    pub(crate) shown: Vec<String>,
-    /// The workspace folders.
-    pub(crate) roots: Arc<[PathBuf]>,
-    /// None if nothing is recorded.
-    pub(crate) store: Option<Store>,
-    /// The companion's port.
-    pub(crate) port: u16,
+/// Shows these changes, for views. What of it does not work, they are told when all are decided.
+pub(crate) fn start(events: Events, change: Option<String>) {
+    let to_loop = ToLoop(events);
+    tasks::spawn(async move {
+        let looked = look(to_loop.clone(), Look { change }).await;
+        let problem = match looked {
+            Ok(looked) => [looked.failed, looked.left_out].concat().join("; "),
+            Err(refused) => refused.to_string(),
+        };
+        to_loop.send(MainLoop::task("look's end", |it, _| it.look_ended(problem)));
+    });
 }
 
-/// Starts it, from a thread of its own. Why it failed, or that it did not, comes as an event when it has ended.
-///
-/// # Errors
-/// When the system has no thread for it.
-pub(crate) fn start(wanted: Wanted, events: Events) -> io::Result<()> {
-    spawn("look", move || {
-        let said = run(wanted);
-        let said = said.unwrap_or_else(|error| format!("cannot start `pillion look`: {error}"));
-        let lines: Vec<&str> = said.lines().map(without_kind).collect();
-        let problem = (!lines.is_empty()).then(|| lines.join("; "));
-        let _ = events.send(Event::LookEnded(problem));
-    })
-}
-
-/// A line of a terminal's, as a part of a sentence.
-fn without_kind(line: &str) -> &str {
-    let kinds = ["warning: ", "error: ", "hint: "];
-    let text = kinds.iter().find_map(|kind| line.strip_prefix(kind));
-    text.unwrap_or(line).trim_end_matches('.')
-}
-
-/// Runs it, and returns its standard error.
-fn run(wanted: Wanted) -> io::Result<String> {
-    let Some(id) = wanted.id.clone().or_else(|| newest(&wanted)) else {
-        return Ok("there are no unseen changes here".to_owned());
+/// Shows these changes until all are decided.
+pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refused> {
+    let shelf = to_loop.ask("shelf", |it, shelf| drop(shelf.send(it.shelf())));
+    let shelf = shelf.await?;
+    let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
+    let (agent, looked) = found.await.map_err(|_| "the disk does not answer")??;
+    let shown: Vec<_> = looked.shown.into_iter().map(Arc::new).collect();
+    let files = shown.iter().map(|it| open(it, agent)).collect();
+    let mut acts = Vec::new();
+    let undecided = proposing::propose_written(to_loop.clone(), files, |at, end| {
+        let (done, told) = oneshot::channel();
+        let reply = Reply::new(|act: Result<ActDone, Refused>| drop(done.send(act)));
+        let (shown, end) = (Arc::clone(&shown[at]), end.clone());
+        to_loop.send(MainLoop::task("look's decision", move |it, _| {
+            it.decide_written(shown, end, reply);
+        }));
+        acts.push(told);
+    });
+    let mut answer = LookedAt {
+        left_out: looked.left_out,
+        ..LookedAt::default()
     };
-    let mut look = Command::new(std::env::current_exe()?);
-    look.args(["look", "--port", &wanted.port.to_string(), &id]);
-    if !wanted.shown.is_empty() {
-        look.args(["--without", &wanted.shown.join(",")]);
+    let undecided = undecided.await;
+    for act in acts {
+        match act.await {
+            Ok(Ok(act)) if act.done => answer
+                .said
+                .extend(Some(act.message).filter(|it| !it.is_empty())),
+            Ok(Ok(act)) => answer.failed.push(act.message),
+            Ok(Err(refused)) => answer.failed.push(refused.to_string()),
+            Err(_) => {}
+        }
     }
-    let output = look.stdin(Stdio::null()).output()?;
-    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    answer.undecided = undecided;
+    Ok(answer)
 }
 
-/// The newest turn of these folders that has something nobody has seen.
-fn newest(wanted: &Wanted) -> Option<String> {
-    let turns = Kept::of_folders(wanted.store.as_ref()?, &wanted.roots, drop).ok()?;
+/// The changes of the turn that is meant, and whose it is: without a name, of the newest that has something nobody has seen.
+fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Option<Dialect>, Looked), String> {
+    let store = shelf.store.as_ref();
+    let store = store.ok_or("what agents change is not recorded here")?;
+    let named = name.map(|it| it.parse().map_err(|_| format!("{it:?} names no change")));
+    let name: ChangeRef = match named {
+        Some(name) => name?,
+        None => newest(store, &shelf.roots).ok_or("there are no unseen changes here")?,
+    };
+    let in_full = |error: LookError| match error {
+        LookError::Store(error) => error.in_full(),
+        error => error.to_string(),
+    };
+    let kept = Kept::read(store, name.turn).map_err(|error| error.in_full())?;
+    let open: Vec<_> = shelf.open.iter().filter_map(|it| it.parse().ok()).collect();
+    let looked = looking::look(store, &kept, name, &open, MAX_FILES as usize);
+    let looked = looked.map_err(in_full)?;
+    match looked.shown.is_empty() {
+        true => {
+            let why = LookError::NoText(name).to_string();
+            Err([vec![why], looked.left_out].concat().join("; "))
+        }
+        false => Ok((Dialect::from_name(&kept.turn.agent), looked)),
+    }
+}
+
+fn newest(store: &Store, roots: &[PathBuf]) -> Option<ChangeRef> {
+    let turns = Kept::of_folders(store, roots, drop).ok()?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0)?;
-    Some(newest.turn.number.to_string())
+    let turn = newest.turn.number;
+    Some(ChangeRef { turn, change: None })
+}
+
+fn open(shown: &Shown, agent: Option<Dialect>) -> Open {
+    let before = shown.present.before.clone();
+    Open {
+        path: shown.path.to_string_lossy().into_owned(),
+        content: shown.now.clone(),
+        deletes: shown.present.now.is_none(),
+        on_behalf_of: agent,
+        stand_in: Some(StandIn::Written(Written {
+            before: before.and_then(|it| String::from_utf8(it).ok()),
+            change: shown.name.to_string(),
+            is_unclear: shown.is_unclear,
+        })),
+        ..Open::default()
+    }
 }

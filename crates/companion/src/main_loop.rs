@@ -7,6 +7,7 @@ mod commands;
 mod decisions;
 mod front_ends;
 mod hooks;
+mod proposers;
 mod sending;
 mod unhooked;
 mod work;
@@ -41,6 +42,7 @@ use crate::judging::Judging;
 use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
+use crate::proposers::Proposers;
 use crate::questions::{AskedBeside, Questions};
 use crate::recording::Recording;
 use crate::sessions::{SessionId, Sessions};
@@ -88,6 +90,9 @@ pub(crate) struct Unanswered {
     _questions: Questions<AskedBeside>,
 }
 
+/// Has changes that are written already shown, beside the loop: one, those of a turn, or without a name, of the newest turn.
+pub(crate) type Looks = fn(Events, Option<String>);
+
 pub(crate) struct MainLoop {
     /// The constant part of what the companion says of itself.
     state: CompanionState,
@@ -105,6 +110,7 @@ pub(crate) struct MainLoop {
     withheld: Vec<PathBuf>,
     checks: FileChecks,
     sessions: Sessions,
+    proposers: Proposers,
     origins: Origins,
     losses: Losses,
     written: Written,
@@ -117,6 +123,8 @@ pub(crate) struct MainLoop {
     hooked: Hooked,
     unhooked: Unhooked,
     judging: Judging,
+    /// Shows changes that are written already.
+    looks: Looks,
     /// The reason why the last look at what agents had written failed.
     look_problem: Option<String>,
     /// The reason why the person's own limit is not used.
@@ -159,6 +167,7 @@ impl MainLoop {
         discovery: DiscoveryThread,
         losses: Losses,
         numbers: Numbers,
+        looks: Looks,
     ) -> Self {
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
@@ -185,6 +194,7 @@ impl MainLoop {
             focusing: Vec::new(),
             diffs: Diffs::new(numbers, hook_limit.unwrap_or_default()),
             sessions,
+            proposers: Proposers::default(),
             origins,
             losses,
             written: Written::default(),
@@ -197,6 +207,7 @@ impl MainLoop {
             hooked: Hooked::default(),
             unhooked: Unhooked::default(),
             judging,
+            looks,
             look_problem: None,
             limit_problem,
             events: events.clone(),
@@ -358,11 +369,6 @@ impl MainLoop {
                 }
             }
             Event::Acted(acted, reply) => self.acted(*acted, reply),
-            Event::LookEnded(problem) => {
-                self.look_problem = problem;
-                self.recording.count();
-                self.report_status();
-            }
             Event::CallCancelled { session, request } => {
                 self.questions.cancel(&session, &request);
                 self.guards.cancel(&session, &request);
@@ -553,8 +559,6 @@ impl MainLoop {
                     }
                     if delivery.outcome == Outcome::Rejected {
                         self.asking.rejected(&session, &delivery.file_path);
-                    } else if self.sessions.agent(&session) == Some(Dialect::Script) {
-                        self.asking.command_accepted(&delivery.file_path);
                     }
                     let awaited = accepted.as_ref().filter(|it| it.is_told);
                     let is_approved = self.approve_question(&session, awaited);
@@ -566,11 +570,15 @@ impl MainLoop {
                     {
                         self.turns.accepted_for_hook(&delivery.file_path, content);
                     }
-                    if let Some(outbox) = self.sessions.outbox(&session) {
+                    let outbox = self.sessions.outbox(&session);
+                    let is_known = outbox.is_some() || self.proposers.number(&session).is_some();
+                    match outbox {
                         // An agent that gets both answers goes by the first.
-                        if !is_approved {
-                            outbox.push_outcome(delivery);
-                        }
+                        Some(_) if is_approved => {}
+                        Some(outbox) => outbox.push_outcome(delivery),
+                        None => self.tell_proposer(&session, delivery),
+                    }
+                    if is_known {
                         let now = Instant::now();
                         self.unhooked.may_have_stirred(now);
                         if let Some(accepted) = awaited {
@@ -705,7 +713,9 @@ impl MainLoop {
                 outbox.delivered().await;
             }
         };
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, delivered).await;
+        let proposers = self.proposers.end();
+        let all = async { tokio::join!(delivered, proposers) };
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, all).await;
         for session in self.sessions.ids() {
             self.lose_undelivered(&session);
             self.recording.left(&session);

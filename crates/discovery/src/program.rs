@@ -1,9 +1,11 @@
 //! The end of a connection that a program of ours has: it says who it is, asks, and waits for each answer.
 
 use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pillion_protocol::ask::{Ask, Asked, FromProgram, Program, Refused, ToProgram};
+use pillion_system::lock;
 
 use crate::lines::{Lines, MAX_LINE};
 use crate::private_file::Stream;
@@ -14,13 +16,20 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(15);
 /// A connection. Dropping it withdraws what was asked and is not done.
 #[derive(Debug)]
 pub struct Connection {
-    stream: Stream,
+    stream: Arc<Mutex<Stream>>,
     lines: Lines,
     /// The number of the last request.
     last: u64,
     /// The messages that the other end has not got yet.
     unsent: Vec<u8>,
 }
+
+/// What is said over a connection while an answer is waited for.
+#[derive(Debug, Clone)]
+pub struct Aside(Arc<Mutex<Stream>>);
+
+/// The number of requests whose answers nobody waits for.
+const ASIDE: u64 = 0;
 
 impl Connection {
     /// One whose other end will be told that this is `program`.
@@ -31,7 +40,7 @@ impl Connection {
         stream.set_write_timeout(Some(TAKEN_WITHIN))?;
         let mut connection = Self {
             lines: Lines::new(stream.try_clone()?, None),
-            stream,
+            stream: Arc::new(Mutex::new(stream)),
             last: 0,
             unsent: Vec::new(),
         };
@@ -51,26 +60,48 @@ impl Connection {
     ) -> io::Result<Result<A::Answer, Refused>> {
         self.last += 1;
         self.put(&FromProgram::Ask(Asked::new(self.last, ask)?))?;
-        self.stream.write_all(&std::mem::take(&mut self.unsent))?;
+        lock(&self.stream).write_all(&std::mem::take(&mut self.unsent))?;
         match limit {
             Some(limit) => self.lines.wait_for(limit),
             None => self.lines.wait_for_ever(),
         }
-        let line = self.lines.next(MAX_LINE)?;
-        let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
-        match serde_json::from_slice(&line)? {
-            ToProgram::Answer(answer) if answer.request == self.last => match answer.result {
-                Ok(value) => Ok(Ok(serde_json::from_value(value)?)),
-                Err(refused) => Ok(Err(refused)),
-            },
-            ToProgram::Answer(_) => Err(io::ErrorKind::InvalidData.into()),
-            ToProgram::Refused { reason } => Ok(Err(Refused::because(reason))),
+        loop {
+            let line = self.lines.next(MAX_LINE)?;
+            let line = line.ok_or(io::ErrorKind::UnexpectedEof)?;
+            match serde_json::from_slice(&line)? {
+                ToProgram::Answer(answer) if answer.request == self.last => {
+                    return match answer.result {
+                        Ok(value) => Ok(Ok(serde_json::from_value(value)?)),
+                        Err(refused) => Ok(Err(refused)),
+                    };
+                }
+                ToProgram::Answer(answer) if answer.request == ASIDE => {}
+                ToProgram::Answer(_) => return Err(io::ErrorKind::InvalidData.into()),
+                ToProgram::Refused { reason } => return Ok(Err(Refused::because(reason))),
+            }
         }
+    }
+
+    /// What is said while an answer is waited for.
+    pub fn aside(&self) -> Aside {
+        Aside(Arc::clone(&self.stream))
     }
 
     fn put(&mut self, message: &FromProgram) -> io::Result<()> {
         serde_json::to_writer(&mut self.unsent, message)?;
         self.unsent.push(b'\n');
         Ok(())
+    }
+}
+
+impl Aside {
+    /// Asks for something whose answer nobody waits for.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn ask<A: Ask>(&self, ask: &A) -> io::Result<()> {
+        let mut line = serde_json::to_vec(&FromProgram::Ask(Asked::new(ASIDE, ask)?))?;
+        line.push(b'\n');
+        lock(&self.0).write_all(&line)
     }
 }

@@ -6,6 +6,7 @@ mod any;
 mod diff_ref;
 mod diffs;
 mod person;
+mod proposals;
 
 pub use pillion_discovery::state::State;
 pub use pillion_protocol::ask::{Answered, Ask, Asked, Program, Refused};
@@ -15,6 +16,10 @@ pub use self::any::AnyAsk;
 pub use self::diff_ref::{DiffRef, DiffRefError};
 pub use self::diffs::*;
 pub use self::person::*;
+
+pub use self::proposals::{
+    Decided, Decisions, End, Look, LookedAt, Propose, ProposedFile, Undecided, Withdraw,
+};
 
 /// Says of a request what its answer is, its name in messages, and whether it is only for the person.
 macro_rules! ask {

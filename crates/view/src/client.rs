@@ -4,7 +4,7 @@ use std::io;
 use std::process;
 use std::time::Duration;
 
-use pillion_discovery::program::Connection;
+use pillion_discovery::program::{Aside, Connection};
 use pillion_discovery::socket::Address;
 use pillion_discovery::{CompanionState, FileError};
 use pillion_protocol::Dialect;
@@ -142,6 +142,19 @@ impl Connected {
     /// When the companion refuses, or does not answer.
     pub fn ask<A: Ask>(&mut self, ask: A) -> Result<A::Answer, ClientError> {
         self.ask_within(Some(ANSWERED_WITHIN), ask)
+    }
+
+    /// Asks, and waits for the answer as long as it takes.
+    ///
+    /// # Errors
+    /// When the companion refuses, or ends.
+    pub fn wait_for<A: Ask>(&mut self, ask: A) -> Result<A::Answer, ClientError> {
+        self.ask_within(None, ask)
+    }
+
+    /// What is said while an answer is waited for.
+    pub fn aside(&self) -> Aside {
+        self.connection.aside()
     }
 
     fn ask_within<A: Ask>(

@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
-    AgentOfHook, AwaitNotes, Changes, ContextAsker, DiffRef, DiffSummary, DiffText, Diffs, Focus,
-    GetReview, Guard, Guarded, Hook, Judged, Lost, Mention, PassedOn, Refused, SendNotes,
-    SetReview, Settle, Settled, Speak, State, Work,
+    AgentOfHook, AwaitNotes, Changes, ContextAsker, Decided, Decisions, DiffRef, DiffSummary,
+    DiffText, Diffs, Focus, GetReview, Guard, Guarded, Hook, Judged, Look, LookedAt, Lost, Mention,
+    PassedOn, Propose, Refused, SendNotes, SetReview, Settle, Settled, Speak, State, Withdraw,
+    Work,
 };
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, DiffId, ProposalKey, Refusal};
@@ -20,6 +21,7 @@ use super::{Caller, Host};
 use crate::agents::context_sockets;
 use crate::commands::{Commands, stopping};
 use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::looking;
 use crate::main_loop::MainLoop;
 use crate::on_disk::OnDisk;
 
@@ -40,6 +42,10 @@ pub(super) fn table() -> Table {
         .later::<Decide>(MainLoop::decide)
         .later::<Changes>(MainLoop::changes)
         .later::<ChangesAct>(MainLoop::act)
+        .beside::<Propose, _>(propose)
+        .beside::<Decisions, _>(decisions)
+        .beside::<Withdraw, _>(withdraw)
+        .beside::<Look, _>(look)
         .later::<Focus>(MainLoop::focus)
         .later::<SendNotes>(MainLoop::send_notes)
         .on::<Mention>(MainLoop::point_to)
@@ -208,6 +214,29 @@ async fn work(companion: Commands, work: Work, _: Arc<Caller>) -> Result<Option<
     companion
         .ask("work", move |it, answer| it.worked(work, answer))
         .await
+}
+
+async fn propose(
+    companion: Commands,
+    propose: Propose,
+    caller: Arc<Caller>,
+) -> Result<(), Refused> {
+    let to_loop = companion.to_loop().clone();
+    let at_end = |end| caller.at_end(end);
+    caller.proposal().propose(to_loop, propose, at_end).await
+}
+
+async fn decisions(_: Commands, _: Decisions, caller: Arc<Caller>) -> Result<Decided, Refused> {
+    caller.proposal().decisions().await
+}
+
+async fn withdraw(_: Commands, _: Withdraw, caller: Arc<Caller>) -> Result<(), Refused> {
+    caller.proposal().withdraw();
+    Ok(())
+}
+
+async fn look(companion: Commands, look: Look, _: Arc<Caller>) -> Result<LookedAt, Refused> {
+    looking::look(companion.to_loop().clone(), look).await
 }
 
 fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {

@@ -159,7 +159,10 @@ impl MainLoop {
         let hearing = self.judged(judged);
         if has_news {
             let said = judged_said(&agent, is_without_hooks, hearing);
-            done.message = format!("{} · {said}", done.message);
+            done.message = match done.message.is_empty() {
+                true => said,
+                false => format!("{} · {said}", done.message),
+            };
         }
         reply.done(done);
     }
@@ -245,7 +248,7 @@ impl MainLoop {
                 tmpdirs.push(tmpdir);
             }
         }
-        let agents = self.diffs.with_those_of_hooks(&self.sessions.listening());
+        let agents = self.diffs.with_those_of_hooks(self.sessions.connected());
         CompanionState {
             roots: self.roots.to_vec(),
             ide: self.views.ide().unwrap_or(&self.state.ide).clone(),

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_changes::looking::Shown;
 use pillion_protocol::{File, ReviewChoice, ReviewMode};
 use pillion_text::counted;
-use pillion_view::ask::Changes;
+use pillion_view::ask::{Changes, End};
 use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{
     Answering, Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Shows, Status, Tell,
@@ -17,8 +18,9 @@ use super::MainLoop;
 use crate::discovery::Order;
 use crate::event::{By, NewView};
 use crate::ids::ViewId;
-use crate::looking::{self, Wanted};
+use crate::judging::Shelf;
 use crate::lost::Lost;
+use crate::proposers::News;
 use crate::views::{Closed, Leftover, ShownResult};
 
 impl MainLoop {
@@ -133,8 +135,8 @@ impl MainLoop {
                 match self.diffs.unseen(id, revision) {
                     Ok(actions) => actions,
                     Err(session) => {
-                        self.sessions.end(&session);
-                        return self.session_gone(&session, Instant::now());
+                        self.proposers.tell(&session, News::Unseen);
+                        return;
                     }
                 }
             }
@@ -193,20 +195,32 @@ impl MainLoop {
             (None, None) => "what nobody has seen is looked for".to_owned(),
         };
         self.look_problem = None;
-        let wanted = Wanted {
-            id,
-            shown: self.diffs.written().map(str::to_owned).collect(),
-            roots: Arc::clone(&self.roots),
-            store: self.judging.store(),
-            port: self.state.port,
-        };
-        match looking::start(wanted, self.events.clone()) {
-            Ok(()) => Chosen {
-                done: true,
-                message,
-            },
-            Err(error) => Chosen::refused(format!("cannot start `pillion look`: {error}")),
+        (self.looks)(self.events.clone(), id);
+        Chosen {
+            done: true,
+            message,
         }
+    }
+
+    /// What was looked at is decided.
+    pub(crate) fn look_ended(&mut self, problem: String) {
+        self.look_problem = Some(problem).filter(|it| !it.is_empty());
+        self.recording.count();
+        self.report_status();
+    }
+
+    /// What the loop knows of what can be shown.
+    pub(crate) fn shelf(&self) -> Shelf {
+        Shelf {
+            store: self.judging.store(),
+            open: self.diffs.written().map(str::to_owned).collect(),
+            roots: Arc::clone(&self.roots),
+        }
+    }
+
+    /// A person has decided about a change that was shown as a diff.
+    pub(crate) fn decide_written(&self, shown: Arc<Shown>, end: End, reply: Answering<ChangesAct>) {
+        self.judging.decide(shown, end, reply);
     }
 
     /// Tells all which agents listen, if that changed.

@@ -7,6 +7,7 @@ use std::path::Path;
 use anyhow::Context;
 use pillion_changes::Store;
 use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
 use pillion_system::process;
@@ -36,11 +37,27 @@ pub fn ask_several<T>(
 ) -> anyhow::Result<T> {
     let environment = Environment::current();
     let chosen = choice::of_pillion(&environment, target)?;
+    let mut connected = connect(&environment, &chosen)?;
+    questions(&mut connected).map_err(failure)
+}
+
+/// Returns its answer, however long that takes.
+///
+/// # Errors
+/// As [`ask`].
+pub fn wait_for<A: Ask>(target: &Target, question: A) -> anyhow::Result<A::Answer> {
+    ask_several(target, |it| it.wait_for(question))
+}
+
+/// Connects with this companion.
+///
+/// # Errors
+/// When it cannot be reached.
+pub fn connect(environment: &Environment, chosen: &Companion) -> anyhow::Result<Connected> {
     let client = chosen.state.as_ref().and_then(Client::new);
     let client = client.context("the companion takes no commands")?;
     let client = client.commanded_by(environment.commanding_agents());
-    let answer = client.connect().and_then(|mut it| questions(&mut it));
-    answer.map_err(failure)
+    client.connect().map_err(failure)
 }
 
 /// Refuses a command that an agent has started which is connected to any companion here, or has called a hook: it does not
@@ -138,7 +155,8 @@ pub fn read_text(path: &Path) -> anyhow::Result<String> {
     })
 }
 
-fn failure(error: ClientError) -> anyhow::Error {
+/// The error of a companion, for people.
+pub fn failure(error: ClientError) -> anyhow::Error {
     match error {
         ClientError::Refused(refused) => refusal(&refused).into(),
         ClientError::Silent { .. } => Failure::new(Kind::Internal, error.to_string())

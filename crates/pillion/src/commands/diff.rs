@@ -8,16 +8,17 @@ use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_agent::set::{End, ProposedFile};
+use pillion_discovery::Environment;
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_system::duration;
+use pillion_view::ask::{End, Propose};
 
 use self::change::Change;
 use super::ask::{self, Asked, Stop};
-use crate::agent_connection::AgentConnection;
 use crate::args::Target;
+use crate::choice;
+use crate::commands::control_client;
 use crate::failure::{self, Failure, Kind};
-use crate::second_session::Consent;
 
 /// Show a text as a diff in the editor, and wait for the decision
 ///
@@ -29,9 +30,8 @@ use crate::second_session::Consent;
 /// Several FILEs, each with a --content-file, are shown as one set and decided one by one; this
 /// command waits for all. The exit code is 0 only if all were accepted.
 ///
-/// The editor is the one whose workspace contains FILE, else the one of the current folder. If its
-/// companion is not Pillion's, this command asks first: such a companion may serve only one
-/// session, as VS Code's does, and an agent that is connected to it then stops getting answers.
+/// The editor is the one whose workspace contains FILE, else the one of the current folder: one with
+/// Pillion's plugin, or a review.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("workspace", |arg| arg.help(Target::WORKSPACE_OF_FILE)))]
 pub struct Args {
@@ -66,9 +66,6 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    consent: Consent,
-
-    #[command(flatten)]
     target: Target,
 }
 
@@ -76,15 +73,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let pairs = pairs(&args)?;
     let mut changes = Change::all(pairs.iter().map(|(file, _)| *file), args.write)?;
     let target = args.target.clone().about(Path::new(&changes[0].path));
-    let mut consent = args.consent;
+    let environment = Environment::current();
     let is_input = |(_, content_file): &(&Path, &Path)| *content_file == Path::new("-");
     if pairs.iter().any(is_input) {
         // Checked first, so that nobody types, and no command before the pipe works, in vain.
-        match AgentConnection::find(&target) {
-            Ok(connection) => consent.ask(&connection.companion)?,
+        match choice::of_pillion(&environment, &target) {
             Err(error) if change::is_input_typed() => return Err(error),
             // It may be started until the text is there.
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     }
     for (change, (_, content_file)) in changes.iter_mut().zip(&pairs) {
@@ -94,11 +90,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let mut open: Vec<&mut Change> = changes.iter_mut().filter(|it| !it.is_unchanged()).collect();
     if !open.is_empty() {
         // Only now: whatever made the texts may take long enough for an editor to be started.
-        let connection = AgentConnection::find(&target)?;
-        consent.ask(&connection.companion)?;
-        let proposed: Vec<ProposedFile> = open.iter_mut().map(|it| it.proposed()).collect();
-        let asking = ask::ask(&connection, &proposed, args.timeout, pending(), |_, _| {});
-        asked = pillion_agent::runtime()?.block_on(asking)?;
+        let companion = choice::of_pillion(&environment, &target)?;
+        let connection = control_client::connect(&environment, &companion)?;
+        let proposed = Propose {
+            files: open.iter_mut().map(|it| it.proposed()).collect(),
+            on_behalf_of: None,
+        };
+        let editor = companion.display_name();
+        asked = ask::ask(connection, editor, proposed, args.timeout, pending())?;
         for (change, end) in open.into_iter().zip(asked.ends.drain(..)) {
             change.end = Some(end);
         }

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use pillion_discovery::Environment;
 use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
 use pillion_protocol::Dialect;
@@ -27,6 +28,7 @@ use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_system::duration;
 use pillion_text::stderr;
 
+use self::find::Companions;
 use self::judge::{Limits, Verdict};
 use self::record::Watch;
 use crate::args::{self, Target};
@@ -43,8 +45,9 @@ use crate::silent_disk;
 /// They also start it when a turn begins or ends, and around each edit and each shell command: then the
 /// companion records what the agent changes.
 ///
-/// If nobody decides in time, the change is denied. Without a companion, the agent goes on as if
-/// there were no hook, and tells the person so.
+/// If nobody decides in time, the change is denied, and so it is if the companion was killed and does
+/// not come back within some seconds. Without a companion, the agent goes on as if there were no hook,
+/// and tells the person so.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -180,7 +183,9 @@ fn tell(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, call: &Cal
         Event::AfterTool => approvals::take_told(agent, protocol, call),
         _ => None,
     };
-    let waiting = work::tell(agent, protocol, call, target);
+    let environment = Environment::current();
+    let mut companions = Companions::new(&environment);
+    let waiting = work::tell(agent, protocol, call, target, &mut companions);
     let told: Vec<String> = decided.into_iter().chain(waiting).collect();
     let ruling = match told.is_empty() {
         true => Ruling::Pass,

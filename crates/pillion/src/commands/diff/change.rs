@@ -5,11 +5,11 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pillion_agent::set::{End, ProposedFile};
 use pillion_changes::save::{self, Original, SaveError, in_place};
 use pillion_discovery::real_path;
-use pillion_protocol::{Note, Outcome};
+use pillion_protocol::Note;
 use pillion_text::stderr;
+use pillion_view::ask::{End, ProposedFile};
 
 use super::text;
 use crate::commands::control_client;
@@ -112,20 +112,13 @@ impl Change {
     pub fn accepted(&self) -> Option<&str> {
         match &self.end {
             None => Some(&self.text),
-            Some(End::Decided {
-                outcome: Outcome::Accepted { content, .. },
-                ..
-            }) => Some(content),
-            Some(End::Decided { .. } | End::Withdrawn { .. }) => None,
+            Some(end) => end.accepted(),
         }
     }
 
     /// The notes of the person.
     pub fn notes(&self) -> &[Note] {
-        match &self.end {
-            Some(End::Decided { notes, .. }) => notes,
-            Some(End::Withdrawn { .. }) | None => &[],
-        }
+        self.end.as_ref().map_or(&[], End::notes)
     }
 
     /// Writes the accepted text into the file, or keeps it where nothing is lost.
@@ -135,11 +128,8 @@ impl Change {
     pub fn write(&self, original: &Original, accepted: &str) -> anyhow::Result<()> {
         let base = match &self.end {
             None => return Ok(()),
-            Some(End::Decided {
-                outcome: Outcome::Accepted { base, .. },
-                ..
-            }) => base.as_deref(),
-            Some(End::Decided { .. } | End::Withdrawn { .. }) => None,
+            Some(End::Accepted { base, .. }) => base.as_deref(),
+            Some(End::Rejected { .. } | End::Withdrawn { .. }) => None,
         };
         let note = |copy: &Path| {
             stderr::print(in_place(original.target(), copy));

@@ -1,8 +1,8 @@
 //! The output about the files and their texts.
 
-use pillion_agent::set::End;
-use pillion_protocol::{Note, Outcome};
+use pillion_protocol::Note;
 use pillion_text::{stderr, visible};
+use pillion_view::ask::End;
 use serde_json::{Value, json};
 
 use super::change::Change;
@@ -73,10 +73,8 @@ pub fn print_json(changes: &[Change], asked: &Asked, is_list: bool) -> anyhow::R
 fn object(change: &Change, asked: &Asked) -> Value {
     let outcome = match (&change.end, asked.stop) {
         (None, _) => "unchanged",
-        (Some(End::Decided { outcome, .. }), _) => match outcome {
-            Outcome::Accepted { .. } => "accepted",
-            Outcome::Rejected => "rejected",
-        },
+        (Some(End::Accepted { .. }), _) => "accepted",
+        (Some(End::Rejected { .. }), _) => "rejected",
         (Some(End::Withdrawn { .. }), Some(Stop::TimeUp)) => "timedOut",
         (Some(End::Withdrawn { .. }), Some(_)) => "interrupted",
         (Some(End::Withdrawn { .. }), None) => "failed",

@@ -3,35 +3,23 @@
 use std::path::PathBuf;
 
 use pillion_discovery::Environment;
-use pillion_discovery::survey::Companion;
 use pillion_hooks::{Change, HookProtocol};
 use pillion_protocol::Dialect;
 use pillion_system::process;
-use pillion_view::Client;
-use pillion_view::ask::{AgentOfHook, Hook};
+use pillion_view::ask::Hook;
 
 /// An agent starts its hooks itself, or with a shell.
 const GENERATIONS: usize = 2;
 
-/// Asks the companion about the agent; none if the agent is not connected there. `accepted` is what it may write now.
-pub fn connected(
-    agent: Dialect,
-    protocol: &dyn HookProtocol,
-    companion: &Companion,
-    accepted: &[Change],
-) -> Option<AgentOfHook> {
-    let client = Client::new(companion.state.as_ref()?)?;
+/// What a companion is told of the agent. `accepted` is what it may write now.
+pub fn hook(agent: Dialect, protocol: &dyn HookProtocol, accepted: &[Change]) -> Hook {
     let accepted = accepted.iter().map(|change| PathBuf::from(&change.path));
-    let asked = client.ask(Hook {
+    Hook {
         agent,
         process: process(protocol),
         processes: processes(protocol),
         accepted: accepted.collect(),
-    });
-    asked
-        .inspect_err(|error| tracing::warn!(%error, "the companion does not know the agent"))
-        .ok()
-        .flatten()
+    }
 }
 
 /// Programs that run the command line of a hook.

@@ -1,5 +1,5 @@
-//! Finds the companion of the agent whose hook this is. It starts none, and waits for none but one that was killed: whoever
-//! showed its diffs starts it again.
+//! Finds the companion of the agent whose hook this is, once, and keeps the connection with it. It starts none, and waits for
+//! none but one that was killed: whoever showed its diffs starts it again.
 
 use std::path::Path;
 use std::thread::sleep;
@@ -9,6 +9,8 @@ use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{Call, Changes};
+use pillion_view::ask::Ask;
+use pillion_view::{Client, ClientError, Connected};
 
 use crate::args::Target;
 use crate::choice::{self, Need, Running};
@@ -61,43 +63,104 @@ pub fn targets(changes: &Changes, call: &Call, target: &Target) -> Vec<Target> {
     targets
 }
 
-/// Returns the companion that the first of these targets means that means one. One that was killed is waited for, but not past
-/// the deadline.
-///
-/// # Errors
-/// When there is none.
-pub fn companion(targets: &[Target], deadline: Option<Instant>) -> Result<Companion, Missing> {
-    let environment = Environment::current();
-    let until = Instant::now() + COMES_BACK_WITHIN;
-    let last = deadline.map(|it| it.checked_sub(SAYS_WHY_WITHIN).unwrap_or(it));
-    let until = last.map_or(until, |last| until.min(last));
-    loop {
-        // Before the look: it may have come back in between.
-        let is_over = Instant::now() >= until;
-        let missing = match look(&environment, targets) {
-            Err(missing @ (Missing::Nobody(_) | Missing::Unreachable(_))) => missing,
-            found => return found,
-        };
-        if !targets
-            .iter()
-            .any(|it| choice::is_any_unended(&environment, it))
-        {
-            return Err(missing);
+/// The companions that run, and the connection with one of them.
+#[derive(Debug)]
+pub struct Companions<'a> {
+    environment: &'a Environment,
+    /// Those of Pillion's that answered when they were looked for last.
+    running: Option<Running<'a>>,
+    connected: Option<(u16, Connected)>,
+}
+
+impl<'a> Companions<'a> {
+    /// They are looked for when one is needed.
+    pub fn new(environment: &'a Environment) -> Self {
+        Self {
+            environment,
+            running: None,
+            connected: None,
         }
-        if is_over {
-            return Err(match missing {
-                Missing::Nobody(_) => Missing::Unreachable(KILLED.to_owned()),
-                missing => missing,
-            });
+    }
+
+    /// Returns the companion that the first of these targets means that means one. One that was killed is waited for, but not
+    /// past the deadline.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn find(
+        &mut self,
+        targets: &[Target],
+        deadline: Option<Instant>,
+    ) -> Result<Companion, Missing> {
+        let until = Instant::now() + COMES_BACK_WITHIN;
+        let last = deadline.map(|it| it.checked_sub(SAYS_WHY_WITHIN).unwrap_or(it));
+        let until = last.map_or(until, |last| until.min(last));
+        loop {
+            // Before the look: it may have come back in between.
+            let is_over = Instant::now() >= until;
+            let running = Running::answering(self.environment);
+            let found = look(self.environment, &running, targets);
+            self.running = Some(running);
+            let missing = match found {
+                Err(missing @ (Missing::Nobody(_) | Missing::Unreachable(_))) => missing,
+                found => return found,
+            };
+            let mut targets = targets.iter();
+            if !targets.any(|it| choice::is_any_unended(self.environment, it)) {
+                return Err(missing);
+            }
+            if is_over {
+                return Err(match missing {
+                    Missing::Nobody(_) => Missing::Unreachable(KILLED.to_owned()),
+                    missing => missing,
+                });
+            }
+            sleep(BETWEEN_LOOKS);
         }
-        sleep(BETWEEN_LOOKS);
+    }
+
+    /// Returns the companion that the first of these targets means that means one, of those that are known to answer. Nobody is
+    /// waited for.
+    pub fn known(&mut self, targets: &[Target]) -> Option<Companion> {
+        let running = &*self
+            .running
+            .get_or_insert_with(|| Running::answering(self.environment));
+        first(running, Need::Control, targets).ok()
+    }
+
+    /// Asks a companion; none if it does not answer, or refuses.
+    pub fn ask<A: Ask>(&mut self, companion: &Companion, ask: A) -> Option<A::Answer> {
+        let mut connection = self.connect(companion)?;
+        let answer = connection.ask(ask);
+        if let Ok(_) | Err(ClientError::Refused(_)) = answer {
+            self.connected = Some((companion.port, connection));
+        }
+        answer
+            .inspect_err(|error| tracing::warn!(%error, method = A::METHOD, "not answered"))
+            .ok()
+    }
+
+    /// Returns the connection with a companion; none if it cannot be reached.
+    pub fn connect(&mut self, companion: &Companion) -> Option<Connected> {
+        match self.connected.take() {
+            Some((port, connection)) if port == companion.port => Some(connection),
+            _ => Client::new(companion.state.as_ref()?)?.connect().ok(),
+        }
+    }
+
+    /// Keeps a connection for what is asked next.
+    pub fn keep(&mut self, companion: &Companion, connection: Connected) {
+        self.connected = Some((companion.port, connection));
     }
 }
 
 /// Looks once: at discovery files only if no companion of Pillion's answers.
-fn look(environment: &Environment, targets: &[Target]) -> Result<Companion, Missing> {
-    let answering = Running::answering(environment);
-    let why = match first(&answering, Need::Control, targets) {
+fn look(
+    environment: &Environment,
+    answering: &Running<'_>,
+    targets: &[Target],
+) -> Result<Companion, Missing> {
+    let why = match first(answering, Need::Control, targets) {
         Err(why) if is_gone(&why) => why,
         found => return found.map_err(|why| Missing::Misled(why.to_string())),
     };

@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use pillion_agent::set::{End, ProposedFile};
+use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
 use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::{Dialect, Outcome, remarks};
+use pillion_protocol::{Dialect, remarks};
 use pillion_system::Signal;
 use pillion_text::fingerprint;
-use pillion_view::ask::Lost;
-use pillion_view::{Client, Loss, LostOutcome, LostText};
+use pillion_view::ask::{End, Lost, Propose, ProposedFile};
+use pillion_view::{Connected, Loss, LostOutcome, LostText};
 
 use super::files::Disk;
-use super::find::{self, Missing, is_gone};
+use super::find::{self, Companions, Missing};
 use super::record::Watch;
 use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, work};
-use crate::agent_connection::AgentConnection;
 use crate::args::Target;
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
@@ -55,8 +55,6 @@ enum Stop {
     Signal(Signal),
     /// See [`Verdict::Misled`].
     Misled(String),
-    /// The companion is gone, and has shown nothing.
-    Gone,
 }
 
 /// Judges a call before it is made. If it is to be made, the companion is told before.
@@ -66,17 +64,24 @@ pub fn judge(
     call: &Call,
     target: &Target,
     limits: Limits,
-    watch: Watch,
+    mut watch: Watch,
 ) -> Verdict {
+    let environment = Environment::current();
+    let mut companions = Companions::new(&environment);
     let ruling = match (&call.event, protocol.changes(call, &mut Disk)) {
         (_, Changes::None) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
         }
-        (Event::BeforeTool, changes) => {
-            shown(agent, protocol, changes, call, target, limits, watch)
+        (Event::BeforeTool, changes) => Judge {
+            agent,
+            protocol,
+            call,
+            limits,
+            companions: &mut companions,
         }
+        .shown(changes, target, &mut watch),
         _ => Ok(Ruling::Pass),
     };
     match ruling {
@@ -85,14 +90,12 @@ pub fn judge(
             approvals::remember(agent, protocol, call, &mut answer);
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
-                work::tell(agent, protocol, call, target);
+                work::tell(agent, protocol, call, target, &mut companions);
             }
             Verdict::Answered(answer)
         }
         Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),
         Err(Stop::Misled(why)) => Verdict::Misled(why),
-        // Whoever asks looks for it again.
-        Err(Stop::Gone) => Verdict::Answered(protocol.block(undecided(COMPANION_ENDED, &[]))),
     }
 }
 
@@ -101,71 +104,171 @@ fn is_nothing_new(changes: &[Change]) -> bool {
     changes.iter().all(Change::is_nothing)
 }
 
-/// Shows the changes to a person, if there is one.
-fn shown(
+/// A call that is to be judged.
+struct Judge<'a, 'b> {
     agent: Dialect,
     protocol: &'static dyn HookProtocol,
-    changes: Changes,
-    call: &Call,
-    target: &Target,
+    call: &'a Call,
     limits: Limits,
-    mut watch: Watch,
-) -> Result<Ruling, Stop> {
-    let targets = find::targets(&changes, call, target);
-    loop {
-        // Another's may bear no second session, and an agent of its own may be connected to it.
-        let companion = match find::companion(&targets, limits.deadline) {
-            Ok(companion) => companion,
-            Err(Missing::Misled(why)) => return Err(Stop::Misled(why)),
-            Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
-                return Ok(Ruling::Denied(undecided(&why, &[])));
-            }
-            Err(Missing::Nobody(why)) => return Ok(nobody(&why, limits)),
-        };
-        let connection = AgentConnection::to(companion, target);
-        match shown_at(
-            &connection,
-            agent,
-            protocol,
-            &changes,
-            call,
-            limits,
-            &mut watch,
-        ) {
-            // It may come back.
-            Err(Stop::Gone) => {}
-            ruling => return ruling,
-        }
-    }
+    companions: &'a mut Companions<'b>,
 }
 
-/// Shows the changes at this companion.
-fn shown_at(
-    connection: &AgentConnection,
-    agent: Dialect,
-    protocol: &'static dyn HookProtocol,
-    changes: &Changes,
-    call: &Call,
-    limits: Limits,
-    watch: &mut Watch,
-) -> Result<Ruling, Stop> {
-    if let Some(it) = agent::connected(agent, protocol, &connection.companion, &[])
-        && (it.calls_companion || protocol.shows_itself(call))
-    {
-        // It is shown once, by the agent's own proposal.
-        return Ok(Ruling::Pass);
+impl Judge<'_, '_> {
+    /// Shows the changes to a person, if there is one.
+    fn shown(
+        &mut self,
+        changes: Changes,
+        target: &Target,
+        watch: &mut Watch,
+    ) -> Result<Ruling, Stop> {
+        let targets = find::targets(&changes, self.call, target);
+        loop {
+            let companion = match self.companions.find(&targets, self.limits.deadline) {
+                Ok(companion) => companion,
+                Err(Missing::Misled(why)) => return Err(Stop::Misled(why)),
+                Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
+                    return Ok(Ruling::Denied(undecided(&why, &[])));
+                }
+                Err(Missing::Nobody(why)) => return Ok(nobody(&why, self.limits)),
+            };
+            let hook = agent::hook(self.agent, self.protocol, &[]);
+            let known = self.companions.ask(&companion, hook).flatten();
+            if known.is_some_and(|it| it.calls_companion || self.protocol.shows_itself(self.call)) {
+                // It is shown once, by the agent's own proposal.
+                return Ok(Ruling::Pass);
+            }
+            let changes = match &changes {
+                Changes::None => return Ok(Ruling::Pass),
+                Changes::Unclear(why) => return Ok(Ruling::Unclear(why.clone())),
+                Changes::Invalid(why) => return Ok(Ruling::Denied(why.clone())),
+                Changes::Files(changes) => changes,
+            };
+            if changes.len() > MAX_FILES as usize {
+                let why = format!(
+                    "it changes more than {MAX_FILES} files, which is too many to be shown"
+                );
+                return Ok(Ruling::Unclear(why));
+            }
+            // One that is gone by now may come back.
+            if let Some(connection) = self.companions.connect(&companion) {
+                return self.ask(&companion, connection, changes.clone(), watch);
+            }
+        }
     }
-    let changes = match changes {
-        Changes::None => return Ok(Ruling::Pass),
-        Changes::Unclear(why) => return Ok(Ruling::Unclear(why.clone())),
-        Changes::Invalid(why) => return Ok(Ruling::Denied(why.clone())),
-        Changes::Files(changes) => changes.clone(),
-    };
-    if changes.len() > MAX_FILES as usize {
-        let why = format!("it changes more than {MAX_FILES} files, which is too many to be shown");
-        return Ok(Ruling::Unclear(why));
+
+    fn ask(
+        &mut self,
+        companion: &Companion,
+        connection: Connected,
+        changes: Vec<Change>,
+        watch: &mut Watch,
+    ) -> Result<Ruling, Stop> {
+        let proposed: Vec<_> = changes.iter().map(proposed).collect();
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        let left = self.limits.deadline.map(left);
+        IS_SHOWN.store(true, Ordering::Relaxed);
+        let propose = Propose {
+            files: proposed.clone(),
+            on_behalf_of: Some(self.agent),
+        };
+        let asked = ask::ask(
+            connection,
+            companion.display_name(),
+            propose,
+            left.map(|it| it.max(Duration::from_millis(1))),
+            watch.call_is_stopped(),
+        );
+        let Asked {
+            ends,
+            stop,
+            error,
+            connection,
+        } = match asked {
+            Ok(asked) => asked,
+            Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
+        };
+        if let Some(connection) = connection {
+            self.companions.keep(companion, connection);
+        }
+        if ends.iter().all(End::is_decided) {
+            return Ok(self.decided(companion, changes, &ends, &proposed));
+        }
+        let kept = kept(&ends, &proposed);
+        let kept: Vec<_> = kept.into_iter().flatten().collect();
+        let why = match (stop, error) {
+            (Some(ask::Stop::Signal(signal)), _) => return Err(Stop::Signal(signal)),
+            (Some(ask::Stop::TimeUp), _) => NOT_IN_TIME.to_owned(),
+            // The agent does not make the call any more, whatever it is answered.
+            (Some(ask::Stop::GivenUp), _) => STOPPED.to_owned(),
+            (None, Some(error)) if find::is_gone(&error) => COMPANION_ENDED.to_owned(),
+            (None, Some(error)) => error.to_string(),
+            (None, None) => "it was not shown".to_owned(),
+        };
+        Ok(Ruling::Denied(undecided(&why, &kept)))
     }
-    ask(agent, protocol, call, connection, changes, limits, watch)
+
+    /// The ruling once a person has decided about all files.
+    fn decided(
+        &mut self,
+        companion: &Companion,
+        changes: Vec<Change>,
+        ends: &[End],
+        proposed: &[ProposedFile],
+    ) -> Ruling {
+        let decided = changes.iter().zip(ends).map(|(it, end)| decided(it, end));
+        let decided = match decided.collect::<Result<Vec<_>, _>>() {
+            Ok(decided) => decided,
+            Err(Changed(path)) => {
+                let kept = self.unwritten(companion, ends, proposed, Loss::FileChanged);
+                let why = format!("{path} changed again after it was accepted: read it again");
+                return Ruling::Denied(undecided(&why, &kept));
+            }
+        };
+        self.tell_accepted(companion, &changes, &decided);
+        let mut ruling = Ruling::of(changes, decided);
+        let answer = self.protocol.answer(self.call, &ruling);
+        if !answer.lets_pass() {
+            add_whole_texts(&mut ruling);
+        }
+        if answer.is_inexpressible {
+            self.unwritten(companion, ends, proposed, Loss::Inexpressible);
+        }
+        ruling
+    }
+
+    /// Tells the companion what the agent may write: it would miss a proposal for it otherwise.
+    fn tell_accepted(&mut self, companion: &Companion, changes: &[Change], decided: &[Decided]) {
+        let accepted = changes.iter().zip(decided);
+        let accepted = accepted.filter(|(_, decided)| decided.accepted.is_some());
+        let accepted: Vec<_> = accepted.map(|(change, _)| change.clone()).collect();
+        if !accepted.is_empty() {
+            let hook = agent::hook(self.agent, self.protocol, &accepted);
+            self.companions.ask(companion, hook);
+        }
+    }
+
+    /// Keeps what the person wrote and will not be written, and tells them. Returns where it is kept.
+    fn unwritten(
+        &mut self,
+        companion: &Companion,
+        ends: &[End],
+        proposed: &[ProposedFile],
+        how: Loss,
+    ) -> Vec<PathBuf> {
+        let kept = kept(ends, proposed);
+        for ((end, file), kept) in ends.iter().zip(proposed).zip(&kept) {
+            if end.accepted().is_some() {
+                let lost = LostOutcome {
+                    agent: self.agent,
+                    how,
+                    path: PathBuf::from(&file.path),
+                    text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
+                };
+                self.companions.ask(companion, Lost(lost));
+            }
+        }
+        kept.into_iter().flatten().collect()
+    }
 }
 
 fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
@@ -174,80 +277,6 @@ fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
             "The user reviews every change, and no one is available to review this one: {why}."
         )),
         false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
-    }
-}
-
-fn ask(
-    agent: Dialect,
-    protocol: &'static dyn HookProtocol,
-    call: &Call,
-    connection: &AgentConnection,
-    changes: Vec<Change>,
-    limits: Limits,
-    watch: &mut Watch,
-) -> Result<Ruling, Stop> {
-    let proposed: Vec<_> = changes.iter().map(|it| proposed(agent, it)).collect();
-    let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
-    let left = limits.deadline.map(left);
-    IS_SHOWN.store(true, Ordering::Relaxed);
-    let asking = ask::ask(
-        connection,
-        &proposed,
-        left.map(|it| it.max(Duration::from_millis(1))),
-        watch.call_is_stopped(),
-        |_, _| {},
-    );
-    let asked = pillion_agent::runtime()
-        .map_err(anyhow::Error::from)
-        .and_then(|runtime| runtime.block_on(asking));
-    let Asked { ends, stop, error } = match asked {
-        Ok(asked) => asked,
-        Err(error) if is_gone(&error) => return Err(Stop::Gone),
-        Err(error) => return Ok(Ruling::Denied(undecided(&error.to_string(), &[]))),
-    };
-    let is_decided = |end: &End| matches!(end, End::Decided { .. });
-    if ends.iter().all(is_decided) {
-        let told = Told {
-            agent,
-            connection,
-            ends: &ends,
-            proposed: &proposed,
-        };
-        let decided = changes.iter().zip(&ends).map(|(it, end)| decided(it, end));
-        let decided = match decided.collect::<Result<Vec<_>, _>>() {
-            Ok(decided) => decided,
-            Err(Changed(path)) => {
-                let kept = told.unwritten(Loss::FileChanged);
-                let why = format!("{path} changed again after it was accepted: read it again");
-                return Ok(Ruling::Denied(undecided(&why, &kept)));
-            }
-        };
-        tell_accepted(agent, protocol, connection, &changes, &decided);
-        let mut ruling = Ruling::of(changes, decided);
-        let answer = protocol.answer(call, &ruling);
-        if !answer.lets_pass() {
-            add_whole_texts(&mut ruling);
-        }
-        if answer.is_inexpressible {
-            told.unwritten(Loss::Inexpressible);
-        }
-        return Ok(ruling);
-    }
-    let kept = kept(&ends, &proposed);
-    let kept: Vec<_> = kept.into_iter().flatten().collect();
-    match (stop, error) {
-        (Some(ask::Stop::Signal(signal)), _) => Err(Stop::Signal(signal)),
-        (Some(ask::Stop::TimeUp), _) => Ok(Ruling::Denied(undecided(NOT_IN_TIME, &kept))),
-        // The agent does not make the call any more, whatever it is answered.
-        (Some(ask::Stop::GivenUp), _) => Ok(Ruling::Denied(undecided(STOPPED, &kept))),
-        (None, error) => {
-            let why = match error {
-                Some(error) if is_gone(&error) => COMPANION_ENDED.to_owned(),
-                Some(error) => error.to_string(),
-                None => "it was not shown".to_owned(),
-            };
-            Ok(Ruling::Denied(undecided(&why, &kept)))
-        }
     }
 }
 
@@ -264,30 +293,13 @@ fn add_whole_texts(ruling: &mut Ruling) {
     }
 }
 
-/// Tells the companion what the agent may write: it would miss a proposal for it otherwise.
-fn tell_accepted(
-    agent: Dialect,
-    protocol: &dyn HookProtocol,
-    connection: &AgentConnection,
-    changes: &[Change],
-    decided: &[Decided],
-) {
-    let accepted = changes.iter().zip(decided);
-    let accepted = accepted.filter(|(_, decided)| decided.accepted.is_some());
-    let accepted: Vec<_> = accepted.map(|(change, _)| change.clone()).collect();
-    if !accepted.is_empty() {
-        agent::connected(agent, protocol, &connection.companion, &accepted);
-    }
-}
-
-/// A change of this agent as it is shown.
-fn proposed(agent: Dialect, change: &Change) -> ProposedFile {
-    let file = match (&change.cell, &change.after) {
+/// A change as it is shown.
+fn proposed(change: &Change) -> ProposedFile {
+    match (&change.cell, &change.after) {
         (Some(cell), _) => ProposedFile::cell(&change.path, cell.clone()),
         (None, After::Text(text)) => ProposedFile::new(&change.path, text),
         (None, After::Deleted) => ProposedFile::deleted(&change.path),
-    };
-    file.on_behalf_of(agent)
+    }
 }
 
 /// Why nothing is written, and where the person's own texts are.
@@ -311,17 +323,18 @@ struct Changed<'a>(&'a str);
 /// # Errors
 /// When an accepted text would go over another one.
 fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
-    let End::Decided { outcome, notes } = end else {
-        return Err(Changed(&change.path));
-    };
-    let (notes, before) = (notes.clone(), change.before.clone());
-    let Outcome::Accepted { content, base } = outcome else {
-        let accepted = None;
-        return Ok(Decided {
-            accepted,
-            before,
-            notes,
-        });
+    let (notes, before) = (end.notes().to_vec(), change.before.clone());
+    let (content, base) = match end {
+        End::Accepted { content, base, .. } => (content, base),
+        End::Rejected { .. } => {
+            let accepted = None;
+            return Ok(Decided {
+                accepted,
+                before,
+                notes,
+            });
+        }
+        End::Withdrawn { .. } => return Err(Changed(&change.path)),
     };
     let changed = || Changed(&change.path);
     let bytes = Disk.read(Path::new(&change.path)).map_err(|_| changed())?;
@@ -331,7 +344,7 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
     let now = change.find(bytes).map_err(|_| changed())?;
     match is_known.unwrap_or(now == before) {
         true => Ok(Decided {
-            accepted: Some(content.to_string()),
+            accepted: Some(content.clone()),
             before: now,
             notes,
         }),
@@ -339,52 +352,13 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
     }
 }
 
-/// The texts that the person accepted, and that will not be written.
-struct Told<'a> {
-    agent: Dialect,
-    connection: &'a AgentConnection,
-    ends: &'a [End],
-    proposed: &'a [ProposedFile],
-}
-
-impl Told<'_> {
-    /// Keeps what the person wrote, and tells them. Returns where it is kept.
-    fn unwritten(&self, how: Loss) -> Vec<PathBuf> {
-        let kept = kept(self.ends, self.proposed);
-        let state = self.connection.companion.state.as_ref();
-        let client = state.and_then(Client::new);
-        for ((end, file), kept) in self.ends.iter().zip(self.proposed).zip(&kept) {
-            let is_accepted = matches!(
-                end,
-                End::Decided {
-                    outcome: Outcome::Accepted { .. },
-                    ..
-                }
-            );
-            if let (true, Some(client)) = (is_accepted, &client) {
-                let lost = LostOutcome {
-                    agent: self.agent,
-                    how,
-                    path: PathBuf::from(&file.path),
-                    text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
-                };
-                let told = client.ask(Lost(lost));
-                let _ = told.inspect_err(|error| tracing::warn!(%error, "nobody is told"));
-            }
-        }
-        kept.into_iter().flatten().collect()
-    }
-}
-
 /// Keeps what the person wrote and nothing will be done with: the place of each text.
 fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<Option<PathBuf>> {
     let edited = |(end, proposed): (&End, &ProposedFile)| match end {
         End::Withdrawn { edited, .. } => edited.clone(),
-        End::Decided {
-            outcome: Outcome::Accepted { content, .. },
-            ..
-        } => (**content != proposed.content).then(|| content.to_string()),
-        End::Decided { .. } => None,
+        end => { end.accepted() }
+            .filter(|text| *text != proposed.content)
+            .map(str::to_owned),
     };
     let edited = ends.iter().zip(proposed).map(edited);
     let keep = |text: Option<String>| text::keep(&text?).ok();

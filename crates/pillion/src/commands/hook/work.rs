@@ -3,15 +3,13 @@
 use std::path::PathBuf;
 
 use pillion_changes::turn::first_words;
-use pillion_discovery::Environment;
 use pillion_hooks::{Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
-use pillion_view::Client;
 use pillion_view::ask::{ToolCall, Work, WorkStep};
 
 use super::agent;
+use super::find::Companions;
 use crate::args::Target;
-use crate::choice::{Need, Running};
 
 /// The step that a call of the hook stands for; none if it is none that changes files.
 pub fn step(protocol: &dyn HookProtocol, call: &Call) -> Option<WorkStep> {
@@ -47,15 +45,10 @@ pub fn tell(
     protocol: &dyn HookProtocol,
     call: &Call,
     target: &Target,
+    companions: &mut Companions<'_>,
 ) -> Option<String> {
     let step = step(protocol, call)?;
-    let environment = Environment::current();
-    let running = Running::answering(&environment);
-    let targets = targets(protocol, call, target);
-    let mut found = targets
-        .iter()
-        .filter_map(|target| running.choose(Need::Control, target).ok());
-    let client = Client::new(found.next()?.state.as_ref()?)?;
+    let companion = companions.known(&targets(protocol, call, target))?;
     let work = Work {
         agent,
         session: call.session.clone(),
@@ -64,10 +57,7 @@ pub fn tell(
         step,
         takes_context: protocol.takes_context(call),
     };
-    let told = client.ask(work);
-    told.inspect_err(|error| tracing::warn!(%error, "what the agent changes is not recorded"))
-        .ok()
-        .flatten()
+    companions.ask(&companion, work).flatten()
 }
 
 /// The places where the companion is looked for: the same for all steps of a turn, if the agent works in a workspace.

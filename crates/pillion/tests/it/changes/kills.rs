@@ -2,14 +2,14 @@
 //! is whole, as it was or as it is to be, and the command can be given again.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::{Duration, SystemTime};
 
-use pillion_changes::{Judged, Judgement, Store, history};
+use pillion_changes::{Deciding, Judged, Judgement, Kept, Store, history, looking};
 use pillion_discovery::Environment;
 use pillion_protocol::Note;
 use pillion_testkit::killed_before;
@@ -251,19 +251,12 @@ fn what_a_person_made_of_a_change_they_looked_at() {
         fs::write(&file, &accepted).unwrap();
         let mut to = from.clone();
         to.get_mut(Path::new("a.txt")).unwrap().1 = accepted.clone().into_bytes();
-        let serve = world.sandbox.serve::<&str>([]);
-        let mut look = world.sandbox.command(["look", "1.1"]);
-        quiet(&mut look);
-        let looking = thread::spawn(move || killed_before(&mut look, moments + 1));
-        let file = file.to_str().unwrap();
-        while !looking.is_finished() {
-            world.sandbox.run(["accept", "1.1", "--content-file", file]);
-        }
-        let was_killed = looking.join().unwrap();
+        let mut looking = again("changes::kills::accept_what_is_looked_at", &world);
+        looking.env(ACCEPTED, &file);
+        let was_killed = killed_before(&mut looking, moments + 1);
         let shown = format!("look, killed before its change {}", moments + 1);
         let tree = world.tree();
         is_one_or_the_other(&tree, &from, &to, &shown);
-        drop(serve);
         world.sandbox.run(["revert", "1"]).expect(0);
         assert_eq!(world.tree(), scene.expected(), "{shown}, and taken back");
         world.sandbox.run(["undo"]).expect(0);
@@ -280,15 +273,48 @@ fn what_a_person_made_of_a_change_they_looked_at() {
     assert!(moments > 5, "it has changed files {moments} times");
 }
 
-/// The folder of the user whose store [`shorten`] tidies.
-const HOME_TO_TIDY: &str = "PILLION_TEST_HOME_TO_TIDY";
+/// The folder of the user whose store another process of these tests uses, and the file with a text that it accepts.
+const HOME: &str = "PILLION_TEST_HOME_OF_STORE";
+const ACCEPTED: &str = "PILLION_TEST_ACCEPTED";
+
+/// One of these tests, in a process of its own.
+fn again(test: &str, world: &World) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", test, "--include-ignored"])
+        .args(["--test-threads", "1"])
+        .env(HOME, world.sandbox.home.home());
+    quiet(&mut command);
+    command
+}
+
+fn store_of(home: OsString) -> Store {
+    Store::of(&Environment::from_pairs([("HOME", home)])).unwrap()
+}
+
+/// As the hub does when a person has accepted this text in a diff of what is written.
+#[test]
+#[ignore = "needs to be started by another test: cargo xtask test"]
+fn accept_what_is_looked_at() {
+    let (Some(home), Some(text)) = (std::env::var_os(HOME), std::env::var_os(ACCEPTED)) else {
+        return;
+    };
+    let store = store_of(home);
+    let kept = Kept::read(&store, 1).unwrap();
+    let name = "1.1".parse().unwrap();
+    let looked = looking::look(&store, &kept, name, &[], 1).unwrap();
+    let text = fs::read_to_string(text).unwrap();
+    let mut deciding = Deciding::new(&store, &kept);
+    let decided = looked.shown[0].decide(&mut deciding, &kept, Some(&text), &[]);
+    decided.unwrap().unwrap().result.unwrap();
+}
 
 #[test]
 #[ignore = "needs to be started by another test: cargo xtask test"]
 fn shorten() {
-    if let Some(home) = std::env::var_os(HOME_TO_TIDY) {
-        let store = Store::of(&Environment::from_pairs([("HOME", home)])).unwrap();
-        store.tidy(SystemTime::now(), |_| false).unwrap();
+    if let Some(home) = std::env::var_os(HOME) {
+        let in_time = SystemTime::now();
+        store_of(home).tidy(in_time, |_| false).unwrap();
     }
 }
 
@@ -331,12 +357,7 @@ fn a_log_that_is_shortened_is_the_former_or_the_new_one() {
             (listed, commands)
         };
         let (former, before) = (fs::read(&log).unwrap(), shown());
-        let mut tidying = Command::new(std::env::current_exe().unwrap());
-        tidying
-            .args(["--exact", "changes::kills::shorten", "--include-ignored"])
-            .args(["--test-threads", "1"])
-            .env(HOME_TO_TIDY, world.sandbox.home.home());
-        quiet(&mut tidying);
+        let mut tidying = again("changes::kills::shorten", &world);
         let was_killed = killed_before(&mut tidying, moments + 1);
         let text = fs::read(&log).unwrap();
         assert!(text == former || text.len() < 2_000, "moment {moments}");

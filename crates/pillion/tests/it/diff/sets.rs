@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 
 use super::{Answer, Asking, kept, number, pending};
 use crate::sandbox::{Sandbox, ended, signal};
-use crate::vscode::{Person, VsCode};
 
 /// A workspace with files, and with the texts that are proposed for them beside it.
 struct Scene {
@@ -339,21 +338,5 @@ fn what_makes_no_set_is_a_usage_error() {
     ] {
         let args = [&["diff"], args].concat();
         scene.sandbox.run(args).expect_error(2, error, hint);
-    }
-}
-
-#[test]
-fn another_companion_is_asked_about_each_file_and_hears_nothing_of_sets() {
-    let scene = Scene::new(&["a", "b"]);
-    let vscode = VsCode::start(&scene.sandbox.home, Person::EditsAndAccepts);
-    let args = scene.args(&["a", "b"], &["--yes", "--write"]);
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    Asking::start(&scene.sandbox, &args, b"").answer().expect(0);
-    let calls = vscode.calls();
-    for (call, name) in calls.iter().zip(["a", "b"]) {
-        let text = format!("new of {name}\n");
-        let expected = json!({"filePath": scene.path(name), "newContent": text});
-        assert_eq!(call["arguments"], expected);
-        assert_eq!(scene.text(name), format!("{text}edited\n"));
     }
 }

@@ -72,7 +72,7 @@ fn a_text_that_needs_no_answer_needs_no_editor() {
     for write in [&["--write"][..], &[]] {
         let args = [&["diff", "same.txt"], write].concat();
         let ran = sandbox.run_with_input(args, b"other\n");
-        let ran = ran.expect_error(3, "no companion", "pillion serve");
+        let ran = ran.expect_error(3, "no Pillion companion", "pillion serve");
         assert_eq!(ran.stdout, "");
     }
     let file = sandbox.home.workspace().join("same.txt");

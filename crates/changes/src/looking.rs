@@ -1,0 +1,162 @@
+//! Changes that are written already, as they are shown beside proposals: the text before a turn beside what the file has now.
+
+use std::path::PathBuf;
+
+use pillion_protocol::Note;
+use pillion_protocol::diff::written;
+
+use crate::deciding::{DecideError, Decided, Deciding, Words};
+use crate::history::as_text;
+use crate::kept::Kept;
+use crate::store::{Store, StoreError};
+use crate::take_back::{self, Present};
+use crate::turn::{Author, Change, ChangeRef, ChangeState};
+
+/// A change that can be shown.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Its name.
+    pub name: ChangeRef,
+    /// Its file.
+    pub path: PathBuf,
+    /// The text before, and what stands there now.
+    pub present: Present,
+    /// What stands there now; empty if nothing does.
+    pub now: String,
+    /// True if nobody knows who made it.
+    pub is_unclear: bool,
+}
+
+/// The changes that can be shown, of those that are meant.
+#[derive(Debug, Default)]
+pub struct Looked {
+    /// Those that can be shown.
+    pub shown: Vec<Shown>,
+    /// The others, each with why, as a sentence.
+    pub left_out: Vec<String>,
+    /// The number of those that are meant, if there are more than can be shown at a time.
+    pub of: Option<usize>,
+}
+
+/// The reason why nothing can be shown.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// All of it is shown already.
+    #[error("everything unseen in {0} is open already")]
+    Open(ChangeRef),
+    /// Nothing of it is text.
+    #[error("nothing in {0} can be shown as text")]
+    NoText(ChangeRef),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Looks at a change, or at all of a turn that nobody has seen, but for those that are `open`: at so many at most.
+///
+/// # Errors
+/// When nothing can be shown.
+pub fn look(
+    store: &Store,
+    kept: &Kept,
+    name: ChangeRef,
+    open: &[ChangeRef],
+    max: usize,
+) -> Result<Looked, LookError> {
+    let is_meant = |it: &&Change| name.change.is_some() || kept.state(it) == ChangeState::Unseen;
+    let named = kept.named(name)?.into_iter().filter(is_meant);
+    let (open, changes): (Vec<_>, Vec<_>) = { named }.partition(|it| open.contains(&kept.name(it)));
+    if changes.is_empty() && !open.is_empty() {
+        return Err(LookError::Open(name));
+    }
+    let (mut looked, of) = (Looked::default(), changes.len());
+    for change in changes {
+        if looked.shown.len() == max {
+            looked.of = Some(of);
+            break;
+        }
+        match show(store, kept, change) {
+            Ok(shown) => looked.shown.push(shown),
+            Err(why) => {
+                let path = kept.turn.shown(&change.path).display();
+                let name = kept.name(change);
+                looked
+                    .left_out
+                    .push(format!("{name} {path} is left out: {why}"));
+            }
+        }
+    }
+    Ok(looked)
+}
+
+fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
+    let present = take_back::present(store, &kept.turn.roots, change);
+    let present = present.map_err(|error| error.to_string())?;
+    let texts = [&present.before, &present.now];
+    let texts = texts.map(|it| as_text(it.as_deref().unwrap_or_default()));
+    let [Some(_), Some(now)] = texts else {
+        return Err("it is not text".to_owned());
+    };
+    Ok(Shown {
+        name: kept.name(change),
+        path: change.path.clone(),
+        now: now.to_owned(),
+        is_unclear: change.by == Author::Unclear,
+        present,
+    })
+}
+
+impl Shown {
+    /// Does what the person has decided about it: `accepted` is the text that they accepted, if they did. None if that is
+    /// nothing.
+    ///
+    /// # Errors
+    /// When there is no such change any more.
+    pub fn decide(
+        &self,
+        deciding: &mut Deciding<'_>,
+        kept: &Kept,
+        accepted: Option<&str>,
+        notes: &[Note],
+    ) -> Result<Option<Decided>, StoreError> {
+        let Some(change) = kept.named(self.name)?.into_iter().next() else {
+            return Ok(None);
+        };
+        let words_on = |text: &str| Words {
+            notes: notes.to_vec(),
+            shown: Some(text.to_owned()),
+            ..Words::default()
+        };
+        let result = match accepted {
+            Some(content) => {
+                deciding.say(words_on(content));
+                self.accepted(deciding, change, content)
+            }
+            None if written::takes_back(notes) => {
+                deciding.say(words_on(&self.now));
+                deciding.take_back(change)
+            }
+            None => {
+                deciding.tell_notes(change, notes, &self.now);
+                return Ok(None);
+            }
+        };
+        Ok(Some(deciding.decided(change, result)))
+    }
+
+    fn accepted(
+        &self,
+        deciding: &mut Deciding<'_>,
+        change: &Change,
+        content: &str,
+    ) -> Result<&'static str, DecideError> {
+        if content == self.now {
+            return deciding.keep(change);
+        }
+        let before = self.present.before.as_deref();
+        match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
+            true => deciding.take_back(change),
+            false => deciding.rewrite(change, &self.present, content),
+        }
+    }
+}

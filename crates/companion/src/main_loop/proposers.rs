@@ -1,0 +1,95 @@
+//! The loop's work for proposers that are no agents' sessions.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use pillion_protocol::{Dialect, Outcome};
+use tokio::sync::mpsc;
+
+use super::MainLoop;
+use super::calls::answer;
+use crate::agents::Open;
+use crate::diffs::Proposal;
+use crate::event::Caller;
+use crate::outbox::Delivery;
+use crate::proposers::News;
+use crate::sessions::SessionId;
+use crate::target;
+
+impl MainLoop {
+    /// Returns the name by which its proposals are known.
+    pub(crate) fn proposer_comes(&mut self, news: mpsc::UnboundedSender<News>) -> SessionId {
+        self.proposers.come(news)
+    }
+
+    /// Proposes a file. The caller is answered once it is shown.
+    pub(crate) fn propose(
+        &mut self,
+        session: &SessionId,
+        open: Open,
+        caller: Caller,
+        now: Instant,
+    ) {
+        let Some(agent_number) = self.proposers.number(session) else {
+            return answer(caller, Err("the companion is stopping".to_owned()));
+        };
+        if let Err(reason) = target::validate(&open.path) {
+            return answer(caller, Err(reason));
+        }
+        self.turns.works(session, false, now);
+        let proposal = Proposal {
+            session: Arc::clone(session),
+            agent: Dialect::Script,
+            agent_number,
+            file_path: open.path,
+            tab: None,
+            set: open.set,
+            deletes: open.deletes,
+            on_behalf_of: open.on_behalf_of,
+            stand_in: open.stand_in.map(Arc::new),
+            proposed: Arc::new(open.content),
+        };
+        let actions = self.diffs.open(proposal, caller, now);
+        self.perform(actions);
+        self.report_agents();
+    }
+
+    /// Nobody is to decide about this file any more. The caller is answered with what stood in its view.
+    pub(crate) fn withdraw(
+        &mut self,
+        session: &SessionId,
+        path: &str,
+        caller: Caller,
+        now: Instant,
+    ) {
+        let actions = self.diffs.close(session, path, None, caller, now);
+        self.perform(actions);
+    }
+
+    /// A person has decided about what a proposer has proposed.
+    pub(super) fn tell_proposer(&mut self, session: &SessionId, delivery: Delivery) {
+        if let Outcome::Accepted { .. } = delivery.outcome {
+            self.asking.command_accepted(&delivery.file_path);
+        }
+        self.proposers
+            .tell(session, News::Decided(Box::new(delivery)));
+    }
+
+    /// It waits no more: its views go away.
+    pub(crate) fn proposer_gone(&mut self, session: &SessionId, now: Instant) {
+        if self.proposers.go(session) {
+            self.turns.forget(session);
+            let actions = self.diffs.session_gone(session, now);
+            self.perform(actions);
+            self.report_agents();
+        }
+    }
+
+    /// It has ended, and has not got these.
+    pub(crate) fn proposer_lost(&mut self, session: &SessionId, lost: Vec<Delivery>) {
+        for delivery in &lost {
+            self.written.withdraw(session, &delivery.file_path);
+        }
+        self.lose(Dialect::Script, lost);
+    }
+}

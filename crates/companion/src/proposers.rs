@@ -1,0 +1,79 @@
+//! Owns the proposers that are no agents' sessions: hooks, for their agents, `pillion diff`, and the companion itself, which
+//! shows what is written already. Each stays until what it proposed has come to an end; then it gets each outcome once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::outbox::Delivery;
+use crate::sessions::SessionId;
+
+/// The news for a proposer.
+#[derive(Debug)]
+pub(crate) enum News {
+    /// A person has decided.
+    Decided(Box<Delivery>),
+    /// Nobody decides any more about what is left.
+    Unseen,
+}
+
+/// The proposers that wait.
+#[derive(Debug, Default)]
+pub(crate) struct Proposers {
+    waiting: HashMap<SessionId, Proposer>,
+    last: u64,
+}
+
+#[derive(Debug)]
+struct Proposer {
+    /// Tells those that are here from each other, from 1.
+    number: u32,
+    news: mpsc::UnboundedSender<News>,
+}
+
+impl Proposers {
+    /// One comes. Returns the name by which its proposals are known here: no agent's session has it.
+    pub(crate) fn come(&mut self, news: mpsc::UnboundedSender<News>) -> SessionId {
+        self.last += 1;
+        let id: SessionId = format!("proposer {}", self.last).into();
+        let is_taken = |number: &u32| self.waiting.values().any(|it| it.number == *number);
+        let number = (1..).find(|number| !is_taken(number)).unwrap_or(1);
+        self.waiting
+            .insert(Arc::clone(&id), Proposer { number, news });
+        id
+    }
+
+    /// Returns the number of this one, if it is here.
+    pub(crate) fn number(&self, id: &SessionId) -> Option<u32> {
+        Some(self.waiting.get(id)?.number)
+    }
+
+    /// Tells it the news; false if it is not here.
+    pub(crate) fn tell(&self, id: &SessionId, news: News) -> bool {
+        match self.waiting.get(id) {
+            Some(proposer) => {
+                // One that does not wait any more says so itself.
+                let _ = proposer.news.send(news);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// It goes; true if it was here.
+    pub(crate) fn go(&mut self, id: &SessionId) -> bool {
+        self.waiting.remove(id).is_some()
+    }
+
+    /// Nobody decides about anything any more. Returns what ends once each has gone.
+    pub(crate) fn end(&mut self) -> impl Future<Output = ()> + use<> {
+        let waiting: Vec<_> = self.waiting.drain().map(|(_, it)| it.news).collect();
+        async move {
+            for news in waiting {
+                let _ = news.send(News::Unseen);
+                news.closed().await;
+            }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Proposes files that belong together, and waits until a person has decided about each, beside the loop: for programs
+//! ([`Propose`]), and for what is written already.
+
+use std::future::pending;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use pillion_protocol::diff::set::MAX_FILES;
+use pillion_protocol::{Dialect, Outcome, SetArgument};
+use pillion_system::lock;
+use pillion_view::ask::{Decided, End, Propose, ProposedFile, Refused, Undecided};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout;
+
+use crate::agents::Open;
+use crate::commands::ToLoop;
+use crate::diffs::Answer;
+use crate::main_loop::MainLoop;
+use crate::outbox::Delivery;
+use crate::proposers::News;
+use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
+
+/// The time limit for views to open or close when nobody waits for a decision any more.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The deliveries that whoever proposed has not got yet.
+type Undelivered = Arc<Mutex<Vec<Delivery>>>;
+
+/// What a program has proposed, as long as something of it is left.
+#[derive(Debug, Default)]
+pub(crate) struct Proposal {
+    set: tokio::sync::Mutex<Option<Set>>,
+    /// Counts up when it is withdrawn.
+    withdrawn: watch::Sender<u64>,
+}
+
+impl Proposal {
+    /// Proposes. `at_end` gets what is to be done at the end of the connection, with whether the program has got everything: what
+    /// was accepted and it has not got is lost.
+    pub(crate) async fn propose(
+        &self,
+        to_loop: ToLoop,
+        propose: Propose,
+        at_end: impl FnOnce(Box<dyn FnOnce(bool) + Send>),
+    ) -> Result<(), Refused> {
+        let Propose {
+            files,
+            on_behalf_of,
+        } = propose;
+        if files.len() > MAX_FILES as usize {
+            let why = format!("a set has at most {MAX_FILES} files");
+            return Err(Refused::because(why));
+        }
+        let files = files.into_iter().map(|file| open(file, on_behalf_of));
+        let mut set = Set::new(to_loop, files.collect()).await?;
+        at_end(set.at_end());
+        let shown = set.show_all(self.withdrawn()).await;
+        *self.set.lock().await = Some(set);
+        shown.map_err(Refused::because)
+    }
+
+    /// Waits for the next decision, or for the end of all that is left.
+    pub(crate) async fn decisions(&self) -> Result<Decided, Refused> {
+        let mut slot = self.set.lock().await;
+        let mut set = slot.take().ok_or("nothing is proposed")?;
+        // Whoever asks again has got the last answer.
+        lock(&set.undelivered).clear();
+        let mut decided = Decided::default();
+        match set.next(self.withdrawn()).await {
+            Next::Decided(at, end) => decided.ends.push((at, end)),
+            Next::Over(why) => {
+                decided.ends = set.withdraw().await;
+                decided.why = why;
+            }
+        }
+        if set.ends.iter().any(|end| end.is_none()) {
+            *slot = Some(set);
+        }
+        Ok(decided)
+    }
+
+    /// Withdraws what is left.
+    pub(crate) fn withdraw(&self) {
+        self.withdrawn.send_modify(|count| *count += 1);
+    }
+
+    /// Returns what ends once it is withdrawn.
+    fn withdrawn(&self) -> impl Future<Output = ()> + use<> {
+        let mut withdrawn = self.withdrawn.subscribe();
+        async move {
+            if withdrawn.wait_for(|count| *count > 0).await.is_err() {
+                pending().await
+            }
+        }
+    }
+}
+
+/// Proposes changes that are written already. `decided` is called with the place of each that was decided, at once. Returns
+/// why not all were.
+pub(crate) async fn propose_written(
+    to_loop: ToLoop,
+    files: Vec<Open>,
+    mut decided: impl FnMut(usize, &End),
+) -> Option<Undecided> {
+    let mut set = Set::new(to_loop, files).await.ok()?;
+    if let Err(why) = set.show_all(pending()).await {
+        set.withdraw().await;
+        return Some(Undecided::NotShown(why));
+    }
+    while set.ends.iter().any(Option::is_none) {
+        match set.next(pending()).await {
+            Next::Decided(at, end) => decided(at, &end),
+            Next::Over(why) => return why,
+        }
+    }
+    None
+}
+
+/// What happens next to files that are shown.
+enum Next {
+    /// A person has decided about the one at this place.
+    Decided(usize, End),
+    /// Nobody decides about what is left; without a reason, it is to be withdrawn.
+    Over(Option<Undecided>),
+}
+
+fn open(file: ProposedFile, on_behalf_of: Option<Dialect>) -> Open {
+    Open {
+        path: file.path,
+        content: file.content,
+        deletes: file.deletes,
+        on_behalf_of,
+        stand_in: file.cell.map(StandIn::Held),
+        ..Open::default()
+    }
+}
+
+/// Files that are proposed together. Dropping it withdraws what nobody has decided about.
+#[derive(Debug)]
+struct Set {
+    to_loop: ToLoop,
+    session: SessionId,
+    news: mpsc::UnboundedReceiver<News>,
+    /// The path and the text of each.
+    files: Vec<(String, String)>,
+    /// Those that are not proposed yet, in reverse.
+    waiting: Vec<Open>,
+    /// None of those that are not decided.
+    ends: Vec<Option<End>>,
+    undelivered: Undelivered,
+}
+
+impl Set {
+    async fn new(to_loop: ToLoop, files: Vec<Open>) -> Result<Self, Refused> {
+        let (sender, news) = mpsc::unbounded_channel();
+        let session = to_loop.ask("proposer", move |it, answer| {
+            let session = it.proposer_comes(sender);
+            if let Err(session) = answer.send(session) {
+                it.proposer_gone(&session, std::time::Instant::now());
+            }
+        });
+        let session = session.await?;
+        let named = files.iter();
+        Ok(Self {
+            to_loop,
+            session,
+            news,
+            ends: vec![None; files.len()],
+            files: named
+                .map(|file| (file.path.clone(), file.content.clone()))
+                .collect(),
+            waiting: files.into_iter().rev().collect(),
+            undelivered: Arc::default(),
+        })
+    }
+
+    /// What is to be done at the end of the connection.
+    fn at_end(&self) -> Box<dyn FnOnce(bool) + Send> {
+        let (undelivered, to_loop) = (Arc::clone(&self.undelivered), self.to_loop.clone());
+        let session = Arc::clone(&self.session);
+        Box::new(move |is_passed_on| {
+            let left = std::mem::take(&mut *lock(&undelivered));
+            if !is_passed_on && !left.is_empty() {
+                to_loop.send(MainLoop::task("lost by a proposer", move |it, _| {
+                    it.proposer_lost(&session, left);
+                }));
+            }
+        })
+    }
+
+    /// Has all shown, until `stop` ends. An error says why one cannot be.
+    async fn show_all(&mut self, stop: impl Future<Output = ()>) -> Result<(), String> {
+        let mut stop = pin!(stop);
+        while let Some(file) = self.waiting.pop() {
+            let at = self.files.len() - self.waiting.len() - 1;
+            match self.show(at, file, stop.as_mut()).await {
+                Ok(()) => {}
+                Err(None) => return Ok(()),
+                Err(Some(why)) => return Err(why),
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the next decision, until `stop` ends.
+    async fn next(&mut self, stop: impl Future<Output = ()>) -> Next {
+        let mut stop = pin!(stop);
+        loop {
+            let news = tokio::select! {
+                // Who decided in the same moment has decided.
+                biased;
+                news = self.news.recv() => news,
+                () = &mut stop => return Next::Over(None),
+            };
+            match news {
+                Some(News::Decided(delivery)) => {
+                    if let Some((at, end)) = self.decided(*delivery) {
+                        return Next::Decided(at, end);
+                    }
+                }
+                Some(News::Unseen) | None => return Next::Over(Some(Undecided::Unseen)),
+            }
+        }
+    }
+
+    /// Has one shown. An error ends the review, and says why if `stop` has not.
+    async fn show(
+        &mut self,
+        at: usize,
+        file: Open,
+        stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<(), Option<String>> {
+        let of = self.files.len();
+        let set = (of > 1).then(|| SetArgument {
+            name: self.session.to_string(),
+            place: at as u32 + 1,
+            of: of as u32,
+        });
+        let file = Open { set, ..file };
+        let (caller, answer) = oneshot::channel();
+        let session = Arc::clone(&self.session);
+        self.to_loop.send(MainLoop::task("propose", move |it, now| {
+            it.propose(&session, file, caller, now);
+        }));
+        let mut opened = pin!(answer);
+        tokio::select! {
+            biased;
+            opened = &mut opened => match opened {
+                Ok(Ok(_)) => Ok(()),
+                Ok(Err(why)) => {
+                    self.ends[at] = Some(End::NOT_SHOWN);
+                    Err(Some(why))
+                }
+                Err(_) => Err(Some("the companion is stopping".to_owned())),
+            },
+            () = stop => {
+                // Only a view that is open can be closed.
+                let opened = timeout(CLOSE_TIMEOUT, opened).await;
+                if !matches!(opened, Ok(Ok(Ok(_)))) {
+                    let is_closed = opened.is_ok();
+                    self.ends[at] = Some(End::Withdrawn { edited: None, is_closed });
+                }
+                Err(None)
+            }
+        }
+    }
+
+    fn decided(&mut self, delivery: Delivery) -> Option<(usize, End)> {
+        let mut files = self.files.iter().zip(&self.ends);
+        let at = files.position(|((path, _), end)| *path == delivery.file_path && end.is_none())?;
+        let notes = delivery.notes.clone();
+        let end = match &delivery.outcome {
+            Outcome::Accepted { content, base } => End::Accepted {
+                content: content.to_string(),
+                base: base.clone(),
+                notes,
+            },
+            Outcome::Rejected => End::Rejected { notes },
+        };
+        lock(&self.undelivered).push(delivery);
+        self.ends[at] = Some(end.clone());
+        Some((at, end))
+    }
+
+    /// Withdraws all that nobody has decided about, and returns the end of each.
+    async fn withdraw(&mut self) -> Vec<(usize, End)> {
+        let proposed = self.files.len() - self.waiting.len();
+        let undecided: Vec<_> = { 0..self.files.len() }
+            .filter(|at| self.ends[*at].is_none())
+            .collect();
+        let closing: Vec<_> = { undecided.iter() }
+            .map(|at| (*at < proposed).then(|| self.close(*at)))
+            .collect();
+        let deadline = tokio::time::Instant::now() + CLOSE_TIMEOUT;
+        for (at, closing) in undecided.iter().zip(closing) {
+            let closed = match closing {
+                Some(closing) => tokio::time::timeout_at(deadline, closing).await,
+                None => Ok(Ok(Err(String::new()))),
+            };
+            // A decision that was made before is here by now.
+            while let Ok(news) = self.news.try_recv() {
+                if let News::Decided(delivery) = news {
+                    self.decided(*delivery);
+                }
+            }
+            let proposed = &self.files[*at].1;
+            self.ends[*at].get_or_insert_with(|| match closed {
+                Ok(Ok(Ok(Answer::Closed(text)))) => End::Withdrawn {
+                    edited: Some(text).filter(|text| text != proposed),
+                    is_closed: true,
+                },
+                // There is nothing to close any more.
+                Ok(Ok(_)) => End::NOT_SHOWN,
+                Ok(Err(_)) | Err(_) => End::Withdrawn {
+                    edited: None,
+                    is_closed: false,
+                },
+            });
+        }
+        let ends = undecided.into_iter();
+        ends.filter_map(|at| Some((at, self.ends[at].clone()?)))
+            .collect()
+    }
+
+    fn close(&self, at: usize) -> oneshot::Receiver<Result<Answer, String>> {
+        let (caller, answer) = oneshot::channel();
+        let (session, path) = (Arc::clone(&self.session), self.files[at].0.clone());
+        self.to_loop
+            .send(MainLoop::task("withdraw", move |it, now| {
+                it.withdraw(&session, &path, caller, now);
+            }));
+        answer
+    }
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        let session = Arc::clone(&self.session);
+        self.to_loop
+            .send(MainLoop::task("proposer's end", move |it, now| {
+                it.proposer_gone(&session, now);
+            }));
+    }
+}

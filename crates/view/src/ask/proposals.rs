@@ -1,0 +1,231 @@
+//! The requests of programs that have a person decide about files: hooks, for their agents, and `pillion diff`.
+
+use pillion_protocol::held::HeldCall;
+use pillion_protocol::{Dialect, Note};
+use serde::{Deserialize, Serialize};
+
+use super::ask;
+
+/// Proposes files as one set, each to be decided on its own. Answered when all are shown, or one cannot be; then the program asks
+/// for what came of them ([`Decisions`]). They stay as long as its connection.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Propose {
+    /// The files, each with another path.
+    pub files: Vec<ProposedFile>,
+    /// The agent whose change it is, if the program is its hook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_behalf_of: Option<Dialect>,
+}
+
+ask!(Propose => (), "propose", for_person: false);
+
+/// Waits for what comes of the files that this connection has proposed: answered with the next decision, or with the end of all
+/// that are left. A program that has read the last answer says so ([`PassedOn`](super::PassedOn)): otherwise the person is told
+/// that what they accepted was never received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decisions;
+
+ask!(Decisions => Decided, "decisions", for_person: false);
+
+/// Withdraws what this connection has proposed, and nobody has decided about. [`Decisions`] is answered then, with what the
+/// person had edited.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Withdraw;
+
+ask!(Withdraw => (), "withdraw", for_person: false);
+
+/// Shows changes that are written already, as diffs: `7.2`, all of a turn that nobody has seen, or without a name, of the newest
+/// turn that has such. What a person decides about each is done at once. Answered when all are decided.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The change or the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub change: Option<String>,
+}
+
+ask!(Look => LookedAt, "look", for_person: true);
+
+/// What came of looking at changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LookedAt {
+    /// What cannot be shown, and why: a sentence each.
+    pub left_out: Vec<String>,
+    /// What was done, a line each.
+    pub said: Vec<String>,
+    /// What could not be done, and why: a sentence each.
+    pub failed: Vec<String>,
+    /// The reason why not all were decided.
+    pub undecided: Option<Undecided>,
+}
+
+/// A file that is to change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedFile {
+    /// Its absolute path.
+    pub path: String,
+    /// The whole text that it is to have; empty if it is to be deleted.
+    pub content: String,
+    /// True if it is to be deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deletes: bool,
+    /// The change of a notebook's cell, of whose source the text is.
+    #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<HeldCall>,
+}
+
+/// What came of some of the files that were proposed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The end of each, with its place among them, from 0.
+    pub ends: Vec<(usize, End)>,
+    /// The reason why not all were decided, if the program has not withdrawn them.
+    pub why: Option<Undecided>,
+}
+
+/// The reason why a file was not decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Undecided {
+    /// One could not be shown, as this sentence says.
+    NotShown(String),
+    /// No view shows them any more.
+    Unseen,
+}
+
+/// The end for one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum End {
+    /// A person accepted it.
+    Accepted {
+        /// The text, which they may have edited.
+        content: String,
+        /// The text of the file over which it is to be written, as a fingerprint: the one that they compared it with last,
+        /// or for a hook, the one that the file had when they decided, of which they were warned.
+        base: Option<String>,
+        /// Their notes.
+        notes: Vec<Note>,
+    },
+    /// A person rejected it.
+    Rejected {
+        /// Their notes.
+        notes: Vec<Note>,
+    },
+    /// Nobody decided.
+    Withdrawn {
+        /// The text in its view, if the person had edited it.
+        edited: Option<String>,
+        /// False if the view does not respond, so that it may show the proposal still.
+        is_closed: bool,
+    },
+}
+
+impl ProposedFile {
+    /// A file that is to have this text.
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            content: content.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A file that is to be deleted.
+    pub fn deleted(path: impl Into<String>) -> Self {
+        Self {
+            deletes: true,
+            ..Self::new(path, "")
+        }
+    }
+
+    /// The source that this cell of a notebook is to have.
+    pub fn cell(path: impl Into<String>, cell: HeldCall) -> Self {
+        let source = cell.proposed().to_owned();
+        Self {
+            cell: Some(cell),
+            ..Self::new(path, source)
+        }
+    }
+}
+
+impl End {
+    /// The end for a file that was not shown.
+    pub const NOT_SHOWN: Self = Self::Withdrawn {
+        edited: None,
+        is_closed: true,
+    };
+
+    /// Returns true if a person decided.
+    pub fn is_decided(&self) -> bool {
+        !matches!(self, Self::Withdrawn { .. })
+    }
+
+    /// The text that a person accepted.
+    pub fn accepted(&self) -> Option<&str> {
+        match self {
+            Self::Accepted { content, .. } => Some(content),
+            Self::Rejected { .. } | Self::Withdrawn { .. } => None,
+        }
+    }
+
+    /// What the person had to say.
+    pub fn notes(&self) -> &[Note] {
+        match self {
+            Self::Accepted { notes, .. } | Self::Rejected { notes } => notes,
+            Self::Withdrawn { .. } => &[],
+        }
+    }
+}
+
+/// The input of the agent's tool says all of a cell's change.
+mod cell {
+    use pillion_protocol::held::HeldCall;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use serde_json::Value;
+
+    pub fn serialize<S: Serializer>(
+        cell: &Option<HeldCall>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        cell.as_ref().map(HeldCall::input).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<HeldCall>, D::Error> {
+        let input: Option<Value> = Option::deserialize(deserializer)?;
+        let read = |input: Value| {
+            let cell = HeldCall::of_cell(&input);
+            cell.ok_or_else(|| de::Error::custom("the input changes no notebook's cell"))
+        };
+        input.map(read).transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_read_as_it_was_sent() {
+        let input = json!({
+            "notebook_path": "/n.ipynb", "cell_id": "a", "new_source": "x = 1\n", "edit_mode": "replace",
+        });
+        let cell = HeldCall::of_cell(&input).unwrap();
+        let sent = ProposedFile::cell("/n.ipynb", cell);
+        let message = json!(sent);
+        assert_eq!(message["cell"], input);
+        assert_eq!(
+            serde_json::from_value::<ProposedFile>(message).unwrap(),
+            sent
+        );
+        for wrong in [json!({}), json!(1), json!({"notebook_path": 1})] {
+            let file = json!({"path": "/n", "content": "", "cell": wrong});
+            assert!(serde_json::from_value::<ProposedFile>(file).is_err());
+        }
+    }
+}
