@@ -5,6 +5,7 @@
 //! - `descriptors`: how many descriptors a process may have.
 //! - `detached`: programs that go on for longer than whoever starts them.
 //! - [`duration`]: durations as people write them.
+//! - [`lineage`]: a process and all above it, with users, sessions and terminals.
 //! - [`memory`]: the amount that the allocator keeps.
 //! - [`namespaces`]: the part of the machine that a process sees.
 //! - [`peer`]: the processes at the other end of a connection.
@@ -22,6 +23,7 @@ pub mod descriptors;
 #[cfg(unix)]
 pub mod detached;
 pub mod duration;
+pub mod lineage;
 pub mod memory;
 pub mod namespaces;
 pub mod peer;

@@ -4,6 +4,9 @@
 //! release to release, so a companion publishes under all of its editor's.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+
+use crate::lineage::Kin;
 
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
@@ -184,6 +187,22 @@ pub fn wait_until_ended(_pid: u32) -> bool {
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {
     system::started_at(pid)
+}
+
+/// The present time in the unit of [`started_at`].
+pub fn now() -> u64 {
+    system::now()
+}
+
+/// Returns what looks at one process after the other, for a lineage: what the system shows of it, unless it has ended.
+pub(crate) fn look() -> impl Fn(u32) -> Option<Kin> {
+    let tree = system::Tree::with_users();
+    move |pid| tree.kin(pid)
+}
+
+/// The variables that a process of this user was started with, if the system tells.
+pub(crate) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
+    system::variables(pid)
 }
 
 /// Follows `parent_of` up to process 1. A parent that is met twice ends the way: where pids are

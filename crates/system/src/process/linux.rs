@@ -1,13 +1,20 @@
 //! Processes by `/proc`.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{Answer, Process, ask};
+use crate::lineage::Kin;
+
+/// The ticks of a second in what the kernel shows to programs, on every architecture that is left.
+const TICKS: u64 = 100;
 
 /// By a descriptor of the process, which becomes readable when it has ended.
 pub(super) fn wait_for_end(pid: u32) -> bool {
@@ -38,6 +45,28 @@ impl Tree {
 
     pub(super) fn with_commands() -> Self {
         Self
+    }
+
+    pub(super) fn with_users() -> Self {
+        Self
+    }
+
+    /// What is shown of a process that has not ended.
+    pub(super) fn kin(&self, pid: u32) -> Option<Kin> {
+        let stat = Stat::of(pid).filter(|stat| !stat.is_dead())?;
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        Some(Kin {
+            process: Process {
+                pid,
+                parent: stat.parent,
+                command: command_line(&command),
+            },
+            started_at: stat.started?,
+            uid: user(&status),
+            session: stat.session,
+            terminal: stat.terminal.filter(|terminal| *terminal != 0),
+        })
     }
 
     pub(super) fn pids(&self) -> Vec<u32> {
@@ -74,6 +103,30 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }
 
+/// Clock ticks since the system started.
+pub(super) fn now() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let of_second = u64::try_from(now.tv_nsec).unwrap_or_default() * TICKS / 1_000_000_000;
+    u64::try_from(now.tv_sec).unwrap_or_default() * TICKS + of_second
+}
+
+pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
+    let block = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let lines = block.split(|byte| *byte == 0);
+    let pairs = lines.filter_map(|line| {
+        let at = line.iter().position(|byte| *byte == b'=')?;
+        let text = |bytes| OsStr::from_bytes(bytes).to_owned();
+        Some((text(&line[..at]), text(&line[at + 1..])))
+    });
+    pairs.collect()
+}
+
+/// `Uid: REAL EFFECTIVE SAVED FILESYSTEM`: the one with whose rights it does things.
+fn user(status: &str) -> Option<u32> {
+    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    ids.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// The command line that `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
 fn command_line(arguments: &[u8]) -> String {
     let text = String::from_utf8_lossy(arguments);
@@ -85,6 +138,9 @@ fn command_line(arguments: &[u8]) -> String {
 struct Stat {
     state: u8,
     parent: u32,
+    session: Option<u32>,
+    /// Its device; 0 without one.
+    terminal: Option<u64>,
     /// In clock ticks since the system started.
     started: Option<u64>,
 }
@@ -107,10 +163,10 @@ impl Stat {
             .filter(|field| !field.is_empty());
         Some(Self {
             state: *fields.next()?.first()?,
-            parent: std::str::from_utf8(fields.next()?).ok()?.parse().ok()?,
-            started: fields
-                .nth(17)
-                .and_then(|field| std::str::from_utf8(field).ok()?.parse().ok()),
+            parent: number(fields.next()?)?,
+            session: fields.nth(1).and_then(number),
+            terminal: fields.next().and_then(number),
+            started: fields.nth(14).and_then(number),
         })
     }
 
@@ -118,6 +174,10 @@ impl Stat {
     fn is_dead(&self) -> bool {
         matches!(self.state, b'Z' | b'X' | b'x')
     }
+}
+
+fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
+    std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 #[cfg(test)]
@@ -134,6 +194,8 @@ mod tests {
                 Some(Stat {
                     state: b'Z',
                     parent: 34,
+                    session: Some(12),
+                    terminal: Some(0),
                     started: None,
                 }),
                 "{name:?}"

@@ -1,10 +1,14 @@
 //! Processes by the `sysinfo` library, where there is no `/proc`.
 
+use std::ffi::OsString;
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use sysinfo::{
     Pid, Process as Known, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind,
 };
 
 use super::Process;
+use crate::lineage::Kin;
 
 /// The process tree as it was when this was made; none where the system shows nothing.
 pub(super) struct Tree(Option<System>);
@@ -18,6 +22,30 @@ impl Tree {
     pub(super) fn with_commands() -> Self {
         let kind = ProcessRefreshKind::nothing().with_cmd(UpdateKind::Always);
         Self::of(ProcessesToUpdate::All, kind)
+    }
+
+    /// With command lines and users.
+    pub(super) fn with_users() -> Self {
+        let kind = ProcessRefreshKind::nothing()
+            .with_cmd(UpdateKind::Always)
+            .with_user(UpdateKind::Always);
+        Self::of(ProcessesToUpdate::All, kind)
+    }
+
+    /// What is shown of a process. Neither its session nor its terminal is told.
+    pub(super) fn kin(&self, pid: u32) -> Option<Kin> {
+        let known = self.known(pid)?;
+        #[cfg(unix)]
+        let uid = known.user_id().map(|user| **user);
+        #[cfg(not(unix))]
+        let uid = None;
+        Some(Kin {
+            process: self.process(pid)?,
+            started_at: known.start_time(),
+            uid,
+            session: None,
+            terminal: None,
+        })
     }
 
     pub(super) fn pids(&self) -> Vec<u32> {
@@ -88,4 +116,22 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
 
 pub(super) fn wait_for_end(_pid: u32) -> bool {
     false
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs()
+}
+
+pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
+    let kind = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
+    let only = [Pid::from_u32(pid)];
+    let tree = Tree::of(ProcessesToUpdate::Some(&only), kind);
+    let lines = tree.known(pid).map(Known::environ).unwrap_or_default();
+    let pairs = lines.iter().filter_map(|line| {
+        let (name, value) = line.to_str()?.split_once('=')?;
+        Some((OsString::from(name), OsString::from(value)))
+    });
+    pairs.collect()
 }
