@@ -13,7 +13,6 @@ use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::AgentProcess;
 use pillion_system::clock;
 
 use crate::folder_watch::FolderWatch;
@@ -210,14 +209,6 @@ impl Recorder {
     /// Looks at all files for the first time, so that the first turn need not wait for that.
     pub fn prepare(&mut self) {
         self.look();
-    }
-
-    /// This is the process of an agent.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
-    pub fn note_agent(&self, agent: &str, process: AgentProcess) -> Result<(), StoreError> {
-        self.store.note_agent(agent, process)
     }
 
     /// An agent begins a turn: everything is as it is before the agent changes anything.

@@ -27,6 +27,7 @@ use crate::log::EntryRef;
 use crate::state::{Hash, Writing};
 use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 
+pub use agents::NotedAgent;
 pub use judgements::Judgements;
 pub use log::MAX_ENTRIES;
 pub use shown::Shown;

@@ -21,8 +21,8 @@ use crate::disk::DiskThreads;
 use crate::event::{Event, Events, Task};
 use crate::main_loop::MainLoop;
 use crate::on_disk::{self, Looked, OnDisk};
-use crate::sessions::Sessions;
-use crate::speaker::{self, Origins, Speaker};
+use crate::tasks;
+use crate::who::{Asker, Who};
 
 /// The way into the loop for what is to be done there. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -34,8 +34,7 @@ pub(crate) struct Commands {
     runtime: tokio::runtime::Handle,
     events: Events,
     to_loop: ToLoop,
-    sessions: Sessions,
-    origins: Origins,
+    who: Who,
     /// For commands that check files.
     checks: DiskThreads,
     #[cfg(unix)]
@@ -44,13 +43,12 @@ pub(crate) struct Commands {
 
 impl Commands {
     /// Those of the companion whose loop gets these events. From within its runtime.
-    pub(crate) fn new(events: Events, sessions: Sessions, origins: Origins) -> Self {
+    pub(crate) fn new(events: Events, who: Who) -> Self {
         Self {
             runtime: tokio::runtime::Handle::current(),
             to_loop: ToLoop(events.clone()),
             events,
-            sessions,
-            origins,
+            who,
             checks: DiskThreads::new(on_disk::MAX_CHECKS),
             #[cfg(unix)]
             context_askers: context_sockets::Started::default(),
@@ -129,14 +127,9 @@ impl Commands {
         self.context_askers.places()
     }
 
-    /// The agent that whoever speaks here was started by, if there is one. Waits for the system.
-    pub(crate) fn agent_behind(&self, speaker: &Speaker) -> Option<Dialect> {
-        speaker::agent_behind(speaker, &self.sessions.processes(), &self.origins)
-    }
-
-    /// Returns a number that is another one once [`Commands::agent_behind`] may answer otherwise.
-    pub(crate) fn known_agents(&self) -> (u64, u64) {
-        (self.sessions.version(), self.origins.version())
+    /// What is known of who asks.
+    pub(crate) fn who(&self) -> &Who {
+        &self.who
     }
 
     /// The runtime of the companion.
@@ -145,12 +138,10 @@ impl Commands {
     }
 
     /// An agent has called a hook: what its process starts does not speak for the person, from now on and in the store.
-    pub(crate) fn note_hooked(&self, agent: Dialect, pid: Option<u32>) {
-        if let Some(process) = pid.and_then(|pid| self.sessions.note_hooked(agent, pid)) {
-            self.send(MainLoop::task("agent's process", move |it, _| {
-                it.note_agent(agent, process);
-            }));
-        }
+    pub(crate) async fn hooked(&self, agent: Dialect, hook: &Asker) {
+        let (who, hook) = (self.who.clone(), hook.clone());
+        // It looks at the disk.
+        let _ = tasks::spawn_blocking(move || who.hooked(agent, &hook)).await;
     }
 
     /// Looks up where the paths of these diffs lead, one by one.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{io, iter, process};
+use std::{io, process};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
@@ -31,9 +31,9 @@ use crate::numbers::Numbers;
 use crate::runtime::Runtime;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
-use crate::speaker::{Origins, Speaker};
 use crate::succession::{self, Inheritance};
 use crate::views::Views;
+use crate::who::{Asker, SeatedView, Who};
 
 /// Starts a companion of this process alone: where there can be no hub.
 ///
@@ -78,7 +78,7 @@ pub struct Companion {
     files: Vec<PathBuf>,
     /// The handle of the first front end, if that is in this process.
     handle: OnceLock<Handle>,
-    speaker: Speaker,
+    asker: Asker,
     events: Events,
     commands: Commands,
     /// The number of front ends that there have been.
@@ -102,7 +102,7 @@ impl Companion {
     /// One that is the whole program: a signal ends that, and it listens for commands itself.
     fn own(options: Options, editor: Box<dyn Editor>) -> Result<Self, StartError> {
         let runtime = Runtime::start().map_err(system("start the runtime"))?;
-        Self::open(options, editor, true, runtime)
+        Self::open(options, editor, true, &Who::default(), runtime)
     }
 
     /// Starts one on this runtime, and says whether it is the whole program.
@@ -110,20 +110,16 @@ impl Companion {
         options: Options,
         editor: Box<dyn Editor>,
         is_program: bool,
+        who: &Who,
         runtime: Runtime,
     ) -> Result<Self, StartError> {
         let (events, inbox) = mpsc::unbounded_channel();
         let (ready, started) = unbounded();
         let (running, stopped) = bounded(0);
-        let sender = events.clone();
-        let speaker = Speaker {
-            pid: Some(process::id()),
-            commanding: options.environment.commanding_agents(),
-            says_decided: false,
-            is_view: true,
-        };
+        let (sender, who) = (events.clone(), who.clone());
+        let asker = Asker::this_process(&options.environment).with_editor(options.editor_pid);
         runtime.spawn(async move {
-            run(options, editor, is_program, sender, inbox, &ready).await;
+            run(options, editor, is_program, who, sender, inbox, &ready).await;
             drop::<Sender<Infallible>>(running);
         });
         match started.recv() {
@@ -136,7 +132,7 @@ impl Companion {
                 files,
                 commands,
                 handle: OnceLock::new(),
-                speaker,
+                asker,
                 events,
                 views: AtomicU32::new(1),
                 stopped,
@@ -208,7 +204,7 @@ impl Companion {
     pub fn handle(&self) -> Handle {
         let handle = || {
             let (commands, way) = (self.commands.clone(), self.way_of(ViewId::FIRST));
-            door::own_handle(commands, self.port, way, self.speaker.clone())
+            door::own_handle(commands, self.port, way, self.asker.clone())
         };
         self.handle.get_or_init(handle).clone()
     }
@@ -241,11 +237,12 @@ async fn run(
     options: Options,
     editor: Box<dyn Editor>,
     is_program: bool,
+    who: Who,
     events: Events,
     inbox: mpsc::UnboundedReceiver<Event>,
     ready: &Sender<Result<Started, StartError>>,
 ) {
-    match prepare(options, is_program, events.clone()).await {
+    match prepare(options, is_program, who, events.clone()).await {
         Ok(prepared) => {
             let _ = ready.send(Ok(Started {
                 port: prepared.port,
@@ -272,7 +269,9 @@ struct Prepared {
     losses: Losses,
     numbers: Numbers,
     sessions: Sessions,
-    origins: Origins,
+    who: Who,
+    /// The one front end of this process, if it is the companion's own.
+    own_view: Option<SeatedView>,
     commands: Commands,
     options: Options,
     #[cfg(unix)]
@@ -282,6 +281,7 @@ struct Prepared {
 async fn prepare(
     options: Options,
     is_program: bool,
+    who: Who,
     events: Events,
 ) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
@@ -313,16 +313,16 @@ async fn prepare(
         ide: options.ide.clone(),
         tokens: tokens.clone(),
     };
-    let origins = Origins::default();
-    origins.set(iter::once(&options));
+    let who = who.at(&options.environment);
     let losses = Losses::new(kept_text::places(&options.environment));
     let seat = Seat {
         environment: options.environment.clone(),
         editor_pid: options.editor_pid,
     };
     let sessions = Sessions::default();
-    let commands = Commands::new(events.clone(), sessions.clone(), origins.clone());
+    let commands = Commands::new(events.clone(), who.clone());
     let own = is_program.then(|| commands.clone());
+    let own_view = is_program.then(|| who.seat(Asker::this_process(&options.environment)));
     #[cfg(unix)]
     let context_keeper = own.clone().and_then(|commands| {
         let keeper = Keeper::start(&options.environment, commands);
@@ -353,7 +353,8 @@ async fn prepare(
         losses,
         numbers,
         sessions,
-        origins,
+        who,
+        own_view,
         commands,
         options,
         #[cfg(unix)]
@@ -394,7 +395,7 @@ impl Prepared {
         }
         let server = endpoint::serve(
             listeners,
-            Mcp::new(sessions.clone(), events.clone()),
+            Mcp::new(sessions.clone(), events.clone(), self.who),
             stopping,
         );
         let server = tokio::spawn(server);
@@ -403,7 +404,6 @@ impl Prepared {
             Views::new(self.options, editor, events.clone()),
             events,
             sessions,
-            self.origins,
             self.discovery,
             self.losses,
             self.numbers,
@@ -416,7 +416,7 @@ impl Prepared {
         drop(self.context_keeper);
         drop(stop);
         let _ = server.await;
-        drop(self.socket);
+        drop((self.socket, self.own_view));
         unanswered.ok()
     }
 }

@@ -15,10 +15,11 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::lines::{Lines, MAX_FIRST, MAX_LINE};
 use pillion_discovery::private_file::Stream;
+use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_system::clock;
 use pillion_system::{lock, peer};
-use pillion_view::ask::{AnyAsk, Ask, Asked, Judged, Program, Refused};
+use pillion_view::ask::{AnyAsk, Asked, Program, Refused};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, FromView, RefusedKind};
 use tokio::task::AbortHandle;
@@ -29,7 +30,7 @@ use crate::commands::Commands;
 use crate::ids::ViewId;
 use crate::places::{Place, Places, Purpose};
 use crate::proposing::Proposal;
-use crate::speaker::Speaker;
+use crate::who::{Asker, SeatedView};
 
 /// The time limit for a connection to say who it is.
 const SAID_WITHIN: Duration = Duration::from_secs(10);
@@ -63,7 +64,9 @@ pub(crate) trait Host: Send + Sync + 'static {
 pub(crate) struct Caller {
     /// The view, if it is one.
     view: Option<ViewId>,
-    speaker: Speaker,
+    asker: Asker,
+    /// Its seat, if it is a view of the hub's.
+    seat: Option<Arc<SeatedView>>,
     /// The work at the end of the connection, which is told whether what was answered is passed on by then.
     at_end: Mutex<Vec<AtEnd>>,
     proposal: Proposal,
@@ -72,18 +75,26 @@ pub(crate) struct Caller {
 type AtEnd = Box<dyn FnOnce(bool) + Send>;
 
 impl Caller {
-    fn program(speaker: Speaker) -> Arc<Self> {
-        Self::new(None, speaker)
+    fn program(asker: Asker) -> Arc<Self> {
+        Self::new(None, asker, None)
     }
 
-    pub(crate) fn view(view: ViewId, speaker: Speaker) -> Arc<Self> {
-        Self::new(Some(view), speaker)
+    /// A view of the hub's.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
+    pub(crate) fn view(view: ViewId, asker: Asker, seat: Arc<SeatedView>) -> Arc<Self> {
+        Self::new(Some(view), asker, Some(seat))
     }
 
-    fn new(view: Option<ViewId>, speaker: Speaker) -> Arc<Self> {
+    /// The view of this process.
+    fn own_view(view: ViewId, asker: Asker) -> Arc<Self> {
+        Self::new(Some(view), asker, None)
+    }
+
+    fn new(view: Option<ViewId>, asker: Asker, seat: Option<Arc<SeatedView>>) -> Arc<Self> {
         Arc::new(Self {
             view,
-            speaker,
+            asker,
+            seat,
             at_end: Mutex::default(),
             proposal: Proposal::default(),
         })
@@ -91,7 +102,12 @@ impl Caller {
 
     /// Its process, as far as it is known.
     pub(crate) fn pid(&self) -> Option<u32> {
-        self.speaker.pid
+        self.asker.pid()
+    }
+
+    /// What is known of who it is.
+    pub(crate) fn asker(&self) -> &Asker {
+        &self.asker
     }
 
     /// Has this done when the connection ends, or what was answered is passed on.
@@ -112,27 +128,23 @@ impl Caller {
         &self.proposal
     }
 
-    /// Lets in a request that is only for the person: it does not come from an agent. Waits for the system.
+    /// Lets in a request that is only for the person. Waits for the system.
     fn admit(&self, method: &str, companion: &Commands) -> Result<(), Refused> {
-        let speaker = Speaker {
-            says_decided: method == Judged::METHOD,
-            ..self.speaker.clone()
+        let judged = match &self.seat {
+            Some(seat) => seat.judge(),
+            None => companion.who().judge(&self.asker),
         };
-        match companion.agent_behind(&speaker) {
-            None => Ok(()),
-            Some(agent) => {
-                tracing::info!(%agent, method, "a request of an agent's process is refused");
-                let agent = agent.display_name().to_owned();
-                let in_view = self.view.is_some();
-                Err(Refused::ByAgent { agent, in_view })
-            }
-        }
+        judged.map_err(|by| {
+            tracing::info!(?by, method, "a request that is not the person's is refused");
+            let in_view = self.view.is_some();
+            Refused::NotThePerson { by, in_view }
+        })
     }
 }
 
 impl fmt::Debug for Caller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Caller").field(&self.speaker).finish()
+        f.debug_tuple("Caller").field(&self.asker).finish()
     }
 }
 
@@ -179,10 +191,12 @@ fn serve_program(
     mut lines: Lines,
     mut place: Place,
 ) {
-    let speaker = Speaker::of_program(program, peer::process(&stream));
+    let is_named = |agent: &Dialect| program.commanded_by.iter().any(|it| it == agent.name());
+    let says = Dialect::ALL.into_iter().filter(is_named).collect();
+    let asker = Asker::new(peer::process(&stream), Some(program.pid), says);
     let is_agents = || {
-        let mut companions = host.companions().into_iter();
-        companions.any(|it| it.agent_behind(&speaker).is_some())
+        let companion = host.companions().pop();
+        companion.is_some_and(|it| it.who().judge(&asker).is_err())
     };
     if let Err(reason) = place.takes(Purpose::Request, is_agents) {
         return refuse(stream, reason);
@@ -192,7 +206,7 @@ fn serve_program(
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
     lines.wait_for_ever();
-    let mut visit = Visit::new(host, Caller::program(speaker));
+    let mut visit = Visit::new(host, Caller::program(asker));
     while let Ok(Some(line)) = lines.next(MAX_LINE) {
         let message = serde_json::from_slice(&line);
         drop(line);

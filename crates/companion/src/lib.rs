@@ -46,7 +46,6 @@ mod recording;
 mod runtime;
 mod sessions;
 mod socket;
-mod speaker;
 mod stand_in;
 mod subagents;
 mod succession;
@@ -57,6 +56,7 @@ mod unhooked;
 mod views;
 mod wake;
 mod weighing;
+pub mod who;
 mod wire;
 mod written;
 

@@ -46,7 +46,6 @@ use crate::proposers::Proposers;
 use crate::questions::{AskedBeside, Questions};
 use crate::recording::Recording;
 use crate::sessions::{SessionId, Sessions};
-use crate::speaker::Origins;
 use crate::target;
 use crate::tasks;
 use crate::turns::Turns;
@@ -111,7 +110,6 @@ pub(crate) struct MainLoop {
     checks: FileChecks,
     sessions: Sessions,
     proposers: Proposers,
-    origins: Origins,
     losses: Losses,
     written: Written,
     turns: Turns,
@@ -163,7 +161,6 @@ impl MainLoop {
         views: Views,
         events: Events,
         sessions: Sessions,
-        origins: Origins,
         discovery: DiscoveryThread,
         losses: Losses,
         numbers: Numbers,
@@ -195,7 +192,6 @@ impl MainLoop {
             diffs: Diffs::new(numbers, hook_limit.unwrap_or_default()),
             sessions,
             proposers: Proposers::default(),
-            origins,
             losses,
             written: Written::default(),
             turns: Turns::default(),
@@ -301,9 +297,6 @@ impl MainLoop {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
             Event::Identified(session, process) => {
-                if let Some(agent) = self.sessions.agent(&session) {
-                    self.recording.note_agent(agent.name(), process);
-                }
                 if self.asking.identified(&session, process) {
                     self.report_status();
                 }

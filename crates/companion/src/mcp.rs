@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::tokens::random_token;
 use pillion_protocol::{AgentProcess, Dialect};
-use pillion_system::process;
+use pillion_system::{process, spawn};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
@@ -32,6 +32,7 @@ use crate::ids::RequestId;
 use crate::outbox;
 use crate::sessions::{SessionId, Sessions, TooManySessions};
 use crate::tasks;
+use crate::who::Who;
 use crate::wire::Wire;
 
 /// The revisions that are spoken, oldest first: those that have sessions and an event stream. Newer
@@ -49,6 +50,7 @@ pub(crate) struct Mcp {
     sessions: Sessions,
     calls: Calls,
     events: Events,
+    who: Who,
 }
 
 /// The reason why no session was opened.
@@ -74,12 +76,26 @@ pub(crate) struct EventStream {
 }
 
 impl Mcp {
-    pub(crate) fn new(sessions: Sessions, events: Events) -> Self {
+    pub(crate) fn new(sessions: Sessions, events: Events, who: Who) -> Self {
         let calls = Calls::default();
         Self {
             sessions,
             calls,
             events,
+            who,
+        }
+    }
+
+    /// Finds out which processes hold an agent's connection. Nobody is judged until they are known.
+    fn identify(&self, session: &SessionId, wire: Arc<Wire>) {
+        let Some(agent) = self.sessions.note_wire(session, &wire) else {
+            return;
+        };
+        let claimed = self.sessions.process(session);
+        let sought = self.who.seek(agent);
+        let find = move || sought.find(Some(&wire), claimed);
+        if let Err(error) = spawn("an agent's process", find) {
+            tracing::warn!(%error, "an agent's process is not looked for");
         }
     }
 
@@ -139,6 +155,12 @@ impl Mcp {
         wire: Option<Arc<Wire>>,
     ) -> Option<Answer> {
         self.sessions.note_activity(&session, Instant::now());
+        if let Some(wire) = wire
+            .as_ref()
+            .filter(|_| self.sessions.is_without_wire(&session))
+        {
+            self.identify(&session, Arc::clone(wire));
+        }
         let Request { id, method, params } = request;
         let outcome = match method.as_str() {
             INITIALIZE => initialize(&params),
@@ -174,6 +196,9 @@ impl Mcp {
             let pid = params.get("pid").and_then(Value::as_u64);
             if let Some(pid) = pid.and_then(|pid| pid.try_into().ok()) {
                 self.sessions.note_process(session, pid);
+                if let Some(wire) = self.sessions.wire(session) {
+                    self.identify(session, wire);
+                }
                 if let Some(started_at) = process::started_at(pid) {
                     let process = AgentProcess { pid, started_at };
                     self.tell(Event::Identified(Arc::clone(session), process));
@@ -194,7 +219,7 @@ impl Mcp {
     pub(crate) fn stream(&self, session: &SessionId, wire: Arc<Wire>) -> Option<EventStream> {
         let agent = self.sessions.agent(session)?;
         let outbox = self.sessions.stream_opened(session)?;
-        self.sessions.note_wire(session, Arc::clone(&wire));
+        self.identify(session, Arc::clone(&wire));
         self.tell(Event::StreamOpened(Arc::clone(session)));
         Some(EventStream {
             stream: match agents::of(agent).waits_for_outcomes() {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, WriteOutcome};
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::{AgentProcess, Dialect};
+use pillion_protocol::Dialect;
 use pillion_system::Worker;
 use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
@@ -63,8 +63,6 @@ pub(crate) struct Recording {
     waiting: Arc<AtomicUsize>,
     kept: Kept,
     roots: Vec<PathBuf>,
-    /// The processes of agents that are noted in the store, with when they started.
-    noted: HashMap<u32, u64>,
     /// True once an agent was there. Before that, no disk is touched,
     is_used: bool,
     /// unless a person has done something with what was written before.
@@ -106,7 +104,6 @@ impl Recording {
                 ..Kept::default()
             },
             roots: roots.to_vec(),
-            noted: HashMap::new(),
             is_used: false,
             is_counted: false,
         }
@@ -237,18 +234,6 @@ impl Recording {
             let _ = events.send(Event::Glanced(glance));
             result.map(drop)
         });
-    }
-
-    /// This is the process of an agent: what it starts judges nothing, even where no companion is asked.
-    pub(crate) fn note_agent(&mut self, agent: &'static str, process: AgentProcess) {
-        let is_noted = self.noted.get(&process.pid) == Some(&process.started_at);
-        if let (false, Some(worker)) = (is_noted, &self.worker) {
-            self.noted.insert(process.pid, process.started_at);
-            worker.order(Job {
-                work: Box::new(move |recorder| recorder.note_agent(agent, process)),
-                counts: false,
-            });
-        }
     }
 
     /// A turn begins, and `resume` comes when the texts before it are kept.

@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{AgentProcess, Dialect};
-use pillion_system::{lock, process};
+use pillion_protocol::Dialect;
+use pillion_system::lock;
 
 use crate::outbox::Outbox;
-use crate::speaker::Known;
 use crate::wire::Wire;
 
 /// The time for which a session without an event stream and without a request is kept.
@@ -42,10 +41,6 @@ pub(crate) struct Sessions {
 struct Table {
     sessions: HashMap<SessionId, Session>,
     opened: u64,
-    /// The processes of agents whose hooks are commands, each with when it started.
-    hooked: HashMap<u32, (Dialect, u64)>,
-    /// Counts up whenever more or less is known of agents' processes.
-    version: u64,
 }
 
 #[derive(Debug)]
@@ -59,7 +54,7 @@ struct Session {
     has_listened: bool,
     last_active: Instant,
     outbox: Arc<Outbox>,
-    /// The connection of its latest event stream.
+    /// The connection of its latest event stream, or else of its first request.
     wire: Option<Arc<Wire>>,
     /// Its process, as it says.
     process: Option<u32>,
@@ -139,93 +134,48 @@ impl Sessions {
         Ok(())
     }
 
-    /// Notes the connection of an event stream that opened.
-    pub(crate) fn note_wire(&self, id: &SessionId, wire: Arc<Wire>) {
+    /// Notes the connection of the first request, or of an event stream. Returns the agent whose processes hold it.
+    pub(crate) fn note_wire(&self, id: &SessionId, wire: &Arc<Wire>) -> Option<Dialect> {
         let mut table = self.lock();
-        if let Some(session) = table.sessions.get_mut(id) {
-            session.wire = Some(wire);
-            table.version += 1;
-        }
+        let session = table.sessions.get_mut(id)?;
+        session.wire = Some(Arc::clone(wire));
+        (!session.plays_the_person).then_some(session.agent)
+    }
+
+    /// Returns true if no connection of a session was noted yet.
+    pub(crate) fn is_without_wire(&self, id: &SessionId) -> bool {
+        let table = self.lock();
+        table.sessions.get(id).is_some_and(|it| it.wire.is_none())
     }
 
     /// Notes which process the agent says that it is.
     pub(crate) fn note_process(&self, id: &SessionId, pid: u32) {
-        let mut table = self.lock();
-        if let Some(session) = table.sessions.get_mut(id) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
             session.process = Some(pid);
-            table.version += 1;
         }
-    }
-
-    /// Notes the process of an agent whose hook was called: it need not be connected. Looks at processes.
-    pub(crate) fn note_hooked(&self, agent: Dialect, pid: u32) -> Option<AgentProcess> {
-        let started_at = process::started_at(pid)?;
-        let mut table = self.lock();
-        if table.hooked.get(&pid) != Some(&(agent, started_at)) {
-            let lives = |pid: &u32, started| process::started_at(*pid) == Some(started);
-            table
-                .hooked
-                .retain(|pid, (_, started)| lives(pid, *started));
-            if table.hooked.len() < MAX_SESSIONS {
-                table.hooked.insert(pid, (agent, started_at));
-                table.version += 1;
-            }
-        }
-        Some(AgentProcess { pid, started_at })
-    }
-
-    /// Returns a number that is another one once more or less is known of agents' processes.
-    pub(crate) fn version(&self) -> u64 {
-        self.lock().version
     }
 
     /// Notes that what the agent's process starts is the person's.
     pub(crate) fn plays_the_person(&self, id: &SessionId) {
-        let mut table = self.lock();
-        if let Some(session) = table.sessions.get_mut(id) {
+        if let Some(session) = self.lock().sessions.get_mut(id) {
             session.plays_the_person = true;
-            table.version += 1;
         }
     }
 
-    /// Returns what is known of the process of each agent that does not speak for the person, connected or not. Looks at
-    /// processes.
-    pub(crate) fn processes(&self) -> Vec<Known> {
-        let table = self.lock();
-        let sessions = table.sessions.values();
-        let hooked = table.hooked.iter();
-        let hooked = hooked
-            .filter(|(pid, (_, started))| process::started_at(**pid) == Some(*started))
-            .map(|(pid, (agent, _))| Known {
-                agent: *agent,
-                wire: None,
-                claimed: Some(*pid),
-            });
-        sessions
-            .filter(|session| !session.plays_the_person)
-            .map(|session| Known {
-                agent: session.agent,
-                wire: session.wire.clone(),
-                claimed: session
-                    .wire
-                    .as_ref()
-                    .and_then(|wire| wire.process())
-                    .or(session.process),
-            })
-            .chain(hooked)
-            .collect()
+    /// The connection of a session that was noted last.
+    pub(crate) fn wire(&self, id: &SessionId) -> Option<Arc<Wire>> {
+        self.lock().sessions.get(id)?.wire.clone()
     }
 
-    /// The session of an agent that says that it is one of these processes.
+    /// The session of an agent that says that it is one of these processes, the nearest first.
     pub(crate) fn of_process(&self, processes: &[u32]) -> Option<(SessionId, Dialect)> {
         let table = self.lock();
-        let mut sessions = table.sessions.iter();
-        let is_one = |session: &Session| {
-            let process = session.process.filter(|_| !session.is_ended);
-            process.is_some_and(|process| processes.contains(&process))
-        };
-        let (id, session) = sessions.find(|(_, session)| is_one(session))?;
-        Some((Arc::clone(id), session.agent))
+        let is = |session: &Session, pid| session.process == Some(pid) && !session.is_ended;
+        processes.iter().find_map(|pid| {
+            let mut sessions = table.sessions.iter();
+            let (id, session) = sessions.find(|(_, session)| is(session, *pid))?;
+            Some((Arc::clone(id), session.agent))
+        })
     }
 
     /// The process of a session, as its agent says.
@@ -290,7 +240,6 @@ impl Sessions {
     pub(crate) fn forget(&self, id: &SessionId) -> bool {
         let mut table = self.lock();
         let session = table.sessions.remove(id);
-        table.version += u64::from(session.is_some());
         drop(table);
         if let Some(session) = &session {
             session.outbox.close();

@@ -11,6 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::stranger::Stranger;
+
 /// A request.
 pub trait Ask: Serialize + DeserializeOwned + Send + 'static {
     /// The answer, if there is no reason against it.
@@ -51,11 +53,11 @@ pub enum Refused {
         /// The revision that is shown.
         revision: u32,
     },
-    /// It is only for the person, and a process of an agent's asked.
-    #[error("{}", by_agent(agent, *in_view))]
-    ByAgent {
-        /// The agent, as people know it.
-        agent: String,
+    /// It is only for the person, and somebody else asked.
+    #[error("{}", not_the_person(*by, *in_view))]
+    NotThePerson {
+        /// Whoever it is.
+        by: Stranger,
         /// True if it came from a view.
         in_view: bool,
     },
@@ -93,12 +95,10 @@ impl From<Refused> for String {
     }
 }
 
-fn by_agent(agent: &str, in_view: bool) -> String {
+fn not_the_person(by: Stranger, in_view: bool) -> String {
     match in_view {
-        true => format!(
-            "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
-        ),
-        false => format!("this command was started by {agent}: it does not speak for you"),
+        true => by.of_window(),
+        false => by.of_command(),
     }
 }
 

@@ -36,6 +36,7 @@ pub mod path;
 pub mod remarks;
 pub mod review;
 pub mod runs_code;
+mod stranger;
 pub mod token;
 pub mod verdict;
 
@@ -46,6 +47,7 @@ pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{Address, DiscoveryFile, IdeInfo};
 pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
+pub use stranger::Stranger;
 pub use token::Token;
 pub use verdict::{Decision, Note, Verdict};
 

@@ -1,6 +1,7 @@
 //! Queries to the operating system, in one place for all crates: knows nothing of agents,
 //! editors and companions.
 //!
+//! - [`attended`]: whether a person can see what processes show.
 //! - [`child`]: programs that are run for no longer than a while.
 //! - `descriptors`: how many descriptors a process may have.
 //! - `detached`: programs that go on for longer than whoever starts them.
@@ -16,6 +17,7 @@
 //! - [`thread`]: work on a thread of its own, and work that is done in its order.
 //! - [`time_limit`]: work that may take for ever.
 
+pub mod attended;
 pub mod child;
 pub mod clock;
 #[cfg(unix)]

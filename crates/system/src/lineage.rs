@@ -87,7 +87,9 @@ pub fn lineage(pid: u32) -> Vec<Kin> {
     while next > 1 && found.len() < MAX_PROCESSES {
         let Some(kin) = look(next) else { break };
         // The number of a parent that is gone may be another process's by now.
-        let is_parent = found.last().is_none_or(|child| kin.started_at <= child.started_at);
+        let is_parent = found
+            .last()
+            .is_none_or(|child| kin.started_at <= child.started_at);
         if !is_parent || found.iter().any(|it| it.process.pid == next) {
             break;
         }
@@ -105,7 +107,9 @@ pub fn variables(pid: u32) -> Vec<(OsString, OsString)> {
 /// Of those above a program, its parent first, those that were started together with it: below the shell in which a person
 /// types, and not above the process that a terminal was opened for.
 pub fn of_one_program(above: &[Kin]) -> &[Kin] {
-    let end = above.iter().position(|kin| kin.leads_terminal() || kin.adopts());
+    let end = above
+        .iter()
+        .position(|kin| kin.leads_terminal() || kin.adopts());
     match end {
         Some(end) if above[end].adopts() || above[end].is_interactive_shell() => &above[..end],
         Some(end) => &above[..=end],

@@ -36,6 +36,9 @@ pub fn holders(connections: &[Connection], _likely: &[u32]) -> Vec<Vec<u32>> {
     vec![Vec::new(); connections.len()]
 }
 
+/// True if the system tells the process at the other end of a local socket: of what it does not tell, it is nobody's then.
+pub const TELLS_PROCESSES: bool = cfg!(any(target_os = "linux", target_os = "android"));
+
 /// The process at the other end of a local socket, as it was when it connected or began to listen; none if the system
 /// does not tell, or if that process cannot be seen from here.
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -153,6 +153,18 @@ pub fn own_uid() -> u32 {
     0
 }
 
+/// The home directory of this process's account, as the system's own list has it, whatever the variables say.
+pub fn account_home() -> Option<OsString> {
+    let accounts = std::fs::read_to_string("/etc/passwd").ok()?;
+    let uid = own_uid().to_string();
+    let fields = |line: &str| -> Vec<String> { line.split(':').map(str::to_owned).collect() };
+    let mut accounts = accounts.lines().map(fields);
+    let own = accounts.find(|fields| fields.get(2) == Some(&uid))?;
+    own.get(5)
+        .filter(|home| home.starts_with('/'))
+        .map(OsString::from)
+}
+
 /// Waits until a process has ended, without asking again and again. False, at once, where the system has no event for
 /// that. Blocking.
 #[cfg(target_os = "linux")]

@@ -52,7 +52,7 @@ pub const TOO_SOON: &str = "tooSoon";
 /// The key is held down.
 pub const HELD_DOWN: &str = "held";
 
-/// An agent has started the view, or the command.
+/// An agent has started the view, or may have.
 const BY_AGENT: &str = "byAgent";
 
 /// The code of the doubt that the agent would take the acceptance for a rejection.
@@ -193,7 +193,7 @@ impl Ruling {
     pub fn failed(refused: impl Into<Refused>) -> Self {
         let refused = refused.into();
         let code = match refused {
-            Refused::ByAgent { .. } => BY_AGENT,
+            Refused::NotThePerson { .. } => BY_AGENT,
             _ => "failed",
         };
         Self::Refused(Refusal::new(code, refused))

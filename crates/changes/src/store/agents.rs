@@ -1,51 +1,94 @@
-//! Owns the processes of agents, as companions have noted them: a file for each, whose name says all. A command that finds no
-//! companion knows by them that an agent has started it.
+//! Owns the processes of agents, as companions have noted them: a file for each, whose name says all. Companions to come and commands
+//! that find none know by them that an agent has started a process, also once the agent has ended.
 
 use pillion_protocol::AgentProcess;
-use pillion_system::process;
+use pillion_system::{namespaces, process};
 
 use super::{Store, StoreError};
 
 const AGENTS: &str = "agents";
 
+/// More are not kept of those that have ended.
+const MAX_ENDED: usize = 256;
+
+/// The process of an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotedAgent {
+    /// The agent's short name.
+    pub agent: String,
+    /// The process.
+    pub process: AgentProcess,
+    /// The time when it was known first, in the unit of its start.
+    pub since: u64,
+}
+
 impl Store {
-    /// Notes the process of an agent, and forgets those that have ended.
+    /// Notes the process of an agent, and forgets those of another start of the machine.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn note_agent(&self, agent: &str, process: AgentProcess) -> Result<(), StoreError> {
+    pub fn note_agent(
+        &self,
+        agent: &str,
+        process: AgentProcess,
+        since: u64,
+    ) -> Result<(), StoreError> {
         let folder = self.create(&[AGENTS])?;
+        let mut ended = Vec::new();
         for name in folder.names()? {
-            let has_ended = |it: AgentProcess| process::started_at(it.pid) != Some(it.started_at);
-            if noted_agent(&name).is_some_and(|(_, it)| has_ended(it)) {
-                folder.remove(&name)?;
+            match noted(&name) {
+                Some((_, of)) if of != boot() => folder.remove(&name)?,
+                Some((it, _)) if !lives(it.process) => ended.push((it.since, name)),
+                _ => {}
             }
         }
+        ended.sort();
+        for (_, name) in ended.iter().skip(MAX_ENDED) {
+            folder.remove(name)?;
+        }
         let AgentProcess { pid, started_at } = process;
-        folder.write(&format!("{agent}-{pid}-{started_at}"), b"")?;
+        folder.write(
+            &format!("{agent}-{pid}-{started_at}-{since}-{}", boot()),
+            b"",
+        )?;
         Ok(())
     }
 
-    /// Returns the short name of the agent that one of these processes is.
+    /// The processes of agents since the machine was started, also those that have ended.
     ///
     /// # Errors
-    /// When that cannot be read.
-    pub fn agent_among(&self, pids: &[u32]) -> Result<Option<String>, StoreError> {
+    /// When they cannot be read.
+    pub fn agents(&self) -> Result<Vec<NotedAgent>, StoreError> {
         let names = self.names(&[AGENTS])?;
-        let mut noted = names.iter().filter_map(|name| noted_agent(name));
-        let found = noted.find(|(_, it)| {
-            pids.contains(&it.pid) && process::started_at(it.pid) == Some(it.started_at)
-        });
-        Ok(found.map(|(agent, _)| agent.to_owned()))
+        let noted = names.iter().filter_map(|name| noted(name));
+        let noted = noted.filter(|(_, of)| *of == boot());
+        Ok(noted.map(|(it, _)| it).collect())
     }
 }
 
-/// The agent in the name of a file that notes its process.
-fn noted_agent(name: &str) -> Option<(&str, AgentProcess)> {
-    let (rest, started_at) = name.rsplit_once('-')?;
-    let (agent, pid) = rest.rsplit_once('-')?;
-    let (pid, started_at) = (pid.parse().ok()?, started_at.parse().ok()?);
-    Some((agent, AgentProcess { pid, started_at }))
+fn lives(process: AgentProcess) -> bool {
+    process::started_at(process.pid) == Some(process.started_at)
+}
+
+/// Times count from the start of the machine, where the system names that.
+fn boot() -> String {
+    let boot = namespaces::own().map(|own| own.boot.replace('-', ""));
+    boot.unwrap_or_default()
+}
+
+/// The agent in the name of a file that notes its process, and the start of the machine since when that was.
+fn noted(name: &str) -> Option<(NotedAgent, &str)> {
+    let mut words = name.rsplitn(5, '-');
+    let boot = words.next()?;
+    let since = words.next()?.parse().ok()?;
+    let started_at = words.next()?.parse().ok()?;
+    let pid = words.next()?.parse().ok()?;
+    let noted = NotedAgent {
+        agent: words.next()?.to_owned(),
+        process: AgentProcess { pid, started_at },
+        since,
+    };
+    Some((noted, boot))
 }
 
 #[cfg(test)]
@@ -53,27 +96,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agents_process_is_known_as_long_as_it_is_that_process() {
+    fn an_agents_process_is_known_until_the_machine_starts_anew() {
         let (_base, store) = Store::temporary();
-        let own = std::process::id();
-        assert_eq!(store.agent_among(&[own]).unwrap(), None);
-        let started_at = process::started_at(own).unwrap();
-        let note = |agent, pid, started_at| {
-            let process = AgentProcess { pid, started_at };
-            store.note_agent(agent, process).unwrap();
+        assert_eq!(store.agents().unwrap(), []);
+        let pid = std::process::id();
+        let started_at = process::started_at(pid).unwrap();
+        let own = AgentProcess { pid, started_at };
+        let ended = AgentProcess {
+            pid,
+            started_at: started_at + 1,
         };
-        note("codex", own, started_at + 1);
-        assert_eq!(
-            store.agent_among(&[own]).unwrap(),
-            None,
-            "it was given again"
-        );
-        note("an-agent", own, started_at);
-        let found = store.agent_among(&[1, own]).unwrap();
-        assert_eq!(found.as_deref(), Some("an-agent"));
-        assert_eq!(store.agent_among(&[1]).unwrap(), None);
-        let names = store.names(&[AGENTS]).unwrap();
-        let noted = names.iter().filter(|it| noted_agent(it).is_some());
-        assert_eq!(noted.count(), 1, "no other is left");
+        store.note_agent("codex", ended, 4).unwrap();
+        let folder = store.create(&[AGENTS]).unwrap();
+        let earlier = format!("codex-{pid}-{started_at}-2-{}", "0".repeat(32));
+        folder.write(&earlier, b"").unwrap();
+        store.note_agent("an-agent", own, 7).unwrap();
+        let noted = |agent: &str, process, since| NotedAgent {
+            agent: agent.to_owned(),
+            process,
+            since,
+        };
+        let mut found = store.agents().unwrap();
+        found.sort_by_key(|it| it.since);
+        assert_eq!(found, [noted("codex", ended, 4), noted("an-agent", own, 7)]);
+        let names = folder.names().unwrap();
+        assert!(!names.contains(&earlier), "{names:?}");
+    }
+
+    #[test]
+    fn of_those_that_have_ended_the_first_stay() {
+        let (_base, store) = Store::temporary();
+        let note = |since| {
+            let process = AgentProcess {
+                pid: std::process::id(),
+                started_at: u64::MAX - since,
+            };
+            store.note_agent("codex", process, since).unwrap();
+        };
+        (0..MAX_ENDED as u64 + 3).for_each(note);
+        let found = store.agents().unwrap();
+        let first = found.iter().map(|it| it.since).min();
+        assert_eq!((found.len(), first), (MAX_ENDED + 1, Some(0)));
     }
 }

@@ -201,16 +201,20 @@ async fn context_asker(
 async fn hook(
     companion: Commands,
     hook: Hook,
-    _: Arc<Caller>,
+    caller: Arc<Caller>,
 ) -> Result<Option<AgentOfHook>, Refused> {
-    companion.note_hooked(hook.agent, hook.process);
+    companion.hooked(hook.agent, caller.asker()).await;
     companion
         .ask("hook", move |it, answer| drop(answer.send(it.hook(&hook))))
         .await
 }
 
-async fn work(companion: Commands, work: Work, _: Arc<Caller>) -> Result<Option<String>, Refused> {
-    companion.note_hooked(work.agent, work.process);
+async fn work(
+    companion: Commands,
+    work: Work,
+    caller: Arc<Caller>,
+) -> Result<Option<String>, Refused> {
+    companion.hooked(work.agent, caller.asker()).await;
     companion
         .ask("work", move |it, answer| it.worked(work, answer))
         .await

@@ -17,7 +17,7 @@ use crate::commands::Commands;
 use crate::door;
 use crate::event::ViewWay;
 use crate::places::{Place, Places};
-use crate::speaker::Speaker;
+use crate::who::Asker;
 
 /// Listens. Waits for the disk.
 ///
@@ -44,7 +44,7 @@ pub(crate) fn open_own(
 
 /// The handle of the companion's own front end. What is said there takes a way as through a connection, by a thread of its own:
 /// whether the person speaks takes time to find out.
-pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, speaker: Speaker) -> Handle {
+pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, asker: Asker) -> Handle {
     let (say, said) = unbounded();
     let serve = move || {
         let places = Arc::default();
@@ -53,7 +53,7 @@ pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, speaker: S
             port,
             places,
         };
-        let mut visit = Visit::new(&own, Caller::view(way.id, speaker));
+        let mut visit = Visit::new(&own, Caller::own_view(way.id, asker));
         for said in said {
             match said {
                 Said::Tell(tell) => way.tell(tell),

@@ -33,7 +33,7 @@ use crate::door::{self, Host};
 use crate::event::ViewWay;
 use crate::places::{self, Places};
 use crate::runtime::Runtime;
-use crate::speaker::Speaker;
+use crate::who::Who;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
 
@@ -73,6 +73,7 @@ struct Shared {
     state: Mutex<State>,
     changed: Condvar,
     places: Arc<Places>,
+    who: Who,
 }
 
 impl fmt::Debug for Shared {
@@ -392,7 +393,8 @@ impl Shared {
             true => self.lock().runtime(),
             false => Err(StartError::Refused(NO_ROOM.to_owned())),
         };
-        let started = runtime.and_then(|it| Companion::open(options.clone(), editor, false, it));
+        let started =
+            runtime.and_then(|it| Companion::open(options.clone(), editor, false, &self.who, it));
         let mut state = self.lock();
         let result = match started {
             Ok(companion) => {
@@ -431,19 +433,6 @@ impl Shared {
             .chain(views)
             .chain(started)
             .collect()
-    }
-
-    /// Returns true if an agent has started whoever speaks here, as far as any companion knows, or as its variables say: there may
-    /// be no companion yet. Waits for the system.
-    fn agent_behind(&self, speaker: &Speaker) -> bool {
-        if !speaker.commanding.is_empty() {
-            return true;
-        }
-        // Not under the lock, which whoever comes or goes waits for.
-        let companions = self.companions();
-        companions
-            .iter()
-            .any(|it| it.agent_behind(speaker).is_some())
     }
 
     /// A front end has other roots.

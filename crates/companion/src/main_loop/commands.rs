@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_discovery::{CompanionState, ViewState};
+use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
-use pillion_protocol::{AgentProcess, Dialect};
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::ask::{
@@ -99,11 +99,6 @@ impl MainLoop {
             self.recording.came_of(id, outcome);
         }
         self.views.send_lost(None, lost);
-    }
-
-    /// This is an agent's process, as its hook says.
-    pub(crate) fn note_agent(&mut self, agent: Dialect, process: AgentProcess) {
-        self.recording.note_agent(agent.name(), process);
     }
 
     /// The context that agents are shown, if a root holds this folder: with the number of components of the deepest such root.

@@ -74,7 +74,6 @@ impl MainLoop {
             }
             Tell::Editor(pid) => {
                 self.views.change(view, |options| options.editor_pid = pid);
-                self.origins.set(self.views.options());
                 self.publish_seats();
             }
             Tell::Leave => self.left(view, now),
@@ -275,7 +274,6 @@ impl MainLoop {
 
     fn views_changed(&mut self, now: Instant) {
         self.sessions.set_shows_diffs(self.views.shows_diffs());
-        self.origins.set(self.views.options());
         self.publish_seats();
         if let Some(ide) = self.views.ide() {
             self.discovery.order(Order::SetIde(ide.clone()));

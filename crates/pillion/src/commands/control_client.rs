@@ -5,12 +5,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
-use pillion_changes::Store;
+use pillion_companion::who::ThisProcess;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
-use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_system::process;
 use pillion_view::ask::{Ask, Judged, Refused, Speak};
 use pillion_view::changes::Hearing;
 use pillion_view::{Client, ClientError, Connected};
@@ -60,41 +58,36 @@ pub fn connect(environment: &Environment, chosen: &Companion) -> anyhow::Result<
     client.connect().map_err(failure)
 }
 
-/// Refuses a command that an agent has started which is connected to any companion here, or has called a hook: it does not
-/// speak for the person. A companion that the command does not find, because its environment is another one, has noted its
-/// agents' processes in the store.
+/// Refuses a command that is not the person's, as every companion here has it, and what companions before have noted: the command
+/// may not find those that run, because its environment is another one.
 ///
 /// # Errors
-/// [`Kind::Refused`] when an agent started it.
+/// [`Kind::Refused`] when an agent started it, or nothing shows that the person did.
 pub fn speak_for_the_person() -> anyhow::Result<()> {
     let environment = Environment::current();
-    let running = Running::answering(&environment);
-    let clients: Vec<_> = running.states().filter_map(Client::new).collect();
-    let commanding = environment.commanding_agents();
-    if clients.is_empty()
-        && let Some(agent) = commanding.first()
+    let this = ThisProcess::look(&environment);
+    let mut judged = this.is_no_known_agents();
+    let mut is_heard = false;
+    for client in Running::answering(&environment)
+        .states()
+        .filter_map(Client::new)
     {
-        let agent = agent.display_name().to_owned();
-        return Err(by_agent(agent));
-    }
-    let own = process::chain(std::process::id());
-    let own: Vec<_> = own.iter().map(|it| it.pid).collect();
-    // What cannot be read says nothing of anybody.
-    let noted = Store::of(&environment).and_then(|store| store.agent_among(&own));
-    if let Some(agent) = noted.ok().flatten() {
-        let known = Dialect::from_name(&agent).map(|it| it.display_name().to_owned());
-        let agent = known.unwrap_or(agent);
-        return Err(by_agent(agent));
-    }
-    for client in clients {
-        let client = client.commanded_by(commanding.clone());
+        let client = client.commanded_by(environment.commanding_agents());
         match client.ask(Speak) {
-            // One that has ended knows no agent.
-            Ok(()) | Err(ClientError::Unreachable { .. }) => {}
+            Ok(()) => is_heard = true,
+            // One that has ended knows nobody.
+            Err(ClientError::Unreachable { .. }) => {}
             Err(error) => return Err(failure(error)),
         }
     }
-    Ok(())
+    // A companion knows the person's views, and more of agents.
+    if !is_heard {
+        judged = judged.and_then(|()| this.is_the_persons());
+    }
+    judged.map_err(|by| {
+        let in_view = false;
+        refusal(&Refused::NotThePerson { by, in_view }).into()
+    })
 }
 
 /// Tells every companion that changes were judged, so that it counts anew, and the agent hears of it. Returns how much
@@ -170,11 +163,6 @@ pub fn failure(error: ClientError) -> anyhow::Error {
     }
 }
 
-fn by_agent(agent: String) -> anyhow::Error {
-    let in_view = false;
-    refusal(&Refused::ByAgent { agent, in_view }).into()
-}
-
 /// The failure, with the user's next step: look at what is there now, or name it.
 fn refusal(refused: &Refused) -> Failure {
     let failure = Failure::new(Kind::Refused, refused.to_string());
@@ -186,9 +174,7 @@ fn refusal(refused: &Refused) -> Failure {
         Refused::FileChanged { id, revision } => failure.hint(format!(
             "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{revision} --despite-change` accepts it."
         )),
-        Refused::ByAgent { agent, .. } => failure.hint(format!(
-            "Decide in the view, or in a terminal that {agent} has not started."
-        )),
+        Refused::NotThePerson { by, .. } => failure.hint(by.hint()),
         Refused::Failed { .. } => failure,
     }
 }

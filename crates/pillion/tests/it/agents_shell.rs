@@ -423,6 +423,7 @@ fn a_view_that_an_agent_started_decides_nothing() {
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_tmux_that_an_agent_started_is_the_agents_and_the_persons_is_the_persons() {
+    let tmux = Tmux::start();
     let mut world = World::new("after\n");
     // Its server is no other one of this machine: it is ended here.
     let agents = "tmux -L agents -f /dev/null new-session -d sleep 600
@@ -432,7 +433,6 @@ fn a_tmux_that_an_agent_started_is_the_agents_and_the_persons_is_the_persons() {
     let refused = world.shell(&[("GEMINI_CLI", "1")], agents).expect(1);
     assert!(refused.stdout.contains(REFUSED), "{}", refused.stdout);
     world.expect_pending();
-    let tmux = Tmux::start();
     let home = &world.sandbox.home;
     let command = [env!("CARGO_BIN_EXE_pillion"), "accept", "1.1"].map(OsStr::new);
     let pane = tmux.spawn(

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, state};
@@ -13,6 +13,32 @@ use serde_json::Value;
 
 pub struct Sandbox {
     pub home: Home,
+    person: Person,
+}
+
+/// A shell of the person's, which is there before any agent that a test plays. No process of the test is above it. It runs
+/// lines as long as this lives.
+struct Person(ChildStdin);
+
+impl Person {
+    fn new(home: &Home) -> Self {
+        const LOOP: &str = "exec 3<&0; while read -r line; do eval \"$line\"; done <&3 &";
+        let mut shell = Command::new("/bin/sh");
+        let mut shell = shell
+            .args(["-c", LOOP])
+            .env_clear()
+            .envs(home.env().iter())
+            .current_dir(home.workspace())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Waiting would close it.
+        let stdin = shell.stdin.take().unwrap();
+        assert!(shell.wait().unwrap().success());
+        Self(stdin)
+    }
 }
 
 /// The output of a command, and how it ended.
@@ -31,7 +57,12 @@ pub struct Serve {
 
 impl Sandbox {
     pub fn new() -> Self {
-        Self { home: Home::new() }
+        Self::in_home(Home::new())
+    }
+
+    pub fn in_home(home: Home) -> Self {
+        let person = Person::new(&home);
+        Self { home, person }
     }
 
     /// The command, in the workspace unless the test says otherwise.
@@ -68,17 +99,15 @@ impl Sandbox {
         let folder = self.home.root().join("person");
         std::fs::create_dir_all(&folder).unwrap();
         let [code, out, err] = ["code", "out", "err"].map(|name| folder.join(name));
-        let script = "{ \"$@\" >\"$OUT\" 2>\"$ERR\"; echo $? >\"$CODE.new\"; mv \"$CODE.new\" \"$CODE\"; } &";
-        let mut shell = Command::new("/bin/sh");
-        shell
-            .args(["-c", script, "sh", env!("CARGO_BIN_EXE_pillion")])
-            .args(args)
-            .env_clear()
-            .envs(self.home.env().iter())
-            .envs([("CODE", &code), ("OUT", &out), ("ERR", &err)])
-            .current_dir(self.home.workspace())
-            .stdin(Stdio::null());
-        assert!(shell.status().unwrap().success());
+        let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+        let words: Vec<_> = args.iter().map(|word| quoted(word)).collect();
+        let [at, to_out, to_err] = [&code, &out, &err].map(|path| quoted(path.to_str().unwrap()));
+        let line = format!(
+            "'{}' {} </dev/null >{to_out} 2>{to_err} 3<&-; echo $? >{at}.new; mv {at}.new {at}",
+            env!("CARGO_BIN_EXE_pillion"),
+            words.join(" "),
+        );
+        writeln!(&self.person.0, "{line}").unwrap();
         let started = Instant::now();
         let read = |path: &Path| std::fs::read_to_string(path);
         let ended = loop {

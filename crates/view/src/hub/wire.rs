@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
-use pillion_protocol::Dialect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -132,9 +131,9 @@ impl Attach {
         self
     }
 
-    /// The agents whose variables are in the front end's environment.
-    pub fn commanding_agents(&self) -> Vec<Dialect> {
-        self.options.environment.commanding_agents()
+    /// What the front end is, and its environment.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 }
 

@@ -4,19 +4,18 @@ use std::sync::{Arc, Mutex, Weak};
 
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
-use pillion_protocol::Dialect;
-use pillion_system::{lock, peer, spawn};
+use pillion_protocol::Stranger;
+use pillion_system::{lock, peer};
 use pillion_view::Tell;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
 
 use super::{Attached, Shared, Unattached};
-use crate::commands::Commands;
 use crate::door::{Caller, Visit};
 use crate::event::ViewWay;
 use crate::hub::workspaces::ViewId;
 use crate::places::{Place, Purpose};
-use crate::speaker::Speaker;
+use crate::who::{Asker, SeatedView, Who};
 
 /// Serves a front end that attaches, until its connection ends.
 pub(super) fn serve(
@@ -31,13 +30,14 @@ pub(super) fn serve(
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    let speaker = Speaker {
-        pid: peer,
-        commanding: attach.commanding_agents(),
-        says_decided: false,
-        is_view: true,
-    };
-    let is_agents = shared.agent_behind(&speaker);
+    let options = attach.options();
+    let who = shared.who.at(&options.environment);
+    let says = options.environment.commanding_agents();
+    let has_variables = !says.is_empty();
+    let asker = Asker::new(peer, Some(attach.process()), says).with_editor(options.editor_pid);
+    let own_seat = Arc::new(who.seat(asker.clone()));
+    // There may be no other view yet that has the same variables.
+    let is_agents = has_variables || own_seat.judge().is_err();
     let attached = match place.takes(Purpose::View, || is_agents) {
         Err(reason) => Err(full(reason)),
         // The first view configures the companion.
@@ -65,10 +65,10 @@ pub(super) fn serve(
     lines.wait_for_ever();
     let end = match attached {
         Some(attached) => {
-            let origin = Origin::of(&attached, speaker.clone());
+            let origin = Origin::of(&attached, who, Arc::clone(&own_seat));
             let mut inbox = Inbox {
                 shared,
-                visit: Visit::new(&**shared, Caller::view(attached.way.id, speaker)),
+                visit: Visit::new(&**shared, Caller::view(attached.way.id, asker, own_seat)),
                 view,
                 attached,
                 origin,
@@ -108,64 +108,58 @@ impl Drop for Seat<'_> {
     }
 }
 
-/// The agent behind a front end. Finding it reads what all processes have open, which takes a tenth of a second: that is
-/// done beside the connection, whenever more or less is known of agents, and until then what was found before counts.
-#[derive(Clone)]
+/// Whose a front end is: judged once, before it is heard, and anew whenever more or less is known of agents.
 struct Origin {
     way: ViewWay,
-    commands: Commands,
-    speaker: Speaker,
-    found: Arc<Mutex<Found>>,
+    who: Who,
+    seat: Arc<SeatedView>,
+    found: Mutex<Found>,
 }
 
 #[derive(Debug, Default)]
 struct Found {
-    agent: Option<Dialect>,
-    /// What was known of agents when it was last looked for.
-    known: (u64, u64),
+    stranger: Option<Stranger>,
+    /// What was known of agents then.
+    version: Option<u64>,
 }
 
 impl Origin {
-    /// Finds it once, before the front end is heard.
-    fn of(attached: &Attached, speaker: Speaker) -> Self {
+    fn of(attached: &Attached, who: Who, seat: Arc<SeatedView>) -> Self {
         let origin = Self {
             way: attached.way.clone(),
-            commands: attached.commands.clone(),
-            speaker,
-            found: Arc::default(),
+            who,
+            seat,
+            found: Mutex::default(),
         };
-        let known = origin.commands.known_agents();
-        lock(&origin.found).known = known;
-        origin.find(known);
+        origin.stranger();
         origin
     }
 
-    /// Returns the agent, as far as it is known yet.
-    fn agent(&self) -> Option<Dialect> {
+    /// Returns who is behind it if that is not the person.
+    fn stranger(&self) -> Option<Stranger> {
+        let version = self.who.version();
         let mut found = lock(&self.found);
-        let known = self.commands.known_agents();
-        if found.known != known {
-            let own = self.clone();
-            // Otherwise the next message has it looked for.
-            if spawn("origin of a view", move || own.find(known)).is_ok() {
-                found.known = known;
-            }
+        if found.version != Some(version) {
+            found.version = Some(version);
+            self.judge(&mut found);
         }
-        found.agent
+        found.stranger
     }
 
-    /// Looks for it, and tells the companion if it is another one than before. `known` is what is known of agents now: a search
-    /// that began later has the last word.
-    fn find(&self, known: (u64, u64)) {
-        let agent = self.commands.agent_behind(&self.speaker);
-        let mut found = lock(&self.found);
-        if found.known != known {
-            return;
+    /// Judges one again that nobody is known to have opened: a person may have come to its window meanwhile.
+    fn look_again(&self) {
+        if self.stranger() == Some(Stranger::Unknown) {
+            self.judge(&mut lock(&self.found));
         }
-        if found.agent.is_some() != agent.is_some() {
-            self.way.is_of_agent(agent.is_some());
+    }
+
+    /// Judges, and tells the companion if it is otherwise than before.
+    fn judge(&self, found: &mut Found) {
+        let stranger = self.seat.judge().err();
+        if found.stranger.is_some() != stranger.is_some() {
+            self.way.is_of_agent(stranger.is_some());
         }
-        found.agent = agent;
+        found.stranger = stranger;
     }
 }
 
@@ -206,13 +200,14 @@ impl Inbox<'_> {
                 tracing::warn!("a front end came twice");
             }
             FromView::Ask(asked) => {
+                self.origin.look_again();
                 let companion = Some(self.attached.commands.clone());
                 self.visit.asked(asked, companion, &link);
             }
             FromView::Tell(tell) => self.told(tell, link),
             FromView::Answer(answer) => {
                 // It may be the text that a command accepts.
-                self.origin.agent();
+                self.origin.stranger();
                 link.answered(answer);
             }
         }
@@ -221,10 +216,14 @@ impl Inbox<'_> {
     fn told(&self, tell: Tell, link: Arc<Link<FromHub>>) {
         match tell {
             // What an agent's view says is none of the person's words.
-            tell if tell.is_for_person() && self.origin.agent().is_some() => {}
+            tell if tell.is_for_person() && self.origin.stranger().is_some() => {}
             Tell::Roots(roots) => {
                 self.shared.change_roots(self.view, roots.clone());
                 self.attached.way.tell(Tell::Roots(roots));
+            }
+            Tell::Editor(pid) => {
+                self.origin.seat.change_editor(pid);
+                self.attached.way.tell(Tell::Editor(pid));
             }
             Tell::Leave => self.shared.left(self.view, Some(link)),
             tell => self.attached.way.tell(tell),

@@ -1,0 +1,451 @@
+//! The one answer to who is asking: the person, an agent, or nobody who is known. Asked for everything that decides or speaks for
+//! the person, for what a view says, and by commands that do their work without a companion.
+//!
+//! Here is what is known, for all companions of a process: the agents that are connected, were, or have called a hook, with
+//! those that companions before noted in the store, and the views. [`rule`] judges by it, [`lineage`] is what is looked at.
+
+mod lineage;
+mod rule;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use pillion_changes::Store;
+use pillion_changes::store::NotedAgent;
+use pillion_discovery::Environment;
+use pillion_protocol::{AgentProcess, Dialect, Stranger};
+use pillion_system::peer::{self, Connection};
+use pillion_system::{lock, process, spawn};
+
+pub use self::lineage::Lineage;
+use self::rule::{Agent, Known};
+use crate::wire::Wire;
+
+/// The time limit for finding out which process an agent is that has just connected.
+const FOUND_WITHIN: Duration = Duration::from_secs(2);
+
+/// The number of agents that are kept in mind.
+const MAX_AGENTS: usize = 512;
+
+/// All that is known, for one companion. Clones, also those for other companions, share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Who {
+    shared: Arc<Shared>,
+    /// Where agents are noted for companions and commands to come.
+    store: Option<Store>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    found: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    agents: Vec<Agent>,
+    views: BTreeMap<u64, Asker>,
+    last_view: u64,
+    /// The number of agents whose processes are looked for.
+    sought: usize,
+    /// Counts up whenever an agent or a view is known that was not, or a view has left.
+    version: u64,
+    /// What was known of the person's views at a version.
+    known: Option<(u64, Known)>,
+}
+
+/// The one who asks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asker {
+    /// Its process, as the system tells or as it says.
+    pid: Option<u32>,
+    lineage: Lineage,
+    /// The agents whose variables it has, as it says.
+    says: Vec<Dialect>,
+}
+
+impl Asker {
+    /// The other end of a connection: its process is `peer`, as the system tells it, or else `claimed`, as it says.
+    pub(crate) fn new(peer: Option<u32>, claimed: Option<u32>, says: Vec<Dialect>) -> Self {
+        let seen = match peer::TELLS_PROCESSES {
+            true => peer,
+            false => peer.or(claimed),
+        };
+        Self {
+            pid: peer.or(claimed),
+            lineage: seen.map(Lineage::of).unwrap_or_default(),
+            says,
+        }
+    }
+
+    /// This process.
+    pub(crate) fn this_process(environment: &Environment) -> Self {
+        let own = std::process::id();
+        Self {
+            pid: Some(own),
+            lineage: Lineage::of(own),
+            says: environment.commanding_agents(),
+        }
+    }
+
+    /// Its process, as far as it is known.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.pid
+    }
+
+    /// A view, with the editor that it says it belongs to.
+    pub(crate) fn with_editor(mut self, pid: u32) -> Self {
+        self.lineage = self.lineage.below(pid);
+        self
+    }
+
+    fn has_variable(&self, agent: Dialect) -> bool {
+        let mut all = self.lineage.commanding().chain(self.says.iter().copied());
+        all.any(|it| it == agent)
+    }
+
+    fn judge(&self, known: &Known) -> Result<(), Stranger> {
+        rule::judge(&self.lineage, &self.says, known, || self.is_attended(known))
+    }
+
+    fn is_attended(&self, known: &Known) -> bool {
+        let is_persons = |pid| {
+            let other = Lineage::of(pid);
+            rule::judge(&other, &[], known, || other.has_window()).is_ok()
+        };
+        self.lineage.has_window() || self.lineage.attached().into_iter().any(is_persons)
+    }
+}
+
+/// A view that is attached. Dropping it says that it has left.
+#[derive(Debug)]
+pub(crate) struct SeatedView {
+    who: Who,
+    number: u64,
+}
+
+impl SeatedView {
+    /// Its editor is another process now.
+    pub(crate) fn change_editor(&self, pid: u32) {
+        let own = lock(&self.who.shared.state)
+            .views
+            .get(&self.number)
+            .cloned();
+        let Some(asker) = own.map(|own| own.with_editor(pid)) else {
+            return;
+        };
+        let mut state = self.who.lock();
+        state.views.insert(self.number, asker);
+        state.version += 1;
+    }
+
+    /// Whether it is the person's. Waits until all agents that have connected are known, and for the system.
+    pub(crate) fn judge(&self) -> Result<(), Stranger> {
+        self.who.wait_for_sought();
+        let own = self.who.lock().views.get(&self.number).cloned();
+        own.unwrap_or_default().judge(&self.who.known())
+    }
+}
+
+impl Drop for SeatedView {
+    fn drop(&mut self) {
+        let mut state = self.who.lock();
+        state.views.remove(&self.number);
+        state.version += 1;
+    }
+}
+
+/// An agent whose process is looked for: until it is found, nobody is judged. Dropping it gives up.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    who: Who,
+    agent: Dialect,
+    since: u64,
+}
+
+impl Sought {
+    /// Finds the processes at the other end of a connection; if the system tells none, `claimed` is taken for one. Waits for the
+    /// system.
+    pub(crate) fn find(self, wire: Option<&Wire>, claimed: Option<u32>) {
+        let told = wire.and_then(Wire::process);
+        let connection = wire.and_then(Wire::connection);
+        let held = match (told, connection) {
+            (Some(pid), _) => vec![pid],
+            (None, Some(connection)) => holders(connection, claimed),
+            (None, None) => Vec::new(),
+        };
+        let held = match held.is_empty() {
+            true => claimed.into_iter().collect(),
+            false => held,
+        };
+        // 1 is everybody's ancestor here, and what an agent in a container is there.
+        let processes = held.into_iter().filter(|pid| *pid > 1).filter_map(process);
+        self.who.learn(self.agent, processes.collect(), self.since);
+    }
+}
+
+impl Drop for Sought {
+    fn drop(&mut self) {
+        self.who.lock().sought -= 1;
+        self.who.shared.found.notify_all();
+    }
+}
+
+fn holders(connection: Connection, claimed: Option<u32>) -> Vec<u32> {
+    let likely: Vec<_> = claimed.into_iter().collect();
+    peer::holders(&[connection], &likely)
+        .pop()
+        .unwrap_or_default()
+}
+
+fn process(pid: u32) -> Option<AgentProcess> {
+    let started_at = process::started_at(pid)?;
+    Some(AgentProcess { pid, started_at })
+}
+
+fn lives(process: AgentProcess) -> bool {
+    process::started_at(process.pid) == Some(process.started_at)
+}
+
+impl Who {
+    /// The same for a companion with these variables. What companions before it have noted is read beside it.
+    pub(crate) fn at(&self, environment: &Environment) -> Self {
+        let store = Store::of(environment).ok();
+        let own = Self {
+            shared: Arc::clone(&self.shared),
+            store,
+        };
+        // Until it is read, nobody is judged.
+        let sought = own.seek(Dialect::Script);
+        let reading = own.clone();
+        let read = move || {
+            reading.remember(reading.store.iter());
+            drop(sought);
+        };
+        if let Err(error) = spawn("known agents", read) {
+            tracing::warn!(%error, "the agents that were known before are not read");
+        }
+        own
+    }
+
+    fn remember<'a>(&self, stores: impl Iterator<Item = &'a Store>) {
+        for store in stores {
+            let noted = store.agents().unwrap_or_default();
+            let mut state = self.lock();
+            for NotedAgent {
+                agent,
+                process,
+                since,
+            } in noted
+            {
+                let agent = Dialect::from_name(&agent).unwrap_or(Dialect::Script);
+                state.add(agent, process, since, false);
+            }
+        }
+    }
+
+    /// An agent has connected, and its process is looked for. What our own commands propose is no agent's.
+    pub(crate) fn seek(&self, agent: Dialect) -> Sought {
+        self.lock().sought += 1;
+        Sought {
+            who: self.clone(),
+            agent,
+            since: process::now(),
+        }
+    }
+
+    /// An agent has called a hook: it is what stands between the hook and the person's shell, terminal or view.
+    pub(crate) fn hooked(&self, agent: Dialect, hook: &Asker) {
+        let views = self.known().views;
+        let is_persons = |process: &AgentProcess| views.iter().any(|view| view.has(*process));
+        let above = hook.lineage.agent_of_hook();
+        let end = above.iter().position(is_persons).unwrap_or(above.len());
+        self.learn(agent, above[..end].to_vec(), process::now());
+    }
+
+    /// These are an agent's processes.
+    fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>, since: u64) {
+        if agent == Dialect::Script {
+            return;
+        }
+        let views = self.known().views;
+        let is_above = |view: &Lineage| processes.iter().any(|it| view.has(*it));
+        let is_everybodys = !views.is_empty() && views.iter().all(is_above);
+        for process in processes {
+            let is_new = self.lock().add(agent, process, since, is_everybodys);
+            if let (true, false, Some(store)) = (is_new, is_everybodys, &self.store) {
+                let noted = store.note_agent(agent.name(), process, since);
+                if let Err(error) = noted {
+                    tracing::warn!(%error, "an agent's process cannot be noted");
+                }
+            }
+        }
+    }
+
+    /// A view is attached.
+    pub(crate) fn seat(&self, view: Asker) -> SeatedView {
+        let mut state = self.lock();
+        state.last_view += 1;
+        state.version += 1;
+        let number = state.last_view;
+        state.views.insert(number, view);
+        drop(state);
+        SeatedView {
+            who: self.clone(),
+            number,
+        }
+    }
+
+    /// Returns a number that is another one once a view may be judged otherwise.
+    pub(crate) fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    /// Whether the person is the one who asks. Waits until all agents that have connected are known, and for the system.
+    pub(crate) fn judge(&self, asker: &Asker) -> Result<(), Stranger> {
+        self.wait_for_sought();
+        asker.judge(&self.known())
+    }
+
+    /// Waits until all agents that have connected are known.
+    fn wait_for_sought(&self) {
+        let state = self.lock();
+        let is_sought = |state: &mut State| state.sought > 0;
+        let found = &self.shared.found;
+        drop(found.wait_timeout_while(state, FOUND_WITHIN, is_sought));
+    }
+
+    /// Everything that is known. Looks at processes.
+    fn known(&self) -> Known {
+        let state = self.lock();
+        let version = state.version;
+        let cached = state.known.clone().filter(|(at, _)| *at == version);
+        let (agents, views) = (state.agents.clone(), state.views.clone());
+        drop(state);
+        let mut known = match cached {
+            Some((_, known)) => known,
+            None => with_views(agents, views.into_values().collect()),
+        };
+        self.lock().known = Some((version, known.clone()));
+        known.first_running = first_running(&known.agents);
+        known
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.shared.state)
+    }
+}
+
+/// The time since when the first agent is known of those that run.
+fn first_running(agents: &[Agent]) -> Option<u64> {
+    let running = agents.iter().filter(|it| lives(it.process));
+    running.map(|it| it.since).min()
+}
+
+/// What is known with these views: those are the person's that need no other for that, and those that belong to them.
+fn with_views(agents: Vec<Agent>, views: Vec<Asker>) -> Known {
+    let all_have = |agent: &Dialect| views.iter().all(|it| it.has_variable(*agent));
+    let inherited = Dialect::ALL.into_iter().filter(all_have);
+    let mut known = Known {
+        first_running: first_running(&agents),
+        agents,
+        views: Vec::new(),
+        inherited: match views.is_empty() {
+            true => Vec::new(),
+            false => inherited.collect(),
+        },
+    };
+    for _ in 0..2 {
+        let persons = views.iter().filter(|view| view.judge(&known).is_ok());
+        known.views = persons.map(|view| view.lineage.clone()).collect();
+    }
+    known
+}
+
+impl State {
+    /// Adds an agent, and returns true if it was not known.
+    fn add(
+        &mut self,
+        agent: Dialect,
+        process: AgentProcess,
+        since: u64,
+        is_everybodys: bool,
+    ) -> bool {
+        let is_known = self.agents.iter().any(|it| it.process == process);
+        if is_known || (self.agents.len() >= MAX_AGENTS && !self.make_room()) {
+            return false;
+        }
+        self.version += 1;
+        self.agents.push(Agent {
+            agent,
+            process,
+            since,
+            is_everybodys,
+        });
+        true
+    }
+
+    /// Forgets one that has ended: not the first, by which the age of everything is told.
+    fn make_room(&mut self) -> bool {
+        let first = self.agents.iter().map(|it| it.since).min();
+        let is_over = |it: &Agent| Some(it.since) != first && !lives(it.process);
+        let found = self.agents.iter().position(is_over);
+        found.map(|at| self.agents.remove(at)).is_some()
+    }
+}
+
+/// The process that runs this command, as far as the store and the system tell: for commands that need no companion.
+#[derive(Debug)]
+pub struct ThisProcess {
+    asker: Asker,
+    known: Known,
+}
+
+impl ThisProcess {
+    /// Looks at it, and at what companions have noted of agents.
+    pub fn look(environment: &Environment) -> Self {
+        let asker = Asker::this_process(environment);
+        let who = Who::default();
+        who.remember(stores(environment, &asker.lineage).iter());
+        Self {
+            asker,
+            known: who.known(),
+        }
+    }
+
+    /// Whether no agent that was noted is above it.
+    ///
+    /// # Errors
+    /// When one is.
+    pub fn is_no_known_agents(&self) -> Result<(), Stranger> {
+        let above = self.known.agent_above(&self.asker.lineage);
+        above.map_or(Ok(()), |agent| Err(Stranger::Agent(agent)))
+    }
+
+    /// Whether it is the person's. No view is known.
+    ///
+    /// # Errors
+    /// When an agent has started it, or nothing shows that the person has.
+    pub fn is_the_persons(&self) -> Result<(), Stranger> {
+        self.asker.judge(&self.known)
+    }
+}
+
+/// The stores in which agents may be noted: by the variables of this process and of those above it, and in the
+/// account's home. Whoever hides one store has not hidden the others.
+fn stores(environment: &Environment, lineage: &Lineage) -> Vec<Store> {
+    let account = process::account_home().map(|home| Environment::from_pairs([("HOME", home)]));
+    let own = [environment.clone()].into_iter().chain(account);
+    let all = own.chain(lineage.environments());
+    let mut stores: Vec<Store> = Vec::new();
+    for store in all.filter_map(|it| Store::of(&it).ok()) {
+        if stores.iter().all(|it| it.path() != store.path()) {
+            stores.push(store);
+        }
+    }
+    stores
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! A process and all above it, as they were when they were looked at: what the rule needs of them.
+
+use std::ffi::OsString;
+
+use pillion_discovery::Environment;
+use pillion_protocol::{AgentProcess, Dialect};
+use pillion_system::lineage::{self, Kin};
+use pillion_system::{attended, process};
+
+/// A process in a lineage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Member {
+    kin: Kin,
+    /// The agents whose variables it was started with.
+    commanding: Vec<Dialect>,
+}
+
+/// A process, itself first, and all above it. Empty if it had ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lineage {
+    members: Vec<Member>,
+    /// The number of those whose parent is one that it was started by. Those that follow adopt what others leave behind.
+    own: usize,
+}
+
+impl Lineage {
+    /// Looks at a process.
+    pub fn of(pid: u32) -> Self {
+        let variables = |kin: &Kin| lineage::variables(kin.process.pid);
+        let commanding = |kin: &Kin| environment(variables(kin)).commanding_agents();
+        Self::from(lineage::lineage(pid), commanding)
+    }
+
+    fn from(found: Vec<Kin>, commanding: impl Fn(&Kin) -> Vec<Dialect>) -> Self {
+        let own = found.iter().position(Kin::adopts).unwrap_or(found.len());
+        let member = |kin| Member {
+            commanding: commanding(&kin),
+            kin,
+        };
+        Self {
+            members: found.into_iter().map(member).collect(),
+            own,
+        }
+    }
+
+    /// The same as a child of this process, if both are in one session: a shell between them has ended.
+    pub(super) fn below(mut self, parent: u32) -> Self {
+        let session = |it: &Self| it.members.first().and_then(|it| it.kin.session);
+        let is_above = self.pids().any(|pid| pid == parent);
+        let above = match is_above {
+            true => Self::default(),
+            false => Self::of(parent),
+        };
+        if session(&above).is_some() && session(&above) == session(&self) {
+            self.members.truncate(self.own);
+            self.own += above.own;
+            self.members.extend(above.members);
+        }
+        self
+    }
+
+    /// Its processes, as far up as it is known whose children they are.
+    fn own(&self) -> impl Iterator<Item = &Kin> {
+        self.members.iter().take(self.own).map(|it| &it.kin)
+    }
+
+    fn pids(&self) -> impl Iterator<Item = u32> {
+        self.own().map(|it| it.process.pid)
+    }
+
+    /// Returns true if a process is among them.
+    pub(super) fn has(&self, process: AgentProcess) -> bool {
+        self.members.iter().any(|it| identity(&it.kin) == process)
+    }
+
+    /// Returns true if it and another have one process in common that is above both, or is one of them.
+    pub(super) fn shares(&self, other: &Self) -> bool {
+        let is_theirs = |kin: &Kin| other.own().any(|it| identity(it) == identity(kin));
+        self.own().any(is_theirs)
+    }
+
+    /// The agents whose variables one of them was started with, the nearest first.
+    pub(super) fn commanding(&self) -> impl Iterator<Item = Dialect> {
+        let members = self.members.iter();
+        members.flat_map(|it| it.commanding.iter().copied())
+    }
+
+    /// The uppermost of which it is known whose child it is.
+    pub(super) fn top(&self) -> Option<&Kin> {
+        self.own().last()
+    }
+
+    /// Returns true if what this user's programs do cannot put a process there: another user's is at its top, or none that is
+    /// seen from here.
+    pub(super) fn is_elsewheres(&self) -> bool {
+        self.top().is_some_and(|top| {
+            let is_ours = top.uid.is_none_or(|uid| uid == process::own_uid());
+            let parent = top.process.parent;
+            let is_hidden = parent > 1 && self.members.len() == self.own;
+            !is_ours
+                || parent == 0
+                || (is_hidden && process::ask(parent) == process::Answer::NotOurs)
+        })
+    }
+
+    /// Returns true if one of them began the session of a terminal, or is a shell that a login has started.
+    pub(super) fn is_typed(&self) -> bool {
+        self.own()
+            .any(|it| it.leads_terminal() || it.is_login_shell())
+    }
+
+    /// Returns true if the system tells enough of it that what is missing says something.
+    pub(super) fn is_told(&self) -> bool {
+        self.members.iter().all(|it| it.kin.session.is_some())
+    }
+
+    /// Returns true if this process has started it: the companion does so because the person wants it.
+    pub(super) fn is_below_this_process(&self) -> bool {
+        self.pids().skip(1).any(|pid| pid == std::process::id())
+    }
+
+    /// Returns true if one of them has a window.
+    pub(super) fn has_window(&self) -> bool {
+        attended::has_display(&self.pids().collect::<Vec<_>>())
+    }
+
+    /// The processes that are attached to one of them, from terminals of their own.
+    pub(super) fn attached(&self) -> Vec<u32> {
+        attended::attached(&self.pids().collect::<Vec<_>>())
+    }
+
+    /// The variables that each of them was started with.
+    pub(super) fn environments(&self) -> impl Iterator<Item = Environment> {
+        self.members
+            .iter()
+            .map(|it| environment(lineage::variables(it.kin.process.pid)))
+    }
+
+    /// Those above a hook that are the agent which has called it.
+    pub(super) fn agent_of_hook(&self) -> Vec<AgentProcess> {
+        let above: Vec<_> = self.own().skip(1).cloned().collect();
+        let program = lineage::of_one_program(&above);
+        program.iter().map(identity).collect()
+    }
+}
+
+fn identity(kin: &Kin) -> AgentProcess {
+    AgentProcess {
+        pid: kin.process.pid,
+        started_at: kin.started_at,
+    }
+}
+
+fn environment(variables: Vec<(OsString, OsString)>) -> Environment {
+    let pairs = variables.into_iter();
+    let pairs = pairs.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    Environment::from_pairs(pairs)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use pillion_system::process::Process;
+
+    use super::*;
+
+    /// A process of this user in a session without a terminal.
+    pub(in crate::who) fn kin(pid: u32, parent: u32, started_at: u64, command: &str) -> Kin {
+        Kin {
+            process: Process {
+                pid,
+                parent,
+                command: command.to_owned(),
+            },
+            started_at,
+            uid: Some(process::own_uid()),
+            session: Some(1),
+            terminal: None,
+        }
+    }
+
+    pub(in crate::who) fn lineage(found: &[Kin], commanding: &[(u32, Dialect)]) -> Lineage {
+        Lineage::from(found.to_vec(), |kin| {
+            let of_it = commanding.iter().filter(|(pid, _)| *pid == kin.process.pid);
+            of_it.map(|(_, agent)| *agent).collect()
+        })
+    }
+}

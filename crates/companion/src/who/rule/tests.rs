@@ -1,0 +1,211 @@
+use pillion_system::lineage::Kin;
+use pillion_system::process;
+
+use super::*;
+use crate::who::lineage::tests::{kin, lineage};
+
+const GEMINI: Dialect = Dialect::GeminiCli;
+const CLAUDE: Dialect = Dialect::ClaudeCode;
+
+/// When the agents of these tests were known first.
+const KNOWN: u64 = 1000;
+
+fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
+    Agent {
+        agent,
+        process: AgentProcess { pid, started_at },
+        since: KNOWN,
+        is_everybodys: false,
+    }
+}
+
+fn known(agents: &[Agent]) -> Known {
+    Known {
+        agents: agents.to_vec(),
+        first_running: Some(KNOWN),
+        ..Known::default()
+    }
+}
+
+/// Gemini CLI is process 20, below a person's terminal that is older than it.
+fn gemini() -> [Kin; 3] {
+    [
+        kin(20, 10, 500, "node gemini"),
+        leader(kin(10, 9, 400, "bash")),
+        kin(9, 1, 300, "xterm"),
+    ]
+}
+
+fn leader(mut kin: Kin) -> Kin {
+    kin.session = Some(kin.process.pid);
+    kin.terminal = Some(7);
+    kin
+}
+
+fn others(mut kin: Kin) -> Kin {
+    kin.uid = Some(process::own_uid() + 1);
+    kin
+}
+
+fn of(found: &[Kin], known: &Known) -> Result<(), Stranger> {
+    judge(&lineage(found, &[]), &[], known, || false)
+}
+
+#[test]
+fn a_process_below_an_agent_speaks_for_it_however_many_are_between() {
+    let known = known(&[agent(GEMINI, 20, 500), agent(CLAUDE, 30, 500)]);
+    let below = |above: &[Kin]| {
+        let between = [
+            kin(42, 41, 1200, "pillion keep"),
+            kin(41, 20, 1100, "timeout"),
+        ];
+        of(&[&between, above].concat(), &known)
+    };
+    assert_eq!(below(&gemini()), Err(Stranger::Agent(GEMINI)));
+    assert_eq!(
+        of(&gemini(), &known),
+        Err(Stranger::Agent(GEMINI)),
+        "itself"
+    );
+    // Beside it in the same terminal is the person.
+    let [_, shell, terminal] = gemini();
+    let command = kin(43, 10, 1200, "pillion keep");
+    assert_eq!(
+        of(&[command.clone(), shell.clone(), terminal.clone()], &known),
+        Ok(())
+    );
+    let again = kin(20, 10, 900, "pillion keep");
+    assert_eq!(
+        of(&[again, shell, terminal], &known),
+        Ok(()),
+        "its number was given again"
+    );
+    assert_eq!(of(&[], &known), Err(Stranger::Unknown), "it is gone");
+}
+
+#[test]
+fn an_agents_variable_in_any_process_above_is_the_agents_unless_all_views_have_it() {
+    let found = [kin(43, 42, 1200, "pillion keep"), kin(42, 1, 1100, "sh")];
+    let mut known = known(&[]);
+    let asker = lineage(&found, &[(42, CLAUDE)]);
+    let judge = |says: &[Dialect], known: &Known| judge(&asker, says, known, || false);
+    assert_eq!(judge(&[], &known), Err(Stranger::Agent(CLAUDE)));
+    known.inherited = vec![CLAUDE];
+    assert_eq!(judge(&[], &known), Ok(()));
+    assert_eq!(
+        judge(&[GEMINI], &known),
+        Err(Stranger::Agent(GEMINI)),
+        "as it says"
+    );
+}
+
+#[test]
+fn an_orphan_needs_evidence_that_an_agent_cannot_make() {
+    let known = known(&[agent(GEMINI, 20, 500)]);
+    let orphan = |top: Kin| of(&[kin(50, 49, 1300, "pillion keep"), top], &known);
+    let young = kin(49, 1, 1200, "sh");
+    assert_eq!(orphan(young.clone()), Err(Stranger::Unknown));
+    assert_eq!(
+        orphan(kin(49, 1, 900, "sh")),
+        Ok(()),
+        "older than all agents are known"
+    );
+    // `exec -a -bash`, `script`, a double fork with a terminal of its own.
+    let forged = [kin(49, 1, 1200, "-bash"), leader(young.clone())];
+    for top in forged {
+        assert_eq!(orphan(top), Err(Stranger::Unknown));
+    }
+    let scripted = [
+        kin(50, 49, 1300, "pillion keep"),
+        leader(kin(49, 48, 1250, "sh")),
+        kin(48, 1, 1200, "script"),
+    ];
+    assert_eq!(of(&scripted, &known), Err(Stranger::Unknown));
+    // A login: its parent is another user's.
+    let login = |shell: Kin| {
+        let above = [shell, others(kin(48, 1, 1200, "sshd"))];
+        of(
+            &[&[kin(50, 49, 1300, "pillion keep")], &above[..]].concat(),
+            &known,
+        )
+    };
+    assert_eq!(login(kin(49, 48, 1250, "-bash")), Ok(()));
+    assert_eq!(login(leader(kin(49, 48, 1250, "bash"))), Ok(()));
+    assert_eq!(login(kin(49, 48, 1250, "sh")), Err(Stranger::Unknown));
+    // Whoever enters a container.
+    assert_eq!(orphan(leader(kin(49, 0, 1200, "bash"))), Ok(()));
+    let window = lineage(&[kin(50, 49, 1300, "pillion keep"), young], &[]);
+    assert_eq!(judge(&window, &[], &known, || true), Ok(()), "a window");
+}
+
+#[test]
+fn a_terminal_is_enough_once_no_agent_runs_that_could_have_made_it() {
+    let mut known = known(&[agent(GEMINI, 20, 500)]);
+    known.first_running = None;
+    let typed = [
+        kin(50, 49, 1300, "pillion keep"),
+        leader(kin(49, 1, 1200, "bash")),
+    ];
+    assert_eq!(of(&typed, &known), Ok(()));
+    let left = [kin(50, 49, 1300, "pillion keep"), kin(49, 1, 1200, "sh")];
+    assert_eq!(
+        of(&left, &known),
+        Err(Stranger::Unknown),
+        "it was left behind"
+    );
+}
+
+#[test]
+fn what_is_below_the_persons_view_or_beside_it_is_the_persons() {
+    let mut known = known(&[agent(GEMINI, 20, 500)]);
+    let editor = [kin(60, 1, 1100, "gvim")];
+    known.views = vec![lineage(
+        &[&[kin(61, 60, 1110, "pillion lsp")], &editor[..]].concat(),
+        &[],
+    )];
+    let command = kin(62, 60, 1200, "pillion keep");
+    let found = [&[command.clone()], &editor[..]].concat();
+    assert_eq!(of(&found, &known), Ok(()));
+    let elsewhere = [command, kin(60, 1, 1150, "sh")];
+    assert_eq!(
+        of(&elsewhere, &known),
+        Err(Stranger::Unknown),
+        "the number was given again"
+    );
+    // What adopts processes is nobody's parent.
+    let manager = kin(3, 1, 10, "/usr/lib/systemd/systemd --user");
+    known.views = vec![lineage(
+        &[kin(61, 3, 1110, "pillion"), manager.clone()],
+        &[],
+    )];
+    let orphan = [kin(63, 3, 1200, "pillion keep"), manager];
+    assert_eq!(of(&orphan, &known), Err(Stranger::Unknown));
+}
+
+#[test]
+fn an_agent_that_has_started_everything_here_proves_nothing() {
+    let mut known = known(&[Agent {
+        is_everybodys: true,
+        ..agent(GEMINI, 20, 500)
+    }]);
+    let below = [&[kin(43, 20, 1200, "pillion keep")], &gemini()[..]].concat();
+    assert_eq!(of(&below, &known), Ok(()));
+    known.agents.push(agent(CLAUDE, 43, 1200));
+    assert_eq!(of(&below, &known), Err(Stranger::Agent(CLAUDE)));
+}
+
+#[test]
+fn where_sessions_are_not_told_only_agents_are_known() {
+    let known = known(&[agent(GEMINI, 20, 500)]);
+    let untold = |mut kin: Kin| {
+        kin.session = None;
+        kin
+    };
+    let orphan = [untold(kin(50, 1, 1300, "pillion keep"))];
+    assert_eq!(of(&orphan, &known), Ok(()));
+    let below = [
+        untold(kin(50, 20, 1300, "pillion keep")),
+        untold(kin(20, 1, 500, "gemini")),
+    ];
+    assert_eq!(of(&below, &known), Err(Stranger::Agent(GEMINI)));
+}

@@ -1,0 +1,91 @@
+use super::*;
+
+fn own() -> AgentProcess {
+    process(std::process::id()).unwrap()
+}
+
+fn asker(pid: u32) -> Asker {
+    Asker {
+        pid: Some(pid),
+        lineage: Lineage::of(pid),
+        says: Vec::new(),
+    }
+}
+
+#[test]
+fn an_agent_is_known_until_the_machine_ends_also_to_companions_to_come() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = Environment::from_pairs([("HOME", home.path())]);
+    let who = Who::default().at(&environment);
+    let this = || asker(std::process::id());
+    assert_eq!(who.judge(&this()), Ok(()), "nobody is known");
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    let refused = Err(Stranger::Agent(Dialect::GeminiCli));
+    assert_eq!(who.judge(&this()), refused);
+    let later = Who::default().at(&environment);
+    assert_eq!(later.judge(&this()), refused);
+    let command = ThisProcess::look(&environment);
+    assert_eq!(command.is_no_known_agents(), refused);
+    assert_eq!(command.is_the_persons(), refused);
+}
+
+#[test]
+fn an_agent_that_has_started_all_views_is_not_noted() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = Environment::from_pairs([("HOME", home.path())]);
+    let who = Who::default().at(&environment);
+    let this = || asker(std::process::id());
+    let view = who.seat(this());
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    assert_eq!(who.judge(&this()), Ok(()));
+    assert_eq!(view.judge(), Ok(()));
+    drop(view);
+    assert_eq!(Store::of(&environment).unwrap().agents().unwrap(), []);
+}
+
+#[test]
+fn a_view_that_comes_after_the_agent_which_is_above_it_is_the_agents() {
+    let who = Who::default();
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    let view = who.seat(asker(std::process::id()));
+    let refused = Err(Stranger::Agent(Dialect::GeminiCli));
+    assert_eq!(view.judge(), refused);
+    assert_eq!(who.judge(&asker(std::process::id())), refused);
+}
+
+#[test]
+fn whoever_has_ended_is_nobody() {
+    let who = Who::default();
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let pid = child.id();
+    child.wait().unwrap();
+    assert_eq!(who.judge(&asker(pid)), Err(Stranger::Unknown));
+    let hidden = Asker::new(None, Some(std::process::id()), Vec::new());
+    let expected = match peer::TELLS_PROCESSES {
+        true => Err(Stranger::Unknown),
+        false => Ok(()),
+    };
+    assert_eq!(
+        who.judge(&hidden),
+        expected,
+        "what it claims counts for nothing"
+    );
+}
+
+#[test]
+fn the_first_agent_is_remembered_when_there_is_no_room() {
+    let mut state = State::default();
+    let ended = |since| AgentProcess {
+        pid: std::process::id(),
+        started_at: u64::MAX - since,
+    };
+    for since in 0..MAX_AGENTS as u64 + 3 {
+        assert!(state.add(Dialect::GeminiCli, ended(since), since, false));
+    }
+    assert_eq!(state.agents.len(), MAX_AGENTS);
+    assert_eq!(state.agents.iter().map(|it| it.since).min(), Some(0));
+    assert!(
+        !state.add(Dialect::GeminiCli, ended(0), 7, false),
+        "it is known"
+    );
+}

@@ -1,0 +1,247 @@
+//! Whether a person can see and use what processes show: as a window on their display, or because the same program is attached
+//! in a terminal, as that of a multiplexer is. Known on Linux only.
+
+/// Returns true if one of these processes is connected to a display.
+#[cfg(target_os = "linux")]
+pub fn has_display(pids: &[u32]) -> bool {
+    linux::has_display(pids).unwrap_or_default()
+}
+
+/// Nothing is known of displays.
+#[cfg(not(target_os = "linux"))]
+pub fn has_display(_pids: &[u32]) -> bool {
+    false
+}
+
+/// The processes that are attached to one of these from the terminals that it holds: of the same program, and on that terminal.
+#[cfg(target_os = "linux")]
+pub fn attached(pids: &[u32]) -> Vec<u32> {
+    linux::attached(pids)
+}
+
+/// Nothing is known of terminals.
+#[cfg(not(target_os = "linux"))]
+pub fn attached(_pids: &[u32]) -> Vec<u32> {
+    Vec::new()
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::{HashMap, HashSet};
+    use std::fs;
+    use std::os::linux::fs::MetadataExt;
+
+    use rustix::fs::{major, minor};
+    use rustix::net::{
+        AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send,
+        socket_with,
+    };
+
+    use crate::process;
+
+    /// A message's header.
+    const HEADER: usize = 16;
+    /// What is told of a socket before its attributes.
+    const FIXED: usize = 16;
+    const UNIX_DIAG_NAME: u16 = 0;
+    const UNIX_DIAG_PEER: u16 = 2;
+
+    pub(super) fn has_display(pids: &[u32]) -> Option<bool> {
+        let sockets: HashSet<u64> = pids.iter().flat_map(|pid| descriptors(*pid)).collect();
+        let table = sockets_of_this_network()?;
+        let mut peers = sockets.iter().filter_map(|it| table.get(it)?.peer);
+        let is_display = |peer| {
+            let name = table.get(&peer).and_then(|it| it.name.as_deref());
+            name.is_some_and(is_displays)
+        };
+        Some(peers.any(is_display))
+    }
+
+    /// `/tmp/.X11-unix/X0`, also without a file, and `/run/user/1000/wayland-0`.
+    fn is_displays(name: &str) -> bool {
+        let number = |rest: &str| !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit());
+        let last = name.rsplit('/').next().unwrap_or_default();
+        let is_x = name.ends_with(&format!("/.X11-unix/{last}"));
+        let is_x = is_x && last.strip_prefix('X').is_some_and(number);
+        is_x || last.strip_prefix("wayland-").is_some_and(number)
+    }
+
+    /// The numbers of the sockets that a process has open.
+    fn descriptors(pid: u32) -> Vec<u64> {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        let targets = open.into_iter().flatten().flatten();
+        let targets = targets.filter_map(|it| fs::read_link(it.path()).ok());
+        let numbers = targets.filter_map(|target| {
+            let number = target.to_str()?.strip_prefix("socket:[")?;
+            number.strip_suffix(']')?.parse().ok()
+        });
+        numbers.collect()
+    }
+
+    #[derive(Debug, Default)]
+    struct Socket {
+        name: Option<String>,
+        peer: Option<u64>,
+    }
+
+    /// Every local socket, by its number; none if the system does not tell.
+    fn sockets_of_this_network() -> Option<HashMap<u64, Socket>> {
+        let (family, kind) = (AddressFamily::NETLINK, SocketType::DGRAM);
+        let protocol = Some(netlink::SOCK_DIAG);
+        let asked = socket_with(family, kind, SocketFlags::CLOEXEC, protocol).ok()?;
+        send(&asked, &question(), SendFlags::empty()).ok()?;
+        let mut found = HashMap::new();
+        let mut buffer = vec![0; 1 << 16];
+        loop {
+            let (length, _) = recv(&asked, &mut buffer[..], RecvFlags::empty()).ok()?;
+            let mut rest = buffer.get(..length)?;
+            while let Some((kind, body, after)) = message(rest) {
+                match kind {
+                    // The end, and an error.
+                    3 => return Some(found),
+                    2 => return None,
+                    _ => found.extend(socket(body)),
+                }
+                rest = after;
+            }
+            if length == 0 {
+                return None;
+            }
+        }
+    }
+
+    /// Asks for all of the family, with names and peers.
+    fn question() -> Vec<u8> {
+        const BY_FAMILY: u16 = 20;
+        const REQUEST_DUMP: u16 = 0x301;
+        const NAME_AND_PEER: u32 = 1 | 4;
+        let mut bytes = Vec::new();
+        bytes.extend(40_u32.to_ne_bytes());
+        bytes.extend(BY_FAMILY.to_ne_bytes());
+        bytes.extend(REQUEST_DUMP.to_ne_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend([1, 0, 0, 0]);
+        bytes.extend(u32::MAX.to_ne_bytes());
+        bytes.extend(0_u32.to_ne_bytes());
+        bytes.extend(NAME_AND_PEER.to_ne_bytes());
+        bytes.extend([0; 8]);
+        bytes
+    }
+
+    /// Its kind, its body, and what follows it.
+    fn message(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
+        let length = usize::try_from(word(bytes, 0)?).ok()?;
+        let body = bytes.get(HEADER..length)?;
+        let after = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
+        Some((half(bytes, 4)?, body, after))
+    }
+
+    fn socket(body: &[u8]) -> Option<(u64, Socket)> {
+        let mut found = Socket::default();
+        let mut rest = body.get(FIXED..)?;
+        while let (Some(length), Some(kind)) = (half(rest, 0), half(rest, 2)) {
+            let length = usize::from(length);
+            let Some(value) = rest.get(4..length) else {
+                break;
+            };
+            match kind {
+                UNIX_DIAG_NAME => {
+                    let name = String::from_utf8_lossy(value);
+                    found.name = Some(name.trim_matches('\0').to_owned());
+                }
+                UNIX_DIAG_PEER => found.peer = word(value, 0).map(u64::from),
+                _ => {}
+            }
+            rest = rest.get(length.next_multiple_of(4)..).unwrap_or_default();
+        }
+        Some((u64::from(word(body, 4)?), found))
+    }
+
+    fn word(bytes: &[u8], at: usize) -> Option<u32> {
+        Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+    }
+
+    fn half(bytes: &[u8], at: usize) -> Option<u16> {
+        Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+    }
+
+    pub(super) fn attached(pids: &[u32]) -> Vec<u32> {
+        let look = process::look();
+        let held: Vec<_> = { pids.iter() }
+            .flat_map(|pid| terminals(*pid).into_iter().map(|it| (program(*pid), it)))
+            .collect();
+        if held.is_empty() {
+            return Vec::new();
+        }
+        let is_one = |pid: &u32| {
+            let terminal = look(*pid).and_then(|it| it.terminal);
+            let held = held.iter().filter(|(_, it)| terminal == Some(*it));
+            let program = program(*pid);
+            program.is_some() && held.into_iter().any(|(holder, _)| *holder == program)
+        };
+        let all = process::all().into_iter();
+        let others = all.filter(|pid| !pids.contains(pid));
+        others.filter(is_one).collect()
+    }
+
+    fn program(pid: u32) -> Option<std::path::PathBuf> {
+        fs::read_link(format!("/proc/{pid}/exe")).ok()
+    }
+
+    /// The terminals that a process has open, as processes' own are numbered.
+    fn terminals(pid: u32) -> Vec<u64> {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        let paths = open.into_iter().flatten().flatten().map(|it| it.path());
+        let devices = paths.filter_map(|path| {
+            let target = fs::read_link(&path).ok()?;
+            let is_terminal = target.starts_with("/dev/pts") || target.starts_with("/dev/tty");
+            let device = fs::metadata(&path).ok().filter(|_| is_terminal)?.st_rdev();
+            let (major, minor) = (u64::from(major(device)), u64::from(minor(device)));
+            Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
+        });
+        devices.collect()
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use std::os::unix::net::{UnixListener, UnixStream};
+
+        use super::*;
+
+        #[test]
+        fn whoever_is_connected_to_a_display_has_one() {
+            let own = [std::process::id()];
+            let folder = tempfile::tempdir().unwrap();
+            let connect = |name: &str| {
+                let path = folder.path().join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                let listener = UnixListener::bind(&path).unwrap();
+                (UnixStream::connect(&path).unwrap(), listener)
+            };
+            let _other = connect("bus");
+            let _wrong = connect("X0");
+            assert_eq!(has_display(&own), Some(false));
+            for name in [".X11-unix/X0", "wayland-1"] {
+                let held = connect(name);
+                let _accepted = held.1.accept().unwrap();
+                assert_eq!(has_display(&own), Some(true), "{name}");
+                drop(held);
+            }
+        }
+
+        #[test]
+        fn a_display_is_told_by_its_place() {
+            for (name, expected) in [
+                ("/tmp/.X11-unix/X0", true),
+                ("/run/user/1000/wayland-0", true),
+                ("/tmp/.X11-unix/Xa", false),
+                ("/tmp/X0", false),
+                ("/run/user/1000/wayland-", false),
+                ("/run/user/1000/bus", false),
+                ("", false),
+            ] {
+                assert_eq!(is_displays(name), expected, "{name}");
+            }
+        }
+    }
+}
