@@ -196,12 +196,12 @@ impl Mcp {
             let pid = params.get("pid").and_then(Value::as_u64);
             if let Some(pid) = pid.and_then(|pid| pid.try_into().ok()) {
                 self.sessions.note_process(session, pid);
-                if let Some(wire) = self.sessions.wire(session) {
-                    self.identify(session, wire);
-                }
                 if let Some(started_at) = process::started_at(pid) {
                     let process = AgentProcess { pid, started_at };
                     self.tell(Event::Identified(Arc::clone(session), process));
+                }
+                if let Some(wire) = self.sessions.wire(session) {
+                    self.identify(session, wire);
                 }
             }
         }

@@ -1,6 +1,9 @@
 //! The requests of an agent's own shell: the agent does not speak for the person. Here this process is the agent, and
 //! the companion is no child of its.
 
+mod left_behind;
+mod terminals;
+
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
@@ -11,7 +14,7 @@ use crossbeam_channel::unbounded;
 use pillion_agent::Update;
 use pillion_companion::start_own;
 use pillion_discovery::Environment;
-use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice};
+use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice, Stranger};
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
 use pillion_view::ask::{Ask, GetReview, Mention, Refused, SendNotes, SetReview};
 use pillion_view::changes::{ChangesAct, Meant, TakeBack};
@@ -85,6 +88,15 @@ fn apart(sandbox: &Sandbox, variables: &[(&str, &str)], script: &str) -> Ran {
         .stdin(Stdio::null());
     ran(&mut shell, b"")
 }
+
+/// What a person decides where no companion is found.
+const WITHOUT_COMPANION: [&str; 5] = [
+    "keep 1.1",
+    "revert 1.1",
+    "undo 1.1",
+    "forget 1",
+    "hook uninstall codex",
+];
 
 #[test]
 fn what_an_agents_shell_asks_for_in_the_persons_name_is_refused() {
@@ -215,16 +227,12 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
                 "hook uninstall codex",
             ][..],
         ),
-        // It does not find the companion then.
+        // It does not find the companion then,
+        (hidden, &WITHOUT_COMPANION),
+        // and here nothing of what was kept.
         (
-            hidden,
-            &[
-                "keep 1.1",
-                "revert 1.1",
-                "undo 1.1",
-                "forget 1",
-                "hook uninstall codex",
-            ],
+            "env -i HOME=\"$HOME\" PATH=\"$PATH\" XDG_STATE_HOME=/nonexistent ",
+            &["hook uninstall codex", "hook uninstall claude"],
         ),
     ] {
         for command in commands {
@@ -347,9 +355,8 @@ fn expect_refused<A: Ask>(view: &Attached, asked: A) {
     let refused = ask(view, asked)
         .err()
         .expect("an agent speaks for the person");
-    let agent = "Gemini CLI".to_owned();
-    let in_view = true;
-    assert_eq!(refused, Refused::ByAgent { agent, in_view });
+    let (by, in_view) = (Stranger::Agent(Dialect::GeminiCli), true);
+    assert_eq!(refused, Refused::NotThePerson { by, in_view });
 }
 
 #[test]

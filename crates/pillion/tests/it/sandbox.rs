@@ -17,7 +17,7 @@ pub struct Sandbox {
 }
 
 /// A shell of the person's, which is there before any agent that a test plays. No process of the test is above it. It runs
-/// lines as long as this lives.
+/// lines as long as this lives, and is none of what was started in the home: what that is may be killed.
 struct Person(ChildStdin);
 
 impl Person {
@@ -27,7 +27,6 @@ impl Person {
         let mut shell = shell
             .args(["-c", LOOP])
             .env_clear()
-            .envs(home.env().iter())
             .current_dir(home.workspace())
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -100,10 +99,16 @@ impl Sandbox {
         std::fs::create_dir_all(&folder).unwrap();
         let [code, out, err] = ["code", "out", "err"].map(|name| folder.join(name));
         let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+        let variables = self.home.env();
+        let variables = variables.iter().map(|(name, value)| {
+            let (name, value) = (name.to_str().unwrap(), value.to_str().unwrap());
+            quoted(&format!("{name}={value}"))
+        });
         let words: Vec<_> = args.iter().map(|word| quoted(word)).collect();
         let [at, to_out, to_err] = [&code, &out, &err].map(|path| quoted(path.to_str().unwrap()));
         let line = format!(
-            "'{}' {} </dev/null >{to_out} 2>{to_err} 3<&-; echo $? >{at}.new; mv {at}.new {at}",
+            "/usr/bin/env -i {} '{}' {} </dev/null >{to_out} 2>{to_err} 3<&-; echo $? >{at}.new; /bin/mv {at}.new {at}",
+            variables.collect::<Vec<_>>().join(" "),
             env!("CARGO_BIN_EXE_pillion"),
             words.join(" "),
         );

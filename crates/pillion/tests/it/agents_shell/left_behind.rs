@@ -1,0 +1,136 @@
+//! What an agent leaves behind: a process without a parent, without a variable, with a terminal of its own. And what it asks of
+//! a companion that it is not connected to.
+
+use std::fs;
+use std::time::Instant;
+
+use pillion_testkit::{SOON, pause};
+
+use super::{WITHOUT_COMPANION, World, apart};
+use crate::sandbox::Ran;
+use crate::shared_agent_work as agent_work;
+
+const UNKNOWN: &str = "nothing shows that you have started this command";
+
+/// Runs a script for the shell when whoever started it has ended, in which `PILLION` stands for the command. Its environment is
+/// empty but for what leads to the companion.
+fn left_behind(world: &World, how: &str, script: &str) -> Ran {
+    let home = &world.sandbox.home;
+    let folder = home.workspace();
+    home.file(
+        "left.sh",
+        script.replace("PILLION", env!("CARGO_BIN_EXE_pillion")),
+    );
+    home.file(
+        "wait.sh",
+        "while [ -e /proc/$1 ]; do sleep 0.01; done; sh left.sh >out 2>&1; echo $? >code; mv code ended\n",
+    );
+    let start = format!(
+        "env -i PATH=\"$PATH\" HOME=\"$HOME\" TMPDIR=\"$TMPDIR\" XDG_RUNTIME_DIR=\"$XDG_RUNTIME_DIR\" \
+            {how} sh wait.sh $$ >/dev/null 2>&1 </dev/null &"
+    );
+    world.shell(&[], &start).expect(0);
+    let ended = || fs::read_to_string(folder.join("ended")).ok();
+    let started = Instant::now();
+    while ended().is_none() {
+        assert!(started.elapsed() < SOON, "{how} {script}: it does not end");
+        pause(started);
+    }
+    let code = ended().unwrap();
+    fs::remove_file(folder.join("ended")).unwrap();
+    world.shell(&[], &format!("cat out >&2; exit {code}"))
+}
+
+#[test]
+fn what_an_agent_leaves_behind_does_not_speak_for_the_person() {
+    let mut world = World::new("after\n");
+    for how in ["", "setsid", "nohup setsid"] {
+        for command in [
+            "accept 1.1",
+            "reject 1.1",
+            "review-mode asked",
+            "look",
+            "focus a.txt",
+        ] {
+            let line = format!("PILLION {command}");
+            let hint = "in a terminal of your own, or decide in the view";
+            left_behind(&world, how, &line).expect_error(1, UNKNOWN, hint);
+        }
+    }
+    // A terminal, and a login, of its own.
+    let command = env!("CARGO_BIN_EXE_pillion");
+    let script = format!("{command} accept 1.1; exit $?\n");
+    world.sandbox.home.file("left-too.sh", script);
+    for line in [
+        "script --quiet --return --command 'PILLION accept 1.1' /dev/null",
+        "script --quiet --return --command 'bash -l left-too.sh' /dev/null",
+        "bash -c 'exec -a -bash bash left-too.sh'",
+        "setsid --wait bash -l left-too.sh",
+    ] {
+        let said = left_behind(&world, "setsid", line);
+        assert!(said.stderr.contains(UNKNOWN), "{line}: {}", said.stderr);
+    }
+    world.expect_pending();
+    world.sandbox.run_as_person(["accept", "1.1"]).expect(0);
+    world.expect_accepted("after\n");
+}
+
+/// Where no companion is found, by what companions have noted.
+#[test]
+fn what_an_agent_leaves_behind_decides_nothing_without_a_companion_either() {
+    let world = World::new("after\n");
+    let home = &world.sandbox.home;
+    home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+    let path = home.file("b.txt", "before\n");
+    agent_work::turn_begins(home);
+    agent_work::command_begins(home);
+    fs::write(&path, "after\n").unwrap();
+    agent_work::command_ends(home);
+    agent_work::turn_ends(home);
+    for command in WITHOUT_COMPANION {
+        let line = format!("XDG_RUNTIME_DIR=/nonexistent TMPDIR=/nonexistent PILLION {command}");
+        let said = left_behind(&world, "setsid", &line);
+        assert!(said.stderr.contains(UNKNOWN), "{command}: {}", said.stderr);
+    }
+    world.sandbox.run_as_person(["keep", "1"]).expect(0);
+}
+
+/// The view that the agent leaves behind is not the person's, and what is beside it is not, too.
+#[test]
+fn a_view_that_an_agent_leaves_behind_is_nobodys() {
+    let world = World::new("after\n");
+    let line = "PILLION serve --workspace . >ready & until grep -q port ready; do sleep 0.01; done
+        PILLION accept 1.1; code=$?; kill $!; exit $code";
+    let said = left_behind(&world, "setsid", line);
+    assert!(said.stderr.contains(UNKNOWN), "{}", said.stderr);
+    world.expect_pending();
+}
+
+#[test]
+fn an_agent_decides_nothing_at_another_companion() {
+    let world = World::new("after\n");
+    let sandbox = &world.sandbox;
+    let folder = sandbox.home.other_workspace("other");
+    let mut other = sandbox.serve_in_hub(["--workspace", folder.to_str().unwrap()]);
+    let port = other.ready["port"].to_string();
+    for command in [
+        "accept 1.1",
+        "reject 1.1",
+        "review-mode asked",
+        "send-notes",
+        "focus a.txt",
+    ] {
+        let script = format!("\"$0\" {} --port {port}", command);
+        world
+            .shell(&[], &script)
+            .expect_error(1, super::REFUSED, super::ADVICE);
+    }
+    other.child.kill().unwrap();
+    other.child.wait().unwrap();
+    assert!(
+        apart(sandbox, &[], "\"$0\" diffs")
+            .expect(0)
+            .stdout
+            .contains("1.1")
+    );
+}
