@@ -17,9 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::wire::{FromHub, FromView};
 use crate::ask::{Answered, Refused};
-use crate::editor::{Changes, Here, Numbered};
 use crate::reply::{Failure, Reply};
 
 /// An amount that waits for the other end.
@@ -155,7 +153,10 @@ impl<M: Waits> Link<M> {
     }
 
     /// Returns the number of a request of which `reply` gets the answer; none if nobody answers.
-    fn expect<T: DeserializeOwned + 'static, E: Failure>(&self, reply: Reply<T, E>) -> Option<u64> {
+    pub(super) fn expect<T: DeserializeOwned + 'static, E: Failure>(
+        &self,
+        reply: Reply<T, E>,
+    ) -> Option<u64> {
         let answered = move |result: Result<Value, Refused>| {
             let value = result.and_then(|value| {
                 serde_json::from_value(value).map_err(|_| "an answer of another kind".into())
@@ -216,20 +217,6 @@ impl<M: Waits> Link<M> {
     }
 }
 
-/// The hub's end: what it has shown is answered there.
-impl Changes<Here, Numbered> for Link<FromHub> {
-    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, reply: Reply<T>) -> Option<u64> {
-        self.expect(reply)
-    }
-}
-
-/// The view's end.
-impl Changes<Numbered, Here> for Arc<Link<FromView>> {
-    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, request: u64) -> Option<Reply<T>> {
-        Some(self.reply(request))
-    }
-}
-
 impl Load {
     fn exceeds(self, most: Self) -> bool {
         self.messages > most.messages || self.bytes > most.bytes
@@ -280,6 +267,7 @@ mod tests {
     use crossbeam_channel::{Sender, unbounded};
 
     use super::*;
+    use crate::hub::wire::FromView;
     use crate::proposal::{DiffId, ProposalKey};
     use crate::tell::Tell;
     use pillion_discovery::lines::{Lines, MAX_LINE};

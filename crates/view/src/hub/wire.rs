@@ -2,16 +2,19 @@
 //! through a [`Handle`](crate::Handle), one JSON object per line. A request has a number, which its answer names.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pillion_discovery::exact;
 use pillion_discovery::version::VERSION;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::link::Waits;
+use super::link::{Link, Waits};
 use crate::ask::{Answered, Asked, Program};
-use crate::editor::Show;
+use crate::editor::{Changes, Here, Numbered, Show};
 use crate::options::Options;
+use crate::reply::Reply;
 use crate::tell::Tell;
 
 /// A message of a front end.
@@ -42,6 +45,20 @@ pub enum FromHub {
     Show(Box<Show>),
     /// To a request of the view's.
     Answer(Answered),
+}
+
+/// The hub's end: what it has shown is answered there.
+impl Changes<Here, Numbered> for Link<FromHub> {
+    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, reply: Reply<T>) -> Option<u64> {
+        self.expect(reply)
+    }
+}
+
+/// The view's end.
+impl Changes<Numbered, Here> for Arc<Link<FromView>> {
+    fn changed<T: Serialize + DeserializeOwned + 'static>(&self, request: u64) -> Option<Reply<T>> {
+        Some(self.reply(request))
+    }
 }
 
 impl Waits for FromView {
