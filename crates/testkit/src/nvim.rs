@@ -196,6 +196,20 @@ impl Nvim {
         is_blocked.then(|| mode["mode"].as_str().unwrap_or_default().to_owned())
     }
 
+    /// Presses Enter until it waits for no key after a message. One that was shown a moment ago may be about to want it:
+    /// only a request that comes after it, and is answered, shows that none does.
+    pub fn leave_prompts(&self) {
+        let nothing = json!(["return true", []]);
+        let is_answered = || {
+            self.rpc
+                .request("nvim_exec_lua", &nothing, ONE_LOOK)
+                .is_ok()
+        };
+        while self.blocked_in().is_some() || !is_answered() {
+            self.input("<CR>");
+        }
+    }
+
     /// The output of `:messages`.
     pub fn messages(&self) -> String {
         let code = "return vim.api.nvim_exec('messages', true)";
