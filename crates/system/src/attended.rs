@@ -214,7 +214,7 @@ mod linux {
             let folder = tempfile::tempdir().unwrap();
             let connect = |name: &str| {
                 let path = folder.path().join(name);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
                 let listener = UnixListener::bind(&path).unwrap();
                 (UnixStream::connect(&path).unwrap(), listener)
             };
