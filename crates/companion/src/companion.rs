@@ -25,7 +25,7 @@ use crate::event::{Event, Events, NewView, ViewWay};
 use crate::ids::ViewId;
 use crate::looking;
 use crate::lost::Losses;
-use crate::main_loop::{MainLoop, Unanswered};
+use crate::main_loop::{MainLoop, Parts, Unanswered};
 use crate::mcp::Mcp;
 use crate::numbers::Numbers;
 use crate::runtime::Runtime;
@@ -399,16 +399,16 @@ impl Prepared {
             stopping,
         );
         let server = tokio::spawn(server);
-        let main_loop = MainLoop::new(
+        let main_loop = MainLoop::new(Parts {
             state,
-            Views::new(self.options, editor, events.clone()),
+            views: Views::new(self.options, editor, events.clone()),
             events,
             sessions,
-            self.discovery,
-            self.losses,
-            self.numbers,
-            looking::start,
-        );
+            discovery: self.discovery,
+            losses: self.losses,
+            numbers: self.numbers,
+            looks: looking::start,
+        });
         let main_loop = main_loop.with_choices(self.choices);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;

@@ -155,17 +155,30 @@ fn hook_limit(environment: &Environment) -> Result<Option<Duration>, String> {
         .map_err(|why| format!("{HOOK_LIMIT} is {value:?}, and is not used: {why}"))
 }
 
+/// The parts of a companion that are there before its loop.
+pub(crate) struct Parts {
+    pub(crate) state: CompanionState,
+    pub(crate) views: Views,
+    pub(crate) events: Events,
+    pub(crate) sessions: Sessions,
+    pub(crate) discovery: DiscoveryThread,
+    pub(crate) losses: Losses,
+    pub(crate) numbers: Numbers,
+    pub(crate) looks: Looks,
+}
+
 impl MainLoop {
-    pub(crate) fn new(
-        state: CompanionState,
-        views: Views,
-        events: Events,
-        sessions: Sessions,
-        discovery: DiscoveryThread,
-        losses: Losses,
-        numbers: Numbers,
-        looks: Looks,
-    ) -> Self {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts {
+            state,
+            views,
+            events,
+            sessions,
+            discovery,
+            losses,
+            numbers,
+            looks,
+        } = parts;
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
         let limit_problem = hook_limit.as_ref().err().cloned();

@@ -45,9 +45,7 @@ impl Stranger {
             Self::Agent(agent) => format!(
                 "this window was started by {agent}, and does not speak for you: do it in one that you have opened"
             ),
-            Self::Unknown => format!(
-                "nothing shows that you have opened this window, and an agent may have: do it in one that you have opened from a terminal"
-            ),
+            Self::Unknown => "nothing shows that you have opened this window, and an agent may have: do it in one that you have opened from a terminal".to_owned(),
         }
     }
 }

@@ -64,9 +64,9 @@ fn another_program_does_nothing_in_the_persons_name(version: KakouneVersion) {
         // The prompt was the person's, and is closed.
         kakoune.input(":<esc>");
         kakoune.wait_value("%opt{pillion_prompted}", "false");
-        kakoune.command(&format!(
-            "hook -once global ModeChange 'pop:prompt:normal' %{{ set-option global pillion_was typed }}"
-        ));
+        kakoune.command(
+            "hook -once global ModeChange 'pop:prompt:normal' %{ set-option global pillion_was typed }",
+        );
         kakoune.input(&format!(":{command}<ret>"));
         kakoune.wait_value("%opt{pillion_was}", "typed");
         let debug = kakoune.text("*debug*");

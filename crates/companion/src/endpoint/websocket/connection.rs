@@ -63,7 +63,7 @@ enum Outgoing {
     /// With what is given back when it is sent.
     Answer(Vec<u8>, OwnedSemaphorePermit),
     /// The agent listens: what is pushed to it may go.
-    Stream(EventStream),
+    Stream(Box<EventStream>),
     /// The answer to a ping, which is made by itself, with what is given back when it is sent.
     Pong(OwnedSemaphorePermit),
     Close(CloseCode, &'static str),
@@ -197,7 +197,7 @@ impl Reader {
             (Ok(Message::Notification { method, params }), Some(session)) => {
                 if method == INITIALIZED {
                     let stream = self.mcp.stream(session, Arc::clone(&self.wire));
-                    let stream = stream.map(Outgoing::Stream);
+                    let stream = stream.map(|stream| Outgoing::Stream(Box::new(stream)));
                     stream.map(|stream| self.outgoing.send(stream));
                 }
                 self.mcp.notified(session, &method, params);
@@ -255,7 +255,7 @@ async fn write(mut sink: SplitSink<Socket, Frame>, mut queue: mpsc::UnboundedRec
                 Some(Outgoing::Answer(answer, _permit)) => sink.send(text(answer)).await,
                 Some(Outgoing::Pong(_permit)) => sink.flush().await,
                 Some(Outgoing::Stream(opened)) => {
-                    stream = Some(opened);
+                    stream = Some(*opened);
                     continue;
                 }
                 Some(Outgoing::Close(code, reason)) => return say_goodbye(sink, code, reason).await,
