@@ -28,7 +28,6 @@ const MAX_ASIDE: usize = 64;
 pub struct Client {
     link: Arc<Link>,
     last_id: AtomicU64,
-    last_set: AtomicU64,
     aside: mpsc::Sender<crate::Update>,
     server: Server,
 }
@@ -59,7 +58,6 @@ impl Client {
         let mut client = Self {
             link: Arc::new(Link::new(address)),
             last_id: AtomicU64::new(0),
-            last_set: AtomicU64::new(0),
             aside,
             server: Server::default(),
         };
@@ -98,8 +96,7 @@ impl Client {
         self.open(&ProposedFile::new(path, content), None).await
     }
 
-    /// The same of any proposal, and of a file of a set, which [`set::review`](crate::set::review) does for all of them. A
-    /// companion that is not Pillion's knows no sets.
+    /// The same of any proposal, and of a file of a set. A companion that is not Pillion's knows no sets.
     ///
     /// # Errors
     /// As [`open_diff`](Self::open_diff); also when another file has that place in the set.
@@ -131,12 +128,6 @@ impl Client {
             }
         }
         self.call(OPEN_DIFF, arguments).await.map(drop)
-    }
-
-    /// A name that no other set of this session has.
-    pub(crate) fn new_set(&self) -> String {
-        let number = self.last_set.fetch_add(1, Ordering::Relaxed) + 1;
-        number.to_string()
     }
 
     /// Closes the view of a file and returns the text in it (C5.5). No outcome comes afterwards

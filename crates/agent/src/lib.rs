@@ -98,7 +98,6 @@ mod link;
 mod message;
 mod proposed_file;
 mod release;
-pub mod set;
 mod updates;
 
 use std::io;
@@ -111,6 +110,7 @@ pub use client::Client;
 pub use error::ClientError;
 pub use introduction::Server;
 pub use knock::knock;
+pub use proposed_file::ProposedFile;
 pub use updates::{Update, Updates};
 
 /// The runtime of a command's talk with a companion, on the calling thread, with sockets and clocks.

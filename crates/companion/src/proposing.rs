@@ -2,13 +2,13 @@
 //! ([`Propose`]), and for what is written already.
 
 use std::future::pending;
+use std::mem;
 use std::pin::{Pin, pin};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::diff::set::MAX_FILES;
 use pillion_protocol::{Dialect, Outcome, SetArgument};
-use pillion_system::lock;
 use pillion_view::ask::{Decided, End, Propose, ProposedFile, Refused, Undecided};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
@@ -25,9 +25,6 @@ use crate::stand_in::StandIn;
 /// The time limit for views to open or close when nobody waits for a decision any more.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The deliveries that whoever proposed has not got yet.
-type Undelivered = Arc<Mutex<Vec<Delivery>>>;
-
 /// What a program has proposed, as long as something of it is left.
 #[derive(Debug, Default)]
 pub(crate) struct Proposal {
@@ -37,14 +34,8 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Proposes. `at_end` gets what is to be done at the end of the connection, with whether the program has got everything: what
-    /// was accepted and it has not got is lost.
-    pub(crate) async fn propose(
-        &self,
-        to_loop: ToLoop,
-        propose: Propose,
-        at_end: impl FnOnce(Box<dyn FnOnce(bool) + Send>),
-    ) -> Result<(), Refused> {
+    /// Proposes.
+    pub(crate) async fn propose(&self, to_loop: ToLoop, propose: Propose) -> Result<(), Refused> {
         let Propose {
             files,
             on_behalf_of,
@@ -55,7 +46,6 @@ impl Proposal {
         }
         let files = files.into_iter().map(|file| open(file, on_behalf_of));
         let mut set = Set::new(to_loop, files.collect()).await?;
-        at_end(set.at_end());
         let shown = set.show_all(self.withdrawn()).await;
         *self.set.lock().await = Some(set);
         shown.map_err(Refused::because)
@@ -66,7 +56,7 @@ impl Proposal {
         let mut slot = self.set.lock().await;
         let mut set = slot.take().ok_or("nothing is proposed")?;
         // Whoever asks again has got the last answer.
-        lock(&set.undelivered).clear();
+        set.undelivered.clear();
         let mut decided = Decided::default();
         match set.next(self.withdrawn()).await {
             Next::Decided(at, end) => decided.ends.push((at, end)),
@@ -75,10 +65,15 @@ impl Proposal {
                 decided.why = why;
             }
         }
-        if set.ends.iter().any(|end| end.is_none()) {
-            *slot = Some(set);
-        }
+        *slot = Some(set);
         Ok(decided)
+    }
+
+    /// The program has got everything.
+    pub(crate) async fn passed_on(&self) {
+        if let Some(mut set) = self.set.lock().await.take() {
+            set.undelivered.clear();
+        }
     }
 
     /// Withdraws what is left.
@@ -111,7 +106,10 @@ pub(crate) async fn propose_written(
     }
     while set.ends.iter().any(Option::is_none) {
         match set.next(pending()).await {
-            Next::Decided(at, end) => decided(at, &end),
+            Next::Decided(at, end) => {
+                set.undelivered.clear();
+                decided(at, &end);
+            }
             Next::Over(why) => return why,
         }
     }
@@ -149,7 +147,8 @@ struct Set {
     waiting: Vec<Open>,
     /// None of those that are not decided.
     ends: Vec<Option<End>>,
-    undelivered: Undelivered,
+    /// What whoever proposed has not got yet.
+    undelivered: Vec<Delivery>,
 }
 
 impl Set {
@@ -158,7 +157,7 @@ impl Set {
         let session = to_loop.ask("proposer", move |it, answer| {
             let session = it.proposer_comes(sender);
             if let Err(session) = answer.send(session) {
-                it.proposer_gone(&session, std::time::Instant::now());
+                it.proposer_gone(&session, Vec::new(), std::time::Instant::now());
             }
         });
         let session = session.await?;
@@ -172,21 +171,7 @@ impl Set {
                 .map(|file| (file.path.clone(), file.content.clone()))
                 .collect(),
             waiting: files.into_iter().rev().collect(),
-            undelivered: Arc::default(),
-        })
-    }
-
-    /// What is to be done at the end of the connection.
-    fn at_end(&self) -> Box<dyn FnOnce(bool) + Send> {
-        let (undelivered, to_loop) = (Arc::clone(&self.undelivered), self.to_loop.clone());
-        let session = Arc::clone(&self.session);
-        Box::new(move |is_passed_on| {
-            let left = std::mem::take(&mut *lock(&undelivered));
-            if !is_passed_on && !left.is_empty() {
-                to_loop.send(MainLoop::task("lost by a proposer", move |it, _| {
-                    it.proposer_lost(&session, left);
-                }));
-            }
+            undelivered: Vec::new(),
         })
     }
 
@@ -279,7 +264,7 @@ impl Set {
             },
             Outcome::Rejected => End::Rejected { notes },
         };
-        lock(&self.undelivered).push(delivery);
+        self.undelivered.push(delivery);
         self.ends[at] = Some(end.clone());
         Some((at, end))
     }
@@ -300,11 +285,7 @@ impl Set {
                 None => Ok(Ok(Err(String::new()))),
             };
             // A decision that was made before is here by now.
-            while let Ok(news) = self.news.try_recv() {
-                if let News::Decided(delivery) = news {
-                    self.decided(*delivery);
-                }
-            }
+            self.hear();
             let proposed = &self.files[*at].1;
             self.ends[*at].get_or_insert_with(|| match closed {
                 Ok(Ok(Ok(Answer::Closed(text)))) => End::Withdrawn {
@@ -324,6 +305,15 @@ impl Set {
             .collect()
     }
 
+    /// Takes the decisions that are here already.
+    fn hear(&mut self) {
+        while let Ok(news) = self.news.try_recv() {
+            if let News::Decided(delivery) = news {
+                self.decided(*delivery);
+            }
+        }
+    }
+
     fn close(&self, at: usize) -> oneshot::Receiver<Result<Answer, String>> {
         let (caller, answer) = oneshot::channel();
         let (session, path) = (Arc::clone(&self.session), self.files[at].0.clone());
@@ -337,10 +327,11 @@ impl Set {
 
 impl Drop for Set {
     fn drop(&mut self) {
-        let session = Arc::clone(&self.session);
-        self.to_loop
-            .send(MainLoop::task("proposer's end", move |it, now| {
-                it.proposer_gone(&session, now);
-            }));
+        self.hear();
+        let (session, lost) = (Arc::clone(&self.session), mem::take(&mut self.undelivered));
+        let gone = MainLoop::task("proposer's end", move |it, now| {
+            it.proposer_gone(&session, lost, now);
+        });
+        self.to_loop.send(gone);
     }
 }

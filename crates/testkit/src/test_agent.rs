@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pillion_agent::set::ProposedFile;
-use pillion_agent::{Client, ClientError, Update, Updates};
+use pillion_agent::{Client, ClientError, ProposedFile, Update, Updates};
 use pillion_discovery::{Environment, state};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;

@@ -1,7 +1,5 @@
 //! Against Pillion's own companion, with a stand-in editor that the test answers for.
 
-mod sets;
-
 use std::path::Path;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};

@@ -179,6 +179,7 @@ async fn await_notes(
 
 async fn passed_on(_: Commands, _: PassedOn, caller: Arc<Caller>) -> Result<(), Refused> {
     caller.end(true);
+    caller.proposal().passed_on().await;
     Ok(())
 }
 
@@ -226,8 +227,7 @@ async fn propose(
     caller: Arc<Caller>,
 ) -> Result<(), Refused> {
     let to_loop = companion.to_loop().clone();
-    let at_end = |end| caller.at_end(end);
-    caller.proposal().propose(to_loop, propose, at_end).await
+    caller.proposal().propose(to_loop, propose).await
 }
 
 async fn decisions(_: Commands, _: Decisions, caller: Arc<Caller>) -> Result<Decided, Refused> {

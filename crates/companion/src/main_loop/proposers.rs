@@ -75,21 +75,17 @@ impl MainLoop {
             .tell(session, News::Decided(Box::new(delivery)));
     }
 
-    /// It waits no more: its views go away.
-    pub(crate) fn proposer_gone(&mut self, session: &SessionId, now: Instant) {
+    /// It waits no more, and has not got these: its views go away.
+    pub(crate) fn proposer_gone(&mut self, session: &SessionId, lost: Vec<Delivery>, now: Instant) {
+        for delivery in &lost {
+            self.written.withdraw(session, &delivery.file_path);
+        }
+        self.lose(Dialect::Script, lost);
         if self.proposers.go(session) {
             self.turns.forget(session);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();
         }
-    }
-
-    /// It has ended, and has not got these.
-    pub(crate) fn proposer_lost(&mut self, session: &SessionId, lost: Vec<Delivery>) {
-        for delivery in &lost {
-            self.written.withdraw(session, &delivery.file_path);
-        }
-        self.lose(Dialect::Script, lost);
     }
 }

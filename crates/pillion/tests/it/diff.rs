@@ -1,6 +1,7 @@
 //! `diff`: a person's decision for a script.
 
 mod notes;
+mod received;
 mod sets;
 mod unasked;
 

@@ -20,12 +20,8 @@ pub const TOKEN: &str = "vscode-secret-token";
 pub enum Person {
     /// Adds a line and accepts.
     EditsAndAccepts,
-    /// Closes the tab; an old release says so by the old name.
-    Closes,
     /// Is away.
     Waits,
-    /// Sees the tab, but the call that opened it gets no answer.
-    IsNotHeard,
 }
 
 pub struct VsCode {
@@ -149,10 +145,6 @@ impl Server {
         }
         start_events(&mut stream)?;
         let result = self.result(&message);
-        let is_opening = message["params"]["name"] == "openDiff";
-        if is_opening && matches!(self.person, Person::IsNotHeard) {
-            return Ok(());
-        }
         send(&mut stream, &json!({"id": message["id"], "result": result}))?;
         self.decide(&message)
     }
@@ -186,11 +178,9 @@ impl Server {
         let path = &arguments["filePath"];
         let content = arguments["newContent"].as_str().unwrap();
         let outcome = match self.person {
-            Person::Waits | Person::IsNotHeard => return Ok(()),
+            Person::Waits => return Ok(()),
             Person::EditsAndAccepts => json!({"method": "ide/diffAccepted",
                 "params": {"filePath": path, "content": format!("{content}edited\n")}}),
-            Person::Closes => json!({"method": "ide/diffClosed",
-                "params": {"filePath": path, "content": content}}),
         };
         let mut stream = self.stream.lock().unwrap();
         send(
