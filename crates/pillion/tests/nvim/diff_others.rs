@@ -115,13 +115,12 @@ fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion
 #[each_neovim]
 fn another_program_does_nothing_in_the_persons_name(version: NvimVersion) {
     let review = Review::with(version, INIT);
-    let asked: Vec<&str> = vec![
+    for command in [
         "PillionKeep 1.1",
         "PillionTakeBack 1.1",
         "PillionUndo",
         "PillionSendNotes",
-    ];
-    for command in asked {
+    ] {
         review
             .world
             .nvim
