@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
-use pillion_protocol::{Decision, Dialect};
+use pillion_protocol::Dialect;
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
 
@@ -52,8 +52,8 @@ pub(crate) struct Finding {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
-        let accepted = accepted(&self.decide, &self.proposed);
-        let seen = self.decide.seen.as_ref();
+        let accepted = self.decide.verdict.text().unwrap_or(&self.proposed);
+        let seen = self.decide.by.seen();
         let on_disk = OnDisk::check(Path::new(&self.file_path));
         let read = Original::read(&on_disk.leads_to).ok();
         let is_read = read.is_some();
@@ -106,8 +106,8 @@ impl Acceptance {
 
     /// If the disk does not answer: what is doubted without a look at the file.
     pub(crate) fn weigh_blind(self) -> Finding {
-        let accepted = accepted(&self.decide, &self.proposed);
-        let seen = self.decide.seen.as_ref();
+        let accepted = self.decide.verdict.text().unwrap_or(&self.proposed);
+        let seen = self.decide.by.seen();
         let doubts = weigh_blind(
             self.agent,
             Path::new(&self.file_path),
@@ -118,16 +118,6 @@ impl Acceptance {
             seen.map(|seen| seen.against).unwrap_or_default(),
         );
         Finding::new(doubts, accepted, None)
-    }
-}
-
-/// The text that is accepted.
-fn accepted<'a>(decide: &'a Decide, proposed: &'a str) -> &'a str {
-    match &decide.verdict.decision {
-        Decision::Accept {
-            content: Some(content),
-        } => content,
-        Decision::Accept { content: None } | Decision::Reject => proposed,
     }
 }
 

@@ -16,7 +16,7 @@ use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Caller, Event, Events};
-use crate::ids::{RequestId, ViewId};
+use crate::ids::{Decider, RequestId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
@@ -135,7 +135,7 @@ impl FileChecks {
     pub(crate) fn weigh(
         &self,
         number: u64,
-        view: ViewId,
+        decider: Decider,
         acceptance: Acceptance,
         reply: Answering<Decide>,
     ) {
@@ -148,7 +148,7 @@ impl FileChecks {
             let finding = found.unwrap_or_else(|| kept.weigh_blind());
             let _ = events.send(Event::Weighed {
                 number,
-                view,
+                decider,
                 decide,
                 finding,
                 reply,

@@ -20,7 +20,7 @@ use crate::diffs::PendingDiff;
 use crate::disk::DiskThreads;
 use crate::event::{Event, Events, Task};
 use crate::main_loop::MainLoop;
-use crate::on_disk::{self, Looked, OnDisk};
+use crate::on_disk::{self, OnDisk};
 use crate::tasks;
 use crate::who::{Asker, Who};
 
@@ -151,11 +151,6 @@ impl Commands {
             Some(checked) => checked.into_iter().map(Some).collect(),
             None => vec![None; diffs.len()],
         }
-    }
-
-    /// Looks at the file of a diff as it is now.
-    pub(crate) async fn look(&self, diff: PendingDiff) -> Option<Looked> {
-        on_disk::look(&self.checks, diff.opened?, diff.file_path).await
     }
 
     /// The way into its loop.

@@ -20,9 +20,9 @@ use std::time::{Duration, Instant};
 use pillion_protocol::diff::on_behalf;
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Decision, Dialect, Note, SetArgument, Verdict};
+use pillion_protocol::{Dialect, Note, SetArgument};
 use pillion_text::fingerprint;
-use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale, Told};
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
 
 use self::entries::Entries;
 use self::sets::Sets;
@@ -31,7 +31,7 @@ use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::numbers::Numbers;
-use crate::on_disk::{FileState, Looked, OnDisk};
+use crate::on_disk::{FileState, OnDisk};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
@@ -102,6 +102,8 @@ struct Entry<C> {
     opened: Option<FileState>,
     /// The file's state when somebody decided about it last.
     decided: Option<FileState>,
+    /// The fingerprint of the text that the person was shown last by a command, of this revision.
+    printed: Option<String>,
     /// The notes to the agent of the person who is deciding; none if nobody is.
     notes: Option<Vec<Note>>,
     /// Until when it may be decided, if not for ever.
@@ -119,21 +121,12 @@ enum State<C> {
     Pending,
     /// The agent closes it: it gets the text in the view and no outcome (C5.10).
     AgentCloses { caller: C, deadline: Instant },
-    /// A command accepts what stands in the view: the agent gets that text as the outcome.
-    CommandAccepts { waiting: Option<Waiting<C>> },
     /// The agent is gone, and the editor takes the view away. Anything that it reports of it meanwhile was
     /// accepted before the person could know; `is_text_taken`: it was to hand the text over.
     AgentGone {
         is_text_taken: bool,
         deadline: Instant,
     },
-}
-
-/// A command that waits for the editor. When its time is up the text is still welcome.
-#[derive(Debug)]
-struct Waiting<C> {
-    caller: C,
-    deadline: Instant,
 }
 
 /// A proposal as an agent makes it.
@@ -210,17 +203,6 @@ pub(crate) enum Answer {
     ClosedAll(usize),
     /// The editor's answer, as a text.
     Text(String),
-    /// The diff was accepted or rejected by a command.
-    Settled(Settlement),
-}
-
-/// The other results of a command that has settled a diff.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settlement {
-    /// True if the accepted text has edits that were made in the view.
-    pub(crate) is_edited: bool,
-    /// The message about the notes.
-    pub(crate) told: Option<Told>,
 }
 
 /// The target of a proposal that is to be checked.
@@ -233,17 +215,6 @@ pub(crate) struct TargetCheck {
     pub(crate) proposed: Arc<String>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
-}
-
-/// A decision of a command.
-#[derive(Debug)]
-pub(crate) struct SettleRequest {
-    pub(crate) key: ProposalKey,
-    pub(crate) verdict: Verdict,
-    /// Accept although the file has changed.
-    pub(crate) despite_change: bool,
-    /// Nothing if the disk did not answer.
-    pub(crate) looked: Option<Looked>,
 }
 
 /// A person's decision about a proposal.
@@ -360,17 +331,22 @@ impl<C> Diffs<C> {
         self.named(named).map(Entry::pending)
     }
 
-    /// Checks that a decision by command may stand: it is about what is proposed now, and whoever accepts it knows what
-    /// becomes of the file.
-    pub(crate) fn judge(&self, request: &SettleRequest) -> Result<(), Refused> {
-        let ProposalKey { id, revision } = request.key;
-        let id = id.0;
-        self.named(DiffRef::exactly(id, revision))?;
-        let has_changed = request.looked.as_ref().is_some_and(|it| it.has_changed);
-        if has_changed && !request.despite_change && !request.verdict.is_rejection() {
-            return Err(Refused::FileChanged { id, revision });
+    /// The person was shown this text of a proposal: its name means that from now on.
+    pub(crate) fn note_printed(&mut self, key: ProposalKey, text: &str) {
+        let entry = self.entries.get_mut(key.id);
+        if let Some(entry) = entry.filter(|it| it.key == key) {
+            entry.printed = Some(fingerprint::hash(text.as_bytes()));
         }
-        Ok(())
+    }
+
+    /// Returns true if this is the text that the name of a proposal means: the one that the person was shown, or else the
+    /// proposed one.
+    pub(crate) fn is_meant(&self, key: ProposalKey, text: &str) -> bool {
+        let entry = self.entries.get(key.id).filter(|it| it.key == key);
+        entry.is_some_and(|it| match &it.printed {
+            Some(printed) => *printed == fingerprint::hash(text.as_bytes()),
+            None => **it.proposal.proposed == *text,
+        })
     }
 
     /// Checks that a decision about this proposal is about one that is there.
@@ -439,24 +415,6 @@ impl<C> Diffs<C> {
     pub(crate) fn of(&self, id: DiffId) -> Option<(&SessionId, &str)> {
         let proposal = &self.entries.get(id)?.proposal;
         Some((&proposal.session, &proposal.file_path))
-    }
-
-    /// Returns true if this decision of a command's is the acceptance of an empty new file, which the agent takes for a rejection.
-    pub(crate) fn accepts_empty_new_file(&self, id: DiffId, decision: &Decision) -> bool {
-        let Some(entry) = self.entries.get(id) else {
-            return false;
-        };
-        let Proposal { proposed, .. } = &entry.proposal;
-        let accepted = match decision {
-            Decision::Accept { content } => content.as_deref().unwrap_or(proposed),
-            Decision::Reject => return false,
-        };
-        let is_new = entry
-            .opened
-            .as_ref()
-            .is_some_and(|it| it.on_disk.stamp.is_none());
-        let is_own = entry.proposal.stand_in.is_none();
-        is_new && is_own && entry.proposal.agent.takes_for_rejection(None, accepted)
     }
 
     /// Notes the state of a proposal's file, about which somebody decides.
@@ -574,7 +532,6 @@ impl<C> State<C> {
             | Self::Opening { deadline, .. }
             | Self::AgentCloses { deadline, .. }
             | Self::AgentGone { deadline, .. } => Some(*deadline),
-            Self::CommandAccepts { waiting } => waiting.as_ref().map(|waiting| waiting.deadline),
             Self::Pending => None,
         }
     }
@@ -585,15 +542,14 @@ impl<C> State<C> {
             Self::Checking { caller, .. }
             | Self::Opening { caller, .. }
             | Self::AgentCloses { caller, .. } => caller,
-            Self::CommandAccepts { waiting } => waiting?.caller,
             Self::Pending | Self::AgentGone { .. } => return None,
         };
         let answer = Err(why.to_owned());
         Some(Action::Answer { caller, answer })
     }
 
-    /// Returns true if a decision is awaited, by the reviewer or by a command.
+    /// Returns true if a decision is awaited.
     fn is_pending(&self) -> bool {
-        matches!(self, Self::Pending | Self::CommandAccepts { waiting: None })
+        matches!(self, Self::Pending)
     }
 }

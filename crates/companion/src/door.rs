@@ -30,6 +30,7 @@ use crate::commands::Commands;
 use crate::ids::ViewId;
 use crate::places::{Place, Places, Purpose};
 use crate::proposing::Proposal;
+use crate::tasks;
 use crate::who::{Asker, SeatedView};
 
 /// The time limit for a connection to say who it is.
@@ -126,6 +127,13 @@ impl Caller {
     /// What it has proposed.
     pub(crate) fn proposal(&self) -> &Proposal {
         &self.proposal
+    }
+
+    /// Returns true if this is the person, and nobody else.
+    pub(crate) async fn is_person(self: &Arc<Self>, companion: &Commands) -> bool {
+        let (own, companion) = (Arc::clone(self), companion.clone());
+        let judged = tasks::spawn_blocking(move || own.admit("", &companion));
+        judged.await.is_ok_and(|it| it.is_ok())
     }
 
     /// Lets in a request that is only for the person. Waits for the system.

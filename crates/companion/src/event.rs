@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff};
-use crate::ids::{RequestId, ViewId};
+use crate::ids::{Decider, RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
@@ -120,7 +120,7 @@ pub(crate) enum Event {
     /// The acceptance of this number was weighed.
     Weighed {
         number: u64,
-        view: ViewId,
+        decider: Decider,
         decide: Arc<Decide>,
         finding: Finding,
         reply: Answering<Decide>,

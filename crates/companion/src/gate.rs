@@ -7,8 +7,10 @@ mod doubts;
 
 use std::time::{Duration, Instant};
 
-use pillion_view::decision::{HELD_DOWN, HeldKey, LOOK, NOT_SEEN, TOO_SOON};
-use pillion_view::{Decide, ProposalKey, Refusal};
+use pillion_view::decision::{
+    FILE_CHANGED, HELD_DOWN, HeldKey, LOOK, NOT_SEEN, TEXT_CHANGED, TOO_SOON,
+};
+use pillion_view::{By, Decide, ProposalKey, Refusal};
 
 pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 
@@ -37,7 +39,7 @@ impl Gate {
     /// # Errors
     /// The reason why not.
     pub fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
-        let Some(seen) = &decide.seen else {
+        let Some(seen) = decide.by.seen() else {
             return Ok(());
         };
         if !seen.is_typed {
@@ -79,11 +81,20 @@ impl Gate {
     /// The question.
     pub(crate) fn ask(
         &mut self,
-        key: ProposalKey,
+        decide: &Decide,
         text: &str,
-        doubts: Vec<Doubt>,
+        mut doubts: Vec<Doubt>,
         now: Instant,
     ) -> Result<(), Refusal> {
+        let key = decide.key;
+        if let By::Named { despite_change } = decide.by {
+            // Who repeats a command has not looked at the file for that.
+            let has_changed = |it: &Doubt| matches!(it, Doubt::FileChanged(_));
+            if !despite_change && doubts.iter().any(has_changed) {
+                return Err(file_changed(key));
+            }
+            doubts.retain(|it| !has_changed(it));
+        }
         if doubts.is_empty() {
             return Ok(());
         }
@@ -119,6 +130,19 @@ impl Asked {
 pub(crate) fn refuses_edits(why: &str) -> Refusal {
     let text = format!("{why}; take your changes back, or decide in its terminal");
     Refusal::new("writesOwnText", text)
+}
+
+/// The refusal of what a command accepts, although the file is another one now.
+fn file_changed(key: ProposalKey) -> Refusal {
+    let id = key.id;
+    let text = format!("the file of diff {id} changed on disk since {key} was proposed");
+    Refusal::new(FILE_CHANGED, text)
+}
+
+/// The refusal of a text that is not what its name means.
+pub(crate) fn text_changed(key: ProposalKey) -> Refusal {
+    let text = format!("what stands in the view of {key} is not what you were shown");
+    Refusal::new(TEXT_CHANGED, text)
 }
 
 /// All doubts as one question.

@@ -1,4 +1,4 @@
-//! The ids within a companion: those of its views, and those of agents' requests.
+//! The ids within a companion: those of its views, of who decides, and of agents' requests.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,6 +10,18 @@ pub(crate) struct ViewId(pub(crate) u32);
 impl ViewId {
     /// The one that a companion starts with.
     pub(crate) const FIRST: Self = Self(0);
+}
+
+/// Who tells a person's decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Decider {
+    /// The view in which they decided.
+    View(ViewId),
+    /// A command, about the text that stands in the view, or about another.
+    Command {
+        /// True if it is that of the view.
+        is_standing: bool,
+    },
 }
 
 /// The id of a request, which its answer repeats: a text or an integer, echoed as it came.

@@ -411,12 +411,12 @@ impl MainLoop {
             }
             Event::Weighed {
                 number,
-                view,
+                decider,
                 decide,
                 finding,
                 reply,
             } => {
-                self.weighed(view, decide, finding, reply, now);
+                self.weighed(decider, decide, finding, reply, now);
                 for listing in self.weighing.end(number) {
                     self.list_pending(listing);
                 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_discovery::real_path;
 use pillion_text::fingerprint;
-use pillion_view::{Original, Stamp};
+use pillion_view::Stamp;
 
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 
@@ -28,40 +28,11 @@ pub(crate) struct FileState {
     pub(crate) text: Option<String>,
 }
 
-/// The file of a proposal that somebody decides about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Looked {
-    pub(crate) file: FileState,
-    /// True if it is another one than when the agent proposed.
-    pub(crate) has_changed: bool,
-}
-
 impl FileState {
     /// Returns true if the file is another one now. One that was written again with the same bytes is not.
     pub(crate) fn has_changed(&self, now: &OnDisk, bytes: Option<&[u8]>) -> bool {
         let is_same_text = || bytes.is_some() && self.text == Some(fingerprint::of(bytes));
         self.on_disk != *now && (self.on_disk.leads_to != now.leads_to || !is_same_text())
-    }
-
-    /// Waits for the disk.
-    fn look(&self, path: &Path) -> Looked {
-        let on_disk = OnDisk::check(path);
-        if on_disk == self.on_disk {
-            let file = self.clone();
-            return Looked {
-                file,
-                has_changed: false,
-            };
-        }
-        let read = Original::read(&on_disk.leads_to).ok();
-        let bytes = read.as_ref().and_then(|file| file.text.as_deref());
-        Looked {
-            has_changed: self.has_changed(&on_disk, bytes),
-            file: FileState {
-                on_disk,
-                text: read.is_some().then(|| fingerprint::of(bytes)),
-            },
-        }
     }
 }
 
@@ -89,12 +60,6 @@ pub(crate) async fn check(threads: &DiskThreads, paths: Vec<String>) -> Option<V
         paths.map(OnDisk::check).collect()
     });
     tokio::time::timeout(CHECK_TIMEOUT, checking).await.ok()?
-}
-
-/// Looks at the file of a proposal beside the loop. Nothing if the disk does not answer in time, as with [`check`].
-pub(crate) async fn look(threads: &DiskThreads, opened: FileState, path: String) -> Option<Looked> {
-    let looking = threads.run(move || opened.look(Path::new(&path)));
-    tokio::time::timeout(CHECK_TIMEOUT, looking).await.ok()?
 }
 
 #[cfg(all(test, unix))]
@@ -140,25 +105,28 @@ mod tests {
             on_disk: OnDisk::check(&file),
             text: Some(fingerprint::of(Some(b"one"))),
         };
-        let has_changed = || opened.look(&file).has_changed;
-        assert!(!has_changed());
+        let has_changed = |opened: &FileState| {
+            let bytes = fs::read(&file).ok();
+            opened.has_changed(&OnDisk::check(&file), bytes.as_deref())
+        };
+        assert!(!has_changed(&opened));
         fs::write(&other, "one").unwrap();
         fs::rename(&other, &file).unwrap();
-        assert!(!has_changed(), "another one with the same bytes");
+        assert!(!has_changed(&opened), "another one with the same bytes");
         fs::write(&file, "two").unwrap();
-        assert!(has_changed(), "other bytes");
+        assert!(has_changed(&opened), "other bytes");
         fs::remove_file(&file).unwrap();
-        assert!(has_changed(), "it is not there");
+        assert!(has_changed(&opened), "it is not there");
         fs::write(&other, "one").unwrap();
         symlink(&other, &file).unwrap();
-        assert!(has_changed(), "the same bytes elsewhere");
+        assert!(has_changed(&opened), "the same bytes elsewhere");
         let unread = FileState {
             text: None,
             ..opened
         };
         fs::remove_file(&file).unwrap();
         fs::write(&file, "one").unwrap();
-        assert!(unread.look(&file).has_changed, "nobody knows its bytes");
+        assert!(has_changed(&unread), "nobody knows its bytes");
     }
 
     #[test]

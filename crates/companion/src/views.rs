@@ -32,7 +32,7 @@ use self::gathered::Gathered;
 use self::guests::is_guest;
 use self::headless::Headless;
 use crate::event::{Event, Events};
-use crate::ids::ViewId;
+use crate::ids::{Decider, ViewId};
 
 /// The reason why a proposal is shown nowhere.
 const NO_VIEW: &str = "no editor shows changes here";
@@ -432,25 +432,31 @@ impl Views {
         closed
     }
 
-    /// A proposal was decided in one view, which closes by itself: the others are to close.
+    /// A proposal was decided: the views are to close, but for the one in which it was, which does that by itself.
     pub(crate) fn decided(
         &mut self,
-        id: ViewId,
+        by: Decider,
         key: ProposalKey,
         accepted: Option<Arc<String>>,
         now: Instant,
     ) {
-        self.used(id);
+        if let Decider::View(view) = by {
+            self.used(view);
+        }
         let Some(audience) = self.audiences.get_mut(&key.id) else {
             return;
         };
-        audience.left(id, now);
+        if let Decider::View(view) = by {
+            audience.left(view, now);
+        }
         if !audience.is_open() {
             return;
         }
-        let reason = match accepted {
-            Some(_) => CloseReason::AcceptedElsewhere,
-            None => CloseReason::RejectedElsewhere,
+        let reason = match (by, &accepted) {
+            (Decider::View(_), Some(_)) => CloseReason::AcceptedElsewhere,
+            (Decider::View(_), None) => CloseReason::RejectedElsewhere,
+            (Decider::Command { is_standing: true }, Some(_)) => CloseReason::Settled,
+            (Decider::Command { .. }, _) => CloseReason::Overruled,
         };
         let others = audience.close_elsewhere(reason, accepted);
         if others.is_empty() {

@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use pillion_protocol::Dialect;
 use pillion_view::ask::DiffRef;
+use pillion_view::{DiffId, ProposalKey};
 
 use crate::failure::{Failure, Kind};
 
@@ -48,7 +49,7 @@ impl Proposal {
     ///
     /// # Errors
     /// When no revision is named: the agent may have replaced what the person has seen.
-    pub fn named(self, command: &str) -> Result<(u64, u32), Failure> {
+    pub fn named(self, command: &str) -> Result<ProposalKey, Failure> {
         let DiffRef { id, revision } = self.diff;
         let revision = revision.ok_or_else(|| {
             let message = format!("diff {id} is named without the revision that you have seen");
@@ -56,7 +57,8 @@ impl Proposal {
                 "`pillion diffs {id}` shows it and its revision; then `pillion {command} {id}.REV`."
             ))
         })?;
-        Ok((id, revision))
+        let id = DiffId(id);
+        Ok(ProposalKey { id, revision })
     }
 }
 

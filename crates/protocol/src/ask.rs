@@ -45,14 +45,6 @@ pub enum Refused {
         /// The revision that is shown.
         current: u32,
     },
-    /// The file is another one than when the agent proposed.
-    #[error("the file of diff {id} changed on disk since {id}.{revision} was proposed")]
-    FileChanged {
-        /// The diff.
-        id: u64,
-        /// The revision that is shown.
-        revision: u32,
-    },
     /// It is only for the person, and somebody else asked.
     #[error("{}", not_the_person(*by, *in_view))]
     NotThePerson {

@@ -74,6 +74,14 @@ impl Verdict {
         Decision::Reject.into()
     }
 
+    /// The text that it accepts, if it names one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.decision {
+            Decision::Accept { content } => content.as_deref(),
+            Decision::Reject => None,
+        }
+    }
+
     /// Returns true if it rejects.
     pub fn is_rejection(&self) -> bool {
         self.decision == Decision::Reject

@@ -58,6 +58,12 @@ const BY_AGENT: &str = "byAgent";
 /// The code of the doubt that the agent would take the acceptance for a rejection.
 pub const TAKEN_FOR_REJECTION: &str = "unchangedIsRejection";
 
+/// The file is another one than when the agent proposed.
+pub const FILE_CHANGED: &str = "fileChanged";
+
+/// What stands in the view is not what the person was shown.
+pub const TEXT_CHANGED: &str = "textChanged";
+
 /// The notes are too long.
 const TOO_LONG: &str = "notesTooLong";
 
@@ -69,11 +75,42 @@ pub struct Decide {
     pub key: ProposalKey,
     /// The verdict, with the notes for the agent.
     pub verdict: Verdict,
-    /// The facts about what the person has seen of it; none of a view that cannot know, and where closing the view rejects.
-    pub seen: Option<Seen>,
+    /// How the person decided.
+    pub by: By,
     /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
     /// came with the proposal.
     pub base: Option<String>,
+}
+
+/// The way in which a person decides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum By {
+    /// In a view that knows what they have seen of it.
+    Seen(Seen),
+    /// In a view that cannot know, or where closing the view rejects.
+    View,
+    /// By a command that names it. Without a text, they accept what stands in the view, if that is what they were shown.
+    Named {
+        /// Accept although the file has changed since the proposal.
+        despite_change: bool,
+    },
+}
+
+impl By {
+    /// What the view knows.
+    pub fn seen(&self) -> Option<&Seen> {
+        match self {
+            Self::Seen(seen) => Some(seen),
+            Self::View | Self::Named { .. } => None,
+        }
+    }
+}
+
+impl From<Option<Seen>> for By {
+    fn from(seen: Option<Seen>) -> Self {
+        seen.map_or(Self::View, Self::Seen)
+    }
 }
 
 /// The facts that a view knows about how its person came to a decision.
@@ -160,7 +197,7 @@ impl Decide {
         Self {
             key,
             verdict,
-            seen: None,
+            by: By::View,
             base,
         }
     }

@@ -25,7 +25,7 @@ pub use attach::attach_to_running;
 pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
 pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
-    Against, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
+    Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
     Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Review, Show, Shows, Status,

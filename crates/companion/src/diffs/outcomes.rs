@@ -91,13 +91,6 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// Rejects a diff whose agent would write its own text and not this one, which is kept.
-    pub(super) fn reject_edited(&mut self, id: DiffId, content: String) -> Vec<Action<C>> {
-        let unused = self.unused(id, &content);
-        let rejected = self.notify(id, Outcome::Rejected);
-        rejected.into_iter().chain(unused).collect()
-    }
-
     /// Returns why a person who accepts what stands in their view cannot have that, if so.
     pub(crate) fn refused_edits(&self, decide: &Decide) -> Option<String> {
         let Decision::Accept {

@@ -4,13 +4,11 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Decision, Outcome};
+use pillion_protocol::Outcome;
 use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
-use super::{
-    Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, Settlement, State, TargetCheck, Waiting,
-};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, TargetCheck};
 use crate::disk::CHECK_TIMEOUT;
 use crate::ids::RequestId;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
@@ -76,6 +74,7 @@ impl<C> Diffs<C> {
             is_in_editor,
             opened: None,
             decided: None,
+            printed: None,
             notes: None,
             limit: is_limited.then(|| now + self.hook_limit),
             state: State::Checking {
@@ -234,14 +233,6 @@ impl<C> Diffs<C> {
                 entry.state = gone;
                 Vec::new()
             }
-            (State::CommandAccepts { waiting }, outcome) => {
-                let notified = self.notify(id, outcome);
-                let answer = waiting.map(|waiting| Action::Answer {
-                    caller: waiting.caller,
-                    answer: Ok(settled(false)),
-                });
-                notified.into_iter().chain(answer).collect()
-            }
             (_, outcome) => opened.into_iter().chain(self.notify(id, outcome)).collect(),
         }
     }
@@ -271,11 +262,9 @@ impl<C> Diffs<C> {
         }
         let deadline = now + EDITOR_TIMEOUT;
         let former = mem::replace(&mut entry.state, State::AgentCloses { caller, deadline });
-        // The editor was asked to close the view already: its answer goes to the agent now.
-        let is_asked = matches!(former, State::CommandAccepts { .. });
         let given_up = former.give_up(AGENT_CLOSED);
-        let close = (!is_asked).then(|| entry.close(CloseReason::ClosedByAgent));
-        given_up.into_iter().chain(close).collect()
+        let close = entry.close(CloseReason::ClosedByAgent);
+        given_up.into_iter().chain([close]).collect()
     }
 
     /// The editor closed a view that it was asked to close. The text that stood in the view of a proposal
@@ -297,34 +286,6 @@ impl<C> Diffs<C> {
                 let answer = Action::Answer { caller, answer };
                 std::iter::once(answer).chain(unused).collect()
             }
-            (State::CommandAccepts { waiting }, text) => {
-                let refused = text.as_ref().ok().and_then(|it| entry.refuses_edits(it));
-                let (answer, notified) = match (text, refused) {
-                    // Its view is gone.
-                    (Ok(content), Some(why)) => {
-                        let rejected = self.reject_edited(id, content);
-                        (
-                            Err(format!("{why}; with your changes it was rejected")),
-                            rejected,
-                        )
-                    }
-                    (Ok(content), None) => {
-                        let is_edited = *content != *entry.proposal.proposed;
-                        let notified = self.notify(id, Outcome::accepted(content));
-                        (Ok(settled(is_edited)), notified.into_iter().collect())
-                    }
-                    // Nothing was decided: the diff stays pending.
-                    (Err(reason), _) => {
-                        entry.notes = None;
-                        (Err(reason), Vec::new())
-                    }
-                };
-                let answered = waiting.map(|waiting| Action::Answer {
-                    caller: waiting.caller,
-                    answer,
-                });
-                notified.into_iter().chain(answered).collect()
-            }
             (State::AgentGone { is_text_taken, .. }, text) => match text {
                 Ok(content) if is_text_taken && *content != *entry.proposal.proposed => {
                     self.lose(id, content).into_iter().collect()
@@ -340,45 +301,6 @@ impl<C> Diffs<C> {
                 Vec::new()
             }
         }
-    }
-
-    /// A command settles a pending diff. Accepting without a content takes what stands in the
-    /// view: the text as proposed, unless it was edited there.
-    pub(crate) fn settle(
-        &mut self,
-        id: DiffId,
-        decision: Decision,
-        caller: C,
-        now: Instant,
-    ) -> Vec<Action<C>> {
-        let pending = self.entries.get_mut(id);
-        let Some(entry) = pending.filter(|entry| entry.state.is_pending()) else {
-            let answer = Err(format!("no diff {id} is pending"));
-            return vec![Action::Answer { caller, answer }];
-        };
-        let outcome = match decision {
-            Decision::Accept { content: None } => {
-                let deadline = now + EDITOR_TIMEOUT;
-                let waiting = Some(Waiting { caller, deadline });
-                entry.state = State::CommandAccepts { waiting };
-                return vec![entry.close(CloseReason::Settled)];
-            }
-            Decision::Accept {
-                content: Some(content),
-            } => match entry.refuses_edits(&content) {
-                Some(why) => {
-                    let answer = Err(why);
-                    return vec![Action::Answer { caller, answer }];
-                }
-                None => Outcome::accepted(content),
-            },
-            Decision::Reject => Outcome::Rejected,
-        };
-        let close = entry.close(CloseReason::Overruled);
-        let notified = self.notify(id, outcome);
-        let answer = Ok(settled(false));
-        let answer = Action::Answer { caller, answer };
-        notified.into_iter().chain([close, answer]).collect()
     }
 
     /// The session is gone for good: its views go away.
@@ -397,10 +319,7 @@ impl<C> Diffs<C> {
             return self.abandon(id, CloseReason::AgentGone, AGENT_GONE);
         };
         // The editor was already asked to close the view and to return its text.
-        let is_text_taken = matches!(
-            entry.state,
-            State::AgentCloses { .. } | State::CommandAccepts { .. }
-        );
+        let is_text_taken = matches!(entry.state, State::AgentCloses { .. });
         let gone = State::AgentGone {
             is_text_taken,
             deadline: now + EDITOR_TIMEOUT,
@@ -481,15 +400,6 @@ impl<C> Diffs<C> {
             }
             State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
             State::Pending if entry.limit.is_some() => self.undecided(id),
-            // The text may still come, and was accepted.
-            State::CommandAccepts { waiting } => waiting
-                .take()
-                .map(|waiting| Action::Answer {
-                    caller: waiting.caller,
-                    answer: Err(NO_ANSWER.to_owned()),
-                })
-                .into_iter()
-                .collect(),
             State::AgentCloses { .. } | State::AgentGone { .. } | State::Pending => {
                 self.closed(id, revision, Err(NO_ANSWER.to_owned()))
             }
@@ -502,7 +412,7 @@ impl<C> Diffs<C> {
             Some(entry) if entry.proposal.on_behalf_of.is_some() => {
                 self.abandon(id, CloseReason::Settled, why)
             }
-            Some(entry) if matches!(entry.state, State::Pending | State::CommandAccepts { .. }) => {
+            Some(entry) if matches!(entry.state, State::Pending) => {
                 let given_up = mem::replace(&mut entry.state, State::Pending).give_up(why);
                 let notified = self.notify(id, Outcome::Rejected);
                 notified.into_iter().chain(given_up).collect()
@@ -565,14 +475,6 @@ impl<C> Diffs<C> {
         let open = own.filter(|entry| !matches!(entry.state, State::AgentCloses { .. }));
         open.map(|entry| entry.proposal.name().to_owned()).collect()
     }
-}
-
-/// The loop knows what becomes of the notes.
-fn settled(is_edited: bool) -> Answer {
-    Answer::Settled(Settlement {
-        is_edited,
-        told: None,
-    })
 }
 
 impl<C> Entry<C> {

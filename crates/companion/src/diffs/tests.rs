@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Decision, Dialect, Outcome};
-use pillion_view::{DiffId, Original};
+use pillion_protocol::{Dialect, Outcome};
+use pillion_view::{DiffId, Original, ProposalKey};
 use serde_json::json;
 
 use super::entries::{MAX_OPEN, MAX_OPEN_BYTES};
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal, Settlement};
+use super::{Action, Diffs, EDITOR_TIMEOUT, HOOK_TIMEOUT, Proposal};
 use crate::ids::RequestId;
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Tab};
@@ -51,8 +51,6 @@ fn accepted(content: &str) -> Outcome {
     Outcome::accepted(content)
 }
 
-const ACCEPT: Decision = Decision::Accept { content: None };
-
 /// Actions as short lines, so that a test reads as a protocol.
 fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
@@ -64,10 +62,6 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
             }
             Action::Close { key, reason } => format!("close {} {reason:?}", key.id),
             Action::Answer { caller, answer } => match answer {
-                Ok(Answer::Settled(Settlement { is_edited, .. })) => {
-                    let edits = if is_edited { "WithEdits" } else { "" };
-                    format!("{caller}: Settled{edits}")
-                }
                 Ok(answer) => format!("{caller}: {answer:?}"),
                 Err(reason) => format!("{caller}: error: {reason}"),
             },
@@ -298,45 +292,23 @@ fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
 }
 
 #[test]
-fn a_command_accepts_what_stands_in_the_view() {
+fn a_name_means_the_text_that_was_shown_or_else_the_proposed_one() {
     let (mut diffs, now) = (pending(), Instant::now());
-    let settle = diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(lines(settle), ["close 1 Settled"]);
-    assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
-        [
-            r#"notify s /a Accepted { content: "edited" }"#,
-            "command: SettledWithEdits"
-        ]
-    );
-}
-
-#[test]
-fn a_command_that_the_editor_answers_late_is_told_so_and_still_counts() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(diffs.pending().count(), 0);
-    assert_eq!(
-        lines(diffs.expire(now + EDITOR_TIMEOUT)),
-        ["command: error: the editor did not answer within 10 seconds"]
-    );
-    assert_eq!(diffs.pending().count(), 1);
-    assert_eq!(diffs.due(), None);
-    assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Ok("late".into()))),
-        [r#"notify s /a Accepted { content: "late" }"#]
-    );
-}
-
-#[test]
-fn a_command_that_the_editor_refuses_leaves_the_diff_pending() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Err("no".into()))),
-        ["command: error: no"]
-    );
-    assert_eq!(diffs.pending().count(), 1);
+    let key = |revision| ProposalKey {
+        id: DiffId(1),
+        revision,
+    };
+    let is_meant = |diffs: &Machine, revision| {
+        ["new", "mine", "newer"].map(|text| diffs.is_meant(key(revision), text))
+    };
+    assert_eq!(is_meant(&diffs, 1), [true, false, false]);
+    diffs.note_printed(key(1), "mine");
+    assert_eq!(is_meant(&diffs, 1), [false, true, false]);
+    // What was shown of one revision says nothing of the next.
+    open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
+    diffs.note_printed(key(1), "mine");
+    assert_eq!(is_meant(&diffs, 1), [false; 3]);
+    assert_eq!(is_meant(&diffs, 2), [false, false, true]);
 }
 
 #[test]
@@ -352,24 +324,6 @@ fn a_decision_on_a_replaced_proposal_does_not_settle_the_new_one() {
 }
 
 #[test]
-fn a_reviewer_who_decides_while_a_command_accepts_is_heard() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(
-        lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
-        [
-            r#"notify s /a Accepted { content: "mine" }"#,
-            "command: Settled"
-        ]
-    );
-    assert!(
-        diffs
-            .closed(DiffId(1), 1, Err("no such view".into()))
-            .is_empty()
-    );
-}
-
-#[test]
 fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
     let now = Instant::now();
     let mut diffs = pending();
@@ -380,63 +334,6 @@ fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
     );
     let late = diffs.closed(DiffId(1), 1, Err("no such view".into()));
     assert!(late.is_empty());
-}
-
-#[test]
-fn an_agent_that_closes_while_a_command_accepts_gets_the_text() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(
-        lines(diffs.close(&"s".into(), "/a", None, "close", now)),
-        ["command: error: the agent closed the diff"]
-    );
-    assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
-        [r#"close: Closed("edited")"#]
-    );
-}
-
-#[test]
-fn a_proposal_that_comes_while_a_command_accepts_the_one_before_is_not_settled_by_it() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    assert_eq!(
-        lines(open(&mut diffs, proposal("s", "/a", "newer"), "again", now)),
-        [
-            "command: error: a newer proposal for this file replaced it",
-            r#"show 1 #2 "newer""#
-        ]
-    );
-    assert!(diffs.closed(DiffId(1), 1, Ok("old".into())).is_empty());
-    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
-}
-
-#[test]
-fn a_command_accepts_another_text_or_rejects() {
-    let now = Instant::now();
-    let decision = Decision::Accept {
-        content: Some("other".into()),
-    };
-    assert_eq!(
-        lines(pending().settle(DiffId(1), decision, "command", now)),
-        [
-            r#"notify s /a Accepted { content: "other" }"#,
-            "close 1 Overruled",
-            "command: Settled"
-        ]
-    );
-    assert_eq!(
-        lines(pending().settle(DiffId(1), Decision::Reject, "command", now)),
-        [
-            "notify s /a Rejected",
-            "close 1 Overruled",
-            "command: Settled"
-        ]
-    );
-    assert_eq!(
-        lines(pending().settle(DiffId(7), Decision::Reject, "command", now)),
-        ["command: error: no diff 7 is pending"]
-    );
 }
 
 #[test]
@@ -458,32 +355,13 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
 #[test]
 fn stopping_rejects_what_is_undecided_and_answers_who_waits() {
     let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
     open(&mut diffs, proposal("s", "/b", "b"), "open", now);
     assert_eq!(
         lines(diffs.stop()),
         [
             "notify s /a Rejected",
-            "command: error: the companion is stopping",
             "close 2 Settled",
             "open: error: the companion is stopping"
-        ]
-    );
-}
-
-#[test]
-fn what_stood_in_a_replaced_view_is_not_accepted_as_its_successor() {
-    let (mut diffs, now) = (pending(), Instant::now());
-    diffs.settle(DiffId(1), ACCEPT, "first", now);
-    open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
-    diffs.shown(DiffId(1), 2, Ok(()));
-    diffs.settle(DiffId(1), ACCEPT, "second", now);
-    assert!(diffs.closed(DiffId(1), 1, Ok("old".into())).is_empty());
-    assert_eq!(
-        lines(diffs.closed(DiffId(1), 2, Ok("newer".into()))),
-        [
-            r#"notify s /a Accepted { content: "newer" }"#,
-            "second: Settled"
         ]
     );
 }

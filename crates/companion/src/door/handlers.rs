@@ -7,20 +7,19 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
     AgentOfHook, AwaitNotes, Changes, ContextAsker, Decided, Decisions, DiffRef, DiffSummary,
-    DiffText, Diffs, Focus, GetReview, Guard, Guarded, Hook, Judged, Look, LookedAt, Lost, Mention,
-    PassedOn, Propose, Refused, SendNotes, SetReview, Settle, Settled, Speak, State, Withdraw,
-    Work,
+    DiffText, Diffs, Focus, GetDiff, GetReview, Guard, Guarded, Hook, Judged, Look, LookedAt, Lost,
+    Mention, PassedOn, Propose, Refused, SendNotes, SetReview, Speak, State, Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Decide, DiffId, ProposalKey, Refusal};
+use pillion_view::{Decide, ProposalKey};
 use tokio::sync::oneshot;
 
 use super::table::Table;
 use super::{Caller, Host};
 #[cfg(unix)]
 use crate::agents::context_sockets;
-use crate::commands::{Commands, stopping};
-use crate::diffs::{Answer, PendingDiff, SettleRequest};
+use crate::commands::Commands;
+use crate::diffs::PendingDiff;
 use crate::looking;
 use crate::main_loop::MainLoop;
 use crate::on_disk::OnDisk;
@@ -30,8 +29,7 @@ pub(super) fn table() -> Table {
     Table::default()
         .host::<State>(states)
         .beside::<Diffs, _>(diffs)
-        .beside::<DiffRef, _>(diff)
-        .beside::<Settle, _>(settle)
+        .beside::<GetDiff, _>(diff)
         .beside::<Speak, _>(speak)
         .beside::<Guard, _>(guard)
         .beside::<AwaitNotes, _>(await_notes)
@@ -84,15 +82,20 @@ async fn diffs(companion: Commands, _: Diffs, _: Arc<Caller>) -> Result<Vec<Diff
         .collect())
 }
 
-async fn diff(companion: Commands, diff: DiffRef, _: Arc<Caller>) -> Result<DiffText, Refused> {
-    let found = [find(&companion, diff).await?];
+async fn diff(companion: Commands, get: GetDiff, caller: Arc<Caller>) -> Result<DiffText, Refused> {
+    let found = [find(&companion, get.diff).await?];
     let on_disk = companion.check(&found).await.into_iter().next().flatten();
     let [found] = found;
     let (id, revision) = (found.id, found.revision);
     let key = ProposalKey { id, revision };
-    let told = companion.ask("text", move |it, told| it.ask_text(key, told));
-    let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
-    let told = told.ok().and_then(Result::ok).flatten();
+    let told = standing(&companion, key).await;
+    if let Some(text) = told.clone().filter(|_| get.is_printed)
+        && caller.is_person(&companion).await
+    {
+        companion.send(MainLoop::task("printed", move |it, _| {
+            it.note_printed(key, &text);
+        }));
+    }
     Ok(DiffText {
         summary: summary(&found, on_disk.as_ref()),
         is_text_known: told.is_some(),
@@ -101,45 +104,19 @@ async fn diff(companion: Commands, diff: DiffRef, _: Arc<Caller>) -> Result<Diff
     })
 }
 
+/// The text that stands in the view of a proposal; none if the editor does not tell in time.
+async fn standing(companion: &Commands, key: ProposalKey) -> Option<String> {
+    let told = companion.ask("text", move |it, told| it.ask_text(key, told));
+    let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
+    told.ok().and_then(Result::ok).flatten()
+}
+
 /// A diff that is pending, in the revision that is named.
 async fn find(companion: &Commands, diff: DiffRef) -> Result<PendingDiff, Refused> {
     let found = companion.ask("diff", move |it, answer| {
         drop(answer.send(it.find_pending(diff)));
     });
     found.await?
-}
-
-async fn settle(companion: Commands, settle: Settle, _: Arc<Caller>) -> Result<Settled, Refused> {
-    let Settle {
-        id,
-        revision,
-        mut verdict,
-        despite_change,
-    } = settle;
-    if let Err(bytes) = verdict.tidy_notes() {
-        return Err(Refused::because(Refusal::too_long(bytes).message));
-    }
-    let found = find(&companion, DiffRef::exactly(id, revision)).await?;
-    let id = DiffId(id);
-    let request = SettleRequest {
-        key: ProposalKey { id, revision },
-        verdict,
-        despite_change,
-        looked: companion.look(found).await,
-    };
-    let (caller, answer) = oneshot::channel();
-    let admitted = companion.ask("settle", move |it, admitted| {
-        it.settle_named(request, admitted, caller);
-    });
-    admitted.await??;
-    match answer.await.map_err(|_| stopping())? {
-        Ok(Answer::Settled(settlement)) => Ok(Settled {
-            edited: settlement.is_edited,
-            told: settlement.told,
-        }),
-        Ok(_) => Ok(Settled::default()),
-        Err(reason) => Err(reason.into()),
-    }
 }
 
 async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {

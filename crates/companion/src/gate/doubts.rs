@@ -9,7 +9,7 @@ use pillion_protocol::runs_code::Runner;
 use pillion_text::damage::{count_unreadable, deletes_most};
 use pillion_text::visible::one_line;
 use pillion_text::{count_lines, fingerprint};
-use pillion_view::decision::TAKEN_FOR_REJECTION;
+use pillion_view::decision::{FILE_CHANGED, TAKEN_FOR_REJECTION};
 use pillion_view::{Against, Unseen};
 
 /// One doubt.
@@ -187,7 +187,7 @@ impl Doubt {
     /// For programs.
     pub(crate) fn code(&self) -> &'static str {
         match self {
-            Self::FileChanged(_) => "fileChanged",
+            Self::FileChanged(_) => FILE_CHANGED,
             Self::OlderThanAccepted(_) => "olderThanAccepted",
             Self::DiskSilent => "diskSilent",
             Self::Undoes(_) => "undoesNewer",

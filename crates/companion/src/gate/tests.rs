@@ -6,7 +6,7 @@ use std::path::Path;
 use pillion_protocol::Dialect;
 use pillion_view::DiffId;
 
-use pillion_protocol::Verdict;
+use pillion_protocol::{Outcome, Verdict};
 use pillion_view::decision::*;
 
 use super::*;
@@ -54,19 +54,52 @@ impl Scene {
         let decide = Decide {
             key: self.key,
             verdict: Verdict::accept(None),
-            seen,
+            by: seen.into(),
             base: None,
         };
         code(self.gate.look(&decide, self.now))
     }
 
     fn ask(&mut self, text: &str, doubts: &[Doubt]) -> Cow<'static, str> {
-        code(self.gate.ask(self.key, text, doubts.to_vec(), self.now))
+        self.ask_by(By::View, text, doubts)
+    }
+
+    fn ask_by(&mut self, by: By, text: &str, doubts: &[Doubt]) -> Cow<'static, str> {
+        let decide = Decide {
+            by,
+            ..Decide::blind(self.key, Outcome::Rejected)
+        };
+        code(self.gate.ask(&decide, text, doubts.to_vec(), self.now))
     }
 }
 
 fn code(result: Result<(), Refusal>) -> Cow<'static, str> {
     result.map_or_else(|refusal| refusal.code, |()| "".into())
+}
+
+/// A command that is repeated answers any question but the one whether the person knows the file.
+#[test]
+fn a_command_accepts_over_a_changed_file_only_if_it_says_so() {
+    let changed = Doubt::FileChanged(Dialect::GeminiCli);
+    for (despite_change, doubts, first, repeated) in [
+        (false, &[][..], "", ""),
+        (false, &[changed.clone()][..], FILE_CHANGED, FILE_CHANGED),
+        (
+            false,
+            &[Doubt::Outside, changed.clone()],
+            FILE_CHANGED,
+            FILE_CHANGED,
+        ),
+        (false, &[Doubt::Outside], "outsideWorkspace", ""),
+        (true, &[changed.clone()], "", ""),
+        (true, &[changed, Doubt::Outside], "outsideWorkspace", ""),
+    ] {
+        let mut scene = Scene::new();
+        let by = || By::Named { despite_change };
+        assert_eq!(scene.ask_by(by(), "x", doubts), first, "{doubts:?}");
+        scene.now += LOOK;
+        assert_eq!(scene.ask_by(by(), "x", doubts), repeated, "{doubts:?}");
+    }
 }
 
 #[test]

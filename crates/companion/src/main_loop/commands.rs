@@ -19,10 +19,10 @@ use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
 use tokio::sync::oneshot;
 
 use super::MainLoop;
-use crate::diffs::{PendingDiff, SettleRequest};
+use crate::diffs::PendingDiff;
 #[cfg(unix)]
 use crate::discovery::Order;
-use crate::event::{Acted, By, Caller, Listing};
+use crate::event::{Acted, By, Listing};
 use crate::feedback::Remark;
 use crate::written;
 
@@ -44,34 +44,9 @@ impl MainLoop {
         self.views.ask_text(key, told);
     }
 
-    /// The validity of a decision is answered at once; its result, once the editor has answered.
-    pub(crate) fn settle_named(
-        &mut self,
-        request: SettleRequest,
-        admitted: oneshot::Sender<Result<(), Refused>>,
-        caller: Caller,
-    ) {
-        let judged = self.diffs.judge(&request);
-        let judged = judged.and_then(|()| self.can_be_taken(&request));
-        let stands = judged.is_ok();
-        // A command that does not wait any more has not decided.
-        if admitted.send(judged).is_ok() && stands {
-            let SettleRequest {
-                key,
-                verdict,
-                looked,
-                ..
-            } = request;
-            let id = key.id;
-            if let Some(looked) = looked {
-                self.diffs.note_file(id, looked.file);
-            }
-            self.diffs.note(id, verdict.notes);
-            let actions = self
-                .diffs
-                .settle(id, verdict.decision, caller, Instant::now());
-            self.perform(actions);
-        }
+    /// The person was shown this text of a proposal.
+    pub(crate) fn note_printed(&mut self, key: ProposalKey, text: &str) {
+        self.diffs.note_printed(key, text);
     }
 
     /// Answered when it was sent to agents, or would have been.
@@ -187,27 +162,6 @@ impl MainLoop {
             self.feedback.add_for_hook(&session, remark);
         }
         hearing
-    }
-
-    /// Makes sure that the agent takes what a command accepts for an acceptance: nobody is asked again, as in a view.
-    fn can_be_taken(&self, request: &SettleRequest) -> Result<(), Refused> {
-        let (id, decision) = (request.key.id, &request.verdict.decision);
-        let (true, Some((session, path))) = (
-            self.diffs.accepts_empty_new_file(id, decision),
-            self.diffs.of(id),
-        ) else {
-            return Ok(());
-        };
-        if self.can_answer_question(session, path) {
-            return Ok(());
-        }
-        let agent = self
-            .sessions
-            .agent(session)
-            .map_or("the agent", Dialect::display_name);
-        Err(Refused::because(format!(
-            "{agent} would take an empty new file for a rejection, and write nothing: accept it in the window of {agent}"
-        )))
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

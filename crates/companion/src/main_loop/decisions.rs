@@ -4,28 +4,79 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Decision, Outcome, Verdict};
+use pillion_view::ask::DiffRef;
 use pillion_view::{Answering, Decide, ProposalKey, Refusal, Ruling, Told};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use super::MainLoop;
 use crate::acceptance::Finding;
 use crate::agents::hooks;
-use crate::diffs::{Action, Answer};
+use crate::commands::ToLoop;
+use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
 use crate::event::{By, Caller};
 use crate::feedback::{self, Remark};
 use crate::gate;
-use crate::ids::ViewId;
+use crate::ids::Decider;
 use crate::outbox::Delivery;
 use crate::questions::AskedBeside;
 use crate::sessions::SessionId;
+use crate::tasks;
 use crate::written::Accepted;
 
+/// The reason why a command cannot accept what stands in a view.
+const NO_TEXT: &str =
+    "the editor does not tell what stands in the view: try again, or decide there";
+
 impl MainLoop {
-    /// The person decides in a view, at this moment: two decisions that follow each other at once come from a held key.
-    pub(crate) fn decide(&mut self, mut decide: Decide, by: By, reply: Answering<Decide>) {
-        let By { view, at: now } = by;
-        let Some(view) = view else {
-            return reply.failed("only a view knows what its person has seen");
-        };
+    /// The person decides, at this moment: two decisions that follow each other at once come from a held key.
+    pub(crate) fn decide(&mut self, decide: Decide, by: By, reply: Answering<Decide>) {
+        match (by.view, &decide.by) {
+            (Some(view), _) => self.decided(Decider::View(view), decide, reply, by.at),
+            (None, pillion_view::By::Named { .. }) => self.decide_named(decide, reply),
+            (None, _) => reply.failed("only a view knows what its person has seen"),
+        }
+    }
+
+    /// A command decides. Without a text, it is about the one that stands in the view: that is asked for.
+    fn decide_named(&mut self, mut decide: Decide, reply: Answering<Decide>) {
+        let ProposalKey { id, revision } = decide.key;
+        if let Err(refused) = self.find_pending(DiffRef::exactly(id.0, revision)) {
+            return reply.failed(refused);
+        }
+        if decide.verdict.decision != (Decision::Accept { content: None }) {
+            let decider = Decider::Command { is_standing: false };
+            return self.decided(decider, decide, reply, Instant::now());
+        }
+        let (answer, told) = oneshot::channel();
+        self.ask_text(decide.key, answer);
+        let to_loop = ToLoop(self.events.clone());
+        tasks::spawn(async move {
+            // A command waits a little longer.
+            let told = timeout(EDITOR_TIMEOUT, told).await;
+            let Some(text) = told.ok().and_then(Result::ok).flatten() else {
+                return reply.failed(NO_TEXT);
+            };
+            to_loop.send(Self::task("standing text", move |it, now| {
+                if !it.diffs.is_meant(decide.key, &text) {
+                    return refuse(decide.key, gate::text_changed(decide.key), reply);
+                }
+                decide.verdict.decision = Decision::Accept {
+                    content: Some(text),
+                };
+                let decider = Decider::Command { is_standing: true };
+                it.decided(decider, decide, reply, now);
+            }));
+        });
+    }
+
+    fn decided(
+        &mut self,
+        decider: Decider,
+        mut decide: Decide,
+        reply: Answering<Decide>,
+        now: Instant,
+    ) {
         if let Err(stale) = self.diffs.check_current(decide.key) {
             return reply.done(Ruling::stale(stale));
         }
@@ -45,15 +96,15 @@ impl MainLoop {
                 acceptance.is_asked =
                     asked.is_some_and(|(session, path)| self.can_answer_question(session, path));
                 let number = self.weighing.begin();
-                self.checks.weigh(number, view, acceptance, reply);
+                self.checks.weigh(number, decider, acceptance, reply);
             }
-            None => self.settle(view, decide, reply, now),
+            None => self.settle(decider, decide, reply, now),
         }
     }
 
     pub(super) fn weighed(
         &mut self,
-        view: ViewId,
+        decider: Decider,
         decide: Arc<Decide>,
         finding: Finding,
         reply: Answering<Decide>,
@@ -68,18 +119,18 @@ impl MainLoop {
             file,
             fingerprint,
         } = finding;
-        if let Err(refusal) = self.gate.ask(decide.key, &fingerprint, doubts, now) {
+        if let Err(refusal) = self.gate.ask(&decide, &fingerprint, doubts, now) {
             return refuse(decide.key, refusal, reply);
         }
         if let Some(file) = file {
             self.diffs.note_file(decide.key.id, file);
         }
-        self.settle(view, decide, reply, now);
+        self.settle(decider, decide, reply, now);
     }
 
     fn settle(
         &mut self,
-        view: ViewId,
+        decider: Decider,
         decide: Arc<Decide>,
         reply: Answering<Decide>,
         now: Instant,
@@ -107,11 +158,10 @@ impl MainLoop {
         let told = self.perform(actions).or(left_over);
         reply.done(Ruling::Settled(told));
         self.views
-            .decided(view, ProposalKey { id, revision }, accepted, now);
+            .decided(decider, ProposalKey { id, revision }, accepted, now);
     }
 
-    /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them,
-    /// and adds it to the answer of a command that decided.
+    /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them.
     pub(super) fn pass_notes(&mut self, actions: &mut Vec<Action<Caller>>) -> Option<Told> {
         let mut all = actions.iter().enumerate();
         let (at, session, delivery, remark) = all.find_map(|(at, action)| match action {
@@ -145,15 +195,6 @@ impl MainLoop {
             let can_wake = self.wakers.can_wake(session);
             remark.told(self.asking.is_hooked(session), can_wake)
         };
-        for action in actions {
-            if let Action::Answer {
-                answer: Ok(Answer::Settled(settlement)),
-                ..
-            } = action
-            {
-                settlement.told = Some(told.clone());
-            }
-        }
         Some(told)
     }
 

@@ -394,7 +394,9 @@ fn what_comes_late_is_left_over_too_also_when_the_rest_is_settled() {
     scene.add(Shows::Always, "/w");
     scene.add(Shows::Always, "/w");
     scene.views.open(diff(1, 1));
-    scene.views.decided(ViewId::FIRST, key, accepted, scene.now);
+    scene
+        .views
+        .decided(Decider::View(ViewId::FIRST), key, accepted, scene.now);
     assert_eq!(scene.closes(1, Ok("proposed")), Closed::default());
     scene.now += Duration::from_secs(60);
     assert_eq!(scene.views.due(), None);
@@ -477,9 +479,12 @@ fn who_decides_first_wins_and_what_was_written_elsewhere_is_left_over() {
         scene.views.open(diff(1, 1));
         scene.words();
         let accepted = Some(Arc::new("accepted".to_owned()));
-        scene
-            .views
-            .decided(ViewId::FIRST, diff(1, 1).key(), accepted, scene.now);
+        scene.views.decided(
+            Decider::View(ViewId::FIRST),
+            diff(1, 1).key(),
+            accepted,
+            scene.now,
+        );
         assert_eq!(scene.words(), [vec![], vec!["close 1 AcceptedElsewhere"]]);
         let expected: Vec<_> = left.map(|text| left_over(1, text)).into_iter().collect();
         let closed = scene.closes(1, Ok(elsewhere));
@@ -495,7 +500,7 @@ fn a_rejection_elsewhere_is_said_to_be_one() {
     scene.words();
     scene
         .views
-        .decided(ViewId(1), diff(1, 1).key(), None, scene.now);
+        .decided(Decider::View(ViewId(1)), diff(1, 1).key(), None, scene.now);
     assert_eq!(scene.words(), [vec!["close 1 RejectedElsewhere"], vec![]]);
     assert_eq!(
         scene.closes(0, Ok("mine")).leftovers,

@@ -10,8 +10,8 @@ use pillion_agent::Update;
 use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
 use pillion_view::ClientError as CommandError;
-use pillion_view::CloseReason;
-use pillion_view::ask::{DiffRef, Diffs, Refused, Settle, State};
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, Refused, State};
+use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Ruling};
 
 use tokio::task::spawn_blocking;
 
@@ -40,21 +40,23 @@ async fn commands_list_accept_and_reject() {
         (pending[0].clone(), "x")
     );
 
-    let mut settle = Settle {
-        id: diff.id.0,
-        revision: 1,
-        verdict: Verdict::accept(None),
-        despite_change: false,
-    };
-    let (settled, closed) =
-        tokio::join!(commands.settle(&settle), companion.editor.close("edited"));
-    assert!(settled.unwrap().edited);
+    companion.editor.stands("edited");
+    let refused = commands.decide(diff.key(), Verdict::accept(None)).await;
+    assert_eq!(code(refused), "textChanged", "nobody was shown that");
+    let told = commands.diff(named).await.unwrap();
+    assert_eq!(told.edited.as_deref(), Some("edited"));
+    let (settled, closed) = tokio::join!(
+        commands.decide(diff.key(), Verdict::accept(None)),
+        companion.editor.close("edited")
+    );
+    assert_eq!(settled.unwrap(), Ruling::Settled(None));
     assert_eq!(closed, (diff.id, CloseReason::Settled));
     let content = "edited".to_owned();
     let expected = Update::accepted(path.clone(), content);
     assert_eq!(next_outcome(&mut updates).await, expected);
 
-    let error = commands.settle(&settle).await.unwrap_err();
+    let error = commands.decide(diff.key(), Verdict::accept(None)).await;
+    let error = error.unwrap_err();
     let gone = Refused::NotPending { id: diff.id.0 };
     assert!(
         matches!(&error, CommandError::Refused(it) if *it == gone),
@@ -63,12 +65,104 @@ async fn commands_list_accept_and_reject() {
 
     let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
-    settle.id = diff.id.0;
-    settle.verdict = Verdict::reject();
-    commands.settle(&settle).await.unwrap();
+    let rejected = commands.decide(diff.key(), Verdict::reject()).await;
+    assert!(rejected.unwrap().is_settled());
     assert_eq!(companion.editor.close("").await.1, CloseReason::Overruled);
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected);
+}
+
+/// The code of a refusal.
+fn code(ruling: Result<Ruling, CommandError>) -> String {
+    match ruling.unwrap() {
+        Ruling::Refused(refusal) => refusal.code.into_owned(),
+        Ruling::Settled(_) => String::new(),
+    }
+}
+
+/// What was shown is what its name means: the text in the view, another one there later, and one that nobody has edited.
+#[tokio::test]
+async fn a_text_that_the_person_was_not_shown_is_not_accepted_by_its_name() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(QWEN).await;
+    let commands = companion.commands();
+    for (name, shown, standing, expected) in [
+        ("a", None, Some("x"), ""),
+        ("b", None, Some("other"), "textChanged"),
+        ("c", Some("mine"), Some("mine"), ""),
+        ("d", Some("mine"), Some("other"), "textChanged"),
+        ("e", Some("mine"), Some("x"), "textChanged"),
+    ] {
+        let path = companion.path(name);
+        let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+        opened.unwrap();
+        let named = DiffRef::exactly(diff.id.0, 1);
+        if let Some(shown) = shown {
+            companion.editor.stands(shown);
+            commands.diff(named).await.unwrap();
+        }
+        companion.editor.stands(standing.unwrap());
+        let accept = || commands.decide(diff.key(), Verdict::accept(None));
+        assert_eq!(code(accept().await), expected, "{name}");
+        if !expected.is_empty() {
+            assert!(companion.editor.is_idle(), "nothing was closed");
+            // Looked at again, it counts.
+            commands.diff(named).await.unwrap();
+            assert_eq!(code(accept().await), "", "{name}");
+        }
+        companion.editor.close(standing.unwrap()).await;
+        let accepted = Update::accepted(path, standing.unwrap().to_owned());
+        assert_eq!(next_outcome(&mut updates).await, accepted, "{name}");
+    }
+}
+
+/// The gate rules, as for a view: the same doubts, and what is repeated counts, but for a file that has changed.
+#[tokio::test]
+async fn what_a_view_would_be_asked_a_command_is_asked_too() {
+    let mut companion = TestCompanion::start();
+    let (client, mut updates) = companion.connect(QWEN).await;
+    let commands = companion.commands();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let outside = elsewhere.path().canonicalize().unwrap().join("new");
+    let outside = outside.to_str().unwrap().to_owned();
+    let many = companion.file("many", &"line\n".repeat(100));
+    for (path, text, doubt) in [
+        (outside, "x", "outsideWorkspace"),
+        (companion.path(".envrc"), "x", "runs"),
+        (many, "line\n", "deleted"),
+    ] {
+        let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
+        opened.unwrap();
+        let accept = || commands.decide(diff.key(), Verdict::accept(Some(text.to_owned())));
+        let asked = code(accept().await);
+        assert!(asked.starts_with(doubt), "{path}: {asked}");
+        assert_eq!(code(accept().await), asked, "it was not read");
+        let settled = async {
+            while code(accept().await) == asked {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::join!(settled, companion.editor.close(text));
+        let accepted = Update::accepted(path, text.to_owned());
+        assert_eq!(next_outcome(&mut updates).await, accepted);
+    }
+}
+
+#[tokio::test]
+async fn a_command_does_not_accept_what_an_editor_does_not_tell() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(QWEN).await;
+    let path = companion.path("new");
+    let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
+    opened.unwrap();
+    let commands = companion.commands();
+    let accept = commands.decide(diff.key(), Verdict::accept(None));
+    let refused = accept.await.unwrap_err().to_string();
+    assert!(
+        refused.contains("does not tell what stands in the view"),
+        "{refused}"
+    );
+    assert!(companion.editor.is_idle(), "nothing was closed");
 }
 
 #[tokio::test]
@@ -81,11 +175,9 @@ async fn a_command_decides_the_newest_revision_and_no_other() {
         let (opened, _) = tokio::join!(client.open_diff(path, text), companion.editor.show());
         opened.unwrap();
     }
-    let settle = |id, revision, verdict| Settle {
-        id,
+    let key = |id, revision| ProposalKey {
+        id: DiffId(id),
         revision,
-        verdict,
-        despite_change: true,
     };
     let replaced = |id, named, current| Refused::OtherRevision { id, named, current };
     for (id, revision, why) in [
@@ -100,16 +192,19 @@ async fn a_command_decides_the_newest_revision_and_no_other() {
             Verdict::accept(Some("mine".to_owned())),
             Verdict::reject(),
         ] {
-            let error = commands.settle(&settle(id, revision, verdict)).await;
+            let error = commands.decide(key(id, revision), verdict).await;
             let error = error.unwrap_err();
             let is_why = matches!(&error, CommandError::Refused(it) if *it == why);
             assert!(is_why, "{id}.{revision} {error:?}");
         }
     }
     assert!(companion.editor.is_idle(), "nothing was closed");
-    let exactly = settle(1, 2, Verdict::accept(None));
-    let (settled, closed) = tokio::join!(commands.settle(&exactly), companion.editor.close("two"));
-    assert!(!settled.unwrap().edited);
+    companion.editor.stands("two");
+    let (settled, closed) = tokio::join!(
+        commands.decide(key(1, 2), Verdict::accept(None)),
+        companion.editor.close("two")
+    );
+    assert!(settled.unwrap().is_settled());
     assert_eq!(closed.1, CloseReason::Settled);
     let content = "two".to_owned();
     assert_eq!(
@@ -125,20 +220,22 @@ async fn a_decision_without_a_revision_is_no_decision() {
     let path = companion.path("new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
-    for settle in [
-        r#"{"id":1,"decision":"accept"}"#,
-        r#"{"id":1,"decision":"reject"}"#,
-        r#"{"id":1,"revision":null,"decision":"accept"}"#,
-        r#""all""#,
+    let by = r#""by":{"named":{"despiteChange":true}}"#;
+    for (key, verdict) in [
+        (r#"{"id":1}"#, r#"{"decision":"accept"}"#),
+        (r#"{"id":1}"#, r#"{"decision":"reject"}"#),
+        (r#"{"id":1,"revision":null}"#, r#"{"decision":"accept"}"#),
+        (r#""all""#, r#"{"decision":"reject"}"#),
     ] {
+        let decide = format!(r#"{{"key":{key},"verdict":{verdict},{by},"base":null}}"#);
         let state = companion.state();
         let lines = [
             program(state.port),
-            format!(r#"{{"ask":{{"request":7,"method":"settle","params":{settle}}}}}"#),
+            format!(r#"{{"ask":{{"request":7,"method":"decide","params":{decide}}}}}"#),
         ];
         let answer = say(state.address.as_ref().unwrap(), &lines.join("\n"));
         assert!(answer.contains(r#""request":7"#), "{answer}");
-        assert!(answer.contains("settle is not understood"), "{answer}");
+        assert!(answer.contains("decide is not understood"), "{answer}");
     }
     assert!(companion.editor.is_idle(), "nothing was closed");
 }
@@ -187,7 +284,11 @@ async fn a_program_asks_several_things_over_one_connection() {
         let mut program = program.connect().unwrap();
         let diffs = program.ask(Diffs).unwrap();
         // One that is refused ends nothing.
-        let refused = program.ask(DiffRef::exactly(9, 1)).unwrap_err();
+        let unknown = GetDiff {
+            diff: DiffRef::exactly(9, 1),
+            is_printed: true,
+        };
+        let refused = program.ask(unknown).unwrap_err();
         let states = program.ask(State).unwrap();
         (diffs.len(), refused.to_string(), states.len())
     });
@@ -236,24 +337,15 @@ async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so(
             tokio::join!(client.open_diff(&path, "new\n"), companion.editor.show());
         opened.unwrap();
         rewrite(Path::new(&path), "the text\n");
-        let settle = |despite_change| Settle {
-            id: diff.id.0,
-            revision: 1,
-            verdict: Verdict::accept(None),
-            despite_change,
-        };
+        companion.editor.stands("new\n");
+        let accept = |despite| commands.decide_by(diff.key(), Verdict::accept(None), despite);
         if what != "same" {
-            let (id, revision) = (diff.id.0, 1);
-            let changed = Refused::FileChanged { id, revision };
             for _ in 0..2 {
-                let error = commands.settle(&settle(false)).await.unwrap_err();
-                let is_why = matches!(&error, CommandError::Refused(it) if *it == changed);
-                assert!(is_why, "{what} {error:?}");
+                assert_eq!(code(accept(false).await), "fileChanged", "{what}");
             }
         }
-        let accept = settle(what != "same");
-        let (settled, _) = tokio::join!(commands.settle(&accept), companion.editor.close("new\n"));
-        settled.unwrap();
+        let (settled, _) = tokio::join!(accept(what != "same"), companion.editor.close("new\n"));
+        assert!(settled.unwrap().is_settled(), "{what}");
         let expected = Update::accepted(path.clone(), "new\n".to_owned());
         assert_eq!(next_outcome(&mut updates).await, expected, "{what}");
         // An agent that writes nothing is reported after a while.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pillion_agent::{Client, Update, Updates};
@@ -11,11 +11,12 @@ use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token};
-use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, Settle, Settled};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token, Verdict};
+use pillion_system::lock;
+use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetDiff};
 use pillion_view::{
-    ClientError, CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile, Options,
-    Proposed, Reply, Ruling, Status,
+    By, ClientError, CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile,
+    Options, ProposalKey, Proposed, Reply, Ruling, Status,
 };
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -43,6 +44,8 @@ pub struct TestCompanion {
 /// The test's end of the stand-in editor.
 pub struct StandIn {
     asked: mpsc::UnboundedReceiver<EditorEvent>,
+    /// The text that stands in each view, if it was edited there; none if the editor does not tell.
+    pub standing: Arc<Mutex<Option<String>>>,
     pub status: mpsc::UnboundedReceiver<Status>,
 }
 
@@ -50,17 +53,27 @@ pub struct StandIn {
 pub fn stand_in() -> (impl Editor, StandIn) {
     let (asked_sender, asked) = mpsc::unbounded_channel();
     let (status_sender, status) = mpsc::unbounded_channel();
+    let standing = Arc::<Mutex<Option<String>>>::default();
+    let text = Arc::clone(&standing);
     let editor = move |event: EditorEvent| match event {
         EditorEvent::Status(status) => drop(status_sender.send(status)),
-        // An editor that does not tell.
-        EditorEvent::Text(..) => {}
+        EditorEvent::Text(_, told) => {
+            if let Some(text) = &*lock(&text) {
+                told.done(text.clone());
+            }
+        }
         // It shows nothing as a file.
         EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
         // Its attachment says the same.
         EditorEvent::Moved(_) => {}
         event => drop(asked_sender.send(event)),
     };
-    (editor, StandIn { asked, status })
+    let stand_in = StandIn {
+        asked,
+        standing,
+        status,
+    };
+    (editor, stand_in)
 }
 
 impl StandIn {
@@ -82,6 +95,11 @@ impl StandIn {
             }
             other => panic!("expected an open_diff, not {other:?}"),
         }
+    }
+
+    /// This stands in its views from now on.
+    pub fn stands(&self, text: &str) {
+        *lock(&self.standing) = Some(text.to_owned());
     }
 
     /// The next view to close, which holds `text`.
@@ -264,11 +282,29 @@ impl Commands {
     }
 
     pub async fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
-        self.ask(diff).await
+        let is_printed = true;
+        self.ask(GetDiff { diff, is_printed }).await
     }
 
-    pub async fn settle(&self, settle: &Settle) -> Result<Settled, ClientError> {
-        self.ask(settle.clone()).await
+    /// The person decides about a proposal by its name.
+    pub async fn decide(&self, key: ProposalKey, verdict: Verdict) -> Result<Ruling, ClientError> {
+        self.decide_by(key, verdict, false).await
+    }
+
+    pub async fn decide_by(
+        &self,
+        key: ProposalKey,
+        verdict: Verdict,
+        despite_change: bool,
+    ) -> Result<Ruling, ClientError> {
+        let (by, base) = (By::Named { despite_change }, None);
+        self.ask(Decide {
+            key,
+            verdict,
+            by,
+            base,
+        })
+        .await
     }
 
     pub async fn focus(&self, file: &OpenFile) -> Result<(), ClientError> {

@@ -7,7 +7,7 @@
 use std::time::SystemTime;
 
 use pillion_protocol::Verdict;
-use pillion_view::{Decide, DiffId, NOT_SEEN, ProposalKey, Ruling, Stale, Told};
+use pillion_view::{By, Decide, DiffId, NOT_SEEN, ProposalKey, Ruling, Stale, Told};
 
 use super::Bridge;
 use super::done::Decided;
@@ -46,7 +46,7 @@ impl Bridge {
                 notes: view.notes.with(&said),
                 ..Verdict::accept(content)
             },
-            seen: Some(view.seen(at)),
+            by: By::Seen(view.seen(at)),
             base: view.base(),
         };
         let view = self.views.find(key.id);
@@ -78,7 +78,7 @@ impl Bridge {
                 notes: view.notes.with(&said),
                 ..Verdict::reject()
             },
-            seen: Some(view.seen(at)),
+            by: By::Seen(view.seen(at)),
             base: None,
         };
         self.decided.insert(key.id, Decided::now(decide));
@@ -215,7 +215,7 @@ impl Bridge {
                 notes: view.notes.with(&Said::default()),
                 ..Verdict::reject()
             },
-            seen: None,
+            by: By::View,
             base: None,
         };
         self.decided.insert(key.id, Decided::now(decide));

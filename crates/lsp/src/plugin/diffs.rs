@@ -196,7 +196,7 @@ impl Diffs {
         Ok(pillion_view::Decide {
             key,
             verdict: params.verdict,
-            seen: params.seen.map(|seen| seen.among(hunks)),
+            by: params.seen.map(|seen| seen.among(hunks)).into(),
             base: None,
         })
     }

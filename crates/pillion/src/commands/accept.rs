@@ -2,11 +2,13 @@
 //!
 //! To accept the proposal as it came would lose what the person edited in the view.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pillion_protocol::Verdict;
-use pillion_text::stderr;
-use pillion_view::ask::Settle;
+use pillion_text::{stderr, visible};
+use pillion_view::ask::DiffText;
+use pillion_view::{By, Decide};
 
 use super::control_client;
 use super::notes::Notes;
@@ -20,6 +22,11 @@ use crate::args::{Proposal, Target};
 /// An agent may replace its proposal at any moment. `pillion accept 1.3` accepts the third proposal of
 /// diff 1, which you have seen. If there is a newer one, the file has changed since, or no revision is
 /// named (`pillion accept 1`), it refuses with exit code 1.
+///
+/// What `pillion diffs 1.3` has printed is what is accepted; if nothing was printed, what the agent proposed.
+/// If something else stands in the view, it is printed, and the same command again accepts that. The same doubts
+/// count as in a view, such as a file outside of the workspace: they are printed, and the same command
+/// again accepts it.
 ///
 /// An agent does not speak for you: a command (`accept`, `reject`, `keep`, `revert`, `undo`, `forget`,
 /// `focus`, `mention`, `review-mode`, `send-notes`) is refused if an agent has started it that is
@@ -47,24 +54,34 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let (id, revision) = args.proposal.named("accept")?;
+    let key = args.proposal.named("accept")?;
     let content = args.content_file.as_deref().map(control_client::read_text);
     let content = content.transpose()?;
     let is_empty = content.as_deref() == Some("");
-    let settle = Settle {
-        id,
-        revision,
+    let is_standing = content.is_none();
+    let decide = Decide {
+        key,
         verdict: Verdict::accept(content),
-        despite_change: args.despite_change,
+        by: By::Named {
+            despite_change: args.despite_change,
+        },
+        base: None,
     };
-    let settled = args.notes.settle(&args.target, settle)?;
+    let accepted = args.notes.decide(&args.target, decide)?;
     if is_empty {
         stderr::warn(
             "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",
         );
     }
-    if settled.edited {
+    let Some(DiffText {
+        summary, edited, ..
+    }) = accepted
+    else {
+        return Ok(());
+    };
+    if is_standing && edited.is_some() {
         stderr::print("note: the accepted text includes the edits made in the view.");
     }
-    Ok(())
+    let place = visible::one_line(&summary.path);
+    Ok(writeln!(io::stdout(), "accepted {key}: {place}")?)
 }

@@ -171,9 +171,6 @@ fn refusal(refused: &Refused) -> Failure {
         Refused::OtherRevision { id, .. } => {
             failure.hint(format!("`pillion diffs {id}` shows what is proposed now."))
         }
-        Refused::FileChanged { id, revision } => failure.hint(format!(
-            "Look at the file and at `pillion diffs {id}` again; `pillion accept {id}.{revision} --despite-change` accepts it."
-        )),
         Refused::NotThePerson { by, .. } => failure.hint(by.hint()),
         Refused::Failed { .. } => failure,
     }

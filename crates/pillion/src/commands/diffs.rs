@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use pillion_text::stderr;
 use pillion_text::visible;
 use pillion_view::SetPlace;
-use pillion_view::ask::{DiffRef, DiffSummary, DiffText, Diffs};
+use pillion_view::ask::{DiffRef, DiffSummary, DiffText, Diffs, GetDiff};
 use serde::Serialize;
 
 use super::control_client;
@@ -59,7 +59,11 @@ struct Printed<'a> {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
-        let diff = control_client::ask(&args.target, diff)?;
+        let get = GetDiff {
+            diff,
+            is_printed: !args.as_proposed,
+        };
+        let diff = control_client::ask(&args.target, get)?;
         return print_one(&mut out, &diff, args.json, args.as_proposed);
     }
     let diffs = control_client::ask(&args.target, Diffs)?;
@@ -106,7 +110,18 @@ fn print_one(
             "note: the text in the view, which was edited; --as-proposed prints the agent's.",
         );
     }
-    let text = if as_proposed { proposed } else { standing };
+    write_text(out, if as_proposed { proposed } else { standing })
+}
+
+/// Prints the text of a diff.
+///
+/// # Errors
+/// When nobody reads it.
+pub fn print_text(text: &str) -> anyhow::Result<()> {
+    write_text(&mut io::stdout().lock(), text)
+}
+
+fn write_text(out: &mut io::StdoutLock, text: &str) -> anyhow::Result<()> {
     let text = printable(text, out.is_terminal());
     Ok(out.write_all(text.as_bytes())?)
 }

@@ -6,11 +6,12 @@ use pillion_changes::{Change, ChangeRef, Kept, Words};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
-use pillion_view::ask::{DiffRef, Refused, Settle, Settled};
-use pillion_view::decision::Refusal;
-use pillion_view::{ClientError, Connected};
+use pillion_view::ask::{DiffRef, DiffSummary, DiffText, GetDiff, Refused};
+use pillion_view::decision::{FILE_CHANGED, TEXT_CHANGED};
+use pillion_view::{ClientError, Connected, Decide, ProposalKey, Refusal, Ruling, Told};
 
 use super::control_client;
+use super::diffs;
 use super::position::{self, Lines};
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
@@ -28,43 +29,84 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Settles a diff, and prints what becomes of the notes.
+    /// Decides about a proposal, and prints what becomes of the notes. Returns the diff as it was just before, if it was looked
+    /// at: for notes on its lines, and for what is accepted.
     ///
     /// # Errors
-    /// When a note is not about the diff's file, or what the companion answers.
-    pub fn settle(self, target: &Target, mut settle: Settle) -> anyhow::Result<Settled> {
-        let notes = &mut settle.verdict.notes;
-        notes.extend(self.because.map(Note::on_all));
+    /// When a note is not about the diff's file, when the companion does not answer, or when the decision does not count.
+    pub fn decide(self, target: &Target, mut decide: Decide) -> anyhow::Result<Option<DiffText>> {
+        let key = decide.key;
+        let diff = DiffRef::exactly(key.id.0, key.revision);
+        decide.verdict.notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
         let ask = |client: &mut Connected| {
-            if !on_lines.is_empty() {
-                let diff = DiffRef::exactly(settle.id, settle.revision);
-                let summary = client.ask(diff)?.summary;
-                for (path, lines, text) in on_lines {
-                    if !is_of(path, &summary.path, summary.leads_to.as_deref()) {
-                        let (id, of) = (summary.id, &summary.path);
-                        let why =
-                            format!("--note: {path} is not the file of diff {id}, which is {of}");
-                        return Err(ClientError::Refused(Refused::because(why)));
-                    }
-                    let (lines, text) = (Some(lines), text.to_owned());
-                    settle.verdict.notes.push(Note { lines, text });
+            let get = |is_printed| GetDiff { diff, is_printed };
+            let is_looked_at = !on_lines.is_empty() || !decide.verdict.is_rejection();
+            let before = is_looked_at.then(|| client.ask(get(false))).transpose()?;
+            for (path, lines, text) in on_lines {
+                let summary = before.as_ref().map(|it| &it.summary);
+                let other = summary.filter(|it| !is_of(path, &it.path, it.leads_to.as_deref()));
+                if let Some(DiffSummary { id, path: of, .. }) = other {
+                    let why = format!("--note: {path} is not the file of diff {id}, which is {of}");
+                    return Err(ClientError::Refused(Refused::because(why)));
                 }
+                let (lines, text) = (Some(lines), text.to_owned());
+                decide.verdict.notes.push(Note { lines, text });
             }
-            client.ask(settle)
-        };
-        let settled = control_client::ask_several(target, ask)?;
-        if let Some(told) = &settled.told {
-            match &told.clipboard {
-                Some(notes) => {
-                    let text = "note: the agent cannot be told this; paste it into its prompt:";
-                    stderr::print(text);
-                    stderr::print(notes);
+            Ok(match client.ask(decide)? {
+                Ruling::Settled(told) => Ok((before, told)),
+                Ruling::Refused(refusal) => {
+                    let is_printed = refusal.code == TEXT_CHANGED;
+                    let now = is_printed.then(|| client.ask(get(true))).transpose()?;
+                    Err((refusal, now))
                 }
-                None => stderr::print(format_args!("note: {}.", told.message)),
+            })
+        };
+        match control_client::ask_several(target, ask)? {
+            Ok((before, told)) => {
+                say_told(told.as_ref());
+                Ok(before)
+            }
+            Err((refusal, now)) => {
+                if let Some(now) = now {
+                    diffs::print_text(now.edited.as_ref().unwrap_or(&now.proposed))?;
+                }
+                Err(refused(key, &refusal).into())
             }
         }
-        Ok(settled)
+    }
+}
+
+/// Says what becomes of the notes.
+fn say_told(told: Option<&Told>) {
+    let Some(told) = told else {
+        return;
+    };
+    match &told.clipboard {
+        Some(notes) => {
+            let text = "note: the agent cannot be told this; paste it into its prompt:";
+            stderr::print(text);
+            stderr::print(notes);
+        }
+        None => stderr::print(format_args!("note: {}.", told.message)),
+    }
+}
+
+/// The failure, with the user's next step.
+fn refused(key: ProposalKey, refusal: &Refusal) -> Failure {
+    let failure = Failure::new(Kind::Refused, refusal.message.clone());
+    match &*refusal.code {
+        FILE_CHANGED => failure.hint(format!(
+            "Look at the file and at `pillion diffs {}` again; `pillion accept {key} --despite-change` accepts it.",
+            key.id
+        )),
+        TEXT_CHANGED => {
+            failure.hint("This is what stands there now; the same command again accepts that.")
+        }
+        _ if refusal.repeat => {
+            failure.hint("Once you have read this, the same command again accepts it.")
+        }
+        _ => failure.hint("`pillion diffs` lists the pending diffs."),
     }
 }
 

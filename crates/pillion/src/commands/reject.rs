@@ -1,7 +1,7 @@
 //! `pillion reject`.
 
 use pillion_protocol::Verdict;
-use pillion_view::ask::Settle;
+use pillion_view::{By, Decide};
 
 use super::notes::Notes;
 use crate::args::{Proposal, Target};
@@ -26,12 +26,13 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    let (id, revision) = args.proposal.named("reject")?;
-    let settle = Settle {
-        id,
-        revision,
+    let decide = Decide {
+        key: args.proposal.named("reject")?,
         verdict: Verdict::reject(),
-        despite_change: false,
+        by: By::Named {
+            despite_change: false,
+        },
+        base: None,
     };
-    args.notes.settle(&args.target, settle).map(drop)
+    args.notes.decide(&args.target, decide).map(drop)
 }

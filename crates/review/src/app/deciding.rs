@@ -6,7 +6,7 @@ use crossterm::event::KeyCode;
 use pillion_protocol::{Decision, Note, Verdict};
 use pillion_text::fingerprint;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
-use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
+use pillion_view::{By, Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
 use super::changes::ListedWords;
 use super::review_delay::Press;
@@ -180,7 +180,7 @@ fn acceptance(view: &View, seen: Seen, notes: Vec<Note>) -> Effect {
             notes,
             ..Verdict::accept(Some(proposal.text()))
         },
-        seen: Some(seen),
+        by: By::Seen(seen),
         base,
     }))
 }
@@ -207,7 +207,7 @@ pub fn rejection(view: &View, seen: Option<Seen>, notes: Vec<Note>) -> Effect {
             decision: Decision::Reject,
             notes,
         },
-        seen,
+        by: seen.into(),
         base: None,
     }))
 }

@@ -82,7 +82,7 @@ impl Person {
         if let Err(refusal) = self.gate.look(decide, self.now) {
             return Ruling::Refused(refusal);
         }
-        let seen = decide.seen.as_ref();
+        let seen = decide.by.seen();
         let unseen = seen.and_then(|seen| seen.unseen_hunks);
         let is_doubted = seen.is_some_and(|seen| seen.against != Against::default())
             || unseen.is_some_and(|unseen| unseen.hunks > 0);

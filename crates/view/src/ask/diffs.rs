@@ -1,10 +1,9 @@
 //! The requests about diffs that wait for the reviewer.
 
-use pillion_protocol::Verdict;
 use serde::{Deserialize, Serialize};
 
 use super::{DiffRef, ask};
-use crate::decision::{Decide, Ruling, Told};
+use crate::decision::{Decide, Ruling};
 use crate::proposal::SetPlace;
 
 /// The diffs that wait for the reviewer, oldest first. Answered when no acceptance that has begun is being weighed any more.
@@ -47,35 +46,16 @@ pub struct DiffText {
     pub is_text_known: bool,
 }
 
-ask!(DiffRef => DiffText, "diff", for_person: false);
-
-ask!(Decide => Ruling, "decide", for_person: true);
-
-/// A decision about a diff: accept or reject it.
+/// One diff, with its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Settle {
-    /// The number of the diff.
-    pub id: u64,
-    /// The revision of it that the person has seen.
-    pub revision: u32,
-    /// Accepting without a content means what stands in the view.
-    #[serde(flatten)]
-    pub verdict: Verdict,
-    /// Accept although the file has changed since the proposal.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub despite_change: bool,
+pub struct GetDiff {
+    /// Its name.
+    pub diff: DiffRef,
+    /// True if the text that would be accepted is printed: if whoever asks is the person, they know then what the name means.
+    pub is_printed: bool,
 }
 
-ask!(Settle => Settled, "settle", for_person: true);
+ask!(GetDiff => DiffText, "diff", for_person: false);
 
-/// The outcome of a decision that stands.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Settled {
-    /// The accepted text contains edits made in the view.
-    pub edited: bool,
-    /// The message about the notes, if there were any.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub told: Option<Told>,
-}
+ask!(Decide => Ruling, "decide", for_person: true);

@@ -38,22 +38,3 @@ fn an_editor_that_does_not_answer_then_is_not_waited_for() {
     assert!(diffs.expire(now + EDITOR_TIMEOUT).is_empty());
     assert_eq!(diffs.due(), None);
 }
-
-#[test]
-fn a_text_that_a_command_had_asked_for_is_lost_with_the_agent_if_it_was_edited() {
-    for (text, expected) in [
-        (Ok("mine".to_owned()), vec![r#"lose /a "mine" edited"#]),
-        (Ok("new".to_owned()), vec![]),
-        (Err("busy".to_owned()), vec!["close 1 AgentGone"]),
-    ] {
-        let (mut diffs, now) = (pending(), Instant::now());
-        diffs.settle(DiffId(1), ACCEPT, "command", now);
-        assert_eq!(
-            lines(diffs.session_gone(&"s".into(), now)),
-            ["command: error: the agent is gone"],
-            "it was asked to close the view"
-        );
-        assert_eq!(lines(diffs.closed(DiffId(1), 1, text)), expected);
-        assert_eq!(diffs.due(), None);
-    }
-}

@@ -11,15 +11,14 @@ fn notes_go_with_any_decision_and_with_no_other() {
 
     let mut diffs = pending();
     diffs.note(DiffId(1), note());
-    let settled = diffs.settle(DiffId(1), Decision::Reject, "command", now);
+    let settled = diffs.resolved(DiffId(1), 1, Outcome::Rejected);
     assert!(
         matches!(&settled[0], Action::Notify { remark: Some(_), delivery, .. } if delivery.notes.is_empty())
     );
 
     let mut diffs = pending();
     diffs.note(DiffId(1), note());
-    diffs.settle(DiffId(1), ACCEPT, "command", now);
-    let closed = diffs.closed(DiffId(1), 1, Ok("edited".into()));
+    let closed = diffs.resolved(DiffId(1), 1, accepted("edited"));
     assert!(matches!(
         &closed[0],
         Action::Notify {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Note, Verdict};
-use pillion_view::{Decide, ProposalKey, Stamp};
+use pillion_view::{By, Decide, ProposalKey, Stamp};
 
 use super::*;
 use crate::lost::Lost;
@@ -239,7 +239,7 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
                 revision: 1,
             },
             verdict: Verdict::accept(None),
-            seen: None,
+            by: By::View,
             base: None,
         };
         let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
@@ -288,7 +288,7 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
                     revision: 1,
                 },
                 verdict: Verdict::accept(None),
-                seen: None,
+                by: By::View,
                 base: None,
             };
             let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));

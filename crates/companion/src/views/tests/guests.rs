@@ -116,7 +116,7 @@ fn what_a_guest_decides_closes_the_others_and_the_other_way_round() {
             let view = ViewId(decider);
             scene
                 .views
-                .decided(view, diff(1, 1).key(), accepted, scene.now);
+                .decided(Decider::View(view), diff(1, 1).key(), accepted, scene.now);
             assert_eq!(scene.words()[other], [word]);
             let left = scene.closes(other, Ok("mine")).leftovers;
             assert_eq!(left, [left_over(u32::try_from(other).unwrap(), "mine")]);

@@ -59,7 +59,9 @@ fn what_is_undecided_of_a_set_goes_to_one_editor_when_its_own_leaves() {
         scene.views.open(of_set(u64::from(place), 1, place));
     }
     let key = of_set(2, 1, 2).key();
-    scene.views.decided(ViewId::FIRST, key, None, scene.now);
+    scene
+        .views
+        .decided(Decider::View(ViewId::FIRST), key, None, scene.now);
     assert!(scene.views.remove(ViewId::FIRST, scene.now).is_empty());
     let words = scene.words();
     assert_eq!(words[0], ["open 1.1", "open 2.1", "open 3.1"]);

@@ -5,7 +5,7 @@ use std::time::Instant;
 use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use pillion_protocol::{Note, Verdict};
-use pillion_view::{Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
+use pillion_view::{By, Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
 use serde_json::{Value, json};
 
 use super::guests::is_guest;
@@ -87,7 +87,7 @@ impl Proposals {
             key,
             verdict,
             // Nobody knows what these editors draw.
-            seen: None,
+            by: By::View,
             base: None,
         };
         vec![Action::Decide(decide)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gen_lsp_types::{Command, MessageType};
 use pillion_protocol::Verdict;
-use pillion_view::{Decide, ProposalKey, Proposed};
+use pillion_view::{By, Decide, ProposalKey, Proposed};
 
 use super::Proposals;
 use crate::plain::proposal::Proposal;
@@ -132,7 +132,7 @@ impl Proposals {
             actions.push(Action::Decide(Decide {
                 key,
                 verdict: Verdict::reject(),
-                seen: None,
+                by: By::View,
                 base: None,
             }));
         }

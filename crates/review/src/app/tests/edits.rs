@@ -165,7 +165,7 @@ fn what_stands_in_place_of_an_edit_is_marked_and_asked_about() {
     assert_eq!(note, "1 hunk replaces what you wrote");
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), []);
-    assert_eq!(person.asked[0].seen.as_ref().unwrap().against.written, 1);
+    assert_eq!(person.asked[0].by.seen().unwrap().against.written, 1);
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, &newer));
 }

@@ -68,7 +68,7 @@ fn taking_in_what_undoes_a_newer_change_asks_once_more() {
     assert_eq!(person.app.view().unwrap().proposal.text(), "a\nmine\n");
     person.press(" ");
     assert_eq!(outcomes(person.press("a")), []);
-    assert_eq!(person.asked[0].seen.as_ref().unwrap().against.newer, 1);
+    assert_eq!(person.asked[0].by.seen().unwrap().against.newer, 1);
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), accepted(1, "a\nB\n"));
 }
@@ -100,7 +100,7 @@ fn what_changed_where_a_hunk_was_taken_out_is_asked_about() {
     person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), &newer);
     person.wait(700);
     assert_eq!(outcomes(person.press("a")), []);
-    assert_eq!(person.asked[0].seen.as_ref().unwrap().against.taken_out, 1);
+    assert_eq!(person.asked[0].by.seen().unwrap().against.taken_out, 1);
     person.wait(700);
     person.press("z");
     let former = person.app.view().unwrap().proposal.text();

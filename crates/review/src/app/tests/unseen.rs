@@ -33,7 +33,7 @@ fn is_accepted(effects: &[Effect]) -> bool {
 
 /// The hunks that were not on the screen, as the gate was told last, and the number of all.
 fn unseen(person: &Person) -> (usize, usize) {
-    let seen = person.asked.last().and_then(|asked| asked.seen.as_ref());
+    let seen = person.asked.last().and_then(|asked| asked.by.seen());
     let unseen = seen.unwrap().unseen_hunks.unwrap();
     (unseen.hunks, unseen.of)
 }

@@ -17,7 +17,7 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::ask::{Ask, Changes, Mention, SetReview};
-use crate::decision::{Against, Decide, Refusal, Ruling, Seen, Told, Unseen};
+use crate::decision::{Against, By, Decide, Refusal, Ruling, Seen, Told, Unseen};
 use crate::editor::{CloseReason, EndedTurn, Review, Shows, Status};
 use crate::lost::{Loss, LostOutcome, LostText};
 use crate::open_file::OpenFile;
@@ -42,7 +42,7 @@ fn raw_path() -> PathBuf {
 
 fn decide() -> Decide {
     let mut decide = Decide::blind(key(), Outcome::accepted("a\r\n\u{0}b"));
-    decide.seen = Some(Seen {
+    decide.by = By::Seen(Seen {
         pauses: vec![Duration::from_millis(3), Duration::MAX],
         unseen_hunks: Some(Unseen { hunks: 1, of: 2 }),
         against: Against {
@@ -327,7 +327,7 @@ proptest! {
 /// A program of the same version may have been built before views said this.
 #[test]
 fn what_a_view_has_seen_is_read_without_its_pauses() {
-    let mut seen = serde_json::to_value(decide().seen).unwrap();
+    let mut seen = serde_json::to_value(decide().by.seen()).unwrap();
     seen.as_object_mut().unwrap().remove("pauses").unwrap();
     let read: Seen = serde_json::from_value(seen).unwrap();
     assert!(read.pauses.is_empty());
