@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
 use pillion_discovery::state;
-use pillion_view::ask::{DiffRef, DiffSummary, Diffs, Refused};
+use pillion_view::ask::{DiffRef, DiffSummary, Diffs, GetDiff, Refused};
 use pillion_view::{Client, ClientError};
 
 use crate::{Home, pause};
@@ -91,7 +91,11 @@ fn list(client: &Client) -> Vec<DiffSummary> {
 fn wait_for_view(client: &Client, diff: &DiffSummary) {
     let started = Instant::now();
     loop {
-        match client.ask(DiffRef::exactly(diff.id, diff.revision)) {
+        let get = GetDiff {
+            diff: DiffRef::exactly(diff.id, diff.revision),
+            is_printed: false,
+        };
+        match client.ask(get) {
             Ok(found) if found.is_text_known => return,
             Ok(_) => {}
             Err(ClientError::Refused(

@@ -136,7 +136,6 @@ async fn what_a_view_would_be_asked_a_command_is_asked_too() {
         let accept = || commands.decide(diff.key(), Verdict::accept(Some(text.to_owned())));
         let asked = code(accept().await);
         assert!(asked.starts_with(doubt), "{path}: {asked}");
-        assert_eq!(code(accept().await), asked, "it was not read");
         let settled = async {
             while code(accept().await) == asked {
                 tokio::task::yield_now().await;

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use pillion_protocol::Verdict;
 use pillion_text::{stderr, visible};
-use pillion_view::ask::DiffText;
 use pillion_view::{By, Decide};
 
 use super::control_client;
@@ -58,7 +57,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let content = args.content_file.as_deref().map(control_client::read_text);
     let content = content.transpose()?;
     let is_empty = content.as_deref() == Some("");
-    let is_standing = content.is_none();
     let decide = Decide {
         key,
         verdict: Verdict::accept(content),
@@ -73,15 +71,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             "Gemini CLI and Qwen Code ignore an empty text and write the one that they proposed",
         );
     }
-    let Some(DiffText {
-        summary, edited, ..
-    }) = accepted
-    else {
+    let Some(accepted) = accepted else {
         return Ok(());
     };
-    if is_standing && edited.is_some() {
-        stderr::print("note: the accepted text includes the edits made in the view.");
-    }
-    let place = visible::one_line(&summary.path);
+    let place = visible::one_line(&accepted.path);
     Ok(writeln!(io::stdout(), "accepted {key}: {place}")?)
 }

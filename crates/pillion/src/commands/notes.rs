@@ -6,7 +6,7 @@ use pillion_changes::{Change, ChangeRef, Kept, Words};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
-use pillion_view::ask::{DiffRef, DiffSummary, DiffText, GetDiff, Refused};
+use pillion_view::ask::{DiffRef, DiffSummary, Diffs, GetDiff, Refused};
 use pillion_view::decision::{FILE_CHANGED, TEXT_CHANGED};
 use pillion_view::{ClientError, Connected, Decide, ProposalKey, Refusal, Ruling, Told};
 
@@ -29,22 +29,24 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Decides about a proposal, and prints what becomes of the notes. Returns the diff as it was just before, if it was looked
-    /// at: for notes on its lines, and for what is accepted.
+    /// Decides about a proposal, and prints what becomes of the notes. Returns the diff as it was listed just before.
     ///
     /// # Errors
     /// When a note is not about the diff's file, when the companion does not answer, or when the decision does not count.
-    pub fn decide(self, target: &Target, mut decide: Decide) -> anyhow::Result<Option<DiffText>> {
+    pub fn decide(
+        self,
+        target: &Target,
+        mut decide: Decide,
+    ) -> anyhow::Result<Option<DiffSummary>> {
         let key = decide.key;
         let diff = DiffRef::exactly(key.id.0, key.revision);
         decide.verdict.notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
         let ask = |client: &mut Connected| {
-            let get = |is_printed| GetDiff { diff, is_printed };
-            let is_looked_at = !on_lines.is_empty() || !decide.verdict.is_rejection();
-            let before = is_looked_at.then(|| client.ask(get(false))).transpose()?;
+            let mut listed = client.ask(Diffs)?.into_iter();
+            let before = listed.find(|it| (it.id, it.revision) == (key.id.0, key.revision));
             for (path, lines, text) in on_lines {
-                let summary = before.as_ref().map(|it| &it.summary);
+                let summary = before.as_ref();
                 let other = summary.filter(|it| !is_of(path, &it.path, it.leads_to.as_deref()));
                 if let Some(DiffSummary { id, path: of, .. }) = other {
                     let why = format!("--note: {path} is not the file of diff {id}, which is {of}");
@@ -56,8 +58,12 @@ impl Notes {
             Ok(match client.ask(decide)? {
                 Ruling::Settled(told) => Ok((before, told)),
                 Ruling::Refused(refusal) => {
-                    let is_printed = refusal.code == TEXT_CHANGED;
-                    let now = is_printed.then(|| client.ask(get(true))).transpose()?;
+                    let get = GetDiff {
+                        diff,
+                        is_printed: true,
+                    };
+                    let is_changed = refusal.code == TEXT_CHANGED;
+                    let now = is_changed.then(|| client.ask(get)).transpose()?;
                     Err((refusal, now))
                 }
             })

@@ -178,7 +178,16 @@ pub fn accept(home: &Home, name: &str, content: Option<&Path>) {
     if let Some(file) = content {
         args.extend(["--content-file".to_owned(), file.display().to_string()]);
     }
-    run(home, args);
+    let started = Instant::now();
+    loop {
+        let accepted = command(home, &args).output().expect("it runs");
+        let said = String::from_utf8_lossy(&accepted.stderr);
+        // As a person who is asked whether they mean it, and has read that.
+        if !said.contains("accept again to go ahead") || started.elapsed() > SOON {
+            assert!(accepted.status.success(), "{args:?}: {said}");
+            return;
+        }
+    }
 }
 
 /// Waits until `look` finds something; `what` says in words what.

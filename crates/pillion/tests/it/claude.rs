@@ -98,7 +98,7 @@ fn stdout(output: &Output) -> &str {
 fn a_proposal_is_decided_there_and_its_text_comes_back() {
     let world = Disguised::new();
     let (asking, number) = world.propose(&["new.txt"], "one\r\ntwo");
-    world.there.run(["accept", &number]).expect(0);
+    world.there.insist(["accept", &number]).expect(0);
     let output = asking.wait_with_output().unwrap();
     assert_eq!(stdout(&output), "one\r\ntwo");
     world.pending(0);

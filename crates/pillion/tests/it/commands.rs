@@ -33,7 +33,8 @@ fn a_diff_is_listed_printed_and_accepted() {
     expected["text"] = text.into();
     assert_eq!(serde_json::from_str::<Value>(&one).unwrap(), expected);
     assert_eq!(sandbox.run(["diffs", "1"]).expect(0).stdout, text);
-    assert_eq!(sandbox.run(["accept", "1.1"]).expect(0).stdout, "");
+    let said = sandbox.insist(["accept", "1.1"]).expect(0).stdout;
+    assert_eq!(said, "accepted 1.1: /tmp/b'new␛[31m.txt\n");
     let path = "/tmp/b'new\u{1b}[31m.txt".to_owned();
     let content = text.to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));
@@ -56,7 +57,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
     agent.propose(&path, "x");
     let args = ["accept", "2.1", "--content-file", "-"];
     sandbox
-        .run_with_input(args, "\u{feff}y\r".as_bytes())
+        .insist_with_input(args, "\u{feff}y\r".as_bytes())
         .expect(0);
     let content = "\u{feff}y\r".to_owned();
     let outcome = Update::accepted(path.clone(), content);
@@ -65,7 +66,7 @@ fn a_diff_is_rejected_or_accepted_with_another_text() {
     let file = sandbox.home.file("other", "z");
     let file = file.to_str().unwrap();
     sandbox
-        .run(["accept", "3.1", "--content-file", file])
+        .insist(["accept", "3.1", "--content-file", file])
         .expect(0);
     let content = "z".to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use pillion_testkit::{Env, SOON, Size, Tmux};
 use serde_json::{Value, json};
 
-use crate::sandbox::{Sandbox, ended, signal};
+use crate::sandbox::{Sandbox, ended, insist, signal};
 use crate::texts::{assert_same, texts};
 use crate::vscode::{Person, TOKEN, VsCode};
 
@@ -114,7 +114,7 @@ fn every_text_comes_back_byte_for_byte() {
     for (name, text) in texts(20_000_000) {
         let asking = Asking::start(&sandbox, &["new.txt"], text.as_bytes());
         let id = asking.shown(&sandbox);
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
         let answer = asking.answer();
         assert_same(answer.expect(0), &text, name, "printed");
     }
@@ -137,14 +137,14 @@ fn the_reviewer_may_change_the_text_and_reads_who_asks() {
         "as proposed\n"
     );
     let args = ["accept", "1.1", "--content-file", "-"];
-    sandbox.run_with_input(args, b"edited\r").expect(0);
+    sandbox.insist_with_input(args, b"edited\r").expect(0);
     assert_eq!(asking.answer().expect(0), "edited\r");
     assert!(!path.exists(), "it is not written without --write");
 
     let asking = Asking::start(&sandbox, &["new.txt"], b"x");
     let id = asking.shown(&sandbox);
     sandbox
-        .run_with_input(["accept", &id, "--content-file", "-"], b"")
+        .insist_with_input(["accept", &id, "--content-file", "-"], b"")
         .expect(0);
     assert_eq!(asking.answer().expect(0), "", "an empty text is one");
 }
@@ -217,7 +217,7 @@ fn what_was_accepted_before_a_signal_arrives_is_not_lost() {
         let id = asking.shown(&sandbox);
         // Both are there when it goes on.
         signal(&asking.0, "STOP");
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
         signal(&asking.0, name);
         signal(&asking.0, "CONT");
         assert_eq!(asking.answer().expect(0), "accepted", "{name}");
@@ -258,7 +258,7 @@ fn an_accepted_text_that_cannot_be_printed_is_kept() {
         drop(child.stdout.take());
         let asking = Asking(child);
         let id = asking.shown(&sandbox);
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
         let answer = asking.answer();
         answer.expect(1);
         assert_eq!(fs::read_to_string(kept(&answer)).unwrap(), "kept");
@@ -293,7 +293,7 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
     std::os::unix::fs::symlink(&file, &link).unwrap();
     let accept = |asking: &Asking| {
         let id = asking.shown(&sandbox);
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
     };
 
     let asking = Asking::start(&sandbox, &["--write", "link"], b"new\n");
@@ -305,7 +305,9 @@ fn an_accepted_text_is_written_only_over_what_was_reviewed() {
     let asking = Asking::start(&sandbox, &["--write", "a.txt"], b"newer\n");
     let id = asking.shown(&sandbox);
     fs::write(&file, "somebody's\n").unwrap();
-    sandbox.run(["accept", &id, "--despite-change"]).expect(0);
+    sandbox
+        .insist(["accept", &id, "--despite-change"])
+        .expect(0);
     let answer = asking.answer();
     assert_eq!(answer.expect(1), "");
     assert_eq!(fs::read_to_string(&file).unwrap(), "somebody's\n");
@@ -335,7 +337,7 @@ fn a_text_that_is_written_in_place_is_on_disk_before_the_first_byte_goes() {
     let text = "new\n".repeat(1_000_000);
     let mut asking = Asking::start(&sandbox, &["--write", "a.txt"], text.as_bytes());
     let id = asking.shown(&sandbox);
-    sandbox.run(["accept", &id]).expect(0);
+    sandbox.insist(["accept", &id]).expect(0);
     let mut line = String::new();
     let stderr = asking.0.stderr.take().unwrap();
     BufReader::new(stderr).read_line(&mut line).unwrap();
@@ -383,7 +385,7 @@ fn the_companion_whose_workspace_holds_the_file_decides() {
         let diff = pending_in(&sandbox, &other, 1).remove(0);
         assert_eq!(diff["path"], path.to_str().unwrap());
         let id = number(&diff);
-        sandbox.run_in(&other, ["accept", &id]).expect(0);
+        insist(|| sandbox.run_in(&other, ["accept", &id])).expect(0);
         assert_eq!(asking.answer().expect(0), "x");
     };
     ask_from(Path::new("/"));

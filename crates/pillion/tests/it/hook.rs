@@ -380,7 +380,7 @@ fn a_file_outside_of_the_workspace_and_one_behind_a_link_are_shown() {
         let hook = Hook::call(&sandbox, &["claude"], &call);
         let shown = &pending(&sandbox, 1)[0];
         assert_eq!(shown["path"], path.to_str().unwrap());
-        sandbox.run(["accept", &number(shown)]).expect(0);
+        sandbox.insist(["accept", &number(shown)]).expect(0);
         let answer = hook.answer();
         assert_eq!(answer.decision().0, "allow");
         let input = &answer.output["hookSpecificOutput"]["updatedInput"];
@@ -553,7 +553,7 @@ fn the_whole_text_is_written_as_it_was_accepted() {
         fs::write(&accepted, edited).unwrap();
         let file = accepted.to_str().unwrap();
         sandbox
-            .run(["accept", &id, "--content-file", file])
+            .insist(["accept", &id, "--content-file", file])
             .expect(0);
         let answer = hook.answer();
         let output = &answer.output["hookSpecificOutput"];
@@ -598,7 +598,7 @@ fn a_change_of_a_notebooks_cell_is_shown_and_decided_as_its_source() {
             serde_json::from_str(&told.stdout).unwrap()
         };
         assert!(text.to_string().contains("x = 2"), "{text}");
-        sandbox.run([&[decision, &id], more].concat()).expect(0);
+        sandbox.insist([&[decision, &id], more].concat()).expect(0);
         let answer = hook.answer();
         let output = &answer.output["hookSpecificOutput"];
         let source = output["updatedInput"]["new_source"].as_str();
@@ -626,7 +626,7 @@ fn a_rejected_change_is_denied_with_the_notes_and_one_of_which_nothing_is_left_t
     let id = number(&pending(&sandbox, 1)[0]);
     let file = path.to_str().unwrap();
     sandbox
-        .run(["accept", &id, "--content-file", file])
+        .insist(["accept", &id, "--content-file", file])
         .expect(0);
     hook.answer().expect_denied("nothing is left");
 }
@@ -906,7 +906,9 @@ fn what_is_accepted_over_a_newer_text_replaces_all_of_it() {
         change_file(&path, newer);
         let refused = sandbox.run(["accept", &id]);
         refused.expect_error(1, "changed on disk since", "--despite-change");
-        sandbox.run(["accept", &id, "--despite-change"]).expect(0);
+        sandbox
+            .insist(["accept", &id, "--despite-change"])
+            .expect(0);
         let answer = hook.answer();
         assert_eq!(answer.decision().0, "allow", "{answer:?}");
         let output = &answer.output["hookSpecificOutput"];
@@ -999,7 +1001,9 @@ fn what_is_not_written_over_a_newer_text_although_it_is_allowed_is_said() {
     let sandbox = Sandbox::new();
     let (mut serve, hook, id) = waiting(&sandbox, &[]);
     let path = sandbox.home.file("a.txt", "newer\n");
-    sandbox.run(["accept", &id, "--despite-change"]).expect(0);
+    sandbox
+        .insist(["accept", &id, "--despite-change"])
+        .expect(0);
     assert_eq!(hook.answer().decision().0, "allow");
     let said = serve.said("did not write what you accepted for");
     assert!(said.contains("nothing was written: Claude Code"), "{said}");
@@ -1018,7 +1022,7 @@ fn what_changes_again_after_it_was_accepted_is_denied_and_the_view_says_so() {
         let hook = Hook::call(&sandbox, &["claude"], &call);
         let id = number(&pending(&sandbox, 1)[0]);
         signal(&hook.0, "STOP");
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
         change_file(&path, newer);
         signal(&hook.0, "CONT");
         hook.answer()
@@ -1037,7 +1041,7 @@ fn what_a_hooks_agent_makes_of_an_accepted_change_is_in_the_log() {
         let path = sandbox.home.workspace().join(file);
         let hook = Hook::call(&sandbox, &["claude"], &write(&sandbox, &path, "2\n"));
         let id = number(&pending(&sandbox, 1)[0]);
-        sandbox.run(["accept", &id]).expect(0);
+        sandbox.insist(["accept", &id]).expect(0);
         assert_eq!(hook.answer().decision().0, "allow");
         if !answer.is_empty() {
             fs::write(&path, answer).unwrap();
@@ -1055,7 +1059,7 @@ fn what_a_hooks_agent_makes_of_an_accepted_change_is_in_the_log() {
 fn the_agents_own_question_is_answered_for_exactly_what_was_approved_and_once() {
     let sandbox = Sandbox::new();
     let (_serve, hook, id) = waiting(&sandbox, &[]);
-    sandbox.run(["accept", &id]).expect(0);
+    sandbox.insist(["accept", &id]).expect(0);
     let answer = hook.answer();
     let path = sandbox.home.workspace().join("a.txt");
     let mut question = edit(&sandbox, &path, "", "");

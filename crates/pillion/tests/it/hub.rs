@@ -197,7 +197,7 @@ fn where_the_hub_is_killed_another_goes_on_at_the_same_port() {
     let [name] = &*pending(&sandbox) else {
         panic!("one is pending");
     };
-    sandbox.run(["accept", name]).expect(0);
+    sandbox.insist(["accept", name]).expect(0);
     first.signal("TERM");
     assert_eq!(first.ended(), Some(0));
 }
@@ -237,7 +237,7 @@ fn a_name_that_a_person_has_read_never_means_another_text() {
         let refused = sandbox.run([command, &read]);
         refused.expect_error(1, "is pending", "`pillion diffs`");
     }
-    sandbox.run(["accept", &name]).expect(0);
+    sandbox.insist(["accept", &name]).expect(0);
     let accepted = pillion_agent::Update::accepted("/tmp/new".to_owned(), "evil");
     assert_eq!(agent.outcome(), accepted);
     for in_hub in [true, false, true, false] {
@@ -336,7 +336,7 @@ fn the_hub_gets_no_secret_and_logs_no_content() {
     let second = sandbox.serve_in_hub::<&str>([]);
     let agent = second.connect();
     agent.propose("/tmp/new", "the content of a file");
-    sandbox.run(["accept", "1.1"]).expect(0);
+    sandbox.insist(["accept", "1.1"]).expect(0);
     child.kill().unwrap();
     child.wait().unwrap();
     drop(second);

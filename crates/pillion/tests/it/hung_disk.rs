@@ -137,7 +137,7 @@ fn warnings_that_are_not_read_do_not_delay_the_end() {
     drop(agent);
     let mine = sandbox.home.file("mine", "mine\n");
     let args = ["accept", "1.1", "--content-file", mine.to_str().unwrap()];
-    sandbox.run(args).expect(0);
+    sandbox.insist(args).expect(0);
     serve.signal("TERM");
     assert_eq!(serve.ended(), Some(0));
 }

@@ -132,7 +132,8 @@ fn the_examples_of_readme_and_pages_work_in_their_order() {
     let mut agent = machine.serve.connect();
     let _mentioned = TestClaude::find(machine.world.home());
     for number in 1..=4 {
-        agent.propose(format!("/tmp/proposed-{number}"), "as proposed");
+        let path = machine.world.home().workspace();
+        agent.propose(path.join(format!("proposed-{number}")), "as proposed");
     }
     let examples = examples();
     assert!(examples.len() >= 13, "{examples:?}");

@@ -54,6 +54,17 @@ pub struct Serve {
     pub ready: Value,
 }
 
+/// Gives a command until nobody asks whether that is meant.
+pub fn insist(run: impl Fn() -> Ran) -> Ran {
+    let started = Instant::now();
+    loop {
+        let ran = run();
+        if !ran.stderr.contains("accept again to go ahead") || started.elapsed() > SOON {
+            return ran;
+        }
+    }
+}
+
 impl Sandbox {
     pub fn new() -> Self {
         Self::in_home(Home::new())
@@ -78,6 +89,21 @@ impl Sandbox {
 
     pub fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Ran {
         ran(&mut self.command(args), b"")
+    }
+
+    /// The same as a person gives it who is asked whether they mean it, reads that, and gives it again.
+    pub fn insist<S: AsRef<OsStr> + Clone>(&self, args: impl IntoIterator<Item = S>) -> Ran {
+        self.insist_with_input(args, b"")
+    }
+
+    /// The same with this on standard input.
+    pub fn insist_with_input<S: AsRef<OsStr> + Clone>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        input: &[u8],
+    ) -> Ran {
+        let args: Vec<S> = args.into_iter().collect();
+        insist(|| self.run_with_input(args.iter().cloned(), input))
     }
 
     pub fn run_in<S: AsRef<OsStr>>(&self, folder: &Path, args: impl IntoIterator<Item = S>) -> Ran {

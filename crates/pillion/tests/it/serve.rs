@@ -139,7 +139,7 @@ fn the_log_holds_what_happened_but_no_secret_and_no_content() {
     let token = serve.token();
     let agent = serve.connect();
     agent.propose("/tmp/new", "the content of a file");
-    sandbox.run(["accept", "1.1"]).expect(0);
+    sandbox.insist(["accept", "1.1"]).expect(0);
     serve.signal("TERM");
     serve.ended();
     let text = fs::read_to_string(&log).unwrap();
@@ -171,7 +171,7 @@ fn what_a_command_accepted_for_an_agent_that_is_gone_is_kept() {
     let mine = sandbox.home.file("mine", "mine\r\n");
     let content = mine.to_str().unwrap();
     sandbox
-        .run(["accept", "1.1", "--content-file", content])
+        .insist(["accept", "1.1", "--content-file", content])
         .expect(0);
     serve.signal("TERM");
     assert_eq!(serve.ended(), Some(0));

@@ -273,7 +273,7 @@ fn commands_settle_what_the_editor_shows() {
     let (sandbox, mut editor, mut agent, path) = agent::at_work();
     let path = path.as_str();
     for (command, reason, expected) in [
-        ("accept", "settled", accepted(path, "as it stood")),
+        ("accept", "settled", accepted(path, "one")),
         ("reject", "overruled", rejected(path)),
     ] {
         let diff = agent::show(&agent, &mut editor, path, "one");
@@ -281,6 +281,10 @@ fn commands_settle_what_the_editor_shows() {
             .command([command, &format!("{}.1", diff["id"])])
             .spawn()
             .unwrap();
+        if command == "accept" {
+            let asked = editor.next("pillion/diffText");
+            editor.answer(&asked, json!({"content": "one"}));
+        }
         let close = editor.next("pillion/closeDiff");
         assert_eq!(close["params"]["reason"], reason);
         editor.answer(&close, json!({"content": "as it stood"}));
@@ -344,8 +348,8 @@ fn a_command_that_the_editor_does_not_obey_leaves_the_diff_to_the_person() {
     let diff = agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1.1"]);
     let mut ran = ran.stderr(Stdio::null()).spawn().unwrap();
-    let close = editor.next("pillion/closeDiff");
-    editor.refuse(&close, "somebody is typing");
+    let asked = editor.next("pillion/diffText");
+    editor.refuse(&asked, "somebody is typing");
     assert_eq!(ran.wait().unwrap().code(), Some(1));
     editor.settle(&diff, "accept", None);
     assert_eq!(agent.outcome(), accepted(path, "one"));
@@ -358,11 +362,11 @@ fn a_newer_proposal_outlives_the_command_that_settles_the_one_before() {
     agent::show(&agent, &mut editor, path, "one");
     let mut ran = sandbox.command(["accept", "1.1"]);
     let mut ran = ran.stderr(Stdio::null()).spawn().unwrap();
-    let close = editor.next("pillion/closeDiff");
+    let asked = editor.next("pillion/diffText");
     let call = agent.proposing(path, "two");
     let request = editor.next("pillion/openDiff");
     assert_eq!(request["params"]["revision"], 2);
-    editor.answer(&close, json!({"content": "one"}));
+    editor.answer(&asked, json!({"content": "one"}));
     editor.answer(&request, json!({}));
     assert_eq!(call.end(), Ok(()));
     assert_eq!(ran.wait().unwrap().code(), Some(1));

@@ -25,7 +25,7 @@ fn an_empty_input_does_not_propose_to_empty_a_file() {
     sandbox.home.file("empty", "");
     let asking = Asking::start(&sandbox, &["--content-file", "empty", "full.txt"], b"");
     let id = asking.shown(&sandbox);
-    sandbox.run(["accept", &id]).expect(0);
+    sandbox.insist(["accept", &id]).expect(0);
     assert_eq!(asking.answer().expect(0), "");
 }
 

@@ -146,7 +146,7 @@ fn a_view_that_never_reads_is_cut_off_and_its_proposals_go_to_others() {
     ));
     let grown = peak_memory(hub) - before;
     assert!(grown < 60 << 20, "{grown} bytes");
-    sandbox.run(["accept", "1.1"]).expect(0);
+    sandbox.insist(["accept", "1.1"]).expect(0);
     assert!(matches!(agent.outcome(), Update::DiffAccepted { .. }));
 }
 
@@ -239,7 +239,7 @@ fn one_project_too_many_is_refused_alone() {
     assert!(served.len() > 5, "{}", served.len());
     let more: Vec<_> = (0..20).map(|_| serve.connect()).collect();
     agent.propose("/tmp/new", "x");
-    sandbox.run(["accept", "1.1"]).expect(0);
+    sandbox.insist(["accept", "1.1"]).expect(0);
     assert!(matches!(agent.outcome(), Update::DiffAccepted { .. }));
     drop(more);
 }

@@ -351,6 +351,9 @@ fn commands_in_a_terminal_settle_it_too() {
     let proposal = world.shown(&target, "after\n");
     world.did_change(&proposal.uri, "edited\n");
     world.code_actions(&proposal.uri, (0, 0), (0, 0));
+    let refused = world.sandbox.run(["accept", "1.1"]);
+    assert_eq!(refused.stdout, "edited\n");
+    refused.expect_error(1, "not what you were shown", "the same command again");
     world.sandbox.run(["accept", "1.1"]).expect(0);
     assert_eq!(world.agent.outcome(), accepted(&target, "edited\n"));
     wait_gone(&proposal.path);
