@@ -43,25 +43,23 @@ pub fn commands(stop: &str) -> [String; 8] {
     let port = "--port \"$PILLION_CONFORMANCE_PORT\"";
     // The only one that is pending, once it is: a long text takes its time to be shown.
     let newest = format!("$({pillion} diffs {port} | awk 'END {{print $1}}')");
-    let settle = |how: &str| {
-        format!(
-            "newest={newest}; while [ -z \"$newest\" ]; do sleep 0.1; newest={newest}; done; \
-             {pillion} {how} {port} \"$newest\""
-        )
-    };
+    let wait =
+        format!("newest={newest}; while [ -z \"$newest\" ]; do sleep 0.1; newest={newest}; done");
+    let [accept, reject] =
+        ["accept", "reject"].map(|how| format!("{pillion} {how} {port} \"$newest\""));
     let place = "\"$PILLION_CONFORMANCE_FILE:$PILLION_CONFORMANCE_LINE\"";
     // Longer than may be sent.
     let selection = "\"$(printf %020000d 0)\"";
-    // What the agent would take for a rejection cannot be accepted by a command: the person rejects it then.
+    // The person goes ahead if they are asked, but rejects what the agent would take for a rejection.
     let accept = format!(
-        "{} || {pillion} reject {port} \"$newest\"",
-        settle("accept")
+        "{wait}; said=$({accept} 2>&1) || \
+         case $said in *rejection*) {reject} ;; *) sleep 1; {accept} || {reject} ;; esac"
     );
     [
         "--accept-with".to_owned(),
         accept,
         "--reject-with".to_owned(),
-        settle("reject"),
+        format!("{wait}; {reject}"),
         "--move-with".to_owned(),
         format!("{pillion} focus {port} --selection {selection} {place}"),
         "--stop-with".to_owned(),

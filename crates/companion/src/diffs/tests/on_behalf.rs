@@ -104,9 +104,9 @@ fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
     }
 }
 
-/// Claude Code may refuse to write over a file that has changed.
+/// Claude Code may refuse to write over a file that has changed. What the others write goes into the log only.
 #[test]
-fn an_agent_is_followed_that_may_refuse_to_write_over_a_changed_file() {
+fn the_person_hears_of_an_agent_that_may_refuse_to_write_over_a_changed_file() {
     for (on_behalf_of, named) in CASES {
         for (text, is_changed) in [(None, false), (Some("other"), true), (Some("third"), true)] {
             let (mut diffs, _) = of_command(on_behalf_of);
@@ -115,9 +115,9 @@ fn an_agent_is_followed_that_may_refuse_to_write_over_a_changed_file() {
             let Some(Action::Notify { accepted, .. }) = actions.pop() else {
                 panic!("{actions:?}");
             };
-            let is_followed = is_changed && named == Dialect::ClaudeCode;
-            let expected = is_followed.then_some(named);
-            assert_eq!(accepted.map(|it| it.agent), expected, "{named} {text:?}");
+            let is_told = is_changed && named == Dialect::ClaudeCode;
+            let accepted = accepted.map(|it| (it.agent, it.is_told));
+            assert_eq!(accepted, Some((named, is_told)), "{text:?}");
         }
     }
 }
