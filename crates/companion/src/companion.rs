@@ -406,10 +406,11 @@ impl Prepared {
             sessions,
             discovery: self.discovery,
             losses: self.losses,
-            numbers: self.numbers,
             looks: looking::start,
         });
-        let main_loop = main_loop.with_choices(self.choices);
+        let main_loop = main_loop
+            .with_choices(self.choices)
+            .with_numbers(self.numbers);
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         #[cfg(unix)]

@@ -287,6 +287,11 @@ impl<C> Diffs<C> {
         }
     }
 
+    /// New ones get these numbers.
+    pub(crate) fn number_by(&mut self, numbers: Numbers) {
+        self.numbers = numbers;
+    }
+
     /// The diffs that wait for the reviewer, oldest first.
     pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
         let entries = self.entries.iter();

@@ -163,7 +163,6 @@ pub(crate) struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) discovery: DiscoveryThread,
     pub(crate) losses: Losses,
-    pub(crate) numbers: Numbers,
     pub(crate) looks: Looks,
 }
 
@@ -176,7 +175,6 @@ impl MainLoop {
             sessions,
             discovery,
             losses,
-            numbers,
             looks,
         } = parts;
         let environment = views.options().next().map(|it| it.environment.clone());
@@ -202,7 +200,7 @@ impl MainLoop {
             discovery,
             context: Context::default(),
             focusing: Vec::new(),
-            diffs: Diffs::new(numbers, hook_limit.unwrap_or_default()),
+            diffs: Diffs::new(Numbers::default(), hook_limit.unwrap_or_default()),
             sessions,
             proposers: Proposers::default(),
             losses,
@@ -226,6 +224,12 @@ impl MainLoop {
             release: None,
             connected: Vec::new(),
         }
+    }
+
+    /// With these numbers for diffs.
+    pub(crate) fn with_numbers(mut self, numbers: Numbers) -> Self {
+        self.diffs.number_by(numbers);
+        self
     }
 
     /// With what the person has chosen for agents of the companion before this one.

@@ -80,19 +80,19 @@ fn code(result: Result<(), Refusal>) -> Cow<'static, str> {
 /// A command that is repeated answers any question but the one whether the person knows the file.
 #[test]
 fn a_command_accepts_over_a_changed_file_only_if_it_says_so() {
-    let changed = Doubt::FileChanged(Dialect::GeminiCli);
+    let changed = || Doubt::FileChanged(Dialect::GeminiCli);
     for (despite_change, doubts, first, repeated) in [
         (false, &[][..], "", ""),
-        (false, &[changed.clone()][..], FILE_CHANGED, FILE_CHANGED),
+        (false, &[changed()][..], FILE_CHANGED, FILE_CHANGED),
         (
             false,
-            &[Doubt::Outside, changed.clone()],
+            &[Doubt::Outside, changed()],
             FILE_CHANGED,
             FILE_CHANGED,
         ),
         (false, &[Doubt::Outside], "outsideWorkspace", ""),
-        (true, &[changed.clone()], "", ""),
-        (true, &[changed, Doubt::Outside], "outsideWorkspace", ""),
+        (true, &[changed()][..], "", ""),
+        (true, &[changed(), Doubt::Outside], "outsideWorkspace", ""),
     ] {
         let mut scene = Scene::new();
         let by = || By::Named { despite_change };

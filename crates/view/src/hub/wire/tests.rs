@@ -139,7 +139,7 @@ fn asked<A: Ask>(ask: &A, at: Option<Duration>) -> A {
 fn what_is_asked_arrives() {
     let rejected = Decide {
         verdict: Verdict::reject(),
-        seen: None,
+        by: By::View,
         ..decide()
     };
     for (decide, at) in [
