@@ -9,7 +9,9 @@ use anyhow::{Context, Result};
 use pillion_companion::Companion;
 use pillion_discovery::Environment;
 use pillion_protocol::{IdeInfo, Verdict};
-use pillion_view::{Compares, Decide, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply};
+use pillion_view::{
+    By, Compares, Decide, Diff, Editor, EditorEvent, Handle, Options, Proposed, Reply,
+};
 use serde_json::json;
 
 /// The benchmark's companion that decides by itself, as a process of its own
@@ -62,7 +64,7 @@ impl Decider {
             let decide = Decide {
                 key: diff.key(),
                 verdict: Verdict::accept(None),
-                seen: None,
+                by: By::View,
                 base: None,
             };
             handle.ask(decide, Reply::new(drop));
