@@ -272,9 +272,11 @@ impl Who {
         let views = self.known().views;
         let is_above = |view: &Lineage| processes.iter().any(|it| view.has(*it));
         let is_everybodys = !views.is_empty() && views.iter().all(is_above);
+        // While the last view leaves, it cannot be told whether the agent has started it: the next companion notes the agent.
+        let is_noted = !is_everybodys && !self.lock().views.is_empty();
         for process in processes {
             let is_new = self.lock().add(agent, process, since, is_everybodys);
-            if let (true, false, Some(store)) = (is_new, is_everybodys, &self.store) {
+            if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
                 let noted = store.note_agent(agent.name(), process, since);
                 if let Err(error) = noted {
                     tracing::warn!(%error, "an agent's process cannot be noted");

@@ -19,6 +19,7 @@ fn an_agent_is_known_until_the_machine_ends_also_to_companions_to_come() {
     let who = Who::default().at(&environment);
     let this = || asker(std::process::id());
     assert_eq!(who.judge(&this()), Ok(()), "nobody is known");
+    let _view = who.seat(Asker::default());
     who.learn(Dialect::GeminiCli, vec![own()], process::now());
     let refused = Err(Stranger::Agent(Dialect::GeminiCli));
     assert_eq!(who.judge(&this()), refused);
@@ -40,6 +41,16 @@ fn an_agent_that_has_started_all_views_is_not_noted() {
     assert_eq!(who.judge(&this()), Ok(()));
     assert_eq!(view.judge(), Ok(()));
     drop(view);
+    assert_eq!(Store::of(&environment).unwrap().agents().unwrap(), []);
+}
+
+#[test]
+fn an_agent_that_connects_while_the_last_view_leaves_is_not_noted() {
+    let home = tempfile::tempdir().unwrap();
+    let environment = Environment::from_pairs([("HOME", home.path())]);
+    let who = Who::default().at(&environment);
+    drop(who.seat(asker(std::process::id())));
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
     assert_eq!(Store::of(&environment).unwrap().agents().unwrap(), []);
 }
 

@@ -28,10 +28,12 @@ use crate::args::{Proposal, Target};
 /// again accepts it.
 ///
 /// An agent does not speak for you: a command (`accept`, `reject`, `keep`, `revert`, `undo`, `forget`,
-/// `focus`, `mention`, `review-mode`, `send-notes`) is refused if an agent has started it that is
-/// connected, or that has called Pillion's hook. On Linux all agents' processes are known, on macOS
-/// and Windows Claude Code's and those that call hooks; a process that outlived its parent is known by
-/// the agent's variable, if it still has that. What an agent asks your tmux to run counts as yours.
+/// `focus`, `mention`, `review-mode`, `send-notes`, `look`, `hook uninstall`) is refused if an agent
+/// that has connected or called Pillion's hook is above it, or the variable of an agent is in what it
+/// or a process above it was started with. On Linux it is also refused if nothing shows that you have
+/// started it: one of your views or its editor, a terminal, a login, or a process that was there
+/// before any agent. On macOS and Windows, a process that outlived its parent is known by the agent's
+/// variable only. What an agent asks your tmux or your desktop to run counts as yours.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
