@@ -14,10 +14,21 @@ use pillion_system::spawn;
 /// The pause in accepting when the system cannot: too many files are open, perhaps.
 const EXHAUSTED_PAUSE: Duration = Duration::from_millis(100);
 
+/// The fate of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It is served.
+    Served,
+    /// There are too many: it is closed.
+    Closed,
+    /// This process ends. It is closed when it has ended, so that whoever waits then finds another one, or none.
+    Waits,
+}
+
 /// Serves the connections.
 pub(crate) trait Serve: Send + Sync + 'static {
-    /// One more has come. False if it is not served: it is closed.
-    fn opens(&self) -> bool;
+    /// One more has come.
+    fn opens(&self) -> Fate;
 
     /// One that has come is over.
     fn closed(&self);
@@ -90,6 +101,7 @@ impl Drop for Acceptor {
 }
 
 fn accept(listener: &Arc<Listener>, server: &Arc<dyn Serve>, is_over: &AtomicBool) {
+    let mut waiting = Vec::new();
     loop {
         let accepted = listener.accept();
         if is_over.load(Ordering::SeqCst) {
@@ -99,8 +111,13 @@ fn accept(listener: &Arc<Listener>, server: &Arc<dyn Serve>, is_over: &AtomicBoo
             thread::sleep(EXHAUSTED_PAUSE);
             continue;
         };
-        if !server.opens() {
-            continue;
+        match server.opens() {
+            Fate::Served => {}
+            Fate::Closed => continue,
+            Fate::Waits => {
+                waiting.push(stream);
+                continue;
+            }
         }
         let (open, listener) = (Open(Arc::clone(server)), Arc::clone(listener));
         let serve = move || {
@@ -123,5 +140,53 @@ struct Open(Arc<dyn Serve>);
 impl Drop for Open {
     fn drop(&mut self) {
         self.0.closed();
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read};
+    use std::sync::atomic::AtomicUsize;
+
+    use pillion_discovery::Environment;
+
+    use super::*;
+
+    /// One that ends, and counts who has come.
+    #[derive(Default)]
+    struct Ending(AtomicUsize);
+
+    impl Serve for Ending {
+        fn opens(&self) -> Fate {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            Fate::Waits
+        }
+
+        fn closed(&self) {}
+
+        fn serve(&self, _stream: Stream) {}
+    }
+
+    #[test]
+    fn who_meets_one_that_ends_waits_until_it_has_ended() {
+        let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::from_pairs([("XDG_RUNTIME_DIR", folder.path())]);
+        let socket = Socket::of_hub(&environment).unwrap().unwrap();
+        let (address, server) = (socket.address().clone(), Arc::new(Ending::default()));
+        let known: Arc<dyn Serve> = Arc::clone(&server) as Arc<dyn Serve>;
+        let acceptor = Acceptor::start(socket, known).unwrap();
+        let mut streams = [(); 2].map(|()| address.connect().unwrap());
+        while server.0.load(Ordering::SeqCst) < 2 {
+            thread::yield_now();
+        }
+        let first = &mut streams[0];
+        first.set_nonblocking(true).unwrap();
+        let kind = first.read(&mut [0]).unwrap_err().kind();
+        assert_eq!(kind, ErrorKind::WouldBlock);
+        first.set_nonblocking(false).unwrap();
+        drop(acceptor);
+        assert_eq!(first.read(&mut [0]).unwrap(), 0);
+        assert!(address.connect().is_err());
     }
 }

@@ -18,7 +18,7 @@ use pillion_protocol::codex::{self, Question};
 use pillion_protocol::dialect::Base;
 use pillion_system::{lock, process, time_limit};
 
-use crate::acceptor::{Acceptor, Serve};
+use crate::acceptor::{Acceptor, Fate, Serve};
 
 /// The interval at which it is checked that the sockets are there.
 pub(crate) const INTERVAL: Duration = Duration::from_secs(5);
@@ -147,10 +147,13 @@ struct Server<C> {
 }
 
 impl<C: Companions> Serve for Server<C> {
-    fn opens(&self) -> bool {
+    fn opens(&self) -> Fate {
         let more = |open| (open < MAX_CONNECTIONS).then_some(open + 1);
         let (set, fetch) = (Ordering::SeqCst, Ordering::SeqCst);
-        self.connections.fetch_update(set, fetch, more).is_ok()
+        match self.connections.fetch_update(set, fetch, more) {
+            Ok(_) => Fate::Served,
+            Err(_) => Fate::Closed,
+        }
     }
 
     fn closed(&self) {

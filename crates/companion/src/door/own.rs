@@ -12,7 +12,7 @@ use pillion_view::hub::wire::Attach;
 use pillion_view::{Handle, Said};
 
 use super::{Caller, Host, Visit};
-use crate::acceptor::{Acceptor, Serve};
+use crate::acceptor::{Acceptor, Fate, Serve};
 use crate::commands::Commands;
 use crate::door;
 use crate::event::ViewWay;
@@ -94,8 +94,8 @@ impl Host for Own {
 }
 
 impl Serve for Server {
-    fn opens(&self) -> bool {
-        true
+    fn opens(&self) -> Fate {
+        Fate::Served
     }
 
     fn closed(&self) {}

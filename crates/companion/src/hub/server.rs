@@ -25,7 +25,7 @@ use pillion_view::{Options, Reply, Shows, StartError, Tell};
 use self::guests::Guests;
 use self::remote_view::RemoteView;
 use super::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
-use crate::acceptor::{Acceptor, Serve};
+use crate::acceptor::{Acceptor, Fate, Serve};
 use crate::agents::context_sockets;
 use crate::commands::Commands;
 use crate::companion::Companion;
@@ -228,12 +228,13 @@ impl Stopper {
 struct Server(Arc<Shared>);
 
 impl Serve for Server {
-    fn opens(&self) -> bool {
+    fn opens(&self) -> Fate {
         let mut state = self.0.lock();
-        if !state.is_over {
-            state.connections += 1;
+        if state.is_over {
+            return Fate::Waits;
         }
-        !state.is_over
+        state.connections += 1;
+        Fate::Served
     }
 
     fn closed(&self) {

@@ -22,8 +22,9 @@ use crate::editor::Editor;
 use crate::handle::Handle;
 use crate::options::{Options, StartError};
 
-/// The time limit for the hub until agents find the companion: until a former one has ended, too.
-const ATTACHED_WITHIN: Duration = Duration::from_secs(10);
+/// The time limit for the hub until agents find the companion: until a former one has ended, too, or the hub itself, if that is
+/// about to.
+const ATTACHED_WITHIN: Duration = Duration::from_secs(12);
 
 /// The delay from a message of the hub until freed memory is returned to the system: proposals may be large.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
@@ -192,8 +193,11 @@ fn serve(view: &Arc<View>, launch: Launch, told: Sender<First>) {
     view.end();
 }
 
+/// A hub that ends has ended when it closes the connection: then there is nothing to wait for.
 fn pause(tries: u32) -> Duration {
-    PAUSE.saturating_mul(tries).min(LONGEST_PAUSE)
+    PAUSE
+        .saturating_mul(tries.saturating_sub(1))
+        .min(LONGEST_PAUSE)
 }
 
 /// Serves it by one hub.
