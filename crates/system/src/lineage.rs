@@ -3,25 +3,11 @@
 
 use std::ffi::OsString;
 
-use crate::process::{self, Process};
+use crate::process;
+pub use crate::process::Kin;
 
 /// More than any real tree has.
 const MAX_PROCESSES: usize = 64;
-
-/// A process in a lineage.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kin {
-    /// Its id, its parent and its command line.
-    pub process: Process,
-    /// The time when it started, as [`process::started_at`] has it.
-    pub started_at: u64,
-    /// Its user; none where users have no numbers, or where that is not told.
-    pub uid: Option<u32>,
-    /// The process that began its session; none where that is not told.
-    pub session: Option<u32>,
-    /// The terminal that its session is in; none where that is not told, too.
-    pub terminal: Option<u64>,
-}
 
 /// Programs that read what a person types, and run it.
 const SHELLS: [&str; 14] = [
@@ -120,6 +106,7 @@ pub fn of_one_program(above: &[Kin]) -> &[Kin] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::Process;
 
     fn kin(pid: u32, parent: u32, session: u32, terminal: Option<u64>, command: &str) -> Kin {
         Kin {

@@ -6,8 +6,6 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 
-use crate::lineage::Kin;
-
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
 mod system;
@@ -204,6 +202,21 @@ pub fn started_at(pid: u32) -> Option<u64> {
 /// The present time in the unit of [`started_at`].
 pub fn now() -> u64 {
     system::now()
+}
+
+/// A process in a lineage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kin {
+    /// Its id, its parent and its command line.
+    pub process: Process,
+    /// The time when it started, as [`started_at`] has it.
+    pub started_at: u64,
+    /// Its user; none where users have no numbers, or where that is not told.
+    pub uid: Option<u32>,
+    /// The process that began its session; none where that is not told.
+    pub session: Option<u32>,
+    /// The terminal that its session is in; none where that is not told, too.
+    pub terminal: Option<u64>,
 }
 
 /// Returns what looks at one process after the other, for a lineage: what the system shows of it, unless it has ended.

@@ -1,3 +1,5 @@
+//! What is known of agents and views, and who is judged how by it.
+
 use super::*;
 
 fn own() -> AgentProcess {

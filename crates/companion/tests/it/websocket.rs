@@ -445,7 +445,7 @@ async fn a_mention_goes_to_the_agent_that_was_heard_of_last() {
         test.handle.ask(
             Mention {
                 path: "/w/a.txt".into(),
-                lines: lines,
+                lines,
             },
             told,
         );

@@ -10,8 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::{Answer, Process, ask};
-use crate::lineage::Kin;
+use super::{Answer, Kin, Process, ask};
 
 /// The ticks of a second in what the kernel shows to programs, on every architecture that is left.
 const TICKS: u64 = 100;

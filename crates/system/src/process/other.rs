@@ -7,8 +7,7 @@ use sysinfo::{
     Pid, Process as Known, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind,
 };
 
-use super::Process;
-use crate::lineage::Kin;
+use super::{Kin, Process};
 
 /// The process tree as it was when this was made; none where the system shows nothing.
 pub(super) struct Tree(Option<System>);

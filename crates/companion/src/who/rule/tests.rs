@@ -1,3 +1,5 @@
+//! The rule, by tables of lineages.
+
 use pillion_system::lineage::Kin;
 use pillion_system::process;
 
@@ -164,7 +166,7 @@ fn what_is_below_the_persons_view_or_beside_it_is_the_persons() {
         &[],
     )];
     let command = kin(62, 60, 1200, "pillion keep");
-    let found = [&[command.clone()], &editor[..]].concat();
+    let found = [std::slice::from_ref(&command), &editor[..]].concat();
     assert_eq!(of(&found, &known), Ok(()));
     let elsewhere = [command, kin(60, 1, 1150, "sh")];
     assert_eq!(
