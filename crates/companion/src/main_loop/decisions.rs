@@ -12,9 +12,8 @@ use tokio::time::timeout;
 use super::MainLoop;
 use crate::acceptance::Finding;
 use crate::agents::hooks;
-use crate::commands::ToLoop;
 use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
-use crate::event::{By, Caller};
+use crate::event::{By, Caller, Event};
 use crate::feedback::{self, Remark};
 use crate::gate;
 use crate::ids::Decider;
@@ -50,14 +49,14 @@ impl MainLoop {
         }
         let (answer, told) = oneshot::channel();
         self.ask_text(decide.key, answer);
-        let to_loop = ToLoop(self.events.clone());
+        let events = self.events.clone();
         tasks::spawn(async move {
             // A command waits a little longer.
             let told = timeout(EDITOR_TIMEOUT, told).await;
             let Some(text) = told.ok().and_then(Result::ok).flatten() else {
                 return reply.failed(NO_TEXT);
             };
-            to_loop.send(Self::task("standing text", move |it, now| {
+            let task = Self::task("standing text", move |it, now| {
                 if !it.diffs.is_meant(decide.key, &text) {
                     return refuse(decide.key, gate::text_changed(decide.key), reply);
                 }
@@ -66,7 +65,9 @@ impl MainLoop {
                 };
                 let decider = Decider::Command { is_standing: true };
                 it.decided(decider, decide, reply, now);
-            }));
+            });
+            // A loop that stops drops it, which is an answer.
+            let _ = events.send(Event::Asked(task));
         });
     }
 
