@@ -49,7 +49,7 @@ fn what_an_agent_leaves_behind_does_not_speak_for_the_person() {
             "accept 1.1",
             "reject 1.1",
             "review-mode asked",
-            "look",
+            "mention a.txt",
             "focus a.txt",
         ] {
             let line = format!("PILLION {command}");
