@@ -3,7 +3,6 @@
 //!
 //! - [`find`]: which companion each release of an agent takes from here, and why not another.
 //! - [`Client`] and [`Updates`]: one MCP session, which proposes texts and follows the context.
-//! - [`set`]: files that belong together, and the decisions about them.
 //! - [`claude`]: the same for Claude Code's protocol, over a WebSocket.
 //! - [`knock`]: whether a companion would let one in, without a session.
 //!

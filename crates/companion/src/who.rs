@@ -2,7 +2,7 @@
 //! the person, for what a view says, and by commands that do their work without a companion.
 //!
 //! Here is what is known, for all companions of a process: the agents that are connected, were, or have called a hook, with
-//! those that companions before noted in the store, and the views. [`rule`] judges by it, [`lineage`] is what is looked at.
+//! those that companions before noted in the store, and the views. `rule` judges by it, `lineage` is what is looked at.
 
 mod lineage;
 mod rule;
@@ -63,6 +63,7 @@ pub(crate) struct Asker {
     lineage: Lineage,
     /// The agents whose variables it has, as it says.
     says: Vec<Dialect>,
+    is_view: bool,
 }
 
 impl Asker {
@@ -76,6 +77,7 @@ impl Asker {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
             says,
+            is_view: false,
         }
     }
 
@@ -86,6 +88,7 @@ impl Asker {
             pid: Some(own),
             lineage: Lineage::of(own),
             says: environment.commanding_agents(),
+            is_view: false,
         }
     }
 
@@ -97,6 +100,7 @@ impl Asker {
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
         self.lineage = self.lineage.below(pid);
+        self.is_view = true;
         self
     }
 
@@ -109,12 +113,15 @@ impl Asker {
         rule::judge(&self.lineage, &self.says, known, || self.is_attended(known))
     }
 
+    /// A view in a terminal is looked at there: who attaches to a terminal by which multiplexer cannot always be told.
     fn is_attended(&self, known: &Known) -> bool {
         let is_persons = |pid| {
             let other = Lineage::of(pid);
             rule::judge(&other, &[], known, || other.has_window()).is_ok()
         };
-        self.lineage.has_window() || self.lineage.attached().into_iter().any(is_persons)
+        self.is_view && self.lineage.is_typed()
+            || self.lineage.has_window()
+            || self.lineage.attached().into_iter().any(is_persons)
     }
 }
 

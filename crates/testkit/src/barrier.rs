@@ -7,7 +7,6 @@
 //! acceptance is being weighed any more.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
@@ -39,23 +38,15 @@ pub fn pending_diffs(home: &Home) -> Vec<DiffSummary> {
 pub(crate) fn reject(home: &Home, pillion: &Path, path: &Path) {
     let is_it = |diff: &DiffSummary| Path::new(&diff.path) == path;
     let started = Instant::now();
-    let mut said = Vec::new();
+    let mut said = String::new();
     while let Some(diff) = clients(home).iter().flat_map(list).find(is_it) {
         assert!(
             started.elapsed() < ANSWERED_WITHIN,
-            "{diff:?} is not rejected: {}",
-            String::from_utf8_lossy(&said)
+            "{diff:?} is not rejected: {said}"
         );
         let name = DiffRef::exactly(diff.id, diff.revision).to_string();
-        let mut shell = Command::new("sh");
-        shell
-            .args(["-c", "\"$0\" reject \"$1\" &"])
-            .args([pillion.as_os_str(), name.as_ref()])
-            .env_clear()
-            .envs(home.env().iter())
-            .current_dir(home.workspace());
-        // Until both have closed their output.
-        said = shell.output().expect("there is a shell").stderr;
+        let words = [pillion.as_os_str(), "reject".as_ref(), name.as_ref()];
+        said = home.run_as_person(&words).stderr;
     }
 }
 

@@ -1,6 +1,7 @@
 //! A person's machine in a temporary folder: home, temporary folder, runtime folder, workspaces,
 //! and the settings that make the real agents start without questions.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use pillion_changes::recorder::Call;
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::person::{Person, Said};
 use crate::wait::pause;
 use crate::{Env, SOON};
 
@@ -20,6 +22,7 @@ pub struct Home {
     root: TempDir,
     /// `root` without symlinks: agents compare real paths.
     real: PathBuf,
+    person: Person,
 }
 
 impl Home {
@@ -36,12 +39,21 @@ impl Home {
             .tempdir_in(folder)
             .expect("a temporary folder can be made");
         let real = root.path().canonicalize().expect("it was just made");
-        let home = Home { root, real };
-        for folder in [home.home(), home.tmp(), home.runtime(), home.workspace()] {
-            private_folder(&folder);
+        let workspace = real.join("project");
+        for folder in ["home", "tmp", "run", "project"] {
+            private_folder(&real.join(folder));
         }
+        let person = Person::new(&workspace);
+        let home = Home { root, real, person };
         home.write_settings();
         home
+    }
+
+    /// Runs a program, and what follows it, as in another terminal of the person's: no process of a test is above it, and so no
+    /// agent that a test plays.
+    pub fn run_as_person<S: AsRef<OsStr>>(&self, words: &[S]) -> Said {
+        self.person
+            .run(&self.env(), &self.real.join("person"), words)
     }
 
     /// HOME.

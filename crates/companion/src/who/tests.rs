@@ -10,7 +10,7 @@ fn asker(pid: u32) -> Asker {
     Asker {
         pid: Some(pid),
         lineage: Lineage::of(pid),
-        says: Vec::new(),
+        ..Asker::default()
     }
 }
 

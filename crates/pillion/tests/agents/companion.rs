@@ -21,7 +21,7 @@ pub struct Serve {
     child: Child,
     ready: Value,
     /// Open for as long as it runs.
-    _stdin: ChildStdin,
+    stdin: Option<ChildStdin>,
 }
 
 /// A diff that waits for the reviewer.
@@ -52,8 +52,15 @@ impl Serve {
         Serve {
             child,
             ready,
-            _stdin: stdin,
+            stdin: Some(stdin),
         }
+    }
+
+    /// Ends it, as closing its standard input does.
+    pub fn end(mut self) {
+        drop(self.stdin.take());
+        let ended = self.child.wait().expect("it runs");
+        assert!(ended.success(), "{ended}");
     }
 
     /// Its port.

@@ -2,13 +2,9 @@
 //! but its lock file is to be seen, and that without Pillion's mark.
 
 use std::fs;
-use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
 
-use pillion_testkit::SOON;
 use serde_json::{Value, json};
 
 use crate::context::{Following, active};
@@ -60,32 +56,6 @@ impl Disguised {
     fn path(&self, name: &str) -> PathBuf {
         self.there.home.workspace().join(name)
     }
-
-    /// A `pillion diff` that waits, once its view is open; the proposal's number.
-    fn propose(&self, args: &[&str], text: &str) -> (Child, String) {
-        let mut command = self.command(&[&["diff", "--yes"], args].concat());
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = child.stderr(Stdio::piped()).spawn().unwrap();
-        let mut input = child.stdin.take().unwrap();
-        input.write_all(text.as_bytes()).unwrap();
-        drop(input);
-        let pending = self.pending(1);
-        let number = pending[0]["diff"].as_str().unwrap().to_owned();
-        (child, number)
-    }
-
-    fn pending(&self, count: usize) -> Vec<Value> {
-        let started = Instant::now();
-        loop {
-            let out = self.there.run(["diffs", "--json"]).expect(0).stdout;
-            let diffs: Vec<Value> = serde_json::from_str(&out).unwrap();
-            if diffs.len() == count {
-                return diffs;
-            }
-            assert!(started.elapsed() < SOON, "{diffs:?}");
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
 }
 
 fn stdout(output: &Output) -> &str {
@@ -95,58 +65,12 @@ fn stdout(output: &Output) -> &str {
 }
 
 #[test]
-fn a_proposal_is_decided_there_and_its_text_comes_back() {
-    let world = Disguised::new();
-    let (asking, number) = world.propose(&["new.txt"], "one\r\ntwo");
-    world.there.insist(["accept", &number]).expect(0);
-    let output = asking.wait_with_output().unwrap();
-    assert_eq!(stdout(&output), "one\r\ntwo");
-    world.pending(0);
-
-    let (asking, number) = world.propose(&["new.txt"], "one\n");
-    world.there.run(["reject", &number]).expect(0);
-    let output = asking.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    assert!(output.stdout.is_empty());
-    assert!(!world.path("new.txt").exists());
-}
-
-#[test]
-fn a_proposal_that_nobody_decides_in_time_is_taken_back() {
-    let world = Disguised::new();
-    let (asking, _) = world.propose(&["new.txt", "--timeout", "1s", "--json"], "one\n");
-    let output = asking.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(said["outcome"], "timedOut");
-    world.pending(0);
-}
-
-#[test]
-fn a_companion_that_ends_before_a_decision_is_no_decision() {
-    let mut world = Disguised::new();
-    let (asking, _) = world.propose(&["new.txt"], "one\n");
-    world.serve.child.kill().unwrap();
-    let output = asking.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(3));
-    assert!(output.stdout.is_empty());
-}
-
-#[test]
 fn no_session_is_opened_unasked() {
     let world = Disguised::new();
-    let path = world.path("a.txt");
-    fs::write(&path, "text\n").unwrap();
-    let path = path.to_str().unwrap();
-    for args in [
-        &["context"][..],
-        &["diff", "new.txt", "--content-file", path],
-    ] {
-        let output = world.command(args).output().unwrap();
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {stderr}");
-        assert!(stderr.contains("is not Pillion's"), "{stderr}");
-    }
+    let output = world.command(&["context"]).output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("is not Pillion's"), "{stderr}");
 }
 
 #[test]

@@ -255,10 +255,10 @@ fn a_command_accepts_what_the_reviewer_edited() {
     review.pane.wait_for("proposes", SOON);
     review.decide("e");
     review.pane.wait_for("edited", SOON);
-    let looked = review.sandbox.run(["diffs", "1"]).expect(0);
-    assert_eq!(looked.stdout, "edited");
     let looked = review.sandbox.run(["diffs", "1", "--as-proposed"]);
     assert_eq!(looked.expect(0).stdout, "new\n");
+    let looked = review.sandbox.run_as_person(["diffs", "1"]).expect(0);
+    assert_eq!(looked.stdout, "edited");
     review.sandbox.run_as_person(["accept", "1.1"]).expect(0);
     let content = "edited".to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, state};
@@ -13,31 +13,6 @@ use serde_json::Value;
 
 pub struct Sandbox {
     pub home: Home,
-    person: Person,
-}
-
-/// A shell of the person's, which is there before any agent that a test plays. No process of the test is above it. It runs
-/// lines as long as this lives, and is none of what was started in the home: what that is may be killed.
-struct Person(ChildStdin);
-
-impl Person {
-    fn new(home: &Home) -> Self {
-        const LOOP: &str = "exec 3<&0; while read -r line; do eval \"$line\"; done <&3 &";
-        let mut shell = Command::new("/bin/sh");
-        let mut shell = shell
-            .args(["-c", LOOP])
-            .env_clear()
-            .current_dir(home.workspace())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        // Waiting would close it.
-        let stdin = shell.stdin.take().unwrap();
-        assert!(shell.wait().unwrap().success());
-        Self(stdin)
-    }
 }
 
 /// The output of a command, and how it ended.
@@ -67,12 +42,7 @@ pub fn insist(run: impl Fn() -> Ran) -> Ran {
 
 impl Sandbox {
     pub fn new() -> Self {
-        Self::in_home(Home::new())
-    }
-
-    pub fn in_home(home: Home) -> Self {
-        let person = Person::new(&home);
-        Self { home, person }
+        Self { home: Home::new() }
     }
 
     /// The command, in the workspace unless the test says otherwise.
@@ -121,41 +91,14 @@ impl Sandbox {
     /// Runs the command as in another terminal of the person's: no process of a test is above it, and so no agent
     /// that a test plays.
     pub fn run_as_person<const N: usize>(&self, args: [&str; N]) -> Ran {
-        let folder = self.home.root().join("person");
-        std::fs::create_dir_all(&folder).unwrap();
-        let [code, out, err] = ["code", "out", "err"].map(|name| folder.join(name));
-        let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
-        let variables = self.home.env();
-        let variables = variables.iter().map(|(name, value)| {
-            let (name, value) = (name.to_str().unwrap(), value.to_str().unwrap());
-            quoted(&format!("{name}={value}"))
-        });
-        let words: Vec<_> = args.iter().map(|word| quoted(word)).collect();
-        let [at, to_out, to_err] = [&code, &out, &err].map(|path| quoted(path.to_str().unwrap()));
-        let line = format!(
-            "/usr/bin/env -i {} '{}' {} </dev/null >{to_out} 2>{to_err} 3<&-; echo $? >{at}.new; /bin/mv {at}.new {at}",
-            variables.collect::<Vec<_>>().join(" "),
-            env!("CARGO_BIN_EXE_pillion"),
-            words.join(" "),
-        );
-        writeln!(&self.person.0, "{line}").unwrap();
-        let started = Instant::now();
-        let read = |path: &Path| std::fs::read_to_string(path);
-        let ended = loop {
-            if let Ok(code) = read(&code) {
-                break code;
-            }
-            assert!(started.elapsed() < SOON, "{args:?}: {:?}", read(&err));
-            std::thread::sleep(Duration::from_millis(5));
-        };
-        let ran = Ran {
-            code: ended.trim().parse().ok(),
-            stdout: read(&out).unwrap(),
-            stderr: read(&err).unwrap(),
+        let program = [env!("CARGO_BIN_EXE_pillion")];
+        let said = self.home.run_as_person(&[&program[..], &args[..]].concat());
+        Ran {
+            code: said.code,
+            stdout: said.stdout,
+            stderr: said.stderr,
             shown: format!("{args:?}"),
-        };
-        std::fs::remove_dir_all(folder).unwrap();
-        ran
+        }
     }
 
     /// The process of the one editor, or review, that is served here.

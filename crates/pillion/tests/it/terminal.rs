@@ -208,7 +208,10 @@ fn a_turn_that_ends_with_files_to_look_at_is_announced_once() {
     // One that changed nothing, and one whose file was seen before it ended.
     turn(&terminal, &[], &nothing);
     turn(&terminal, &["d"], &|sandbox| {
-        sandbox.run_as_person(["keep", "3"]).expect(0);
+        let listed = sandbox.run(["changes"]).expect(0).stdout;
+        let newest = { listed.lines() }.filter_map(|line| line.strip_prefix("turn "));
+        let newest = newest.last().unwrap().split(' ').next().unwrap();
+        sandbox.run_as_person(["keep", newest]).expect(0);
     });
     // The last one tells that the others were heard of.
     let one = "Codex CLI has ended its turn: 1 file to look at";

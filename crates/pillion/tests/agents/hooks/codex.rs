@@ -11,7 +11,7 @@ use pillion_testkit::{
 };
 
 use super::{BEFORE, Decision, Home, PILLION, SOON, Scene, ended};
-use crate::companion::{self, wait_until};
+use crate::companion::{self, Serve, wait_until};
 use crate::review::Review;
 use crate::shared_encodings::assert_bytes;
 
@@ -232,17 +232,22 @@ fn codex_writes_nothing_that_nobody_has_decided_about(release: CodexRelease) {
     assert_done(codex);
     assert_bytes(&file, BEFORE.as_bytes());
 
-    // The companion is killed while it shows the change. Without one, it goes its own way.
+    // The companion is killed while it shows the change: until it is back, nothing is written.
     let other = scene.home.file("b.txt", BEFORE);
-    scene.script([
-        Turn::patch(&EDIT.replace("NAME", "b.txt")),
-        Turn::patch(&EDIT.replace("NAME", "b.txt")),
-    ]);
+    let patch_other = || Turn::patch(&EDIT.replace("NAME", "b.txt"));
+    scene.script([patch_other(), patch_other()]);
     let codex = exec(&scene, &start(ways, ""));
     companion::wait_pending(&scene.home, &other);
     drop(scene.serve.take());
     assert_done(codex);
     scene.wait_told_both("b.txt", "The change was not made");
+    scene.wait_told("the user has to start it again");
+    assert_bytes(&other, BEFORE.as_bytes());
+
+    // Without one that was killed, Codex goes its own way.
+    Serve::start(&scene.home).end();
+    scene.script([patch_other()]);
+    assert_done(exec(&scene, &start(ways, "")));
     assert_bytes(&other, BEFORE.replace("two", "zwei").as_bytes());
 
     // Unless it is to be strict.

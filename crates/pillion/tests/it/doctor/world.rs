@@ -42,7 +42,7 @@ impl World {
     /// The same, in this home.
     pub fn at(home: Home) -> Self {
         let world = Self {
-            sandbox: Sandbox::in_home(home),
+            sandbox: Sandbox { home },
             variables: Vec::new(),
         };
         fs::create_dir_all(world.bin()).unwrap();

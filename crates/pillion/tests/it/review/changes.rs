@@ -52,7 +52,7 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     // Nothing is left of the change: that is asked about.
     review.pane.wait_gone("all hunks excluded", SOON);
     review.decide_until("a", "nothing is left");
-    review.decide_until("a", "Nothing");
+    review.decide_until("a", "Waiting for an agent");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
 }
 
@@ -83,7 +83,7 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     }
     review.pane.wait_for(written, SOON);
     review.decide("a");
-    review.pane.wait_for("Nothing", SOON);
+    review.pane.wait_for("Waiting for an agent", SOON);
 }
 
 /// By a command, which is another program to this review: the person works on none of these files.

@@ -59,6 +59,14 @@ fn titles(world: &mut World, proposal: &Proposal) -> Vec<String> {
         .collect()
 }
 
+/// The arguments with which what was kept is brought back to this proposal.
+fn offered(world: &mut World, uri: &str) -> Value {
+    let actions = world.code_actions(uri, (0, 0), (0, 0));
+    let action = actions.as_array().unwrap().iter();
+    let action = { action }.find(|it| it["title"] == TITLE).unwrap();
+    action["arguments"].clone()
+}
+
 /// The file is proposed again, in this form: the person hears that their text was kept, brings it back and accepts it.
 fn comes_back(world: &mut World, proposed: &str, text: &str) {
     let target = world.sandbox.home.workspace().join("a.txt");
@@ -72,10 +80,8 @@ fn comes_back(world: &mut World, proposed: &str, text: &str) {
         said["params"]["message"],
         "What you had changed in a.txt was kept: a code action there brings it back."
     );
-    let actions = world.code_actions(&proposal.uri, (0, 0), (0, 0));
-    let action = actions.as_array().unwrap().iter();
-    let action = { action }.find(|it| it["title"] == TITLE).unwrap();
-    let answer = world.execute("pillion.bringBack", action["arguments"].clone());
+    let offered = offered(world, &proposal.uri);
+    let answer = world.execute("pillion.bringBack", offered);
     assert!(answer.get("error").is_none(), "{answer}");
     let applied = apply(world, &proposal.uri, proposed);
     assert_eq!(applied, text);
@@ -178,6 +184,7 @@ fn while_a_save_and_the_edits_contradict_each_other_nothing_is_brought_back() {
     let proposal = world.shown(&target, PROPOSED);
     let kept = |message: &Value| message.to_string().contains("was kept");
     world.editor.wait(kept);
+    let offered = offered(&mut world, &proposal.uri);
     let typed = |world: &mut World, version: u32, text: &str| {
         let document = json!({"uri": proposal.uri, "version": version});
         let params = json!({"textDocument": document, "contentChanges": [{"text": text}]});
@@ -187,12 +194,12 @@ fn while_a_save_and_the_edits_contradict_each_other_nothing_is_brought_back() {
     let all = PROPOSED.replace("2\n", "two\n");
     world.did_save(&proposal.uri, &all);
     typed(&mut world, 1, &PROPOSED.replace("2\n", "tw\n"));
-    let refused = world.execute("pillion.bringBack", json!([1, 1]));
+    let refused = world.execute("pillion.bringBack", offered.clone());
     let why = refused["error"]["message"].as_str().unwrap();
     assert!(why.contains("has not reported all edits"), "{refused}");
     let passed = world.editor.passed();
     assert!(!passed.contains(&"workspace/applyEdit".to_owned()));
     typed(&mut world, 2, &all);
-    let answer = world.execute("pillion.bringBack", json!([1, 1]));
+    let answer = world.execute("pillion.bringBack", offered);
     assert!(answer.get("error").is_none(), "{answer}");
 }

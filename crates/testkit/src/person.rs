@@ -1,0 +1,84 @@
+//! A shell of the person's, which is there before any agent that a test plays. No process of the test is above it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{ChildStdin, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{Env, SOON};
+
+/// It runs lines as long as this lives, and is none of what was started in the home: what that is may be killed.
+#[derive(Debug)]
+pub(crate) struct Person(ChildStdin);
+
+/// The output of a command that a person gave, and how it ended.
+#[derive(Debug)]
+pub struct Said {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// What it printed.
+    pub stdout: String,
+    /// What it said of errors.
+    pub stderr: String,
+}
+
+impl Person {
+    /// Starts it in this folder.
+    pub(crate) fn new(folder: &Path) -> Self {
+        const LOOP: &str = "exec 3<&0; while read -r line; do eval \"$line\"; done <&3 &";
+        let mut shell = Command::new("/bin/sh");
+        let mut shell = shell
+            .args(["-c", LOOP])
+            .env_clear()
+            .current_dir(folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("there is a shell");
+        // Waiting would close it.
+        let stdin = shell.stdin.take().expect("it is piped");
+        assert!(shell.wait().expect("it was started").success());
+        Self(stdin)
+    }
+
+    /// Runs a program with these variables, and waits for its end. What it says passes through files in `folder`.
+    pub(crate) fn run<S: AsRef<OsStr>>(&self, env: &Env, folder: &Path, words: &[S]) -> Said {
+        fs::create_dir_all(folder).expect("a folder can be made");
+        let [code, out, err] = ["code", "out", "err"].map(|name| folder.join(name));
+        let variables = env.iter().map(|(name, value)| {
+            let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+            quoted(&format!("{name}={value}"))
+        });
+        let words = words
+            .iter()
+            .map(|word| quoted(&word.as_ref().to_string_lossy()));
+        let words: Vec<_> = variables.chain(words).collect();
+        let [at, to_out, to_err] = [&code, &out, &err].map(|path| quoted(&path.to_string_lossy()));
+        let line = format!(
+            "/usr/bin/env -i {} </dev/null >{to_out} 2>{to_err} 3<&-; echo $? >{at}.new; /bin/mv {at}.new {at}",
+            words.join(" "),
+        );
+        writeln!(&self.0, "{line}").expect("the shell reads");
+        let read = |path: &Path| fs::read_to_string(path).unwrap_or_default();
+        let started = Instant::now();
+        while !code.exists() {
+            assert!(started.elapsed() < SOON, "{words:?}: {}", read(&err));
+            thread::sleep(Duration::from_millis(5));
+        }
+        let said = Said {
+            code: read(&code).trim().parse().ok(),
+            stdout: read(&out),
+            stderr: read(&err),
+        };
+        fs::remove_dir_all(folder).expect("it was just made");
+        said
+    }
+}
+
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
