@@ -7,7 +7,8 @@
 //! - a top that began before any agent was known here: no agent has started it;
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container), or began before all agents
 //!   that still run: else an agent could have made those;
-//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is.
+//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is;
+//! - for a view, any terminal: a person's editor that is refused is worse than one in a terminal that an agent has made and left.
 
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 
