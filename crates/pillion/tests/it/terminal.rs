@@ -209,8 +209,8 @@ fn a_turn_that_ends_with_files_to_look_at_is_announced_once() {
     turn(&terminal, &[], &nothing);
     turn(&terminal, &["d"], &|sandbox| {
         let listed = sandbox.run(["changes"]).expect(0).stdout;
-        let newest = { listed.lines() }.filter_map(|line| line.strip_prefix("turn "));
-        let newest = newest.last().unwrap().split(' ').next().unwrap();
+        let mut newest = { listed.lines() }.filter_map(|line| line.strip_prefix("turn "));
+        let newest = newest.next_back().unwrap().split(' ').next().unwrap();
         sandbox.run_as_person(["keep", newest]).expect(0);
     });
     // The last one tells that the others were heard of.
