@@ -247,12 +247,14 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     scene.claude.wait_for("all is done");
     scene.claude.wait_ready();
     assert_eq!(super::read(&path), both);
+    let turn = changes(&scene)[0]["turn"].to_string();
+    let change = &format!("{turn}.1");
     // Nothing happens to what is rejected, nor to what nobody decides about.
-    let child = look(&scene, "1.1", "a.txt");
+    let child = look(&scene, change, "a.txt");
     scene.review.reject("a.txt");
     assert!(printed(child).starts_with("Some(0) "));
     assert_eq!(super::read(&path), both);
-    let mut child = look(&scene, "1", "a.txt");
+    let mut child = look(&scene, &turn, "a.txt");
     child.kill().expect("it runs");
     child.wait().expect("it ends");
     let pane = scene.review.pane();
@@ -260,11 +262,14 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     assert_eq!(super::read(&path), both);
     assert_eq!(changes(&scene).len(), 1, "nobody has seen it");
     // One hunk out.
-    let child = look(&scene, "1.1", "a.txt");
+    let child = look(&scene, change, "a.txt");
     scene.review.take_hunk_out();
     scene.review.accept("a.txt");
     let said = printed(child);
-    assert!(said.starts_with("Some(0) 1.1 a.txt: edited"), "{said}");
+    assert!(
+        said.starts_with(&format!("Some(0) {change} a.txt: edited")),
+        "{said}"
+    );
     assert!(said.contains("is told with your next prompt"), "{said}");
     let one = both.replace("second\n", "line 2\n");
     assert_eq!(super::read(&path), one);
@@ -274,14 +279,17 @@ fn what_claude_has_written_is_looked_at_in_the_review() {
     pillion(&scene, &["undo"]);
     let mine = both.replace("line 15\n", "mine\n");
     assert_eq!(super::read(&path), mine);
-    let child = look(&scene, "1.1", "a.txt");
+    let child = look(&scene, change, "a.txt");
     scene.review.accept_shown("has written a.txt");
     let said = printed(child);
-    assert!(said.starts_with("Some(0) 1.1 a.txt: kept"), "{said}");
+    assert!(
+        said.starts_with(&format!("Some(0) {change} a.txt: kept")),
+        "{said}"
+    );
     assert_eq!(super::read(&path), mine);
     let args = [
         "revert",
-        "1.1",
+        change,
         "--because",
         "use the table",
         "--note",
