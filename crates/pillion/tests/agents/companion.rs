@@ -21,7 +21,7 @@ pub struct Serve {
     child: Child,
     ready: Value,
     /// Open for as long as it runs.
-    stdin: Option<ChildStdin>,
+    _stdin: ChildStdin,
 }
 
 /// A diff that waits for the reviewer.
@@ -52,13 +52,14 @@ impl Serve {
         Serve {
             child,
             ready,
-            stdin: Some(stdin),
+            _stdin: stdin,
         }
     }
 
-    /// Ends it, as closing its standard input does.
+    /// Ends it by a signal.
     pub fn end(mut self) {
-        drop(self.stdin.take());
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it runs");
         let ended = self.child.wait().expect("it runs");
         assert!(ended.success(), "{ended}");
     }
