@@ -14,7 +14,7 @@ use pillion_view::changes::ActDone;
 use tokio::sync::oneshot;
 
 use crate::agents::Open;
-use crate::commands::ToLoop;
+use crate::commands::{ToLoop, stopping};
 use crate::event::Events;
 use crate::judging::Shelf;
 use crate::main_loop::MainLoop;
@@ -57,7 +57,7 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
         left_out: looked.left_out,
         ..LookedAt::default()
     };
-    let undecided = undecided.await;
+    answer.undecided = undecided.await?;
     for act in acts {
         match act.await {
             Ok(Ok(act)) if act.done => answer
@@ -65,10 +65,9 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
                 .extend(Some(act.message).filter(|it| !it.is_empty())),
             Ok(Ok(act)) => answer.failed.push(act.message),
             Ok(Err(refused)) => answer.failed.push(refused.to_string()),
-            Err(_) => {}
+            Err(_) => answer.failed.push(stopping().to_string()),
         }
     }
-    answer.undecided = undecided;
     Ok(answer)
 }
 
@@ -79,7 +78,7 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Option<Dialect>, Looked), 
     let named = name.map(|it| it.parse().map_err(|_| format!("{it:?} names no change")));
     let name: ChangeRef = match named {
         Some(name) => name?,
-        None => newest(store, &shelf.roots).ok_or("there are no unseen changes here")?,
+        None => newest(store, &shelf.roots)?,
     };
     let in_full = |error: LookError| match error {
         LookError::Store(error) => error.in_full(),
@@ -98,11 +97,14 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Option<Dialect>, Looked), 
     }
 }
 
-fn newest(store: &Store, roots: &[PathBuf]) -> Option<ChangeRef> {
-    let turns = Kept::of_folders(store, roots, drop).ok()?;
-    let newest = turns.iter().rev().find(|kept| kept.unseen() > 0)?;
-    let turn = newest.turn.number;
-    Some(ChangeRef { turn, change: None })
+fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
+    let turns = Kept::of_folders(store, roots, drop).map_err(|error| error.in_full())?;
+    let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
+    let turn = newest
+        .ok_or("there are no unseen changes here")?
+        .turn
+        .number;
+    Ok(ChangeRef { turn, change: None })
 }
 
 fn open(shown: &Shown, agent: Option<Dialect>) -> Open {
@@ -118,5 +120,28 @@ fn open(shown: &Shown, agent: Option<Dialect>) -> Open {
             is_unclear: shown.is_unclear,
         })),
         ..Open::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use pillion_discovery::Environment;
+
+    use super::*;
+
+    #[test]
+    fn changes_that_cannot_be_read_are_not_said_to_be_none() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = Environment::from_pairs([("XDG_STATE_HOME", home.path())]);
+        let store = Store::of(&environment).unwrap();
+        let roots = [home.path().to_owned()];
+        let none = newest(&store, &roots).unwrap_err();
+        assert_eq!(none, "there are no unseen changes here");
+        fs::create_dir_all(store.path()).unwrap();
+        fs::write(store.path().join("turns"), "no folder").unwrap();
+        let unreadable = newest(&store, &roots).unwrap_err();
+        assert!(unreadable.contains("turns"), "{unreadable}");
     }
 }

@@ -93,16 +93,16 @@ impl Proposal {
 }
 
 /// Proposes changes that are written already. `decided` is called with the place of each that was decided, at once. Returns
-/// why not all were.
+/// why not all were, if something was shown.
 pub(crate) async fn propose_written(
     to_loop: ToLoop,
     files: Vec<Open>,
     mut decided: impl FnMut(usize, &End),
-) -> Option<Undecided> {
-    let mut set = Set::new(to_loop, files).await.ok()?;
+) -> Result<Option<Undecided>, Refused> {
+    let mut set = Set::new(to_loop, files).await?;
     if let Err(why) = set.show_all(pending()).await {
         set.withdraw().await;
-        return Some(Undecided::NotShown(why));
+        return Ok(Some(Undecided::NotShown(why)));
     }
     while set.ends.iter().any(Option::is_none) {
         match set.next(pending()).await {
@@ -110,10 +110,10 @@ pub(crate) async fn propose_written(
                 set.undelivered.clear();
                 decided(at, &end);
             }
-            Next::Over(why) => return why,
+            Next::Over(why) => return Ok(why),
         }
     }
-    None
+    Ok(None)
 }
 
 /// What happens next to files that are shown.
@@ -333,5 +333,20 @@ impl Drop for Set {
             it.proposer_gone(&session, lost, now);
         });
         self.to_loop.send(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::stopping;
+
+    #[tokio::test]
+    async fn what_a_companion_that_stops_has_not_shown_is_not_decided() {
+        let (events, stopped) = mpsc::unbounded_channel();
+        drop(stopped);
+        let files = vec![Open::default()];
+        let undecided = propose_written(ToLoop(events), files, |at, _| panic!("{at}"));
+        assert_eq!(undecided.await, Err(stopping()));
     }
 }

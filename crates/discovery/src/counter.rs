@@ -1,10 +1,16 @@
 //! Numbers by which people name things, and that are never given twice: not by another process, and not after what had the
 //! number is gone. The highest one that was given is kept in a file, which is written before anybody gets the number.
+//!
+//! A file that holds anything else was damaged: nobody knows any more which numbers were given, so that counting goes on from the
+//! time, which is higher than all of them.
 
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use pillion_system::clock;
 
 use crate::environment::Environment;
 use crate::private_file::{FileError, Folder};
@@ -13,7 +19,10 @@ use crate::private_file::{FileError, Folder};
 const FOLDER: [&str; 2] = ["pillion", "numbers"];
 
 /// The length of a file: as many digits as the longest number has.
-const LENGTH: u64 = 20;
+const LENGTH: usize = 20;
+
+/// The highest number that every reader of JSON can tell from the next one. The time is lower for 285,000 years.
+const MAX: u64 = 1 << 53;
 
 /// The numbers of one kind of thing, of one user. Clones are the same.
 #[derive(Debug, Clone)]
@@ -68,20 +77,41 @@ impl Counter {
         let mut file = folder.lock_file(self.name)?;
         // Some file systems have no locks.
         while { file.lock() }.is_err_and(|it| it.kind() == io::ErrorKind::Interrupted) {}
-        let mut kept = String::new();
-        // What is no number counts as none.
-        let _ = Read::take(&file, LENGTH).read_to_string(&mut kept);
-        let kept = kept.parse().unwrap_or(0);
+        let kept = read(&mut file).map_err(failed)?;
         let kept = self.highest.load(Ordering::Relaxed).max(kept);
         let exhausted = || failed(io::ErrorKind::InvalidData.into());
         let (result, highest) = next(kept).ok_or_else(exhausted)?;
-        // In its place and of one length: a kill leaves the one or the other, and the file system has room.
-        file.rewind().map_err(failed)?;
-        let text = format!("{highest:020}");
-        file.write_all(text.as_bytes()).map_err(failed)?;
+        write(&mut file, highest).map_err(failed)?;
         self.highest.store(highest, Ordering::Relaxed);
         Ok(result)
     }
+}
+
+/// The highest number that was given, as far as the file knows: none, as long as it is empty.
+fn read(file: &mut File) -> io::Result<u64> {
+    let mut kept = Vec::new();
+    file.take(LENGTH as u64 + 1).read_to_end(&mut kept)?;
+    let is_whole = kept.len() == LENGTH && kept.iter().all(u8::is_ascii_digit);
+    let number = str::from_utf8(&kept).ok().filter(|_| is_whole);
+    let number = number.and_then(|it| it.parse().ok());
+    Ok(match number.filter(|it| *it <= MAX) {
+        Some(number) => number,
+        None if kept.is_empty() => 0,
+        None => clock::now_ms(),
+    })
+}
+
+/// Writes it in its place and in one length: whoever is killed leaves the one or the other, and a full disk has room.
+fn write(file: &mut File, highest: u64) -> io::Result<()> {
+    let is_as_long = file.metadata()?.len() == LENGTH as u64;
+    file.rewind()?;
+    file.write_all(format!("{highest:020}").as_bytes())?;
+    if !is_as_long {
+        file.set_len(LENGTH as u64)?;
+        // Else it could be empty after a loss of power, as if nobody had been given anything.
+        file.sync_all()?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -130,19 +160,31 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_removed_or_spoilt_counts_on() {
+    fn a_file_that_is_removed_counts_on() {
         let home = tempfile::tempdir().unwrap();
         let counter = counter(&home, "a");
-        let file = home.path().join("pillion/numbers/a");
         assert_eq!(counter.take(1, 0).unwrap(), 1);
         fs::remove_dir_all(home.path().join("pillion")).unwrap();
         assert_eq!(counter.take(1, 0).unwrap(), 2);
-        for (at, spoilt) in (3..).zip(["x", "", "1", "-1", "00000000000000000001 and more"]) {
-            fs::write(&file, spoilt).unwrap();
-            assert_eq!(counter.take(1, 0).unwrap(), at, "{spoilt:?}");
+    }
+
+    #[test]
+    fn a_file_that_is_damaged_counts_on_from_the_time_also_for_who_comes_later() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("pillion/numbers/a");
+        let take = || counter(&home, "a").take(1, 0).unwrap();
+        assert_eq!(take(), 1);
+        let torn = &format!("{:019}", 1);
+        let long = &format!("{:020} and more", 1);
+        let highest = &u64::MAX.to_string();
+        for damaged in ["x", "1", "-1", "+0000000000000000001", torn, long, highest] {
+            let before = clock::now_ms();
+            fs::write(&file, damaged).unwrap();
+            let next = take();
+            assert!(next > before && next < MAX, "{damaged:?}: {next}");
+            assert_eq!(take(), next + 1, "{damaged:?}");
         }
-        fs::write(&file, u64::MAX.to_string()).unwrap();
-        assert!(counter.take(1, 0).is_err());
-        assert_eq!(fs::read_to_string(&file).unwrap(), u64::MAX.to_string());
+        fs::write(&file, "").unwrap();
+        assert_eq!(take(), 1, "as a full disk leaves it, before any was given");
     }
 }
