@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::lines::{Lines, MAX_FIRST, MAX_LINE};
 use pillion_discovery::private_file::Stream;
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Stranger};
 #[cfg(unix)]
 use pillion_system::clock;
 use pillion_system::{lock, peer};
@@ -132,17 +132,21 @@ impl Caller {
     /// Returns true if this is the person, and nobody else.
     pub(crate) async fn is_person(self: &Arc<Self>, companion: &Commands) -> bool {
         let (own, companion) = (Arc::clone(self), companion.clone());
-        let judged = tasks::spawn_blocking(move || own.admit("", &companion));
+        let judged = tasks::spawn_blocking(move || own.judge(&companion));
         judged.await.is_ok_and(|it| it.is_ok())
+    }
+
+    /// Whether this is the person. Waits for the system.
+    fn judge(&self, companion: &Commands) -> Result<(), Stranger> {
+        match &self.seat {
+            Some(seat) => seat.judge(),
+            None => companion.who().judge(&self.asker),
+        }
     }
 
     /// Lets in a request that is only for the person. Waits for the system.
     fn admit(&self, method: &str, companion: &Commands) -> Result<(), Refused> {
-        let judged = match &self.seat {
-            Some(seat) => seat.judge(),
-            None => companion.who().judge(&self.asker),
-        };
-        judged.map_err(|by| {
+        self.judge(companion).map_err(|by| {
             tracing::info!(?by, method, "a request that is not the person's is refused");
             let in_view = self.view.is_some();
             Refused::NotThePerson { by, in_view }

@@ -68,11 +68,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     let this = ThisProcess::look(&environment);
     let mut judged = this.is_no_known_agents();
     let mut is_heard = false;
-    for client in Running::answering(&environment)
-        .states()
-        .filter_map(Client::new)
-    {
-        let client = client.commanded_by(environment.commanding_agents());
+    for client in clients(&environment) {
         match client.ask(Speak) {
             Ok(()) => is_heard = true,
             // One that has ended knows nobody.
@@ -93,17 +89,20 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
 /// Tells every companion that changes were judged, so that it counts anew, and the agent hears of it. Returns how much
 /// the agent is told.
 pub fn tell_judged(judged: &Judged) -> Hearing {
-    let environment = Environment::current();
+    let clients = clients(&Environment::current());
+    // One that has ended counts nothing.
+    let heard = { clients.iter() }.filter_map(|it| it.ask(judged.clone()).ok());
+    heard.max().unwrap_or(Hearing::Nothing)
+}
+
+/// The ways to all companions that answer.
+fn clients(environment: &Environment) -> Vec<Client> {
+    let running = Running::answering(environment);
+    let clients = running.states().filter_map(Client::new);
     let commanding = environment.commanding_agents();
-    let running = Running::answering(&environment);
-    let mut hearing = Hearing::Nothing;
-    for client in running.states().filter_map(Client::new) {
-        let client = client.commanded_by(commanding.clone());
-        // One that has ended counts nothing.
-        let heard = client.ask(judged.clone());
-        hearing = hearing.max(heard.unwrap_or(Hearing::Nothing));
-    }
-    hearing
+    clients
+        .map(|it| it.commanded_by(commanding.clone()))
+        .collect()
 }
 
 /// Returns true if no companion of Pillion's runs.
