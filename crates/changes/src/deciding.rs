@@ -831,6 +831,16 @@ pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeR
     Err(DecideError::NothingTakenBack)
 }
 
+/// Returns true if a person was shown by a command what was taken back in one of these folders.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_any_taken_back_shown(store: &Store, folders: &[PathBuf]) -> Result<bool, DecideError> {
+    let turns = Kept::of_folders(store, folders, drop)?;
+    let is_shown = |kept: &Kept| store.shown(kept.turn.number).has_taken_back();
+    Ok(turns.iter().any(is_shown))
+}
+
 /// The judgement of a change of which hunks were taken back, and so many are left.
 fn judgement(left: usize, is_all: bool) -> Judgement {
     match (left, is_all) {

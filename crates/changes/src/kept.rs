@@ -10,7 +10,7 @@ use pillion_text::{fingerprint, visible};
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
-use crate::store::{Judgements, MAX_TEXT, Store, StoreError};
+use crate::store::{Judgements, MAX_TEXT, Shows, Store, StoreError};
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -158,8 +158,36 @@ impl Kept {
     /// # Errors
     /// When there is no such change, or that cannot be kept.
     pub fn note_shown(&self, store: &Store, name: ChangeRef) -> Result<(), StoreError> {
-        let changes = self.named(name)?;
-        store.note_shown(self.turn.number, changes, name.change.is_none())
+        let changes = self.with_judged(name)?;
+        store.note_shown(self.turn.number, &changes, name.change.is_none())
+    }
+
+    /// The person is shown what was taken back of this.
+    ///
+    /// # Errors
+    /// As [`note_shown`](Self::note_shown).
+    pub fn note_taken_back(&self, store: &Store, name: ChangeRef) -> Result<(), StoreError> {
+        store.note_taken_back(self.turn.number, &self.with_judged(name)?)
+    }
+
+    fn with_judged(&self, name: ChangeRef) -> Result<Vec<Shows<'_>>, StoreError> {
+        let changes = self.named(name)?.into_iter();
+        Ok(changes.map(|it| (it, self.judged(it))).collect())
+    }
+
+    /// Of the changes with these names, those of which something else was taken back last than the person was shown. What they
+    /// were shown nothing of counts as such, unless `is_unshown_meant`.
+    pub fn taken_back_since_shown(
+        &self,
+        store: &Store,
+        names: &[ChangeRef],
+        is_unshown_meant: bool,
+    ) -> Vec<&Change> {
+        let shown = store.shown(self.turn.number);
+        let named = { names.iter() }.filter_map(|name| self.with_judged(*name).ok());
+        let is_other = |it: &Shows<'_>| !shown.is_as_taken_back(*it).unwrap_or(is_unshown_meant);
+        let other = named.flatten().filter(|(it, _)| self.has_taken_back(it));
+        other.filter(is_other).map(|(it, _)| it).collect()
     }
 
     /// Of the changes with these names, those that nobody has judged and that are not what the person was shown.

@@ -30,7 +30,7 @@ use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 pub use agents::NotedAgent;
 pub use judgements::Judgements;
 pub use log::MAX_ENTRIES;
-pub use shown::Shown;
+pub use shown::{Shown, Shows};
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];
@@ -476,7 +476,9 @@ impl Store {
             self.remove_unfinished(&[TEXTS, &part], now)?;
             self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
         }
-        self.remove_unfinished(&[WRITTEN], now)?;
+        for folder in [WRITTEN, shown::SHOWN, agents::AGENTS] {
+            self.remove_unfinished(&[folder], now)?;
+        }
         self.remove_idle(&[WRITTEN], now, idle, |_| false)
     }
 

@@ -2,8 +2,8 @@
 //! nobody is.
 //!
 //! Each workspace has a note, a private file in the state folder. The companion that comes after one that was killed takes the
-//! note over as it is, so that there is no moment without it, and the last that ends by itself removes it. A machine that was
-//! started again has no companions of before.
+//! note over as it is, so that there is no moment without it, and one that ends by itself removes it: a folder is expected to be
+//! served until a companion that serves it has ended so. A machine that was started again has no companions of before.
 
 use std::path::{Path, PathBuf};
 
@@ -81,34 +81,42 @@ impl Unended {
         let Some(folder) = state_dir::open(&self.directory) else {
             return;
         };
-        for note in notes(&folder) {
-            let is_own = note == self.note;
-            let is_within = note.roots.iter().all(|root| self.note.roots.contains(root));
-            if is_own || (is_within && !pillion_system::process::is_alive(note.pid)) {
+        for mut note in notes(&folder) {
+            if note == self.note {
                 note.remove(&self.directory);
+            } else if !pillion_system::process::is_alive(note.pid) {
+                let is_elsewhere = |root: &PathBuf| depth_in(&self.note.roots, root).is_none();
+                let left = { note.roots.iter() }.filter(|it| is_elsewhere(it));
+                let left: Vec<_> = left.cloned().collect();
+                if left.len() < note.roots.len() {
+                    note.remove(&self.directory);
+                    note.roots = left;
+                    note.leave(&self.directory);
+                }
             }
         }
     }
 }
 
-/// Returns true if a companion that serves this folder or file has not ended by itself: it runs, it was killed, or it starts or
-/// ends in this moment.
-pub fn is_any_for(environment: &Environment, path: &Path) -> bool {
-    is_any(environment, |note| depth_in(&note.roots, path).is_some())
+/// The workspace roots of a companion that serves this folder or file and has not ended by itself: it runs, it was killed, or it
+/// starts or ends in this moment. None if there is none.
+pub fn roots_around(environment: &Environment, path: &Path) -> Option<Vec<PathBuf>> {
+    find(environment, |note| depth_in(&note.roots, path).is_some())
 }
 
 /// The same of one on this port.
-pub fn is_any_on(environment: &Environment, port: u16) -> bool {
-    is_any(environment, |note| note.port == port)
+pub fn roots_on(environment: &Environment, port: u16) -> Option<Vec<PathBuf>> {
+    find(environment, |note| note.port == port)
 }
 
-fn is_any(environment: &Environment, is_meant: impl Fn(&Note) -> bool) -> bool {
+fn find(environment: &Environment, is_meant: impl Fn(&Note) -> bool) -> Option<Vec<PathBuf>> {
     let here = namespaces::here();
     let directories = environment.state_dirs().into_iter();
     let mut folders = directories.filter_map(|directory| state_dir::open(&directory));
-    folders.any(|folder| {
+    folders.find_map(|folder| {
         let mut notes = notes(&folder).into_iter();
-        notes.any(|note| note.namespaces == here && is_meant(&note))
+        let found = notes.find(|note| note.namespaces == here && is_meant(note));
+        found.map(|note| note.roots)
     })
 }
 
@@ -145,6 +153,17 @@ impl Note {
             )
         })?;
         state_dir::write(directory, &self.name(), &content)
+    }
+
+    /// Has companions expected in the folders that are left, unless there are none, or a companion of their own has noted them.
+    fn leave(&self, directory: &Path) {
+        let is_noted = || {
+            let noted = state_dir::open(directory).map(|folder| notes(&folder));
+            noted.is_some_and(|noted| noted.iter().any(|it| it.name() == self.name()))
+        };
+        if !self.roots.is_empty() && !is_noted() {
+            let _ = self.write(directory);
+        }
     }
 
     /// Removes it, unless it is another companion's by now.

@@ -8,6 +8,7 @@ mod rules;
 mod selector;
 
 use std::cmp::Reverse;
+use std::path::PathBuf;
 
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{CompanionState, Environment, state, survey, unended};
@@ -102,16 +103,14 @@ pub fn of_pillion(environment: &Environment, target: &Target) -> anyhow::Result<
     answering.or_else(|_| Running::look(environment).choose(Need::Control, target))
 }
 
-/// Returns true if a companion that `target` may mean has not ended by itself, whether or not it can be reached.
-pub fn is_any_unended(environment: &Environment, target: &Target) -> bool {
-    let Ok(selector) = Selector::new(target, environment) else {
-        return false;
-    };
+/// The workspace roots of a companion that `target` may mean and that has not ended by itself, whether or not it can be reached.
+pub fn unended(environment: &Environment, target: &Target) -> Option<Vec<PathBuf>> {
+    let selector = Selector::new(target, environment).ok()?;
     match selector {
-        Selector::Port(port) => unended::is_any_on(environment, port),
+        Selector::Port(port) => unended::roots_on(environment, port),
         Selector::Place { .. } => {
             let mut places = selector.places().into_iter();
-            places.any(|place| unended::is_any_for(environment, place))
+            places.find_map(|place| unended::roots_around(environment, place))
         }
     }
 }

@@ -6,7 +6,7 @@ use pillion_system::{namespaces, process};
 
 use super::{Store, StoreError};
 
-const AGENTS: &str = "agents";
+pub(super) const AGENTS: &str = "agents";
 
 /// More are not kept of those that have ended.
 const MAX_ENDED: usize = 256;

@@ -19,7 +19,7 @@ fn note(world: &World, named: &[&str], port: u16) -> Unended {
 }
 
 fn is_any(world: &World, path: &str) -> bool {
-    unended::is_any_for(&world.environment(), Path::new(path))
+    unended::roots_around(&world.environment(), Path::new(path)).is_some()
 }
 
 /// The only note, changed.
@@ -39,8 +39,9 @@ fn a_companion_is_expected_in_its_folders_until_it_ends_by_itself() {
     for (path, is_its) in [("/w", true), ("/x/a", true), ("/", false), ("/wx", false)] {
         assert_eq!(is_any(&world, path), is_its, "{path}");
     }
-    assert!(unended::is_any_on(&world.environment(), PORT));
-    assert!(!unended::is_any_on(&world.environment(), PORT + 1));
+    let on = |port| unended::roots_on(&world.environment(), port);
+    assert_eq!(on(PORT), Some(roots(&["/w", "/x"])));
+    assert_eq!(on(PORT + 1), None);
     noted.set_roots(&roots(&["/y"])).unwrap();
     assert!(is_any(&world, "/y") && !is_any(&world, "/w"));
     noted.end();
@@ -51,17 +52,19 @@ fn a_companion_is_expected_in_its_folders_until_it_ends_by_itself() {
 #[test]
 fn what_one_that_was_killed_has_noted_is_its_successors() {
     for (ends, is_left) in [
-        (&["/x", "/w"][..], false),
-        (&["/w", "/x", "/y"], false),
-        (&["/w"], true),
-        (&["/y"], true),
+        (&["/x", "/w"][..], [false, false]),
+        (&["/w", "/x", "/y"], [false, false]),
+        (&["/"], [false, false]),
+        (&["/w"], [false, true]),
+        (&["/w/below", "/y"], [true, true]),
     ] {
         let world = World::new();
         drop(note(&world, &["/w", "/x"], PORT));
         change(&world, |note| note["pid"] = json!(dead_pid()));
         assert!(is_any(&world, "/w"), "it was killed");
         note(&world, ends, PORT + 1).end();
-        assert_eq!(is_any(&world, "/w"), is_left, "{ends:?}");
+        let left = ["/w", "/x"].map(|it| is_any(&world, it));
+        assert_eq!(left, is_left, "{ends:?}");
     }
 }
 

@@ -480,7 +480,12 @@ fn what_stands_beside_a_hook_has_the_agent_ask_if_its_companion_was_killed() {
     let answer = beside(port);
     let (decision, why) = answer.decision();
     assert_eq!(decision, "ask");
-    assert!(why.contains("was killed. hint: start it again"), "{why}");
+    let roots = sandbox.home.workspace().display().to_string();
+    assert!(
+        why.contains("was killed: the user has to start it again"),
+        "{why}"
+    );
+    assert!(why.contains(&roots), "{why}");
     beside(1).expect_nothing();
     let mut ended = sandbox.serve::<&str>([]);
     let port = ended.port();
@@ -755,8 +760,14 @@ fn where_a_companion_was_killed_changes_are_denied_until_one_ends_by_itself() {
     let mut killed = sandbox.serve::<&str>([]);
     killed.signal("KILL");
     killed.ended();
-    ask().expect_denied("was killed");
-    let mut ended = sandbox.serve::<&str>([]);
+    let roots = sandbox.home.workspace().display().to_string();
+    let what_to_do = format!(
+        "has to start it again in {roots} (`pillion` there is enough), and may quit it then"
+    );
+    ask().expect_denied(&what_to_do);
+    // In a folder around it is as good.
+    let around = sandbox.home.workspace().parent().unwrap().to_owned();
+    let mut ended = sandbox.serve(["--workspace", around.to_str().unwrap()]);
     ended.signal("TERM");
     ended.ended();
     assert_eq!(

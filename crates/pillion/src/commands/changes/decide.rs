@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::io::{self, IsTerminal, Write};
 
-use pillion_changes::deciding::last_taken_back;
-use pillion_changes::{Act, ChangeRef, Deciding, Kept, Store, Words};
+use pillion_changes::deciding::{is_any_taken_back_shown, last_taken_back};
+use pillion_changes::{Act, Change, ChangeRef, Deciding, Kept, Store, Words};
 use pillion_protocol::Note;
 use pillion_text::{stderr, visible};
 use pillion_view::ask::Judged;
@@ -52,7 +52,9 @@ pub struct Revert {
 
 /// Undo `pillion revert`, or what you changed in `pillion look`
 ///
-/// Without CHANGE, what was taken back or edited last in this folder: a whole turn if that was taken back at once.
+/// Without CHANGE, what was taken back or edited last in this folder: a whole turn if that was taken back at once. If that is not
+/// what a command printed last, because something else was taken back meanwhile, it is not undone: it is printed, and the same
+/// command again undoes it.
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -68,19 +70,20 @@ pub fn revert(args: Revert) -> anyhow::Result<()> {
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    let names = match args.change {
-        Some(name) => vec![name],
-        None => last_taken_back(&store()?, &here()?).map_err(refused)?,
-    };
-    act(Act::Undo, &names, Notes::default())
+    act(Act::Undo, args.change.as_slice(), Notes::default())
 }
 
-/// Does this with changes, turn after turn.
+/// Does this with changes, turn after turn. To undo what has no name is to undo what was taken back last.
 fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
+    let is_named = !names.is_empty();
+    let names = match is_named {
+        true => names.to_vec(),
+        false => last_taken_back(&store, &here()?).map_err(refused)?,
+    };
     let mut turns: Vec<(Kept, Vec<ChangeRef>)> = Vec::new();
-    for name in names {
+    for name in &names {
         match turns.iter_mut().find(|(it, _)| it.turn.number == name.turn) {
             Some((_, names)) => names.push(*name),
             None => {
@@ -100,8 +103,9 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
         }
     }
     let words = notes.on_changes(&turns)?;
-    if act != Act::Undo {
-        refuse_changed(&store, &turns)?;
+    match act {
+        Act::Undo => refuse_other(&store, &turns, is_named)?,
+        Act::Keep | Act::TakeBack => refuse_changed(&store, &turns)?,
     }
     note_elsewhere(&turns);
     let mut said = Said::default();
@@ -115,6 +119,7 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
         not_told.push(deciding.unsaid().into_iter().cloned().collect());
         // What has been done is told, even if the rest could not be.
         errors.extend(tell(kept, &mut deciding).err());
+        remember_taken_back(&store, kept, names);
     }
     errors.extend(said.end().err());
     errors.extend(unsaid(&words, &not_told));
@@ -128,13 +133,46 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
 
 /// Refuses what is not what the person was shown, and prints that: the same command means it from now on.
 fn refuse_changed(store: &Store, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<()> {
+    let names = print_again(store, turns, |kept, names| {
+        kept.changed_since_shown(store, names)
+    })?;
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(shown_again(format!(
+            "changed since you were shown it: {names}; nothing was decided"
+        ))),
+    }
+}
+
+/// Refuses to undo something else than the person was shown, in the same way. Without a name, they mean what was printed last.
+fn refuse_other(
+    store: &Store,
+    turns: &[(Kept, Vec<ChangeRef>)],
+    is_named: bool,
+) -> anyhow::Result<()> {
+    let is_unshown_meant =
+        is_named || !is_any_taken_back_shown(store, &here()?).map_err(refused)?;
+    let names = print_again(store, turns, |kept, names| {
+        kept.taken_back_since_shown(store, names, is_unshown_meant)
+    })?;
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(shown_again(format!(
+            "taken back since you were shown what was: {names}; nothing was undone"
+        ))),
+    }
+}
+
+/// Prints the changes that are not as the person was shown them, and returns their names.
+fn print_again<'a>(
+    store: &Store,
+    turns: &'a [(Kept, Vec<ChangeRef>)],
+    found: impl Fn(&'a Kept, &[ChangeRef]) -> Vec<&'a Change>,
+) -> anyhow::Result<String> {
     let mut changed = Vec::new();
     for (kept, names) in turns {
-        let of_turn = kept.changed_since_shown(store, names);
+        let of_turn = found(kept, names);
         changed.extend(of_turn.into_iter().map(|it| (kept, it)));
-    }
-    if changed.is_empty() {
-        return Ok(());
     }
     let mut out = io::stdout().lock();
     let is_terminal = out.is_terminal();
@@ -147,10 +185,23 @@ fn refuse_changed(store: &Store, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Re
         .collect();
     remember(store, &shown);
     let names: Vec<_> = shown.iter().map(|(_, name)| name.to_string()).collect();
-    let names = names.join(", ");
-    let message = format!("changed since you were shown it: {names}; nothing was decided");
+    Ok(names.join(", "))
+}
+
+fn shown_again(message: String) -> anyhow::Error {
     let hint = "This is what is there now; the same command again means that.";
-    Err(Failure::new(Kind::Refused, message).hint(hint).into())
+    Failure::new(Kind::Refused, message).hint(hint).into()
+}
+
+/// The person was just told what was taken back of these, or that it was undone.
+fn remember_taken_back(store: &Store, kept: &Kept, names: &[ChangeRef]) {
+    let noted = Kept::read(store, kept.turn.number).and_then(|now| {
+        let mut names = names.iter();
+        names.try_for_each(|name| now.note_taken_back(store, *name))
+    });
+    if let Err(error) = noted {
+        tracing::debug!(%error, "what was printed of turn {} is not kept", kept.turn.number);
+    }
 }
 
 /// The error that names the words that no agent hears, of those that were said of each turn: nothing was decided about what

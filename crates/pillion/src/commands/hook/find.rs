@@ -1,7 +1,7 @@
 //! Finds the companion of the agent whose hook this is, once, and keeps the connection with it. It starts none, and waits for
 //! none but one that was killed: whoever showed its diffs starts it again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,7 @@ use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{Call, Changes};
+use pillion_text::visible;
 use pillion_view::ask::Ask;
 use pillion_view::{Client, ClientError, Connected};
 
@@ -22,10 +23,6 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// The time before the hook's own limit in which it says why.
 const SAYS_WHY_WITHIN: Duration = Duration::from_millis(200);
-
-/// Why a change is denied whose companion was killed.
-const KILLED: &str =
-    "the editor or review that would show it was killed: the user has to start it again";
 
 /// Why there is no companion.
 #[derive(Debug)]
@@ -106,12 +103,12 @@ impl<'a> Companions<'a> {
                 found => return found,
             };
             let mut targets = targets.iter();
-            if !targets.any(|it| choice::is_any_unended(self.environment, it)) {
+            let Some(roots) = targets.find_map(|it| choice::unended(self.environment, it)) else {
                 return Err(missing);
-            }
+            };
             if is_over {
                 return Err(match missing {
-                    Missing::Nobody(_) => Missing::Unreachable(KILLED.to_owned()),
+                    Missing::Nobody(_) => Missing::Unreachable(killed(&roots)),
                     missing => missing,
                 });
             }
@@ -152,6 +149,21 @@ impl<'a> Companions<'a> {
     pub fn keep(&mut self, companion: &Companion, connection: Connected) {
         self.connected = Some((companion.port, connection));
     }
+}
+
+/// Why nobody is shown what the companion with these roots would show: it was killed. As long as none that serves its folders has
+/// ended by itself, one is expected.
+pub fn killed(roots: &[PathBuf]) -> String {
+    let roots: Vec<_> = { roots.iter() }
+        .map(|it| visible::one_line(&it.to_string_lossy()))
+        .collect();
+    let place = match roots.is_empty() {
+        true => String::new(),
+        false => format!(" in {} (`pillion` there is enough)", roots.join(" and ")),
+    };
+    format!(
+        "the editor or review that would show it was killed: the user has to start it again{place}, and may quit it then"
+    )
 }
 
 /// Looks once: at discovery files only if no companion of Pillion's answers.

@@ -15,7 +15,7 @@ use pillion_protocol::claude::hooks;
 use pillion_view::ask::{Guard, Guarded};
 use pillion_view::{Client, ClientError};
 
-use super::{agent, input};
+use super::{agent, find, input};
 use crate::args;
 
 /// Stand beside the hook of a call, and have the agent ask if that hook gets no answer
@@ -30,8 +30,6 @@ pub struct Args {
 
 /// Why the agent asks, for the person.
 const NO_ANSWER: &str = "the editor or review ended, and nobody had decided";
-const KILLED: &str =
-    "the editor or review was killed. hint: start it again, or run `pillion doctor`";
 const NOT_CONNECTED: &str =
     "Claude Code is not connected to the open editor or review. hint: type /ide";
 
@@ -52,7 +50,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let environment = Environment::current();
     if let Some(why) = why_unanswered(&environment, args.agent, &guard, call.folder.as_deref()) {
-        super::give(&pillion_hooks::Answer::json(hooks::decision("ask", why)))?;
+        super::give(&pillion_hooks::Answer::json(hooks::decision("ask", &why)))?;
     }
     Ok(())
 }
@@ -63,7 +61,7 @@ fn why_unanswered(
     agent: Dialect,
     guard: &Guard,
     folder: Option<&Path>,
-) -> Option<&'static str> {
+) -> Option<String> {
     // Without it, Claude Code was started while no editor or review was open, and none is known to be its.
     let port = agent.port_variable();
     let port = port.and_then(|name| environment.filled(name)?.to_str()?.parse::<u16>().ok());
@@ -81,7 +79,7 @@ fn why_unanswered(
             };
             match client.wait_for(guard.clone()) {
                 Ok(Guarded::Answered) => return None,
-                Ok(Guarded::Unanswered) => return Some(NO_ANSWER),
+                Ok(Guarded::Unanswered) => return Some(NO_ANSWER.to_owned()),
                 // Once it has given up dialling, Claude Code does not come back to a companion by itself.
                 Ok(Guarded::Elsewhere) if is_its(&companion) => why = why.or(Some(NOT_CONNECTED)),
                 // One of an older version has no such hooks.
@@ -91,8 +89,8 @@ fn why_unanswered(
             }
         }
         if why != Some(NOT_CONNECTED) || Instant::now() >= until {
-            let is_killed = || port.is_some_and(|port| unended::is_any_on(environment, port));
-            return why.or_else(|| is_killed().then_some(KILLED));
+            let killed = || unended::roots_on(environment, port?).map(|it| find::killed(&it));
+            return why.map(str::to_owned).or_else(killed);
         }
         sleep(BETWEEN_LOOKS);
     }

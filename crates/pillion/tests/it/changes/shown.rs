@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pillion_changes::Recorder;
+use pillion_changes::{Act, Decided, Deciding, Kept, Recorder};
 use pillion_protocol::AgentProcess;
 use pillion_system::process;
 use serde_json::Value;
@@ -150,4 +150,64 @@ fn what_an_agent_has_printed_was_not_shown_to_the_person() {
     let refused = sandbox.run_as_person(["keep", "1.1"]);
     refused.expect_error(1, "changed since you were shown it: 1.1", "again");
     sandbox.run_as_person(["keep", "1.1"]).expect(0);
+}
+
+/// Somebody takes these back elsewhere: in a view, or in another terminal.
+fn take_back_elsewhere(turn: &Turn, names: &[&str]) {
+    let store = &turn.world.store;
+    let kept = Kept::read(store, 1).unwrap();
+    let names: Vec<_> = names.iter().map(|it| it.parse().unwrap()).collect();
+    let mut deciding = Deciding::new(store, &kept);
+    let taken_back = |it: Decided| assert_eq!(it.result.unwrap(), "taken back");
+    deciding.all(Act::TakeBack, &names, taken_back).unwrap();
+}
+
+impl Turn {
+    /// That is not undone, and printed; once more, it is.
+    #[track_caller]
+    fn expect_not_undone_once(&self, line: &str, name: &str) {
+        let args: Vec<_> = line.split(' ').collect();
+        let refused = self.world.sandbox.run(args);
+        let header = format!("# {name} taken back\n");
+        assert!(refused.stdout.contains(&header), "{}", refused.stdout);
+        let message =
+            format!("taken back since you were shown what was: {name}; nothing was undone");
+        refused.expect_error(1, &message, "the same command again means that");
+        self.person(line);
+    }
+}
+
+#[test]
+fn undo_means_what_the_person_was_told_was_taken_back() {
+    let mut turn = Turn::new("one\n");
+    turn.write("b", "new\n");
+    turn.person("revert 1.1");
+    take_back_elsewhere(&turn, &["1.2"]);
+    turn.expect_not_undone_once("undo", "1.2");
+    assert_eq!(turn.states(), ["taken back", "unseen"]);
+    assert!(turn.person("undo").starts_with("1.1 a: "));
+}
+
+#[test]
+fn a_change_that_was_taken_back_again_is_not_undone_by_its_name() {
+    let turn = Turn::new("one\n");
+    turn.person("revert 1.1");
+    let store = &turn.world.store;
+    let kept = Kept::read(store, 1).unwrap();
+    let mut deciding = Deciding::new(store, &kept);
+    let name = "1.1".parse().unwrap();
+    deciding.all(Act::Undo, &[name], drop).unwrap();
+    take_back_elsewhere(&turn, &["1.1"]);
+    turn.expect_not_undone_once("undo 1.1", "1.1");
+    assert_eq!(turn.states(), ["unseen"]);
+}
+
+#[test]
+fn what_nobody_was_told_is_undone_at_once() {
+    let mut turn = Turn::new("one\n");
+    turn.write("b", "new\n");
+    take_back_elsewhere(&turn, &["1.1", "1.2"]);
+    assert!(turn.person("undo 1.1").starts_with("1.1 a: "));
+    assert!(turn.person("undo").starts_with("1.2 b: "));
+    assert_eq!(turn.states(), ["unseen", "unseen"]);
 }
