@@ -1,5 +1,5 @@
-//! The standard streams: the room in the pipe to our input, and whether our output is still read, which only Unix can tell
-//! before something is written.
+//! The standard streams: the room in the pipe to our input, and whether our output is still read, or at all, which only Unix can
+//! tell before something is written.
 
 #[cfg(unix)]
 use std::os::fd::AsFd;
@@ -31,6 +31,24 @@ pub fn is_reader_gone(out: impl AsFd) -> bool {
 #[cfg(not(unix))]
 pub fn is_reader_gone(_: std::io::Stdout) -> bool {
     true
+}
+
+/// Returns true if nobody ever reads what is written there: it was closed when this process began, or is the null device.
+#[cfg(unix)]
+pub fn is_nowhere(out: impl AsFd) -> bool {
+    use rustix::fs::{FileType, fstat, stat};
+
+    let (Ok(out), Ok(null)) = (fstat(out), stat("/dev/null")) else {
+        return false;
+    };
+    let is_device = |mode| FileType::from_raw_mode(mode) == FileType::CharacterDevice;
+    is_device(out.st_mode) && is_device(null.st_mode) && out.st_rdev == null.st_rdev
+}
+
+/// That is not known here.
+#[cfg(not(unix))]
+pub fn is_nowhere(_: std::io::Stdout) -> bool {
+    false
 }
 
 /// Returns soon after the reader of standard output is gone; if that is unknown, never: it is

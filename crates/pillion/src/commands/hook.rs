@@ -26,7 +26,9 @@ use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_system::duration;
+use pillion_system::stdio::is_nowhere;
 use pillion_text::stderr;
+use serde_json::Value;
 
 use self::find::Companions;
 use self::judge::{Limits, Verdict};
@@ -211,20 +213,26 @@ fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
     let _ = pillion_system::spawn("limit", give_up);
 }
 
-/// Writes an answer.
+/// Writes an answer. An agent that cannot read it would go on as it likes: such a call is blocked.
 fn give(answer: &Answer) -> anyhow::Result<()> {
-    if let Some(output) = &answer.output {
-        let mut out = io::stdout().lock();
-        // If nobody reads it, the agent is gone.
-        let _ = writeln!(out, "{output}").and_then(|()| out.flush());
-    }
+    let is_written = answer.output.as_ref().is_none_or(write);
     if let Some(error) = &answer.error {
         stderr::print(error);
     }
+    if !is_written {
+        stderr::print("Pillion's answer could not be written to standard output");
+    }
     match answer.code {
-        0 => Ok(()),
+        0 if is_written => Ok(()),
         _ => Err(Failure::reported(BLOCKS).into()),
     }
+}
+
+/// Returns false if nobody can read it.
+fn write(output: &Value) -> bool {
+    let mut out = io::stdout().lock();
+    let written = writeln!(out, "{output}").and_then(|()| out.flush());
+    written.is_ok() && !is_nowhere(&out)
 }
 
 /// The command line of an agent's hook, with these options.

@@ -750,6 +750,37 @@ fn while_each_new_hub_is_killed_changes_are_denied() {
     }
 }
 
+/// A file that is full, one that is closed, and the null device.
+#[test]
+fn a_denial_that_nobody_can_read_blocks_the_call() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.workspace().join("a.txt");
+    let _serve = sandbox.serve::<&str>([]);
+    for (agent, event, tool) in AGENTS {
+        let mut call = write(&sandbox, &path, BEFORE);
+        (call["hook_event_name"], call["tool_name"]) = (event.into(), tool.into());
+        for to in [">/dev/full", ">&-", ">/dev/null"] {
+            let line = format!("exec \"$0\" hook {agent} --limit 1s {to}");
+            let mut child = Command::new("sh")
+                .args(["-c", &line, env!("CARGO_BIN_EXE_pillion")])
+                .env_clear()
+                .envs(sandbox.home.env().iter())
+                .current_dir(sandbox.home.workspace())
+                .stdin(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(call.to_string().as_bytes()).unwrap();
+            drop(stdin);
+            let output = child.wait_with_output().unwrap();
+            let why = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{line}: {why}");
+            assert!(why.contains("could not be written"), "{line}: {why}");
+        }
+    }
+}
+
 /// The twin of the above where the companion is the view's own process, which is killed with it.
 #[test]
 fn where_a_companion_was_killed_changes_are_denied_until_one_ends_by_itself() {
