@@ -15,6 +15,7 @@ use pillion_changes::Store;
 use pillion_changes::store::NotedAgent;
 use pillion_discovery::Environment;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
+use pillion_system::lineage::login;
 use pillion_system::peer::{self, Connection};
 use pillion_system::{lock, process, spawn};
 
@@ -168,7 +169,6 @@ impl Drop for SeatedView {
 pub(crate) struct Sought {
     who: Who,
     agent: Dialect,
-    since: u64,
 }
 
 impl Sought {
@@ -188,7 +188,7 @@ impl Sought {
         };
         // 1 is everybody's ancestor here, and what an agent in a container is there.
         let processes = held.into_iter().filter(|pid| *pid > 1).filter_map(process);
-        self.who.learn(self.agent, processes.collect(), self.since);
+        self.who.learn(self.agent, processes.collect());
     }
 }
 
@@ -243,11 +243,15 @@ impl Who {
             for NotedAgent {
                 agent,
                 process,
-                since,
+                login,
             } in noted
             {
-                let agent = Dialect::from_name(&agent).unwrap_or(Dialect::Script);
-                state.add(agent, process, since, false);
+                state.add(Agent {
+                    agent: Dialect::from_name(&agent).unwrap_or(Dialect::Script),
+                    process,
+                    login,
+                    is_everybodys: false,
+                });
             }
         }
     }
@@ -258,7 +262,6 @@ impl Who {
         Sought {
             who: self.clone(),
             agent,
-            since: process::now(),
         }
     }
 
@@ -268,11 +271,11 @@ impl Who {
         let is_persons = |process: &AgentProcess| views.iter().any(|view| view.has(*process));
         let above = hook.lineage.agent_of_hook();
         let end = above.iter().position(is_persons).unwrap_or(above.len());
-        self.learn(agent, above[..end].to_vec(), process::now());
+        self.learn(agent, above[..end].to_vec());
     }
 
     /// These are an agent's processes.
-    fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>, since: u64) {
+    fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>) {
         if agent == Dialect::Script {
             return;
         }
@@ -282,9 +285,15 @@ impl Who {
         // While the last view leaves, it cannot be told whether the agent has started it: the next companion notes the agent.
         let is_noted = !is_everybodys && !self.lock().views.is_empty();
         for process in processes {
-            let is_new = self.lock().add(agent, process, since, is_everybodys);
+            let login = login(process.pid);
+            let is_new = self.lock().add(Agent {
+                agent,
+                process,
+                login,
+                is_everybodys,
+            });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
-                let noted = store.note_agent(agent.name(), process, since);
+                let noted = store.note_agent(agent.name(), process, login);
                 if let Err(error) = noted {
                     tracing::warn!(%error, "an agent's process cannot be noted");
                 }
@@ -332,12 +341,11 @@ impl Who {
         let cached = state.known.clone().filter(|(at, _)| *at == version);
         let (agents, views) = (state.agents.clone(), state.views.clone());
         drop(state);
-        let mut known = match cached {
+        let known = match cached {
             Some((_, known)) => known,
             None => with_views(agents, views.into_values().collect()),
         };
         self.lock().known = Some((version, known.clone()));
-        known.first_running = first_running(&known.agents);
         known
     }
 
@@ -346,18 +354,11 @@ impl Who {
     }
 }
 
-/// The time since when the first agent is known of those that run.
-fn first_running(agents: &[Agent]) -> Option<u64> {
-    let running = agents.iter().filter(|it| lives(it.process));
-    running.map(|it| it.since).min()
-}
-
 /// What is known with these views: those are the person's that need no other for that, and those that belong to them.
 fn with_views(agents: Vec<Agent>, views: Vec<Asker>) -> Known {
     let all_have = |agent: &Dialect| views.iter().all(|it| it.has_variable(*agent));
     let inherited = Dialect::ALL.into_iter().filter(all_have);
     let mut known = Known {
-        first_running: first_running(&agents),
         agents,
         views: Vec::new(),
         inherited: match views.is_empty() {
@@ -374,31 +375,20 @@ fn with_views(agents: Vec<Agent>, views: Vec<Asker>) -> Known {
 
 impl State {
     /// Adds an agent, and returns true if it was not known.
-    fn add(
-        &mut self,
-        agent: Dialect,
-        process: AgentProcess,
-        since: u64,
-        is_everybodys: bool,
-    ) -> bool {
-        let is_known = self.agents.iter().any(|it| it.process == process);
+    fn add(&mut self, agent: Agent) -> bool {
+        let is_known = self.agents.iter().any(|it| it.process == agent.process);
         if is_known || (self.agents.len() >= MAX_AGENTS && !self.make_room()) {
             return false;
         }
         self.version += 1;
-        self.agents.push(Agent {
-            agent,
-            process,
-            since,
-            is_everybodys,
-        });
+        self.agents.push(agent);
         true
     }
 
     /// Forgets one that has ended: not the first, by which the age of everything is told.
     fn make_room(&mut self) -> bool {
-        let first = self.agents.iter().map(|it| it.since).min();
-        let is_over = |it: &Agent| Some(it.since) != first && !lives(it.process);
+        let first = self.agents.iter().map(|it| it.process.started_at).min();
+        let is_over = |it: &Agent| Some(it.process.started_at) != first && !lives(it.process);
         let found = self.agents.iter().position(is_over);
         found.map(|at| self.agents.remove(at)).is_some()
     }

@@ -85,6 +85,11 @@ pub fn lineage(pid: u32) -> Vec<Kin> {
     found
 }
 
+/// The login that a process descends from, as [`Kin::login`] has it.
+pub fn login(pid: u32) -> Option<u32> {
+    process::login(pid)
+}
+
 /// The variables that a process was started with, if it is this user's and the system tells.
 pub fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     process::variables(pid)
@@ -119,6 +124,7 @@ mod tests {
             uid: Some(1000),
             session: Some(session),
             terminal,
+            login: None,
         }
     }
 

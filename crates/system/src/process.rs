@@ -217,12 +217,19 @@ pub struct Kin {
     pub session: Option<u32>,
     /// The terminal that its session is in; none where that is not told, too.
     pub terminal: Option<u64>,
+    /// The login that it descends from, also as an orphan; none where logins are not counted.
+    pub login: Option<u32>,
 }
 
 /// Returns what looks at one process after the other, for a lineage: what the system shows of it, unless it has ended.
 pub(crate) fn look() -> impl Fn(u32) -> Option<Kin> {
     let tree = system::Tree::with_users();
     move |pid| tree.kin(pid)
+}
+
+/// The login that a process descends from, as [`Kin::login`] has it.
+pub(crate) fn login(pid: u32) -> Option<u32> {
+    system::login(pid)
 }
 
 /// The variables that a process of this user was started with, if the system tells.

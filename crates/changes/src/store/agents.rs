@@ -8,6 +8,9 @@ use super::{Store, StoreError};
 
 pub(super) const AGENTS: &str = "agents";
 
+/// Stands for the login where logins are not counted.
+const UNCOUNTED: &str = "none";
+
 /// More are not kept of those that have ended.
 const MAX_ENDED: usize = 256;
 
@@ -18,8 +21,8 @@ pub struct NotedAgent {
     pub agent: String,
     /// The process.
     pub process: AgentProcess,
-    /// The time when it was known first, in the unit of its start.
-    pub since: u64,
+    /// The login that it descended from, where logins are counted.
+    pub login: Option<u32>,
 }
 
 impl Store {
@@ -31,14 +34,14 @@ impl Store {
         &self,
         agent: &str,
         process: AgentProcess,
-        since: u64,
+        login: Option<u32>,
     ) -> Result<(), StoreError> {
         let folder = self.create(&[AGENTS])?;
         let mut ended = Vec::new();
         for name in folder.names()? {
             match noted(&name) {
                 Some((_, of)) if of != boot() => folder.remove(&name)?,
-                Some((it, _)) if !lives(it.process) => ended.push((it.since, name)),
+                Some((it, _)) if !lives(it.process) => ended.push((it.process.started_at, name)),
                 _ => {}
             }
         }
@@ -47,8 +50,9 @@ impl Store {
             folder.remove(name)?;
         }
         let AgentProcess { pid, started_at } = process;
+        let login = login.map_or_else(|| UNCOUNTED.to_owned(), |login| login.to_string());
         folder.write(
-            &format!("{agent}-{pid}-{started_at}-{since}-{}", boot()),
+            &format!("{agent}-{pid}-{started_at}-{login}-{}", boot()),
             b"",
         )?;
         Ok(())
@@ -76,17 +80,20 @@ fn boot() -> String {
     boot.unwrap_or_default()
 }
 
-/// The agent in the name of a file that notes its process, and the start of the machine since when that was.
+/// The agent in the name of a file that notes its process, and the start of the machine in which that was.
 fn noted(name: &str) -> Option<(NotedAgent, &str)> {
     let mut words = name.rsplitn(5, '-');
     let boot = words.next()?;
-    let since = words.next()?.parse().ok()?;
+    let login = words.next()?;
     let started_at = words.next()?.parse().ok()?;
     let pid = words.next()?.parse().ok()?;
     let noted = NotedAgent {
         agent: words.next()?.to_owned(),
         process: AgentProcess { pid, started_at },
-        since,
+        login: match login {
+            UNCOUNTED => None,
+            number => Some(number.parse().ok()?),
+        },
     };
     Some((noted, boot))
 }
@@ -106,19 +113,20 @@ mod tests {
             pid,
             started_at: started_at + 1,
         };
-        store.note_agent("codex", ended, 4).unwrap();
+        store.note_agent("codex", ended, None).unwrap();
         let folder = store.create(&[AGENTS]).unwrap();
         let earlier = format!("codex-{pid}-{started_at}-2-{}", "0".repeat(32));
         folder.write(&earlier, b"").unwrap();
-        store.note_agent("an-agent", own, 7).unwrap();
-        let noted = |agent: &str, process, since| NotedAgent {
+        store.note_agent("an-agent", own, Some(7)).unwrap();
+        let noted = |agent: &str, process, login| NotedAgent {
             agent: agent.to_owned(),
             process,
-            since,
+            login,
         };
         let mut found = store.agents().unwrap();
-        found.sort_by_key(|it| it.since);
-        assert_eq!(found, [noted("codex", ended, 4), noted("an-agent", own, 7)]);
+        found.sort_by_key(|it| it.login);
+        let expected = [noted("codex", ended, None), noted("an-agent", own, Some(7))];
+        assert_eq!(found, expected);
         let names = folder.names().unwrap();
         assert!(!names.contains(&earlier), "{names:?}");
     }
@@ -126,16 +134,16 @@ mod tests {
     #[test]
     fn of_those_that_have_ended_the_first_stay() {
         let (_base, store) = Store::temporary();
-        let note = |since| {
+        let note = |started_at| {
             let process = AgentProcess {
-                pid: std::process::id(),
-                started_at: u64::MAX - since,
+                pid: u32::MAX,
+                started_at,
             };
-            store.note_agent("codex", process, since).unwrap();
+            store.note_agent("codex", process, None).unwrap();
         };
         (0..MAX_ENDED as u64 + 3).for_each(note);
         let found = store.agents().unwrap();
-        let first = found.iter().map(|it| it.since).min();
+        let first = found.iter().map(|it| it.process.started_at).min();
         assert_eq!((found.len(), first), (MAX_ENDED + 1, Some(0)));
     }
 }

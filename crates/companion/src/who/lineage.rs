@@ -175,6 +175,7 @@ pub(super) mod tests {
             uid: Some(process::own_uid()),
             session: Some(1),
             terminal: None,
+            login: None,
         }
     }
 

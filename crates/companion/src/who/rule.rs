@@ -4,13 +4,14 @@
 //! evidence, because a process whose parent has ended is nobody's child any more. What is at the top of its lineage decides which
 //! is enough:
 //! - a process that is also above one of the person's views, or such a view or its editor: always;
-//! - a top that began before any agent was known here: no agent has started it;
-//! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container), or began before all agents
-//!   that still run: else an agent could have made those;
+//! - a top that began before any agent that was known here: no agent has started it;
+//! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
+//!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
 //! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is;
 //! - for a view, any terminal: a person's editor that is refused is worse than one in a terminal that an agent has made and left.
 
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
+use pillion_system::lineage::Kin;
 
 use super::lineage::Lineage;
 
@@ -19,8 +20,8 @@ use super::lineage::Lineage;
 pub(super) struct Agent {
     pub(super) agent: Dialect,
     pub(super) process: AgentProcess,
-    /// When it was known first, in the unit of times at which processes start.
-    pub(super) since: u64,
+    /// The login that it descends from, where logins are counted.
+    pub(super) login: Option<u32>,
     /// True if it had started all views of the person when it was known first: then what it starts is the person's.
     pub(super) is_everybodys: bool,
 }
@@ -33,14 +34,19 @@ pub(super) struct Known {
     pub(super) views: Vec<Lineage>,
     /// The agents whose variables all views have: that proves nothing.
     pub(super) inherited: Vec<Dialect>,
-    /// The time since when the first agent is known of those that still run.
-    pub(super) first_running: Option<u64>,
 }
 
 impl Known {
-    /// The time since when the first agent is known.
-    fn first(&self) -> Option<u64> {
-        self.agents.iter().map(|agent| agent.since).min()
+    /// Returns true if this began before all agents.
+    fn is_older(&self, top: &Kin) -> bool {
+        let mut agents = self.agents.iter();
+        agents.all(|agent| top.started_at < agent.process.started_at)
+    }
+
+    /// Returns true if this descends from another login than all agents.
+    fn is_of_another_login(&self, top: &Kin) -> bool {
+        let is_other = |agent: &Agent| agent.login.is_some_and(|login| Some(login) != top.login);
+        top.login.is_some() && self.agents.iter().all(is_other)
     }
 
     /// The agent that is above a process, or is it.
@@ -71,10 +77,9 @@ pub(super) fn judge(
     let Some(top) = asker.top() else {
         return Err(Stranger::Unknown);
     };
-    let began_before = |time: Option<u64>| time.is_none_or(|time| top.started_at < time);
     let is_evident = known.views.iter().any(|view| view.shares(asker))
-        || began_before(known.first())
-        || (asker.is_typed() && (asker.is_elsewheres() || began_before(known.first_running)))
+        || known.is_older(top)
+        || (asker.is_typed() && (asker.is_elsewheres() || known.is_of_another_login(top)))
         || asker.is_below_this_process()
         || !asker.is_told()
         || is_attended();

@@ -22,7 +22,7 @@ fn an_agent_is_known_until_the_machine_ends_also_to_companions_to_come() {
     let this = || asker(std::process::id());
     assert_eq!(who.judge(&this()), Ok(()), "nobody is known");
     let _view = who.seat(Asker::default());
-    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    who.learn(Dialect::GeminiCli, vec![own()]);
     let refused = Err(Stranger::Agent(Dialect::GeminiCli));
     assert_eq!(who.judge(&this()), refused);
     let later = Who::default().at(&environment);
@@ -39,7 +39,7 @@ fn an_agent_that_has_started_all_views_is_not_noted() {
     let who = Who::default().at(&environment);
     let this = || asker(std::process::id());
     let view = who.seat(this());
-    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    who.learn(Dialect::GeminiCli, vec![own()]);
     assert_eq!(who.judge(&this()), Ok(()));
     assert_eq!(view.judge(), Ok(()));
     drop(view);
@@ -52,14 +52,14 @@ fn an_agent_that_connects_while_the_last_view_leaves_is_not_noted() {
     let environment = Environment::from_pairs([("HOME", home.path())]);
     let who = Who::default().at(&environment);
     drop(who.seat(asker(std::process::id())));
-    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    who.learn(Dialect::GeminiCli, vec![own()]);
     assert_eq!(Store::of(&environment).unwrap().agents().unwrap(), []);
 }
 
 #[test]
 fn a_view_that_comes_after_the_agent_which_is_above_it_is_the_agents() {
     let who = Who::default();
-    who.learn(Dialect::GeminiCli, vec![own()], process::now());
+    who.learn(Dialect::GeminiCli, vec![own()]);
     let view = who.seat(asker(std::process::id()));
     let refused = Err(Stranger::Agent(Dialect::GeminiCli));
     assert_eq!(view.judge(), refused);
@@ -88,17 +88,20 @@ fn whoever_has_ended_is_nobody() {
 #[test]
 fn the_first_agent_is_remembered_when_there_is_no_room() {
     let mut state = State::default();
-    let ended = |since| AgentProcess {
-        pid: std::process::id(),
-        started_at: u64::MAX - since,
+    let ended = |started_at| Agent {
+        agent: Dialect::GeminiCli,
+        process: AgentProcess {
+            pid: u32::MAX,
+            started_at,
+        },
+        login: None,
+        is_everybodys: false,
     };
-    for since in 0..MAX_AGENTS as u64 + 3 {
-        assert!(state.add(Dialect::GeminiCli, ended(since), since, false));
+    for started_at in 0..MAX_AGENTS as u64 + 3 {
+        assert!(state.add(ended(started_at)));
     }
     assert_eq!(state.agents.len(), MAX_AGENTS);
-    assert_eq!(state.agents.iter().map(|it| it.since).min(), Some(0));
-    assert!(
-        !state.add(Dialect::GeminiCli, ended(0), 7, false),
-        "it is known"
-    );
+    let started = state.agents.iter().map(|it| it.process.started_at);
+    assert_eq!(started.min(), Some(0));
+    assert!(!state.add(ended(0)), "it is known");
 }

@@ -65,6 +65,7 @@ impl Tree {
             uid: user(&status),
             session: stat.session,
             terminal: stat.terminal.filter(|terminal| *terminal != 0),
+            login: login(pid),
         })
     }
 
@@ -107,6 +108,13 @@ pub(super) fn now() -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     let of_second = u64::try_from(now.tv_nsec).unwrap_or_default() * TICKS / 1_000_000_000;
     u64::try_from(now.tv_sec).unwrap_or_default() * TICKS + of_second
+}
+
+/// The number of its audit session, which no process can change without privileges.
+pub(super) fn login(pid: u32) -> Option<u32> {
+    let number = fs::read_to_string(format!("/proc/{pid}/sessionid")).ok()?;
+    let number = number.trim().parse().ok()?;
+    Some(number).filter(|number| *number != u32::MAX)
 }
 
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {

@@ -44,6 +44,7 @@ impl Tree {
             uid,
             session: None,
             terminal: None,
+            login: None,
         })
     }
 
@@ -121,6 +122,10 @@ pub(super) fn wait_for_end(_pid: u32) -> bool {
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
+}
+
+pub(super) fn login(_pid: u32) -> Option<u32> {
+    None
 }
 
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {

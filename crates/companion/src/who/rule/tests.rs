@@ -9,14 +9,11 @@ use crate::who::lineage::tests::{kin, lineage};
 const GEMINI: Dialect = Dialect::GeminiCli;
 const CLAUDE: Dialect = Dialect::ClaudeCode;
 
-/// When the agents of these tests were known first.
-const KNOWN: u64 = 1000;
-
 fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
     Agent {
         agent,
         process: AgentProcess { pid, started_at },
-        since: KNOWN,
+        login: None,
         is_everybodys: false,
     }
 }
@@ -24,7 +21,6 @@ fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
 fn known(agents: &[Agent]) -> Known {
     Known {
         agents: agents.to_vec(),
-        first_running: Some(KNOWN),
         ..Known::default()
     }
 }
@@ -108,9 +104,14 @@ fn an_orphan_needs_evidence_that_an_agent_cannot_make() {
     let young = kin(49, 1, 1200, "sh");
     assert_eq!(orphan(young.clone()), Err(Stranger::Unknown));
     assert_eq!(
-        orphan(kin(49, 1, 900, "sh")),
+        orphan(kin(49, 1, 499, "sh")),
         Ok(()),
-        "older than all agents are known"
+        "older than all agents"
+    );
+    assert_eq!(
+        orphan(kin(49, 1, 501, "sh")),
+        Err(Stranger::Unknown),
+        "left behind before the agent was known"
     );
     // `exec -a -bash`, `script`, a double fork with a terminal of its own.
     let forged = [kin(49, 1, 1200, "-bash"), leader(young.clone())];
@@ -141,20 +142,28 @@ fn an_orphan_needs_evidence_that_an_agent_cannot_make() {
 }
 
 #[test]
-fn a_terminal_is_enough_once_no_agent_runs_that_could_have_made_it() {
-    let mut known = known(&[agent(GEMINI, 20, 500)]);
-    known.first_running = None;
-    let typed = [
-        kin(50, 49, 1300, "pillion keep"),
-        leader(kin(49, 1, 1200, "bash")),
-    ];
-    assert_eq!(of(&typed, &known), Ok(()));
-    let left = [kin(50, 49, 1300, "pillion keep"), kin(49, 1, 1200, "sh")];
-    assert_eq!(
-        of(&left, &known),
-        Err(Stranger::Unknown),
-        "it was left behind"
-    );
+fn a_terminal_is_enough_in_a_login_that_no_agent_descends_from() {
+    let of_login = |login, mut kin: Kin| {
+        kin.login = login;
+        kin
+    };
+    let command = || kin(50, 49, 1300, "pillion keep");
+    let typed = |login| [command(), of_login(login, leader(kin(49, 1, 1200, "mosh")))];
+    for (agents, own, expected) in [
+        (Some(3), Some(4), Ok(())),
+        (Some(3), Some(3), Err(Stranger::Unknown)),
+        (Some(3), None, Err(Stranger::Unknown)),
+        (None, Some(4), Err(Stranger::Unknown)),
+        (None, None, Err(Stranger::Unknown)),
+    ] {
+        let known = known(&[Agent {
+            login: agents,
+            ..agent(GEMINI, 20, 500)
+        }]);
+        assert_eq!(of(&typed(own), &known), expected, "{agents:?} {own:?}");
+        let scheduled = [command(), of_login(own, kin(49, 1, 1200, "sh"))];
+        assert_eq!(of(&scheduled, &known), Err(Stranger::Unknown));
+    }
 }
 
 #[test]

@@ -140,10 +140,7 @@ fn what_an_agent_has_printed_was_not_shown_to_the_person() {
     let pid = std::process::id();
     let started_at = process::started_at(pid).unwrap();
     let agent = AgentProcess { pid, started_at };
-    turn.world
-        .store
-        .note_agent("claude", agent, process::now())
-        .unwrap();
+    turn.world.store.note_agent("claude", agent, None).unwrap();
     turn.write("a", "two\n");
     turn.person("show 1.1");
     let sandbox = &turn.world.sandbox;
