@@ -10,7 +10,7 @@ use super::{WITHOUT_COMPANION, World, apart};
 use crate::sandbox::Ran;
 use crate::shared_agent_work as agent_work;
 
-const UNKNOWN: &str = "nothing shows that you have started this command";
+pub(super) const UNKNOWN: &str = "nothing shows that you have started this command";
 
 /// Runs a script for the shell when whoever started it has ended, in which `PILLION` stands for the command. Its environment is
 /// empty but for what leads to the companion.

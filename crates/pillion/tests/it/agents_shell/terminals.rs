@@ -57,6 +57,43 @@ fn an_agent_that_is_a_script_is_known_behind_wrappers_and_the_person_in_its_term
     kill_all_of(home);
 }
 
+/// A terminal that it has made is not the person's when it has ended, either: not for the companion, and not where none is found.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_an_agent_that_has_ended_left_behind_in_a_terminal_of_its_own_is_nobodys() {
+    let tmux = Tmux::start();
+    let sandbox = Sandbox::new();
+    let home = &sandbox.home;
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let command = env!("CARGO_BIN_EXE_pillion");
+    let prompt = "{\"hook_event_name\":\"UserPromptSubmit\",\"session_id\":\"s\",\"cwd\":\"'$PWD'\",\"prompt\":\"go\"}";
+    let away = "XDG_RUNTIME_DIR=/nonexistent TMPDIR=/nonexistent";
+    home.file(
+        "left.sh",
+        format!(
+            "while [ -e /proc/$1 ]; do sleep 0.01; done
+            {command} focus left.sh >here 2>&1; {away} {command} keep 1 >away 2>&1; >ended\n"
+        ),
+    );
+    home.file(
+        "agent.sh",
+        format!(
+            "printf '{prompt}' | {command} hook codex
+            setsid script --quiet --command \"sh left.sh $$\" /dev/null >/dev/null 2>&1 </dev/null &\n"
+        ),
+    );
+    let pane = shell(&tmux, &sandbox, "person");
+    pane.type_text("sh ./agent.sh; until [ -e ended ]; do sleep 0.1; done; echo all-has-ended\n");
+    pane.wait_for("\nall-has-ended", SOON);
+    for said in ["here", "away"] {
+        let said = fs::read_to_string(home.workspace().join(said)).unwrap();
+        assert!(said.contains(super::left_behind::UNKNOWN), "{said}");
+    }
+    pane.type_text(&format!("{command} focus left.sh; echo focus-$?\n"));
+    pane.wait_for("focus-0", SOON);
+    kill_all_of(home);
+}
+
 /// A multiplexer that was started after the agent: a person is attached to it, and types there.
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
