@@ -67,6 +67,7 @@ pub(crate) struct Recording {
     is_used: bool,
     /// unless a person has done something with what was written before.
     is_counted: bool,
+    is_turned_off: bool,
 }
 
 impl Recording {
@@ -79,6 +80,7 @@ impl Recording {
         events: Events,
     ) -> Self {
         let is_contradicted = Arc::default();
+        let is_turned_off = environment.as_ref().is_some_and(|it| !is_on(it));
         let (worker, problem) = match environment.filter(is_on) {
             None => (None, None),
             Some(environment) => match open(
@@ -106,7 +108,13 @@ impl Recording {
             roots: roots.to_vec(),
             is_used: false,
             is_counted: false,
+            is_turned_off,
         }
+    }
+
+    /// Returns true if the view that came first turned it off.
+    pub(crate) fn is_turned_off(&self) -> bool {
+        self.is_turned_off
     }
 
     /// Returns true if what agents change is recorded, as far as the disk lets it.

@@ -11,7 +11,7 @@ use pillion_text::counted;
 use pillion_view::ask::{Changes, End};
 use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{
-    Answering, Chosen, CloseReason, EditorEvent, Loss, ProposalKey, Shows, Status, Tell,
+    Answering, Chosen, CloseReason, EditorEvent, Loss, Options, ProposalKey, Shows, Status, Tell,
 };
 
 use super::MainLoop;
@@ -21,7 +21,12 @@ use crate::ids::ViewId;
 use crate::judging::Shelf;
 use crate::lost::Lost;
 use crate::proposers::News;
+use crate::recording;
 use crate::views::{Closed, Leftover, ShownResult};
+
+/// What a view that has not turned it off is told where another one has.
+const NOT_RECORDED: &str = "what agents change is not recorded: PILLION_CHANGES=off is set where the first editor or review here \
+    was opened; close it and open this one again, unless you meant that";
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
@@ -46,6 +51,10 @@ impl MainLoop {
         self.views.add(id, options, editor);
         self.recording.offer();
         self.views_changed(now);
+        if self.recording.is_turned_off() {
+            // Not by this one, perhaps.
+            self.report_status();
+        }
         self.discovery.tell_files(published);
     }
 
@@ -267,6 +276,10 @@ impl MainLoop {
         let mut warnings = self.discovery.warnings().to_vec();
         let problem = self.recording.problem();
         warnings.extend(problem.map(|it| format!("what agents change is not kept: {it}")));
+        let is_wanted = |it: &Options| recording::is_on(&it.environment);
+        if self.recording.is_turned_off() && self.views.options().any(is_wanted) {
+            warnings.push(NOT_RECORDED.to_owned());
+        }
         warnings.extend(self.look_problem.clone());
         warnings.extend(self.limit_problem.clone());
         warnings
