@@ -73,6 +73,19 @@ impl Lineage {
         self.members.iter().any(|it| identity(&it.kin) == process)
     }
 
+    /// Returns true if this process of an agent is among them, and has started what asks. A script that runs an agent and then a
+    /// shell, or becomes one, is known as the agent, too: what a person types in that shell is theirs.
+    pub(super) fn is_below_agent(&self, process: AgentProcess) -> bool {
+        let is_it = |it: &Member| identity(&it.kin) == process;
+        let Some(at) = self.members.iter().position(is_it) else {
+            return false;
+        };
+        let is_typed_below = self.members[..=at]
+            .iter()
+            .any(|it| it.kin.is_interactive_shell());
+        !(self.members[at].kin.is_shell() && is_typed_below)
+    }
+
     /// Returns true if it and another have one process in common that is above both, or is one of them.
     pub(super) fn shares(&self, other: &Self) -> bool {
         let is_theirs = |kin: &Kin| other.own().any(|it| identity(it) == identity(kin));

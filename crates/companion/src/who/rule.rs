@@ -51,7 +51,7 @@ impl Known {
 
     /// The agent that is above a process, or is it.
     pub(super) fn agent_above(&self, asker: &Lineage) -> Option<Dialect> {
-        let is_one = |agent: &&Agent| !agent.is_everybodys && asker.has(agent.process);
+        let is_one = |agent: &&Agent| !agent.is_everybodys && asker.is_below_agent(agent.process);
         self.agents.iter().find(is_one).map(|it| it.agent)
     }
 

@@ -82,6 +82,27 @@ fn a_process_below_an_agent_speaks_for_it_however_many_are_between() {
 }
 
 #[test]
+fn a_shell_that_a_script_starts_after_the_agent_is_the_persons() {
+    let script = leader(kin(20, 10, 500, "bash -c codex; bash -i"));
+    let known = known(&[agent(CLAUDE, 20, 500), agent(CLAUDE, 30, 510)]);
+    let above = [script, kin(10, 1, 400, "tmux")];
+    let below = |between: &[Kin]| {
+        let command = [kin(50, 49, 900, "pillion keep")];
+        of(&[&command, between, &above[..]].concat(), &known)
+    };
+    assert_eq!(below(&[kin(40, 20, 800, "bash -i")]), Ok(()));
+    let refused = Err(Stranger::Agent(CLAUDE));
+    assert_eq!(below(&[]), refused, "the script itself");
+    let became = leader(kin(20, 10, 500, "bash"));
+    let command = kin(50, 20, 900, "pillion keep");
+    let typed = [command, became, kin(10, 1, 400, "tmux")];
+    assert_eq!(of(&typed, &known), Ok(()), "exec bash");
+    assert_eq!(below(&[kin(40, 20, 800, "sh -c pillion keep")]), refused);
+    let of_agent = [kin(40, 30, 800, "bash -i"), kin(30, 20, 510, "codex")];
+    assert_eq!(below(&of_agent), refused, "the agent's own");
+}
+
+#[test]
 fn an_agents_variable_in_any_process_above_is_the_agents_unless_all_views_have_it() {
     let found = [kin(43, 42, 1200, "pillion keep"), kin(42, 1, 1100, "sh")];
     let mut known = known(&[]);
