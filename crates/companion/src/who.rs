@@ -26,6 +26,9 @@ use crate::wire::Wire;
 /// The time limit for finding out which process an agent is that has just connected.
 const FOUND_WITHIN: Duration = Duration::from_secs(2);
 
+/// The most multiplexers that are looked through, one in the other.
+const MAX_NESTED: usize = 3;
+
 /// The number of agents that are kept in mind.
 const MAX_AGENTS: usize = 512;
 
@@ -64,7 +67,6 @@ pub(crate) struct Asker {
     lineage: Lineage,
     /// The agents whose variables it has, as it says.
     says: Vec<Dialect>,
-    is_view: bool,
 }
 
 impl Asker {
@@ -78,7 +80,6 @@ impl Asker {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
             says,
-            is_view: false,
         }
     }
 
@@ -89,7 +90,6 @@ impl Asker {
             pid: Some(own),
             lineage: Lineage::of(own),
             says: environment.commanding_agents(),
-            is_view: false,
         }
     }
 
@@ -101,7 +101,6 @@ impl Asker {
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
         self.lineage = self.lineage.below(pid);
-        self.is_view = true;
         self
     }
 
@@ -111,19 +110,22 @@ impl Asker {
     }
 
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
-        rule::judge(&self.lineage, &self.says, known, || self.is_attended(known))
+        rule::judge(&self.lineage, &self.says, known, || {
+            is_attended(&self.lineage, known, MAX_NESTED)
+        })
     }
+}
 
-    /// A view in a terminal is looked at there: who attaches to a terminal by which multiplexer cannot always be told.
-    fn is_attended(&self, known: &Known) -> bool {
-        let is_persons = |pid| {
-            let other = Lineage::of(pid);
-            rule::judge(&other, &[], known, || other.has_window()).is_ok()
-        };
-        self.is_view && self.lineage.is_typed()
-            || self.lineage.has_window()
-            || self.lineage.attached().into_iter().any(is_persons)
-    }
+/// Whether the person sees what these processes show: themself, or through programs that are attached to them.
+fn is_attended(lineage: &Lineage, known: &Known, nested: usize) -> bool {
+    let is_persons = |pid| {
+        let other = Lineage::of(pid);
+        rule::judge(&other, &[], known, || {
+            is_attended(&other, known, nested - 1)
+        })
+        .is_ok()
+    };
+    lineage.has_window() || (nested > 0 && lineage.attached().into_iter().any(is_persons))
 }
 
 /// A view that is attached. Dropping it says that it has left.

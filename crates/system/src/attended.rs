@@ -1,5 +1,6 @@
 //! Whether a person can see and use what processes show: as a window on their display, or because the same program is attached
-//! in a terminal, as that of a multiplexer is. Known on Linux only.
+//! in a terminal, as that of a multiplexer is: the server has opened that terminal, as that of tmux does, or the program there
+//! has connected to it, as that of zellij does. Known on Linux only.
 
 /// Returns true if one of these processes is connected to a display.
 #[cfg(target_os = "linux")]
@@ -13,7 +14,8 @@ pub fn has_display(_pids: &[u32]) -> bool {
     false
 }
 
-/// The processes that are attached to one of these from the terminals that it holds: of the same program, and on that terminal.
+/// The processes that are attached to one of these from terminals of their own, and run the same program: on a terminal that it
+/// holds, or connected to a socket of its.
 #[cfg(target_os = "linux")]
 pub fn attached(pids: &[u32]) -> Vec<u32> {
     linux::attached(pids)
@@ -30,6 +32,7 @@ mod linux {
     use std::collections::{HashMap, HashSet};
     use std::fs;
     use std::os::linux::fs::MetadataExt;
+    use std::path::PathBuf;
 
     use rustix::fs::{major, minor};
     use rustix::net::{
@@ -166,25 +169,61 @@ mod linux {
     }
 
     pub(super) fn attached(pids: &[u32]) -> Vec<u32> {
+        let servers: Vec<_> = pids.iter().filter_map(|pid| server(*pid)).collect();
+        let table = match servers.iter().any(|it| !it.sockets.is_empty()) {
+            true => sockets_of_this_network().unwrap_or_default(),
+            false => HashMap::new(),
+        };
         let look = process::look();
-        let held: Vec<_> = { pids.iter() }
-            .flat_map(|pid| terminals(*pid).into_iter().map(|it| (program(*pid), it)))
-            .collect();
-        if held.is_empty() {
-            return Vec::new();
-        }
         let is_one = |pid: &u32| {
-            let terminal = look(*pid).and_then(|it| it.terminal);
-            let held = held.iter().filter(|(_, it)| terminal == Some(*it));
-            let program = program(*pid);
-            program.is_some() && held.into_iter().any(|(holder, _)| *holder == program)
+            let Some(program) = program(*pid) else {
+                return false;
+            };
+            let same: Vec<_> = servers.iter().filter(|it| it.program == program).collect();
+            if same.is_empty() {
+                return false;
+            }
+            let Some(terminal) = look(*pid).and_then(|it| it.terminal) else {
+                return false;
+            };
+            let sockets = descriptors(*pid);
+            same.iter().any(|server| {
+                server.terminals.contains(&terminal) || server.has_accepted(&sockets, &table)
+            })
         };
         let all = process::all().into_iter();
         let others = all.filter(|pid| !pids.contains(pid));
         others.filter(is_one).collect()
     }
 
-    fn program(pid: u32) -> Option<std::path::PathBuf> {
+    /// What others can attach to.
+    struct Server {
+        program: PathBuf,
+        terminals: Vec<u64>,
+        sockets: Vec<u64>,
+    }
+
+    impl Server {
+        /// Returns true if one of these sockets is a client of one that has a name. Who connects to a client proves nothing.
+        fn has_accepted(&self, clients: &[u64], table: &HashMap<u64, Socket>) -> bool {
+            let named = { self.sockets.iter() }.filter_map(|it| table.get(it));
+            let mut accepted = named.filter(|it| it.name.is_some());
+            accepted.any(|it| it.peer.is_some_and(|peer| clients.contains(&peer)))
+        }
+    }
+
+    /// None if it holds neither a terminal nor a socket.
+    fn server(pid: u32) -> Option<Server> {
+        let (terminals, sockets) = (terminals(pid), descriptors(pid));
+        let program = program(pid).filter(|_| !(terminals.is_empty() && sockets.is_empty()))?;
+        Some(Server {
+            program,
+            terminals,
+            sockets,
+        })
+    }
+
+    fn program(pid: u32) -> Option<PathBuf> {
         fs::read_link(format!("/proc/{pid}/exe")).ok()
     }
 
@@ -204,6 +243,7 @@ mod linux {
 
     #[cfg(test)]
     mod tests {
+        use std::os::fd::AsRawFd;
         use std::os::unix::net::{UnixListener, UnixStream};
 
         use super::*;
@@ -227,6 +267,29 @@ mod linux {
                 assert_eq!(has_display(&own), Some(true), "{name}");
                 drop(held);
             }
+        }
+
+        #[test]
+        fn who_connects_to_a_socket_with_a_name_is_attached_and_not_the_other_way_round() {
+            let folder = tempfile::tempdir().unwrap();
+            let listener = UnixListener::bind(folder.path().join("server")).unwrap();
+            let client = UnixStream::connect(folder.path().join("server")).unwrap();
+            let (accepted, _) = listener.accept().unwrap();
+            let number = |fd: &dyn AsRawFd| {
+                let link = fs::read_link(format!("/proc/self/fd/{}", fd.as_raw_fd())).unwrap();
+                let link = link.into_os_string().into_string().unwrap();
+                link["socket:[".len()..link.len() - 1].parse().unwrap()
+            };
+            let table = sockets_of_this_network().unwrap();
+            let server = |own: u64| Server {
+                program: PathBuf::new(),
+                terminals: Vec::new(),
+                sockets: vec![number(&listener), own],
+            };
+            let (client, accepted) = (number(&client), number(&accepted));
+            assert!(server(accepted).has_accepted(&[client], &table));
+            assert!(!server(client).has_accepted(&[accepted], &table));
+            assert!(!server(accepted).has_accepted(&[], &table));
         }
 
         #[test]

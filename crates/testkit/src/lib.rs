@@ -13,6 +13,7 @@ mod codex;
 mod codex_npm;
 pub mod conformance;
 mod copilot;
+mod display;
 mod editors;
 mod emacs;
 mod env;

@@ -1,4 +1,4 @@
-//! A shell of the person's, which is there before any agent that a test plays. No process of the test is above it.
+//! A shell of the person's, with a window on their display. No process of the test is above it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::{ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{Env, SOON};
+use crate::{Env, SOON, display};
 
 /// It runs lines as long as this lives, and is none of what was started in the home: what that is may be killed.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl Person {
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(display::window())
             .spawn()
             .expect("there is a shell");
         // Waiting would close it.

@@ -5,7 +5,7 @@ mod connection;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use self::connection::Connection;
 use crate::process::signal;
-use crate::{Env, SOON, kill_tree, pause};
+use crate::{Env, SOON, display, kill_tree, pause};
 
 /// The value of `TERM` for programs inside; its description is part of `ncurses-base`.
 const TERM: &str = "screen-256color";
@@ -58,6 +58,8 @@ pub struct Pane {
 struct Server {
     connection: Mutex<Connection>,
     socket: PathBuf,
+    /// Open as long as the person's terminal is.
+    _keyboard: ChildStdin,
     /// Holds the socket.
     _folder: TempDir,
 }
@@ -93,6 +95,7 @@ impl Tmux {
             .arg(&socket);
         let server = Server {
             connection: Mutex::new(Connection::start(tmux, KEEPER, &keeper)),
+            _keyboard: attach(&socket),
             socket,
             _folder: folder,
         };
@@ -106,6 +109,7 @@ impl Tmux {
         ] {
             server.run(["set-option", scope, option, value]);
         }
+        server.wait_for_person();
         Tmux {
             server: Arc::new(server),
         }
@@ -141,6 +145,30 @@ impl Tmux {
             name: name.to_owned(),
         }
     }
+}
+
+/// Attaches in a terminal of the person's, which has no size that windows would take, and shows the terminal that keeps the server
+/// alive. No process of the test is above it.
+fn attach(socket: &Path) -> ChildStdin {
+    let client = format!(
+        "until tmux -S '{socket}' has-session; do sleep 0.01; done 2>/dev/null
+        exec tmux -u -S '{socket}' attach-session -r -f ignore-size -t {KEEPER}",
+        socket = socket.display()
+    );
+    let mut terminal = Command::new("setsid")
+        .args(["--fork", "script", "-qfec", &client, "/dev/null"])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("SHELL", "/bin/sh")
+        .env("TERM", TERM)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(display::window())
+        .spawn()
+        .expect("setsid and script must be installed (Debian: util-linux, bsdutils)");
+    let keyboard = terminal.stdin.take().expect("it is piped");
+    assert!(terminal.wait().expect("it was started").success());
+    keyboard
 }
 
 impl Tmux {
@@ -410,6 +438,20 @@ impl Pane {
 }
 
 impl Server {
+    /// Waits until the person is attached.
+    fn wait_for_person(&self) {
+        let started = Instant::now();
+        let has_terminal = |line: &str| !line.is_empty();
+        while !self
+            .run(["list-clients", "-F", "#{client_tty}"])
+            .lines()
+            .any(has_terminal)
+        {
+            assert!(started.elapsed() < SOON, "nobody attaches");
+            pause(started);
+        }
+    }
+
     /// Runs a command, without a process for it, and returns its output.
     fn run<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> String {
         let args: Vec<S> = args.into_iter().collect();

@@ -7,8 +7,7 @@
 //! - a top that began before any agent that was known here: no agent has started it;
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
-//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is;
-//! - for a view, any terminal: a person's editor that is refused is worse than one in a terminal that an agent has made and left.
+//! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is.
 
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::Kin;

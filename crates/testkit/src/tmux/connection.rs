@@ -15,9 +15,9 @@ pub struct Connection {
 
 impl Connection {
     /// Has `tmux`, which has no command yet, start a server with one session and a shell's command in it, and
-    /// attaches to that session. It has no size that windows would take.
+    /// attaches to that session. It has no size, and one that says so would not keep windows from taking those of others that do.
     pub fn start(mut tmux: Command, session: &str, command: &str) -> Connection {
-        tmux.args(["-C", "new-session", "-f", "no-output,ignore-size"])
+        tmux.args(["-C", "new-session", "-f", "no-output"])
             .args(["-s", session, command])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -95,14 +95,20 @@ fn what_an_agent_leaves_behind_decides_nothing_without_a_companion_either() {
     world.sandbox.run_as_person(["keep", "1"]).expect(0);
 }
 
-/// The view that the agent leaves behind is not the person's, and what is beside it is not, too.
+/// The view that the agent leaves behind is not the person's, also in a terminal, and what is beside it is not, too.
 #[test]
 fn a_view_that_an_agent_leaves_behind_is_nobodys() {
     let world = World::new("after\n");
     let line = "PILLION serve --workspace . >ready & until grep -q port ready; do sleep 0.01; done
         PILLION accept 1.1; code=$?; kill $!; exit $code";
-    let said = left_behind(&world, "setsid", line);
-    assert!(said.stderr.contains(UNKNOWN), "{}", said.stderr);
+    let command = env!("CARGO_BIN_EXE_pillion");
+    let in_terminal = line.replace("PILLION", command);
+    world.sandbox.home.file("in-terminal.sh", in_terminal);
+    let terminal = "script --quiet --return --command 'sh in-terminal.sh' /dev/null";
+    for line in [line, terminal] {
+        let said = left_behind(&world, "setsid", line);
+        assert!(said.stderr.contains(UNKNOWN), "{}", said.stderr);
+    }
     world.expect_pending();
 }
 
