@@ -189,9 +189,10 @@ impl Companion {
         &self.commands
     }
 
-    /// Stops, whatever front ends there are. Returns before it has stopped.
-    pub(crate) fn stop(&self) {
-        let _ = self.events.send(Event::Stop);
+    /// Stops, whatever front ends there are: those of the hub will have another one. Returns before it has stopped.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only the hub has several"))]
+    pub(crate) fn stop_under_views(&self) {
+        let _ = self.events.send(Event::Stop(true));
     }
 
     /// Returns true if it has stopped.
@@ -222,7 +223,7 @@ impl Companion {
 
 impl Drop for Companion {
     fn drop(&mut self) {
-        self.stop();
+        let _ = self.events.send(Event::Stop(false));
         self.join();
     }
 }

@@ -130,9 +130,10 @@ impl DiscoveryThread {
         self.orders.give(order);
     }
 
-    /// Takes the files away (C6.2). Waits for the disk, but not longer than [`REMOVE_TIMEOUT`].
-    pub(crate) async fn remove(&self) {
-        self.order(Order::Remove);
+    /// Takes the files away (C6.2). `is_awaited` says that whoever looks for the companion is to go on expecting one. Waits for the
+    /// disk, but not longer than [`REMOVE_TIMEOUT`].
+    pub(crate) async fn remove(&self, is_awaited: bool) {
+        self.order(Order::Remove { is_awaited });
         let orders = Arc::clone(&self.orders);
         let waiting = tasks::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
         let _ = timeout(REMOVE_TIMEOUT, waiting).await;
@@ -141,7 +142,7 @@ impl DiscoveryThread {
 
 impl Drop for DiscoveryThread {
     fn drop(&mut self) {
-        self.order(Order::Remove);
+        self.order(Order::Remove { is_awaited: false });
         // The process may be about to exit when this is dropped.
         self.orders.wait_done(REMOVE_TIMEOUT);
     }
@@ -218,7 +219,7 @@ impl Files {
                     }
                 }
                 Order::Restore => self.restore(),
-                Order::Remove => return self.end(),
+                Order::Remove { is_awaited } => return self.end(is_awaited),
             }
             let warnings = self.warnings();
             if warnings != reported {
@@ -241,13 +242,13 @@ impl Files {
             .collect()
     }
 
-    fn end(self) {
+    fn end(self, is_awaited: bool) {
         drop((self.discovery_files, self.socket));
         // A successor's files may have the same names and tokens, so that ours must be gone first.
         if let Some(handover) = self.handover {
             handover.end(now_ms());
         }
-        if let Some(unended) = self.unended {
+        if let Some(unended) = self.unended.filter(|_| !is_awaited) {
             unended.end();
         }
     }

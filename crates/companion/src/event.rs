@@ -153,8 +153,8 @@ pub(crate) enum Event {
     /// The person has chosen this for agents, in a companion whose front ends have come here.
     #[cfg(unix)]
     Choices(Vec<ProcessChoice>),
-    /// The companion is to stop.
-    Stop,
+    /// The companion is to stop; true if front ends are left that will have another one.
+    Stop(bool),
 }
 
 /// The outcome of keeping what agents change.

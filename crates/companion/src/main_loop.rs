@@ -79,6 +79,8 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 pub(crate) enum Ending {
     /// They are rejected (C5.7).
     Rejects,
+    /// They are rejected, and another companion is to come: this one ends, and not because of its front ends.
+    RejectsUnderViews,
     /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
     Asks,
 }
@@ -262,7 +264,8 @@ impl MainLoop {
                     let more = iter::from_fn(|| inbox.try_recv().ok());
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {
-                            Event::Stop => break 'running Ending::Rejects,
+                            Event::Stop(true) => break 'running Ending::RejectsUnderViews,
+                            Event::Stop(false) => break 'running Ending::Rejects,
                             Event::Told(view, Tell::Leave) if self.views.is_last(view) => {
                                 break 'running Ending::Rejects;
                             }
@@ -444,7 +447,7 @@ impl MainLoop {
             Event::OfAgent(view, is_agents) => self.is_of_agent(view, is_agents, now),
             Event::Gone(view) => self.left(view, now),
             // It ends the loop.
-            Event::Stop => {}
+            Event::Stop(_) => {}
         }
     }
 
@@ -707,10 +710,11 @@ impl MainLoop {
         ending: Ending,
         inbox: &mut mpsc::UnboundedReceiver<Event>,
     ) -> Unanswered {
-        self.discovery.remove().await;
+        // Who was killed has not ended by itself, whatever ends next.
+        self.discovery.remove(ending != Ending::Rejects).await;
         self.finish_decisions(inbox).await;
         self.release_guards();
-        if ending == Ending::Rejects {
+        if ending != Ending::Asks {
             let actions = self.diffs.stop();
             self.perform(actions);
             self.release_guards();

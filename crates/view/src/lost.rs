@@ -26,6 +26,8 @@ pub enum Loss {
     FileChanged,
     /// The agent has no way to write just that.
     Inexpressible,
+    /// It belongs to a set of which the agent writes nothing.
+    WithItsSet,
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
@@ -54,6 +56,7 @@ impl Loss {
             Self::Unwritten => format!("{agent} did not write it"),
             Self::Different => format!("{agent} wrote something else"),
             Self::Inexpressible => format!("{agent} has no way to write it"),
+            Self::WithItsSet => format!("{agent} writes nothing of its set"),
         }
     }
 }
@@ -70,6 +73,7 @@ impl fmt::Display for LostOutcome {
             Loss::Unwritten => "did not write what you accepted for",
             Loss::Different => "did not write exactly what you accepted for",
             Loss::Inexpressible => "has no way to write what you accepted for",
+            Loss::WithItsSet => "writes nothing of the set of",
         };
         let what = match self.how {
             Loss::DecidedElsewhere => format!("{path} was decided in another window"),

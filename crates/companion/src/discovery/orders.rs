@@ -26,8 +26,8 @@ pub(crate) enum Order {
     Tell(Vec<Reply<Vec<PathBuf>>>),
     /// Nothing was ordered for a while: restore deleted files.
     Restore,
-    /// Take everything away, and end.
-    Remove,
+    /// Take everything away, and end. A companion `is_awaited` then: the note that one is stays.
+    Remove { is_awaited: bool },
 }
 
 /// Shared by those that give orders and the thread that carries them out.
@@ -44,7 +44,8 @@ struct Waiting {
     ide: Option<IdeInfo>,
     choices: Option<Vec<ProcessChoice>>,
     asking: Vec<Reply<Vec<PathBuf>>>,
-    remove: bool,
+    /// Whether a companion is awaited then, as the first order says.
+    remove: Option<bool>,
     /// The thread has ended.
     is_done: bool,
 }
@@ -63,7 +64,9 @@ impl Orders {
             Order::Tell(asking) => waiting.asking.extend(asking),
             // Comes by itself.
             Order::Restore => {}
-            Order::Remove => waiting.remove = true,
+            Order::Remove { is_awaited } => {
+                waiting.remove.get_or_insert(is_awaited);
+            }
         });
     }
 
@@ -80,8 +83,8 @@ impl Orders {
         let until = Instant::now() + limit;
         let mut waiting = lock(&self.waiting);
         loop {
-            if waiting.remove {
-                return Order::Remove;
+            if let Some(is_awaited) = waiting.remove {
+                return Order::Remove { is_awaited };
             }
             if let Some(roots) = waiting.roots.take() {
                 return Order::SetRoots(roots);
@@ -142,9 +145,10 @@ mod tests {
         assert!(matches!(next(), Order::SetRoots(roots) if roots == [PathBuf::from("/c")]));
         assert!(matches!(next(), Order::Restore));
         orders.give(Order::SetRoots(vec!["/d".into()]));
-        orders.give(Order::Remove);
+        orders.give(Order::Remove { is_awaited: true });
+        orders.give(Order::Remove { is_awaited: false });
         assert!(
-            matches!(next(), Order::Remove),
+            matches!(next(), Order::Remove { is_awaited: true }),
             "nothing is published any more"
         );
     }

@@ -314,7 +314,7 @@ impl Shared {
         let mut state = self.lock();
         let running: Vec<_> = state.companions.drain().collect();
         for (workspace, companion) in running {
-            companion.stop();
+            companion.stop_under_views();
             state.workspaces.stops(workspace);
             self.await_end(&mut state, workspace, companion, None);
         }
@@ -405,7 +405,7 @@ impl Shared {
                 state.views.insert(view, attached);
                 state.workspaces.started(workspace);
                 if state.is_over {
-                    companion.stop();
+                    companion.stop_under_views();
                     state.workspaces.stops(workspace);
                     self.await_end(&mut state, workspace, companion, None);
                 } else {

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::socket::connect_to_hub;
-use pillion_system::peer;
-use pillion_testkit::{Env, SOON, Size, Tmux};
+use pillion_system::{peer, process};
+use pillion_testkit::{Env, SOON, Size, Tmux, pause};
 use serde_json::{Value, json};
 
 use crate::diff::{number, pending};
@@ -700,6 +700,9 @@ fn expect_undecided(answer: &Answer) {
     assert!(!reason.contains("rejected"), "{reason}");
 }
 
+/// The signals that end a hub, although its views are there.
+const ENDS: [&str; 4] = ["KILL", "TERM", "HUP", "INT"];
+
 /// Its view starts another one: until that is there, nobody knows that nobody is.
 #[test]
 fn a_hub_that_was_killed_is_waited_for() {
@@ -707,8 +710,8 @@ fn a_hub_that_was_killed_is_waited_for() {
     let _serve = sandbox.serve_in_hub::<&str>([]);
     let path = sandbox.home.file("a.txt", BEFORE);
     let call = edit(&sandbox, &path, "two", "zwei");
-    for _ in 0..20 {
-        signal_to(sandbox.companion_pid(), "KILL");
+    for name in ENDS.into_iter().cycle().take(20) {
+        signal_to(sandbox.companion_pid(), name);
         let hook = Hook::call(&sandbox, &["claude"], &call);
         let started = Instant::now();
         while sandbox.run(["diffs"]).code != Some(0) {
@@ -729,15 +732,13 @@ fn while_each_new_hub_is_killed_changes_are_denied() {
     let is_over = AtomicBool::new(false);
     let answers = std::thread::scope(|scope| {
         scope.spawn(|| {
+            let mut names = ENDS.into_iter().cycle();
             while !is_over.load(Ordering::Relaxed) {
                 let hub = connect_to_hub(&sandbox.environment());
                 let hub = hub.as_ref().and_then(peer::process);
                 // Another one may be faster.
-                let _ = hub.map(|pid| {
-                    Command::new("kill")
-                        .args(["-KILL", &pid.to_string()])
-                        .status()
-                });
+                let name = format!("-{}", names.next().unwrap());
+                let _ = hub.map(|pid| Command::new("kill").args([name, pid.to_string()]).status());
             }
         });
         let ask = |_| Hook::call(&sandbox, &["claude", "--limit", "1s"], &call).answer();
@@ -806,6 +807,31 @@ fn where_a_companion_was_killed_changes_are_denied_until_one_ends_by_itself() {
         Value::Null,
         "nobody is there"
     );
+}
+
+/// The twin in the hub, which ends by itself when its last view is gone.
+#[test]
+fn where_the_last_view_of_the_hub_was_killed_changes_are_denied_until_one_ends_by_itself() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei");
+    let ask = || Hook::call(&sandbox, &["claude", "--limit", "1s"], &call).answer();
+    for (name, is_denied) in [("KILL", true), ("TERM", false)] {
+        let mut serve = sandbox.serve_in_hub::<&str>([]);
+        let hub = sandbox.companion_pid();
+        serve.signal(name);
+        serve.ended();
+        let started = Instant::now();
+        while process::is_alive(hub) {
+            assert!(started.elapsed() < SOON, "the hub does not end");
+            pause(started);
+        }
+        let answer = ask();
+        match is_denied {
+            true => answer.expect_denied("was killed"),
+            false => assert_eq!(answer.output["hookSpecificOutput"], Value::Null),
+        }
+    }
 }
 
 /// As when Codex CLI works in the folder above the one that is reviewed.

@@ -42,6 +42,8 @@ mod notes;
 #[cfg(unix)]
 #[path = "../shared/other_hub.rs"]
 mod other_hub;
+#[cfg(unix)]
+mod outcomes;
 mod pipes;
 mod program;
 mod readme;

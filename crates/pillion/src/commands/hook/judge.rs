@@ -193,8 +193,6 @@ impl Judge<'_, '_> {
         if ends.iter().all(End::is_decided) {
             return Ok(self.decided(companion, changes, &ends, &proposed));
         }
-        let kept = kept(&ends, &proposed);
-        let kept: Vec<_> = kept.into_iter().flatten().collect();
         let why = match (stop, error) {
             (Some(ask::Stop::Signal(signal)), _) => return Err(Stop::Signal(signal)),
             (Some(ask::Stop::TimeUp), _) => NOT_IN_TIME.to_owned(),
@@ -204,6 +202,8 @@ impl Judge<'_, '_> {
             (None, Some(error)) => error.to_string(),
             (None, None) => "it was not shown".to_owned(),
         };
+        // What is accepted already is not written either.
+        let kept = self.unwritten(companion, &ends, &proposed, |_| Loss::WithItsSet);
         Ok(Ruling::Denied(undecided(&why, &kept)))
     }
 
@@ -219,7 +219,11 @@ impl Judge<'_, '_> {
         let decided = match decided.collect::<Result<Vec<_>, _>>() {
             Ok(decided) => decided,
             Err(Changed(path)) => {
-                let kept = self.unwritten(companion, ends, proposed, Loss::FileChanged);
+                let how = |of: &str| match of == path {
+                    true => Loss::FileChanged,
+                    false => Loss::WithItsSet,
+                };
+                let kept = self.unwritten(companion, ends, proposed, how);
                 let why = format!("{path} changed again after it was accepted: read it again");
                 return Ruling::Denied(undecided(&why, &kept));
             }
@@ -231,7 +235,7 @@ impl Judge<'_, '_> {
             add_whole_texts(&mut ruling);
         }
         if answer.is_inexpressible {
-            self.unwritten(companion, ends, proposed, Loss::Inexpressible);
+            self.unwritten(companion, ends, proposed, |_| Loss::Inexpressible);
         }
         ruling
     }
@@ -253,14 +257,14 @@ impl Judge<'_, '_> {
         companion: &Companion,
         ends: &[End],
         proposed: &[ProposedFile],
-        how: Loss,
+        how: impl Fn(&str) -> Loss,
     ) -> Vec<PathBuf> {
         let kept = kept(ends, proposed);
         for ((end, file), kept) in ends.iter().zip(proposed).zip(&kept) {
             if end.accepted().is_some() {
                 let lost = LostOutcome {
                     agent: self.agent,
-                    how,
+                    how: how(&file.path),
                     path: PathBuf::from(&file.path),
                     text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
                 };
