@@ -782,6 +782,33 @@ fn a_denial_that_nobody_can_read_blocks_the_call() {
     }
 }
 
+/// As where a container has no room for more.
+#[test]
+fn a_hook_that_cannot_start_a_thread_denies_and_says_so() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", BEFORE);
+    let call = edit(&sandbox, &path, "two", "zwei").to_string();
+    let _serve = sandbox.serve::<&str>([]);
+    let mut child = sandbox
+        .command(["hook", "claude"])
+        // No system has room for such a stack.
+        .env("RUST_MIN_STACK", (1_u64 << 60).to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(call.as_bytes())
+        .unwrap();
+    let answer = Hook(child).answer();
+    answer.expect_denied("cannot start a thread");
+    assert!(answer.stderr.lines().count() < 10, "{}", answer.stderr);
+}
+
 /// The twin of the above where the companion is the view's own process, which is killed with it.
 #[test]
 fn where_a_companion_was_killed_changes_are_denied_until_one_ends_by_itself() {

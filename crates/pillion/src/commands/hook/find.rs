@@ -9,6 +9,7 @@ use anyhow::Context;
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{Call, Changes};
+use pillion_system::spawn;
 use pillion_text::visible;
 use pillion_view::ask::Ask;
 use pillion_view::{Client, ClientError, Connected};
@@ -102,6 +103,11 @@ impl<'a> Companions<'a> {
                 Err(missing @ (Missing::Nobody(_) | Missing::Unreachable(_))) => missing,
                 found => return found,
             };
+            // Whoever cannot look has not found out that nobody is there.
+            if let Err(error) = spawn("look", || {}) {
+                let why = format!("this process cannot start a thread: {error}");
+                return Err(Missing::Silent(why));
+            }
             let mut targets = targets.iter();
             let Some(roots) = targets.find_map(|it| choice::unended(self.environment, it)) else {
                 return Err(missing);
