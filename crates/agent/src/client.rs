@@ -4,11 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pillion_http::{Bytes, HeaderMap, HeaderValue, Method};
-use pillion_protocol::diff::on_behalf::ON_BEHALF_OF;
-use pillion_protocol::diff::set::SET;
-use pillion_protocol::diff::written::WRITTEN_OVER;
-use pillion_protocol::diff::{CELL, CLOSE_DIFF, ClosedContent, DELETES, OPEN_DIFF};
-use pillion_protocol::{SetArgument, Token};
+use pillion_protocol::Token;
+use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -17,7 +14,6 @@ use crate::error::{ClientError, within};
 use crate::introduction::{self, Server};
 use crate::link::{Link, SESSION_HEADER, envelope};
 use crate::message::{self, Message};
-use crate::proposed_file::ProposedFile;
 use crate::updates::{Updates, update};
 
 /// The number of notifications that may come with the answers to calls before they are read.
@@ -93,40 +89,10 @@ impl Client {
     /// show this one, [`ClientError::Refused`] when it has forgotten the session (404) or takes the
     /// token no more (401), and as [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
-        self.open(&ProposedFile::new(path, content), None).await
-    }
-
-    /// The same of any proposal, and of a file of a set. A companion that is not Pillion's knows no sets.
-    ///
-    /// # Errors
-    /// As [`open_diff`](Self::open_diff); also when another file has that place in the set.
-    pub async fn open(
-        &self,
-        file: &ProposedFile,
-        set: Option<&SetArgument>,
-    ) -> Result<(), ClientError> {
         if !self.can_diff() {
             return Err(ClientError::NoDiffs);
         }
-        let mut arguments = json!({"filePath": file.path, "newContent": file.content});
-        // The contract knows none of these, and others may refuse what they do not know.
-        if self.server.is_pillion() {
-            if let Some(set) = set {
-                arguments[SET] = json!(set);
-            }
-            if file.deletes {
-                arguments[DELETES] = json!(true);
-            }
-            if let Some(agent) = file.on_behalf_of {
-                arguments[ON_BEHALF_OF] = json!(agent.name());
-            }
-            if let Some(written) = &file.written {
-                arguments[WRITTEN_OVER] = written.to_argument();
-            }
-            if let Some(cell) = &file.cell {
-                arguments[CELL] = json!(cell.input());
-            }
-        }
+        let arguments = json!({"filePath": path, "newContent": content});
         self.call(OPEN_DIFF, arguments).await.map(drop)
     }
 

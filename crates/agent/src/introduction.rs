@@ -29,13 +29,6 @@ pub struct Server {
     pub tools: Vec<String>,
 }
 
-impl Server {
-    /// Returns true if it is a companion of Pillion's.
-    pub fn is_pillion(&self) -> bool {
-        self.name == "pillion"
-    }
-}
-
 /// The params of `initialize`.
 pub(crate) fn params(client_name: &str) -> Value {
     json!({

@@ -95,7 +95,6 @@ mod introduction;
 mod knock;
 mod link;
 mod message;
-mod proposed_file;
 mod release;
 mod updates;
 
@@ -109,7 +108,6 @@ pub use client::Client;
 pub use error::ClientError;
 pub use introduction::Server;
 pub use knock::knock;
-pub use proposed_file::ProposedFile;
 pub use updates::{Update, Updates};
 
 /// The runtime of a command's talk with a companion, on the calling thread, with sockets and clocks.

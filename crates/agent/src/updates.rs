@@ -6,10 +6,7 @@ use std::time::Duration;
 
 use pillion_http::{Event, Events};
 use pillion_protocol::context::CONTEXT_UPDATE;
-use pillion_protocol::diff::DIFF_BASE;
-use pillion_protocol::verdict::OUTCOME_NOTES;
-use pillion_protocol::{IdeContext, Note, Outcome};
-use serde::Deserialize;
+use pillion_protocol::{IdeContext, Outcome};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -35,9 +32,6 @@ pub enum Update {
         path: String,
         /// The complete final text.
         content: String,
-        /// The text of the file that the reviewer compared it with last, as a fingerprint: only from
-        /// Pillion's review, and only to Pillion's own commands.
-        base: Option<String>,
     },
     /// The reviewer rejected a diff (C5.7), also by its old name `ide/diffClosed`.
     DiffRejected {
@@ -47,12 +41,11 @@ pub enum Update {
 }
 
 impl Update {
-    /// Accepted, by a companion that does not say what it was compared with.
+    /// Accepted, with this text.
     pub fn accepted(path: impl Into<String>, content: impl Into<String>) -> Self {
         Self::DiffAccepted {
             path: path.into(),
             content: content.into(),
-            base: None,
         }
     }
 }
@@ -64,14 +57,12 @@ pub struct Updates {
     link: Arc<Link>,
     /// None after the end.
     stream: Option<Events>,
-    /// The updates that were read already, with the notes on them.
-    ready: VecDeque<(Update, Vec<Note>)>,
+    /// The updates that were read already.
+    ready: VecDeque<Update>,
     /// The updates that came with the answer to a call.
     aside: mpsc::Receiver<Update>,
     /// The answer to the companion that is on its way.
     replying: JoinSet<()>,
-    /// The notes that came with the last outcome that was handed out.
-    notes: Vec<Note>,
     /// When the stream was opened, and how long to wait before it is opened again.
     opened: Instant,
     backoff: Backoff,
@@ -85,7 +76,6 @@ impl Updates {
             ready: VecDeque::new(),
             aside,
             replying: JoinSet::new(),
-            notes: Vec::new(),
             opened: Instant::now(),
             backoff: Backoff::default(),
         }
@@ -98,10 +88,7 @@ impl Updates {
     /// are answered: `ping` as MCP wants it, everything else with "method not found".
     pub async fn next(&mut self) -> Option<Update> {
         loop {
-            if let Some((update, notes)) = self.ready.pop_front() {
-                if !matches!(update, Update::Context(_)) {
-                    self.notes = notes;
-                }
+            if let Some(update) = self.ready.pop_front() {
                 return Some(update);
             }
             let Some(stream) = &mut self.stream else {
@@ -171,13 +158,8 @@ impl Updates {
         loop {
             let update = self.next_of_session().await;
             match update.map_err(|_| ClientError::Lost)? {
-                Update::DiffAccepted {
-                    path,
-                    content,
-                    base,
-                } if path == file => {
-                    let content = Arc::new(content);
-                    return Ok(Outcome::Accepted { content, base });
+                Update::DiffAccepted { path, content } if path == file => {
+                    return Ok(Outcome::accepted(content));
                 }
                 Update::DiffRejected { path } if path == file => return Ok(Outcome::Rejected),
                 _ => {}
@@ -185,17 +167,10 @@ impl Updates {
         }
     }
 
-    /// Takes the person's notes on the decision that was received last.
-    pub fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
-    }
-
     fn take(&mut self, message: Message) {
         match message {
             Message::Notification { method, params } => {
-                let notes = notes(&params);
-                let update = update(&method, params);
-                self.ready.extend(update.map(|update| (update, notes)));
+                self.ready.extend(update(&method, params));
             }
             Message::Request { id, method } => {
                 // One at a time: a companion that asks faster than it reads gets no answer.
@@ -213,13 +188,6 @@ impl Updates {
     }
 }
 
-/// The person's notes on an outcome: only a companion of Pillion's passes them on.
-fn notes(params: &Value) -> Vec<Note> {
-    let notes = params.get("_meta").and_then(|meta| meta.get(OUTCOME_NOTES));
-    let notes = notes.map(Vec::deserialize);
-    notes.and_then(Result::ok).unwrap_or_default()
-}
-
 /// The update that a notification is.
 pub(crate) fn update(method: &str, mut params: Value) -> Option<Update> {
     if method == CONTEXT_UPDATE {
@@ -234,13 +202,7 @@ pub(crate) fn update(method: &str, mut params: Value) -> Option<Update> {
     match method {
         "ide/diffAccepted" => {
             let content = take("content")?;
-            let base = params.get("_meta").and_then(|meta| meta.get(DIFF_BASE));
-            let base = base.and_then(Value::as_str).map(str::to_owned);
-            Some(Update::DiffAccepted {
-                path,
-                content,
-                base,
-            })
+            Some(Update::DiffAccepted { path, content })
         }
         "ide/diffRejected" | "ide/diffClosed" => Some(Update::DiffRejected { path }),
         _ => None,
@@ -277,39 +239,6 @@ mod tests {
             let params = json!({"filePath": "/a", "content": "x"});
             let expected = Update::DiffRejected { path: path.clone() };
             assert_eq!(update(method, params), Some(expected), "{method}");
-        }
-    }
-
-    #[test]
-    fn the_base_of_an_acceptance_is_read_and_anything_else_there_is_none() {
-        for (meta, expected) in [
-            (json!({"pillion/base": "absent"}), Some("absent".to_owned())),
-            (json!({"pillion/base": 5}), None),
-            (json!("pillion/base"), None),
-            (Value::Null, None),
-        ] {
-            let params = json!({"filePath": "/a", "content": "x", "_meta": meta});
-            let Some(Update::DiffAccepted { base, .. }) = update("ide/diffAccepted", params) else {
-                panic!("it is an acceptance")
-            };
-            assert_eq!(base, expected);
-        }
-    }
-
-    #[test]
-    fn the_notes_of_an_outcome_are_read_and_anything_else_there_is_none() {
-        for (meta, expected) in [
-            (json!({"pillion/notes": [{"text": "no"}]}), 1),
-            (
-                json!({"pillion/notes": [{"text": "no", "lines": {"first": 1, "last": 2}}, {"text": "x"}]}),
-                2,
-            ),
-            (json!({"pillion/notes": "no"}), 0),
-            (json!({"pillion/notes": [{"text": 1}]}), 0),
-            (Value::Null, 0),
-        ] {
-            let params = json!({"filePath": "/a", "_meta": meta});
-            assert_eq!(notes(&params).len(), expected, "{params}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_discovery::real_path;
-use pillion_protocol::{Dialect, Note};
+use pillion_protocol::{Note, Proposer};
 use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_text::{Text, hunks, visible};
@@ -122,7 +122,7 @@ impl Item {
 
     /// The name that people use for the agent.
     pub fn agent_name(&self) -> &str {
-        Dialect::display_name_of(self.agent())
+        Proposer::display_name_of(self.agent())
     }
 
     /// The file.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::{real_path, regular_file};
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use pillion_text::{fingerprint, visible};
 
 use crate::history::ago;
@@ -92,7 +92,7 @@ impl Kept {
 
     /// The name that people use for the agent.
     pub fn agent(&self) -> &str {
-        Dialect::display_name_of(&self.turn.agent)
+        Proposer::display_name_of(&self.turn.agent)
     }
 
     /// The decisions about proposals in the turn, if they were read, but for those whose change is among its changes.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pillion_protocol::Note;
-use pillion_protocol::diff::written;
+use pillion_protocol::verdict;
 
 use crate::deciding::{DecideError, Decided, Deciding, Words};
 use crate::history::as_text;
@@ -132,7 +132,7 @@ impl Shown {
                 deciding.say(words_on(content));
                 self.accepted(deciding, change, content)
             }
-            None if written::takes_back(notes) => {
+            None if verdict::takes_back(notes) => {
                 deciding.say(words_on(&self.now));
                 deciding.take_back(change)
             }

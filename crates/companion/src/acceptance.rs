@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pillion_discovery::real_path;
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Proposer};
 use pillion_text::fingerprint;
 use pillion_view::{Decide, Original, Stamp};
 
@@ -19,7 +19,7 @@ use crate::stand_in::StandIn;
 pub(crate) struct Acceptance {
     /// Shared with the loop, which carries it out: its text may be large.
     pub(crate) decide: Arc<Decide>,
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     /// As the agent spelt it.
     pub(crate) file_path: String,
     /// True if it is to be deleted.
@@ -32,7 +32,7 @@ pub(crate) struct Acceptance {
     /// The file's state when the change was proposed, once that was checked.
     pub(crate) opened: Option<FileState>,
     /// Acceptances for the same file, and what the file was then.
-    pub(crate) unwritten: Vec<(Option<Stamp>, Dialect)>,
+    pub(crate) unwritten: Vec<(Option<Stamp>, Proposer)>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     /// True if the agent asks in its own window, too, and that question can be answered.
@@ -69,12 +69,13 @@ impl Acceptance {
                 .map(String::into_bytes),
             None => bytes,
         };
-        let original = match self.agent.restores_line_ends() && self.stand_in.is_none() {
-            true => bytes
-                .clone()
-                .map(|bytes| line_endings::adapt(bytes, &self.as_written).original.into()),
-            false => bytes.as_deref().map(Cow::from),
-        };
+        let original =
+            match self.proposer.is(Dialect::restores_line_ends) && self.stand_in.is_none() {
+                true => bytes
+                    .clone()
+                    .map(|bytes| line_endings::adapt(bytes, &self.as_written).original.into()),
+                false => bytes.as_deref().map(Cow::from),
+            };
         // Written since, or not: a file that is as it was then does not have that text yet.
         let mut unwritten = self.unwritten.iter().rev();
         let unwritten = unwritten.find(|(stamp, _)| *stamp == on_disk.stamp);
@@ -85,7 +86,7 @@ impl Acceptance {
             false => self.roots.iter().map(|root| real_path(root)).collect(),
         };
         let doubts = weigh(Weighed {
-            agent: self.agent,
+            proposer: self.proposer,
             path: &on_disk.leads_to,
             deletes: self.deletes,
             roots: &roots,
@@ -97,7 +98,7 @@ impl Acceptance {
             base: self.decide.base.as_deref(),
             on_disk: bytes.as_deref(),
             original,
-            unwritten: unwritten.map(|(_, agent)| *agent),
+            unwritten: unwritten.map(|(_, proposer)| *proposer),
             is_asked: self.is_asked,
             is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
         });
@@ -109,7 +110,7 @@ impl Acceptance {
         let accepted = self.decide.verdict.text().unwrap_or(&self.proposed);
         let seen = self.decide.by.seen();
         let doubts = weigh_blind(
-            self.agent,
+            self.proposer,
             Path::new(&self.file_path),
             self.deletes,
             accepted,

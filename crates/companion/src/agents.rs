@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) use codex as context_sockets;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, IdeContext, SetArgument};
+use pillion_protocol::{Dialect, IdeContext};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -61,12 +61,10 @@ pub(crate) struct Open {
     pub(crate) content: String,
     /// Its name, if it is answered when the person has decided.
     pub(crate) tab: Option<String>,
-    /// The set that it belongs to.
-    pub(crate) set: Option<SetArgument>,
+    /// Its place in its proposer's set, from 1, and the number of files there.
+    pub(crate) set: Option<(u32, u32)>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
-    /// The agent whose change a command proposes.
-    pub(crate) on_behalf_of: Option<Dialect>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<StandIn>,
 }

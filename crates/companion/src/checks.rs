@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pillion_changes::Store;
 use pillion_hooks::Call;
-use pillion_protocol::{Dialect, File};
+use pillion_protocol::{Dialect, File, Proposer};
 use pillion_view::{Answering, Compares, Decide};
 use tokio::time::timeout;
 
@@ -38,7 +38,7 @@ pub(crate) struct FileChecks {
     check: Check,
     compares: Compares,
     events: Events,
-    targets: HashMap<Dialect, DiskThreads>,
+    targets: HashMap<Proposer, DiskThreads>,
     decisions: DiskThreads,
     context: DiskThreads,
     written: DiskThreads,
@@ -64,7 +64,7 @@ impl FileChecks {
     /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
     pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
-        let threads = self.targets.entry(wanted.agent);
+        let threads = self.targets.entry(wanted.proposer);
         let threads = threads
             .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
             .clone();
@@ -73,10 +73,16 @@ impl FileChecks {
         let TargetCheck { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
-            let target = target.and_then(|target| match &wanted.stand_in {
-                Some(stand_in) => target.replaced(stand_in),
-                None => Ok(agents::of(wanted.agent).adapt(target, &wanted.proposed)),
-            });
+            let target =
+                target.and_then(
+                    |target| match (&wanted.stand_in, wanted.proposer.itself()) {
+                        (Some(stand_in), _) => target.replaced(stand_in),
+                        (None, Some(agent)) => {
+                            Ok(agents::of(agent).adapt(target, &wanted.proposed))
+                        }
+                        (None, None) => Ok(target),
+                    },
+                );
             let result = target.map(|target| match compares {
                 Compares::Hunks => target.compared(&wanted.proposed),
                 Compares::Text | Compares::Nothing => target,
@@ -100,7 +106,7 @@ impl FileChecks {
         call: Call,
         (session, request, caller): (SessionId, RequestId, Caller),
     ) {
-        let threads = self.targets.entry(agent);
+        let threads = self.targets.entry(agent.into());
         let threads = threads
             .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
             .clone();
@@ -203,7 +209,7 @@ mod tests {
         TargetCheck {
             id: DiffId(id),
             revision: 1,
-            agent,
+            proposer: agent.into(),
             file_path: file_path.into(),
             proposed: Arc::default(),
             stand_in: None,

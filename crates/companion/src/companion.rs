@@ -9,7 +9,7 @@ use std::{io, process};
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
-use pillion_protocol::{Address, Dialect, ProcessChoice};
+use pillion_protocol::{Address, ProcessChoice};
 use pillion_system::{Signals, now_ms};
 use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
 use tokio::net::TcpListener;
@@ -375,7 +375,6 @@ impl Prepared {
             pid: process::id(),
             version: VERSION.to_owned(),
             port: self.port,
-            script_token: self.tokens.get(Dialect::Script).clone(),
             roots: Vec::new(),
             ide: self.options.ide.clone(),
             views: Vec::new(),

@@ -17,10 +17,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::diff::on_behalf;
-use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Note, SetArgument};
+use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
 
@@ -34,7 +32,7 @@ use crate::numbers::Numbers;
 use crate::on_disk::{FileState, OnDisk};
 use crate::outbox::{Delivery, Tab};
 use crate::sessions::SessionId;
-use crate::stand_in::StandIn;
+use crate::stand_in::{StandIn, Written};
 use crate::written::Accepted;
 use pillion_view::ask::{DiffRef, Refused};
 
@@ -60,9 +58,8 @@ pub(crate) struct Diffs<C> {
 struct Unwritten {
     on_disk: OnDisk,
     session: SessionId,
-    /// As people are shown it.
-    agent: Dialect,
-    /// The proposer, if the same change comes once more from the agent's other side: its hook asks before or after it proposes
+    proposer: Proposer,
+    /// The side, if the same change comes once more from the agent's other side: its hook asks before or after it proposes
     /// the change itself.
     from: Option<Side>,
     /// Fingerprint of the accepted text.
@@ -133,19 +130,17 @@ enum State<C> {
 #[derive(Debug)]
 pub(crate) struct Proposal {
     pub(crate) session: SessionId,
-    pub(crate) agent: Dialect,
-    /// The number of the agent among those of its kind, from 1.
-    pub(crate) agent_number: u32,
+    pub(crate) proposer: Proposer,
+    /// The number of the proposer among those of its kind, from 1.
+    pub(crate) number: u32,
     /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     pub(crate) file_path: String,
     /// Of an agent that names its proposals and waits for the outcome in the call.
     pub(crate) tab: Option<Tab>,
-    /// The set that it belongs to, in the words of its proposer.
-    pub(crate) set: Option<SetArgument>,
+    /// Its place in its proposer's set, from 1, and the number of files there.
+    pub(crate) set: Option<(u32, u32)>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
-    /// The agent whose change a command proposes.
-    pub(crate) on_behalf_of: Option<Dialect>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
@@ -155,9 +150,9 @@ impl Proposal {
     /// Returns the side of its agent from which it comes; none if nothing comes from the other one: a command's, what a hook
     /// holds, and an agent's whose hooks know what it proposes.
     fn side(&self) -> Option<Side> {
-        match self.on_behalf_of {
-            Some(_) if self.held().is_none() => Some(Side::Hook),
-            None if self.tab.is_none() && self.agent != Dialect::Script => Some(Side::Own),
+        match self.proposer {
+            Proposer::For(_) if self.held().is_none() => Some(Side::Hook),
+            Proposer::Agent(_) if self.tab.is_none() => Some(Side::Own),
             _ => None,
         }
     }
@@ -185,11 +180,6 @@ impl Proposal {
         let tab = self.tab.as_ref();
         tab.is_some_and(|tab| tab.question.is_some())
     }
-
-    /// The agent whose name people are shown.
-    fn shown_agent(&self) -> Dialect {
-        on_behalf::shown(self.agent, self.on_behalf_of)
-    }
 }
 
 /// A successful answer.
@@ -210,7 +200,7 @@ pub(crate) enum Answer {
 pub(crate) struct TargetCheck {
     pub(crate) id: DiffId,
     pub(crate) revision: u32,
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     pub(crate) file_path: String,
     pub(crate) proposed: Arc<String>,
     /// The stand-in for the file's text, with which it is compared.
@@ -266,8 +256,7 @@ pub(crate) enum Action<C> {
 pub(crate) struct PendingDiff {
     pub(crate) id: DiffId,
     pub(crate) revision: u32,
-    /// As people are shown it.
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     pub(crate) file_path: String,
     pub(crate) set: Option<SetPlace>,
     pub(crate) proposed: Arc<String>,
@@ -320,8 +309,10 @@ impl<C> Diffs<C> {
         let proposals = self.entries.iter().map(|entry| &entry.proposal);
         let of_hooks = proposals.filter(|it| it.tab.is_none() && it.written().is_none());
         let mut agents = connected;
-        for agent in of_hooks.filter_map(|it| it.on_behalf_of) {
-            if !agents.contains(&agent) {
+        for proposal in of_hooks {
+            if let Proposer::For(agent) = proposal.proposer
+                && !agents.contains(&agent)
+            {
                 agents.push(agent);
             }
         }
@@ -396,7 +387,7 @@ impl<C> Diffs<C> {
         };
         let unwritten = self.unwritten.iter().filter(is_others);
         Some(Acceptance {
-            agent: entry.proposal.agent,
+            proposer: entry.proposal.proposer,
             file_path: entry.proposal.file_path.clone(),
             // What is gone already is not deleted by accepting that.
             deletes: entry.proposal.deletes && entry.proposal.written().is_none(),
@@ -408,7 +399,7 @@ impl<C> Diffs<C> {
                 .map_or_else(|| Arc::clone(proposed), Arc::clone),
             opened: entry.opened.clone(),
             unwritten: unwritten
-                .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.agent))
+                .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.proposer))
                 .collect(),
             decide: Arc::clone(decide),
             stand_in: entry.proposal.stand_in.clone(),
@@ -444,7 +435,7 @@ impl<C> Diffs<C> {
         self.unwritten.push_back(Unwritten {
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
-            agent: entry.proposal.shown_agent(),
+            proposer: entry.proposal.proposer,
             from: entry.proposal.side(),
             text: fingerprint::of(Some(content.as_bytes())),
         });
@@ -469,7 +460,7 @@ impl<C> Diffs<C> {
         let on_disk = opened.as_ref().filter(|_| !proposal.deletes)?;
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
         let at = self.unwritten.iter().position(|it| {
-            it.agent == proposal.shown_agent()
+            it.proposer.agent() == proposal.proposer.agent()
                 && it.on_disk == on_disk.on_disk
                 && it.from.is_some_and(|from| from != side)
                 && it.text == *text
@@ -515,7 +506,7 @@ impl<C> Entry<C> {
         PendingDiff {
             id: self.key.id,
             revision: self.key.revision,
-            agent: self.proposal.shown_agent(),
+            proposer: self.proposal.proposer,
             file_path: self.proposal.file_path.clone(),
             set: self.set,
             proposed: Arc::clone(&self.proposal.proposed),

@@ -1,5 +1,4 @@
-//! Brings a person's notes to an agent. No agent's protocol has room for them beside a decision, apart from
-//! that of Pillion's own commands. Where hooks of ours are run they carry them, with the next result of a tool or with the
+//! Brings a person's notes to an agent. No agent's protocol has room for them beside a decision. Where hooks of ours are run they carry them, with the next result of a tool or with the
 //! next prompt; other agents add the editor's selection to the next prompt, so the notes take its place until then.
 //!
 //! The context that hooks carry may be of any length. Claude Code puts one of more than 10,000 characters into a file of its own
@@ -12,10 +11,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pillion_protocol::diff::written;
 use pillion_protocol::remarks::{self, FileRemark};
-use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Range};
+use pillion_protocol::verdict::{self, Lines};
+use pillion_protocol::{Dialect, File, IdeContext, Note, Outcome, Position, Proposer, Range};
 use pillion_text::unified::unified;
 use pillion_view::Told;
 
@@ -27,9 +25,7 @@ const MAX_TEXT: usize = 1_900;
 /// Notes on a proposal that was decided, for its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
-    agent: Dialect,
-    /// The agent whose change a command proposed.
-    on_behalf_of: Option<Dialect>,
+    proposer: Proposer,
     file_path: String,
     /// The lines that the first note on lines is about, where they are in the file as well.
     lines: Option<Lines>,
@@ -74,7 +70,7 @@ impl Remark {
     /// The notes of a decision about a proposal for this file, whose text in the view was `shown`; none without
     /// notes. `is_there` tells whether the file exists.
     pub(crate) fn new(
-        agent: Dialect,
+        proposer: impl Into<Proposer>,
         file_path: &str,
         outcome: &Outcome,
         shown: &str,
@@ -88,8 +84,7 @@ impl Remark {
         let text = remarks::decided(is_accepted, file_path, notes, shown);
         let lines = notes.iter().find_map(|note| note.lines);
         Some(Self {
-            agent,
-            on_behalf_of: None,
+            proposer: proposer.into(),
             file_path: file_path.to_owned(),
             // Of a text that was rejected, the file does not have them.
             lines: lines.filter(|_| is_accepted),
@@ -106,8 +101,7 @@ impl Remark {
         let first = told.iter().find(|it| !it.is_gone);
         let file = first.or(told.first()).map(|it| it.path.clone());
         Self {
-            agent,
-            on_behalf_of: None,
+            proposer: agent.into(),
             file_path: file.unwrap_or_default(),
             lines: None,
             text: texts.join("\n"),
@@ -131,17 +125,9 @@ impl Remark {
         }
     }
 
-    /// The same about a change that a command proposed for this agent.
-    pub(crate) fn on_behalf_of(self, agent: Option<Dialect>) -> Self {
-        Self {
-            on_behalf_of: agent,
-            ..self
-        }
-    }
-
     /// The same about a change that is written already, decided with these notes.
     pub(crate) fn on_written(self, notes: &[Note]) -> Self {
-        let message = match (self.is_accepted, written::takes_back(notes)) {
+        let message = match (self.is_accepted, verdict::takes_back(notes)) {
             (true, _) => "is told your notes",
             (false, true) => "is told why, and the change is taken back",
             (false, false) => "is told your notes, and the change stays",
@@ -159,7 +145,7 @@ impl Remark {
 
     /// Returns what the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
-        let agent = self.agent.display_name();
+        let agent = self.proposer.display_name();
         Told {
             message: format!("{agent} reads your note now and goes on"),
             clipboard: None,
@@ -169,25 +155,29 @@ impl Remark {
     /// Returns what they are told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
     /// can be woken.
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
-        let agent = self.agent.display_name();
         if let Some(message) = self.of_written {
-            let agent = self.on_behalf_of.map(|it| it.display_name());
+            let agent = self.proposer.agent().map(Dialect::display_name);
             return Told {
                 message: format!("{} {message}", agent.unwrap_or("the agent")),
                 clipboard: None,
             };
         }
-        if self.agent == Dialect::Script {
-            return Told {
-                message: match self.on_behalf_of {
-                    Some(agent) => format!("{agent} gets your note from its hook"),
-                    None => {
-                        "your note is printed by the command that proposed the change".to_owned()
-                    }
-                },
-                clipboard: None,
-            };
-        }
+        let agent = match self.proposer {
+            Proposer::Agent(agent) => agent,
+            Proposer::For(agent) => {
+                return Told {
+                    message: format!("{agent} gets your note from its hook"),
+                    clipboard: None,
+                };
+            }
+            Proposer::Pillion => {
+                return Told {
+                    message: "your note is printed by the command that proposed the change"
+                        .to_owned(),
+                    clipboard: None,
+                };
+            }
+        };
         if !self.is_taken(is_hooked) {
             return self.left();
         }
@@ -203,7 +193,7 @@ impl Remark {
                 clipboard: None,
             };
         }
-        if self.agent.repeats_selection() {
+        if agent.repeats_selection() {
             let until = match self.is_accepted {
                 true => "until you select something",
                 false => "until it proposes a change or you select something",
@@ -213,7 +203,7 @@ impl Remark {
                 clipboard: None,
             };
         }
-        let when = match self.agent.misses_context_after_rejection() && !self.is_accepted {
+        let when = match agent.misses_context_after_rejection() && !self.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
             false => "",
         };
@@ -227,7 +217,7 @@ impl Remark {
 
     /// The same where its agent does not get it.
     pub(crate) fn left(&self) -> Told {
-        let agent = self.agent.display_name();
+        let agent = self.proposer.display_name();
         Told {
             message: format!("{agent} cannot be told your note: it is on the clipboard"),
             clipboard: Some(self.text.clone()),
@@ -238,14 +228,15 @@ impl Remark {
     pub(crate) fn is_taken(&self, is_hooked: bool) -> bool {
         let fits = self.text.chars().count() <= MAX_TEXT;
         // The companion contract allows no context with a file that does not exist (C4.4).
-        let is_shown = self.is_there || self.agent.reads_selection_of_no_file();
-        self.agent != Dialect::Script && (is_hooked || (fits && is_shown))
+        let is_shown = |agent: Dialect| self.is_there || agent.reads_selection_of_no_file();
+        self.proposer
+            .is(|agent| is_hooked || (fits && is_shown(agent)))
     }
 
     /// The file to mention in the prompt of an agent without hooks, and its lines: the person sees there that something
     /// goes with it.
     pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
-        let knows_mentions = self.agent.knows_mentions();
+        let knows_mentions = self.proposer.is(Dialect::knows_mentions);
         let lines = self.lines.map(|lines| (lines.first, lines.last));
         (knows_mentions && self.is_there && self.is_taken(false))
             .then_some((self.file_path.as_str(), lines))

@@ -5,11 +5,9 @@ use std::sync::Arc;
 
 use pillion_changes::looking::{self, LookError, Looked, Shown};
 use pillion_changes::{ChangeRef, Kept, Store};
-use pillion_protocol::Dialect;
-use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::diff::written::Written;
+use pillion_protocol::{Dialect, Proposer};
 use pillion_view::Reply;
-use pillion_view::ask::{Look, LookedAt, Refused};
+use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
 use pillion_view::changes::ActDone;
 use tokio::sync::oneshot;
 
@@ -19,7 +17,7 @@ use crate::event::Events;
 use crate::judging::Shelf;
 use crate::main_loop::MainLoop;
 use crate::proposing;
-use crate::stand_in::StandIn;
+use crate::stand_in::{StandIn, Written};
 use crate::tasks;
 
 /// Shows these changes, for views. What of it does not work, they are told when all are decided.
@@ -40,11 +38,11 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
     let shelf = to_loop.ask("shelf", |it, shelf| drop(shelf.send(it.shelf())));
     let shelf = shelf.await?;
     let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
-    let (agent, looked) = found.await.map_err(|_| "the disk does not answer")??;
+    let (proposer, looked) = found.await.map_err(|_| "the disk does not answer")??;
     let shown: Vec<_> = looked.shown.into_iter().map(Arc::new).collect();
-    let files = shown.iter().map(|it| open(it, agent)).collect();
+    let files = shown.iter().map(|it| open(it.as_ref())).collect();
     let mut acts = Vec::new();
-    let undecided = proposing::propose_written(to_loop.clone(), files, |at, end| {
+    let undecided = proposing::propose_written(to_loop.clone(), proposer, files, |at, end| {
         let (done, told) = oneshot::channel();
         let reply = Reply::new(|act: Result<ActDone, Refused>| drop(done.send(act)));
         let (shown, end) = (Arc::clone(&shown[at]), end.clone());
@@ -72,7 +70,7 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
 }
 
 /// The changes of the turn that is meant, and whose it is: without a name, of the newest that has something nobody has seen.
-fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Option<Dialect>, Looked), String> {
+fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Proposer, Looked), String> {
     let store = shelf.store.as_ref();
     let store = store.ok_or("what agents change is not recorded here")?;
     let named = name.map(|it| it.parse().map_err(|_| format!("{it:?} names no change")));
@@ -86,14 +84,17 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Option<Dialect>, Looked), 
     };
     let kept = Kept::read(store, name.turn).map_err(|error| error.in_full())?;
     let open: Vec<_> = shelf.open.iter().filter_map(|it| it.parse().ok()).collect();
-    let looked = looking::look(store, &kept, name, &open, MAX_FILES as usize);
+    let looked = looking::look(store, &kept, name, &open, MAX_FILES);
     let looked = looked.map_err(in_full)?;
     match looked.shown.is_empty() {
         true => {
             let why = LookError::NoText(name).to_string();
             Err([vec![why], looked.left_out].concat().join("; "))
         }
-        false => Ok((Dialect::from_name(&kept.turn.agent), looked)),
+        false => {
+            let agent = Dialect::from_name(&kept.turn.agent);
+            Ok((agent.map_or(Proposer::Pillion, Proposer::For), looked))
+        }
     }
 }
 
@@ -107,13 +108,12 @@ fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     Ok(ChangeRef { turn, change: None })
 }
 
-fn open(shown: &Shown, agent: Option<Dialect>) -> Open {
+fn open(shown: &Shown) -> Open {
     let before = shown.present.before.clone();
     Open {
         path: shown.path.to_string_lossy().into_owned(),
         content: shown.now.clone(),
         deletes: shown.present.now.is_none(),
-        on_behalf_of: agent,
         stand_in: Some(StandIn::Written(Written {
             before: before.and_then(|it| String::from_utf8(it).ok()),
             change: shown.name.to_string(),

@@ -11,8 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_discovery::kept_text;
-use pillion_protocol::diff::on_behalf;
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Outcome, Proposer};
 use pillion_view::{DiffId, Loss, LostOutcome, LostText};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -33,8 +32,7 @@ pub(crate) const KEPT_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) struct Lost {
     /// The diff that was accepted, if it was.
     pub(crate) of: Option<DiffId>,
-    /// As people are shown it.
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     pub(crate) file_path: String,
     pub(crate) content: String,
     /// True if nobody else has it: it differs from what the agent proposed, or has written.
@@ -109,13 +107,13 @@ impl Losses {
 
 impl Lost {
     /// Returns what is lost of an outcome that its agent did not take.
-    pub(crate) fn new(agent: Dialect, delivery: Delivery) -> Option<Self> {
+    pub(crate) fn new(delivery: Delivery) -> Option<Self> {
         let Outcome::Accepted { content, .. } = delivery.outcome else {
             return None;
         };
         Some(Self {
             of: delivery.id,
-            agent: on_behalf::shown(agent, delivery.on_behalf_of),
+            proposer: delivery.proposer,
             file_path: delivery.file_path,
             content: Arc::unwrap_or_clone(content),
             is_kept: delivery.is_edited,
@@ -138,7 +136,7 @@ impl Lost {
         if matches!(timeout(CHECK_TIMEOUT, checked).await, Ok(Some(true))) {
             return None;
         }
-        let (agent, how, path) = (lost.agent, lost.how, PathBuf::from(&lost.file_path));
+        let (proposer, how, path) = (lost.proposer, lost.how, PathBuf::from(&lost.file_path));
         let text = if lost.is_kept {
             let place = places.first().map(PathBuf::as_path);
             let silent = kept_text::silent(place.unwrap_or(Path::new("")));
@@ -149,7 +147,7 @@ impl Lost {
             LostText::AsProposed
         };
         Some(LostOutcome {
-            agent,
+            proposer,
             how,
             path,
             text,
@@ -172,7 +170,7 @@ impl Lost {
 impl fmt::Debug for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lost")
-            .field("agent", &self.agent)
+            .field("proposer", &self.proposer)
             .field("file_path", &self.file_path)
             .field("is_kept", &self.is_kept)
             .finish_non_exhaustive()

@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 
 use pillion_changes::WriteOutcome;
 use pillion_discovery::{CompanionState, Environment};
-use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
+use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
 use pillion_system::{Signal, Signals, duration, memory};
 use pillion_view::ask::Focus;
 use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Tell, Told};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use self::hooks::HeldHook;
 use self::sending::Sending;
@@ -100,6 +100,8 @@ pub(crate) struct MainLoop {
     views: Views,
     discovery: DiscoveryThread,
     context: Context,
+    /// The number of contexts that agents were sent, for programs that wait for the next.
+    contexts_sent: watch::Sender<u64>,
     /// Commands that focused a file which agents have not received yet.
     focusing: Vec<Answering<Focus>>,
     diffs: Diffs<Caller>,
@@ -201,6 +203,7 @@ impl MainLoop {
             state,
             discovery,
             context: Context::default(),
+            contexts_sent: watch::Sender::default(),
             focusing: Vec::new(),
             diffs: Diffs::new(Numbers::default(), hook_limit.unwrap_or_default()),
             sessions,
@@ -578,13 +581,13 @@ impl MainLoop {
                     drop(self.questions.end(&session, &delivery.file_path));
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
-                    if let (Outcome::Accepted { content, .. }, Some(_), None) =
-                        (&delivery.outcome, delivery.on_behalf_of, &delivery.stand_in)
+                    if let (Outcome::Accepted { content, .. }, Proposer::For(_), None) =
+                        (&delivery.outcome, delivery.proposer, &delivery.stand_in)
                     {
                         self.turns.accepted_for_hook(&delivery.file_path, content);
                     }
                     let outbox = self.sessions.outbox(&session);
-                    let is_known = outbox.is_some() || self.proposers.number(&session).is_some();
+                    let is_known = outbox.is_some() || self.proposers.find(&session).is_some();
                     match outbox {
                         // An agent that gets both answers goes by the first.
                         Some(_) if is_approved => {}
@@ -615,19 +618,18 @@ impl MainLoop {
 
     /// Loses what was accepted and never reached a session that is over.
     fn lose_undelivered(&mut self, session: &SessionId) {
-        let agent = self.sessions.agent(session);
-        if let Some((agent, outbox)) = agent.zip(self.sessions.outbox(session)) {
+        if let Some(outbox) = self.sessions.outbox(session) {
             let undelivered = outbox.take_undelivered();
             for delivery in &undelivered {
                 self.written.withdraw(session, &delivery.file_path);
             }
-            self.lose(agent, undelivered);
+            self.lose(undelivered);
         }
     }
 
-    fn lose(&mut self, agent: Dialect, deliveries: impl IntoIterator<Item = Delivery>) {
+    fn lose(&mut self, deliveries: impl IntoIterator<Item = Delivery>) {
         for delivery in deliveries {
-            if let Some(lost) = Lost::new(agent, delivery) {
+            if let Some(lost) = Lost::new(delivery) {
                 self.losses.add(lost);
             }
         }
@@ -646,17 +648,18 @@ impl MainLoop {
         if let Some(id) = of {
             let how = lost
                 .as_ref()
-                .map(|it| written::outcome_of(it.how, it.agent));
+                .map(|it| written::outcome_of(it.how, it.proposer));
             let outcome = how.unwrap_or(WriteOutcome::Written);
             self.recording.came_of(id, outcome);
         }
         if let Some(lost) = lost {
-            tracing::info!(agent = %lost.agent, path = ?lost.path, text = ?lost.text, "not written");
+            tracing::info!(proposer = %lost.proposer, path = ?lost.path, text = ?lost.text, "not written");
             self.views.send_lost(view, lost);
         }
     }
 
     fn send_context(&mut self, context: &Arc<IdeContext>) {
+        self.contexts_sent.send_modify(|sent| *sent += 1);
         for session in self.sessions.ids() {
             self.push_context(&session, Arc::clone(context));
         }

@@ -92,8 +92,8 @@ impl Mcp {
             return;
         };
         let claimed = self.sessions.process(session);
-        let sought = self.who.seek(agent);
-        let find = move || sought.find(Some(&wire), claimed);
+        let sought = self.who.seek();
+        let find = move || sought.find(agent, Some(&wire), claimed);
         if let Err(error) = spawn("an agent's process", find) {
             tracing::warn!(%error, "an agent's process is not looked for");
         }
@@ -166,7 +166,7 @@ impl Mcp {
             INITIALIZE => initialize(&params),
             "ping" => Ok(Success::Value(json!({}))),
             "tools/list" => {
-                let protocol = self.protocol(&session);
+                let protocol = self.protocol(&session)?;
                 if let Some(time) = protocol.settle_time() {
                     self.settle(&session, time);
                 }
@@ -246,7 +246,8 @@ impl Mcp {
         mut params: Map<String, Value>,
         wire: Option<Arc<Wire>>,
     ) -> Result<Option<Success>, Error> {
-        let protocol = self.protocol(session);
+        let ended = || Error::new(INTERNAL_ERROR, "the session has ended");
+        let protocol = self.protocol(session).ok_or_else(ended)?;
         let invalid = |message: String| Error::new(INVALID_PARAMS, message);
         let name = params.get("name").and_then(Value::as_str);
         let name =
@@ -304,7 +305,7 @@ impl Mcp {
     ) -> Option<Vec<String>> {
         let outbox = self.sessions.outbox(session)?;
         let delivery = outbox.outcome_of(id, wire).await?;
-        match self.protocol(session).outcome(delivery) {
+        match self.protocol(session)?.outcome(delivery) {
             agents::Message::Answer(_, texts) => Some(texts),
             agents::Message::Notification(..) => None,
         }
@@ -319,8 +320,9 @@ impl Mcp {
         });
     }
 
-    fn protocol(&self, session: &SessionId) -> &'static dyn AgentProtocol {
-        agents::of(self.sessions.agent(session).unwrap_or(Dialect::Script))
+    /// The protocol of a session; none once that is forgotten.
+    fn protocol(&self, session: &SessionId) -> Option<&'static dyn AgentProtocol> {
+        self.sessions.agent(session).map(agents::of)
     }
 
     /// The loop may be gone while the last requests are answered.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, IdeContext, Note, Outcome};
+use pillion_protocol::{IdeContext, Note, Outcome, Proposer};
 use pillion_system::lock;
 use pillion_view::DiffId;
 use tokio::sync::watch;
@@ -52,6 +52,7 @@ pub(crate) struct Mention {
 pub(crate) struct Delivery {
     /// The diff that was decided; none if another proposal took its place.
     pub(crate) id: Option<DiffId>,
+    pub(crate) proposer: Proposer,
     pub(crate) file_path: String,
     /// The call of the agent's own that waits for it, and that it answers; without one it is a
     /// notification.
@@ -59,10 +60,8 @@ pub(crate) struct Delivery {
     pub(crate) outcome: Outcome,
     /// True if it carries another text than the agent proposed: nobody else has that one.
     pub(crate) is_edited: bool,
-    /// The notes that go with it, to one of Pillion's own commands.
+    /// The notes that go with it, to a program of Pillion's.
     pub(crate) notes: Vec<Note>,
-    /// The agent whose change it is, of a command's proposal.
-    pub(crate) on_behalf_of: Option<Dialect>,
     /// The stand-in for the file's text, with which it was compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     /// The words that the agent's model reads with it, where its answer has room for that.
@@ -82,15 +81,20 @@ pub(crate) struct Tab {
 
 impl Delivery {
     /// The answer to a call for whose proposal another one came.
-    pub(crate) fn rejection(file_path: String, tab: Tab, stand_in: Option<Arc<StandIn>>) -> Self {
+    pub(crate) fn rejection(
+        proposer: Proposer,
+        file_path: String,
+        tab: Tab,
+        stand_in: Option<Arc<StandIn>>,
+    ) -> Self {
         Self {
             id: None,
+            proposer,
             file_path,
             tab: Some(tab),
             outcome: Outcome::Rejected,
             is_edited: false,
             notes: Vec::new(),
-            on_behalf_of: None,
             stand_in,
             words: None,
         }
@@ -193,6 +197,7 @@ impl Outbox {
         for delivery in queue.withdraw(name) {
             if let Some(tab) = &delivery.tab {
                 let rejection = Delivery::rejection(
+                    delivery.proposer,
                     delivery.file_path.clone(),
                     tab.clone(),
                     delivery.stand_in.clone(),

@@ -1,9 +1,10 @@
 //! Owns the proposers that are no agents' sessions: hooks, for their agents, `pillion diff`, and the companion itself, which
 //! shows what is written already. Each stays until what it proposed has come to an end; then it gets each outcome once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use pillion_protocol::Proposer;
 use tokio::sync::mpsc;
 
 use crate::outbox::Delivery;
@@ -21,40 +22,51 @@ pub(crate) enum News {
 /// The proposers that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Proposers {
-    waiting: HashMap<SessionId, Proposer>,
+    waiting: HashMap<SessionId, Waiting>,
     last: u64,
 }
 
 #[derive(Debug)]
-struct Proposer {
-    /// Tells those that are here from each other, from 1.
+struct Waiting {
+    proposer: Proposer,
+    /// Tells those of its kind that are here from each other, from 1.
     number: u32,
     news: mpsc::UnboundedSender<News>,
 }
 
 impl Proposers {
     /// One comes. Returns the name by which its proposals are known here: no agent's session has it.
-    pub(crate) fn come(&mut self, news: mpsc::UnboundedSender<News>) -> SessionId {
+    pub(crate) fn come(
+        &mut self,
+        proposer: Proposer,
+        news: mpsc::UnboundedSender<News>,
+    ) -> SessionId {
         self.last += 1;
         let id: SessionId = format!("proposer {}", self.last).into();
-        let is_taken = |number: &u32| self.waiting.values().any(|it| it.number == *number);
-        let number = (1..).find(|number| !is_taken(number)).unwrap_or(1);
-        self.waiting
-            .insert(Arc::clone(&id), Proposer { number, news });
+        let of_kind = self.waiting.values().filter(|it| it.proposer == proposer);
+        let taken: HashSet<_> = of_kind.map(|it| it.number).collect();
+        let number = (1..).find(|number| !taken.contains(number)).unwrap_or(1);
+        let new = Waiting {
+            proposer,
+            number,
+            news,
+        };
+        self.waiting.insert(Arc::clone(&id), new);
         id
     }
 
-    /// Returns the number of this one, if it is here.
-    pub(crate) fn number(&self, id: &SessionId) -> Option<u32> {
-        Some(self.waiting.get(id)?.number)
+    /// Returns whose proposals this one makes, and its number, if it is here.
+    pub(crate) fn find(&self, id: &SessionId) -> Option<(Proposer, u32)> {
+        let found = self.waiting.get(id)?;
+        Some((found.proposer, found.number))
     }
 
     /// Tells it the news; false if it is not here.
     pub(crate) fn tell(&self, id: &SessionId, news: News) -> bool {
         match self.waiting.get(id) {
-            Some(proposer) => {
+            Some(waiting) => {
                 // One that does not wait any more says so itself.
-                let _ = proposer.news.send(news);
+                let _ = waiting.news.send(news);
                 true
             }
             None => false,

@@ -1,15 +1,15 @@
 //! Proposes files that belong together, and waits until a person has decided about each, beside the loop: for programs
 //! ([`Propose`]), and for what is written already.
 
+use std::collections::HashSet;
 use std::future::pending;
 use std::mem;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::{Dialect, Outcome, SetArgument};
-use pillion_view::ask::{Decided, End, Propose, ProposedFile, Refused, Undecided};
+use pillion_protocol::{Outcome, Proposer};
+use pillion_view::ask::{Decided, End, MAX_FILES, Propose, ProposedFile, Refused, Undecided};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -36,16 +36,18 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// Proposes.
     pub(crate) async fn propose(&self, to_loop: ToLoop, propose: Propose) -> Result<(), Refused> {
-        let Propose {
-            files,
-            on_behalf_of,
-        } = propose;
-        if files.len() > MAX_FILES as usize {
+        let Propose { files, agent } = propose;
+        if files.len() > MAX_FILES {
             let why = format!("a set has at most {MAX_FILES} files");
             return Err(Refused::because(why));
         }
-        let files = files.into_iter().map(|file| open(file, on_behalf_of));
-        let mut set = Set::new(to_loop, files.collect()).await?;
+        let paths: HashSet<_> = files.iter().map(|it| &it.path).collect();
+        if paths.len() < files.len() {
+            return Err("one file is in the set twice".into());
+        }
+        let proposer = agent.map_or(Proposer::Pillion, Proposer::For);
+        let files = files.into_iter().map(open).collect();
+        let mut set = Set::new(to_loop, proposer, files).await?;
         let shown = set.show_all(self.withdrawn()).await;
         *self.set.lock().await = Some(set);
         shown.map_err(Refused::because)
@@ -96,10 +98,11 @@ impl Proposal {
 /// why not all were, if something was shown.
 pub(crate) async fn propose_written(
     to_loop: ToLoop,
+    proposer: Proposer,
     files: Vec<Open>,
     mut decided: impl FnMut(usize, &End),
 ) -> Result<Option<Undecided>, Refused> {
-    let mut set = Set::new(to_loop, files).await?;
+    let mut set = Set::new(to_loop, proposer, files).await?;
     if let Err(why) = set.show_all(pending()).await {
         set.withdraw().await;
         return Ok(Some(Undecided::NotShown(why)));
@@ -124,12 +127,11 @@ enum Next {
     Over(Option<Undecided>),
 }
 
-fn open(file: ProposedFile, on_behalf_of: Option<Dialect>) -> Open {
+fn open(file: ProposedFile) -> Open {
     Open {
         path: file.path,
         content: file.content,
         deletes: file.deletes,
-        on_behalf_of,
         stand_in: file.cell.map(StandIn::Held),
         ..Open::default()
     }
@@ -152,10 +154,10 @@ struct Set {
 }
 
 impl Set {
-    async fn new(to_loop: ToLoop, files: Vec<Open>) -> Result<Self, Refused> {
+    async fn new(to_loop: ToLoop, proposer: Proposer, files: Vec<Open>) -> Result<Self, Refused> {
         let (sender, news) = mpsc::unbounded_channel();
         let session = to_loop.ask("proposer", move |it, answer| {
-            let session = it.proposer_comes(sender);
+            let session = it.proposer_comes(proposer, sender);
             if let Err(session) = answer.send(session) {
                 it.proposer_gone(&session, Vec::new(), std::time::Instant::now());
             }
@@ -218,11 +220,7 @@ impl Set {
         stop: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), Option<String>> {
         let of = self.files.len();
-        let set = (of > 1).then(|| SetArgument {
-            name: self.session.to_string(),
-            place: at as u32 + 1,
-            of: of as u32,
-        });
+        let set = (of > 1).then_some((at as u32 + 1, of as u32));
         let file = Open { set, ..file };
         let (caller, answer) = oneshot::channel();
         let session = Arc::clone(&self.session);
@@ -346,7 +344,9 @@ mod tests {
         let (events, stopped) = mpsc::unbounded_channel();
         drop(stopped);
         let files = vec![Open::default()];
-        let undecided = propose_written(ToLoop(events), files, |at, _| panic!("{at}"));
+        let undecided = propose_written(ToLoop(events), Proposer::Pillion, files, |at, _| {
+            panic!("{at}")
+        });
         assert_eq!(undecided.await, Err(stopping()));
     }
 }

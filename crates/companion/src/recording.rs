@@ -10,7 +10,7 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, WriteOutcome};
 use pillion_discovery::{Environment, real_path};
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use pillion_system::Worker;
 use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
@@ -140,7 +140,7 @@ impl Recording {
     /// The turn that was the last to end with changes that nobody had seen, for people.
     pub(crate) fn ended(&self) -> Option<EndedTurn> {
         let ended = self.kept.ended.as_ref()?;
-        let agent = Dialect::display_name_of(&ended.agent);
+        let agent = Proposer::display_name_of(&ended.agent);
         let files = counted(ended.unseen, "file");
         let text = match ended.is_without_hooks {
             true => format!("{files} to look at, changed while {agent} was connected"),
@@ -328,7 +328,7 @@ impl Recording {
         let new = NewProposal {
             id: diff.id.0,
             revision: diff.revision,
-            agent: diff.shown_agent().name().to_owned(),
+            agent: diff.proposer.name().to_owned(),
             path: diff.path.clone(),
             roots: self.roots.clone(),
             set: diff.set.map(|set| (set.place, set.of)),

@@ -19,10 +19,6 @@ use crate::wire::Wire;
 /// The time for which a session without an event stream and without a request is kept.
 pub(crate) const RECONNECT_GRACE: Duration = Duration::from_secs(30);
 
-/// The same of one of Pillion's own commands, whose event stream was open: it ends with its process, and comes back at once
-/// if the stream broke.
-const COMMAND_GRACE: Duration = Duration::from_secs(1);
-
 /// The most sessions of one agent that may be open.
 pub(crate) const MAX_SESSIONS: usize = 256;
 
@@ -51,7 +47,6 @@ struct Session {
     /// Tells the agents of one kind that are here from each other, from 1.
     number: u32,
     streams: usize,
-    has_listened: bool,
     last_active: Instant,
     outbox: Arc<Outbox>,
     /// The connection of its latest event stream, or else of its first request.
@@ -121,7 +116,6 @@ impl Sessions {
             order: table.opened,
             number: table.free_number(agent),
             streams: 0,
-            has_listened: false,
             last_active: now,
             outbox: Arc::default(),
             wire: None,
@@ -217,7 +211,6 @@ impl Sessions {
         let mut table = self.lock();
         let session = table.sessions.get_mut(id)?;
         session.streams += 1;
-        session.has_listened = true;
         Some(Arc::clone(&session.outbox))
     }
 
@@ -344,16 +337,7 @@ impl Table {
     fn away(&self) -> impl Iterator<Item = (&SessionId, Instant)> {
         let away = self.sessions.iter();
         away.filter(|(_, session)| session.streams == 0)
-            .map(|(id, session)| (id, session.last_active + session.grace()))
-    }
-}
-
-impl Session {
-    fn grace(&self) -> Duration {
-        match self.agent == Dialect::Script && self.has_listened {
-            true => COMMAND_GRACE,
-            false => RECONNECT_GRACE,
-        }
+            .map(|(id, session)| (id, session.last_active + RECONNECT_GRACE))
     }
 }
 
@@ -390,23 +374,6 @@ mod tests {
                 .is_empty()
         );
         assert_eq!(sessions.expired(start + RECONNECT_GRACE * 4), [id("a")]);
-    }
-
-    #[test]
-    fn a_command_whose_stream_closed_is_gone_soon() {
-        for (agent, listens, grace) in [
-            (Dialect::Script, true, COMMAND_GRACE),
-            (Dialect::Script, false, RECONNECT_GRACE),
-            (Dialect::GeminiCli, true, RECONNECT_GRACE),
-        ] {
-            let (sessions, start) = (Sessions::default(), Instant::now());
-            sessions.open(id("a"), agent, start).unwrap();
-            if listens {
-                sessions.stream_opened(&id("a"));
-                sessions.stream_closed(&id("a"), start);
-            }
-            assert_eq!(sessions.due(), Some(start + grace), "{agent} {listens}");
-        }
     }
 
     #[test]

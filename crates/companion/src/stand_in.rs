@@ -1,7 +1,20 @@
 //! The stand-in that a proposal is compared with, in place of the text that its file has.
 
-use pillion_protocol::diff::written::Written;
 use pillion_protocol::held::{Held, HeldCall};
+
+/// A change that stands in the file already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Written {
+    /// The text before; none if there was no file.
+    pub(crate) before: Option<String>,
+    /// Its name, `7.2`.
+    pub(crate) change: String,
+    /// True if nobody knows who made it.
+    pub(crate) is_unclear: bool,
+}
+
+/// The message that the person is shown about such a change.
+const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
 
 /// A stand-in for the file's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +35,7 @@ impl StandIn {
             Self::Held(held) => held.find(file),
             Self::Written(written) => Ok(Held {
                 text: written.before.clone(),
-                notes: vec![Written::NOTE.to_owned()],
+                notes: vec![IS_WRITTEN.to_owned()],
             }),
         }
     }

@@ -174,7 +174,7 @@ mod tests {
         let environment = Environment::from_pairs([("TMPDIR", base.path())]);
         let roots = vec![PathBuf::from("/w")];
         let (_somebody, port) = endpoint::bind(None).await.unwrap();
-        let token = Tokens::generate().unwrap().get(Dialect::Script).clone();
+        let token = Tokens::generate().unwrap().get(Dialect::ClaudeCode).clone();
         let former = Handover::record(&environment, &roots, port, token, now_ms());
         former.unwrap().end(now_ms());
         let inherited = inheritance(environment.clone(), roots.clone()).await;
@@ -200,7 +200,7 @@ mod tests {
         let (_listener, found, tokens) = listening.unwrap();
         assert_eq!(found, port);
         assert_eq!(tokens.dialect_of(b"old"), Some(Dialect::ClaudeCode));
-        for dialect in [Dialect::GeminiCli, Dialect::QwenCode, Dialect::Script] {
+        for dialect in [Dialect::GeminiCli, Dialect::QwenCode, Dialect::CopilotCli] {
             assert_eq!(tokens.get(dialect).expose(), fresh.get(dialect).expose());
         }
     }

@@ -257,7 +257,7 @@ mod tests {
             deletes: false,
             is_told: true,
             session: session(),
-            agent: Dialect::GeminiCli,
+            proposer: Dialect::GeminiCli.into(),
             file_path: path.to_str().unwrap().to_owned(),
             fingerprints: Fingerprints::of([&content].into_iter().chain(&as_written).cloned()),
             content,

@@ -71,7 +71,7 @@ struct Session {
 impl Unhooked {
     /// An agent listens. Returns true if it is one of these from now on.
     pub(crate) fn connected(&mut self, session: &SessionId, agent: Dialect) -> bool {
-        if agent == Dialect::Script || self.sessions.contains_key(session) {
+        if self.sessions.contains_key(session) {
             return false;
         }
         let new = Session {
@@ -416,10 +416,5 @@ mod tests {
         unhooked.forget(&id("b"));
         unhooked.stirred(start);
         assert_eq!(unhooked.due(), None, "nobody is left");
-    }
-
-    #[test]
-    fn commands_of_ours_are_no_agents() {
-        assert!(!Unhooked::default().connected(&id("a"), Dialect::Script));
     }
 }

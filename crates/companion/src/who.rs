@@ -170,13 +170,12 @@ impl Drop for SeatedView {
 #[derive(Debug)]
 pub(crate) struct Sought {
     who: Who,
-    agent: Dialect,
 }
 
 impl Sought {
-    /// Finds the processes at the other end of a connection; if the system tells none, `claimed` is taken for one. Waits for the
+    /// Finds the processes at the other end of an agent's connection; if the system tells none, `claimed` is taken for one. Waits for the
     /// system.
-    pub(crate) fn find(self, wire: Option<&Wire>, claimed: Option<u32>) {
+    pub(crate) fn find(self, agent: Dialect, wire: Option<&Wire>, claimed: Option<u32>) {
         let told = wire.and_then(Wire::process);
         let connection = wire.and_then(Wire::connection);
         let held = match (told, connection) {
@@ -190,7 +189,7 @@ impl Sought {
         };
         // 1 is everybody's ancestor here, and what an agent in a container is there.
         let processes = held.into_iter().filter(|pid| *pid > 1).filter_map(process);
-        self.who.learn(self.agent, processes.collect());
+        self.who.learn(agent, processes.collect());
     }
 }
 
@@ -226,7 +225,7 @@ impl Who {
             store,
         };
         // Until it is read, nobody is judged.
-        let sought = own.seek(Dialect::Script);
+        let sought = own.seek();
         let reading = own.clone();
         let read = move || {
             reading.remember(reading.store.iter());
@@ -249,7 +248,7 @@ impl Who {
             } in noted
             {
                 state.add(Agent {
-                    agent: Dialect::from_name(&agent).unwrap_or(Dialect::Script),
+                    agent: Dialect::from_name(&agent),
                     process,
                     login,
                     is_everybodys: false,
@@ -258,13 +257,10 @@ impl Who {
         }
     }
 
-    /// An agent has connected, and its process is looked for. What our own commands propose is no agent's.
-    pub(crate) fn seek(&self, agent: Dialect) -> Sought {
+    /// An agent has connected, or may have before, and its process is looked for.
+    pub(crate) fn seek(&self) -> Sought {
         self.lock().sought += 1;
-        Sought {
-            who: self.clone(),
-            agent,
-        }
+        Sought { who: self.clone() }
     }
 
     /// An agent has called a hook: it is what stands between the hook and the person's shell, terminal or view.
@@ -278,9 +274,6 @@ impl Who {
 
     /// These are an agent's processes.
     fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>) {
-        if agent == Dialect::Script {
-            return;
-        }
         let views = self.known().views;
         let is_above = |view: &Lineage| processes.iter().any(|it| view.has(*it));
         let is_everybodys = !views.is_empty() && views.iter().all(is_above);
@@ -289,7 +282,7 @@ impl Who {
         for process in processes {
             let login = login(process.pid);
             let is_new = self.lock().add(Agent {
-                agent,
+                agent: Some(agent),
                 process,
                 login,
                 is_everybodys,
@@ -421,7 +414,7 @@ impl ThisProcess {
     /// When one is.
     pub fn is_no_known_agents(&self) -> Result<(), Stranger> {
         let above = self.known.agent_above(&self.asker.lineage);
-        above.map_or(Ok(()), |agent| Err(Stranger::Agent(agent)))
+        above.map_or(Ok(()), Err)
     }
 
     /// Whether it is the person's. No view is known.

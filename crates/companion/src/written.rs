@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use pillion_changes::WriteOutcome;
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use pillion_text::fingerprint;
 use pillion_view::{DiffId, Loss, Original, Stamp};
 
@@ -43,7 +43,7 @@ pub(crate) struct Accepted {
     /// The diff that was decided.
     pub(crate) id: DiffId,
     pub(crate) session: SessionId,
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     /// As the agent spells it.
     pub(crate) file_path: String,
     /// As the person accepted it.
@@ -230,11 +230,11 @@ impl Followed {
             Found::Other => Loss::Different,
         };
         if !accepted.is_told {
-            return Some(CameOf::Known(id, outcome_of(how, accepted.agent)));
+            return Some(CameOf::Known(id, outcome_of(how, accepted.proposer)));
         }
         Some(CameOf::Lost(Lost {
             of: Some(id),
-            agent: accepted.agent,
+            proposer: accepted.proposer,
             file_path: accepted.file_path,
             content: Arc::unwrap_or_clone(accepted.content),
             is_kept: accepted.is_edited || how == Loss::Different,
@@ -245,11 +245,11 @@ impl Followed {
 }
 
 /// What came of a text that was accepted, and lost like this by its agent.
-pub(crate) fn outcome_of(how: Loss, agent: Dialect) -> WriteOutcome {
+pub(crate) fn outcome_of(how: Loss, proposer: Proposer) -> WriteOutcome {
     match how {
         Loss::Different => WriteOutcome::WrittenDifferently,
         how => WriteOutcome::NotWritten {
-            why: how.why(agent),
+            why: how.why(proposer),
         },
     }
 }
@@ -324,13 +324,15 @@ impl fmt::Debug for Accepted {
 mod tests {
     use std::fs;
 
+    use pillion_protocol::Dialect;
+
     use super::*;
 
     fn accepted(path: &Path, content: &str) -> Accepted {
         Accepted {
             id: DiffId(1),
             session: "s".into(),
-            agent: Dialect::ClaudeCode,
+            proposer: Dialect::ClaudeCode.into(),
             file_path: path.to_str().unwrap().to_owned(),
             content: Arc::new(content.to_owned()),
             as_written: None,

@@ -4,8 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use pillion_protocol::IdeInfo;
 use pillion_protocol::ask::{Ask, Program};
-use pillion_protocol::{IdeInfo, Token};
 use pillion_system::{peer, process, time_limit};
 use serde::{Deserialize, Serialize};
 
@@ -43,8 +43,6 @@ pub struct CompanionState {
     pub version: String,
     /// Its loopback port.
     pub port: u16,
-    /// Pillion's commands present this token when they call it as agents do: it opens `/mcp`.
-    pub script_token: Token,
     /// Its workspace roots.
     pub roots: Vec<PathBuf>,
     /// The editor after which agents call it.

@@ -180,13 +180,8 @@ impl Companion {
 
     /// The token that agents of this dialect present to it (C3.2).
     pub fn token(&self, dialect: Dialect) -> Option<&Token> {
-        match (&self.state, dialect) {
-            (Some(state), Dialect::Script) => Some(&state.script_token),
-            _ => {
-                let mut files = self.files.iter().filter(|file| file.is_for(dialect));
-                files.find_map(|file| file.content.auth_token.as_ref())
-            }
-        }
+        let mut files = self.files.iter().filter(|file| file.is_for(dialect));
+        files.find_map(|file| file.content.auth_token.as_ref())
     }
 
     /// Returns true if agents of this dialect, started in this environment, look where a file of

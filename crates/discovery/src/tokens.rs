@@ -22,11 +22,8 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, claude, opencode, copilot, codex, script] =
-            Dialect::ALL.map(|_| random_token());
-        Ok(Self([
-            gemini?, qwen?, claude?, opencode?, copilot?, codex?, script?,
-        ]))
+        let [gemini, qwen, claude, opencode, copilot, codex] = Dialect::ALL.map(|_| random_token());
+        Ok(Self([gemini?, qwen?, claude?, opencode?, copilot?, codex?]))
     }
 
     /// The same, but with another token for one dialect.

@@ -77,7 +77,7 @@ pub fn too_old(release: Release, program: Option<&Path>) -> Option<[String; 2]> 
 /// The agents whose programs are on PATH.
 pub fn installed(environment: &Environment) -> Vec<Dialect> {
     let is_installed = |agent: &Dialect| program::is_installed(*agent, environment);
-    Dialect::PROGRAMS.into_iter().filter(is_installed).collect()
+    Dialect::ALL.into_iter().filter(is_installed).collect()
 }
 
 /// The agents to look at: `named`, else those that are installed, else all.

@@ -390,7 +390,7 @@ impl Bridge {
         if let Some(shown) = shown {
             shown.done(());
         }
-        let agent = diff.shown_agent().display_name();
+        let agent = diff.proposer.display_name();
         // Short, so that what the mode line says stays to be seen.
         let name = diff.path.file_name().unwrap_or_default().display();
         let place = SetPlace::after_name(diff.set);

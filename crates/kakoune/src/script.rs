@@ -31,7 +31,7 @@ pub const REVIEW_CLIENT: &str = "pillion";
 /// was given twice.
 pub fn begin(folder: &Path, port: u16) -> String {
     let folder = word(&folder.to_string_lossy());
-    let agents = Dialect::PROGRAMS.map(Dialect::name).join(" ");
+    let agents = Dialect::ALL.map(Dialect::name).join(" ");
     let choices = ReviewChoice::ALL.map(ReviewChoice::name).join(" ");
     format!(
         "pillion-say end
@@ -62,10 +62,7 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
     let first = removed.first;
     let marks: Vec<String> = removed.marks.iter().map(|mark| word(mark)).collect();
     let places: Vec<String> = removed.seen_lines.specs().map(|spec| word(&spec)).collect();
-    let (agent, path) = (
-        view.diff.shown_agent().display_name(),
-        view.diff.path.display(),
-    );
+    let (agent, path) = (view.diff.proposer.display_name(), view.diff.path.display());
     let place = SetPlace::after_name(view.diff.set);
     let title = format!("{agent}{place} {path}");
     let script = format!(

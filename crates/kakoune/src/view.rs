@@ -110,8 +110,9 @@ impl View {
     pub fn base(&self) -> Option<String> {
         let original = &self.diff.original;
         let is_read = original.text.is_some() == original.stamp.is_some();
-        let is_compared = is_read && self.diff.agent.protocol() == Protocol::Companion;
-        is_compared.then(|| fingerprint::of(original.text.as_deref()))
+        let agent = self.diff.proposer.itself();
+        let is_compared = agent.is_none_or(|agent| agent.protocol() == Protocol::Companion);
+        (is_read && is_compared).then(|| fingerprint::of(original.text.as_deref()))
     }
 
     /// The former one, if that is the revision that stands in the buffer.
@@ -263,8 +264,8 @@ mod tests {
         let diff = Diff {
             id: DiffId(3),
             revision: 2,
-            agent: Dialect::GeminiCli,
-            agent_number: 1,
+            proposer: Dialect::GeminiCli.into(),
+            number: 1,
             path: "/w/-it's a, %sh{x}\n$n.rs".into(),
             original: Original::default(),
             proposed: proposed.to_owned().into(),
@@ -272,7 +273,6 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
-            on_behalf_of: None,
             original_is_other: false,
             written: None,
             is_unclear: false,

@@ -60,8 +60,12 @@ impl Comparison {
         let original = diff.original.text.as_deref();
         let mut notes = diff.notes.clone();
         // Of a new file only the gate knows: the agent's question may be answered in place of its proposal.
-        if original.is_some() && diff.agent.takes_for_rejection(original, text) {
-            let agent = diff.shown_agent().display_name();
+        if original.is_some()
+            && diff
+                .proposer
+                .is(|agent| agent.takes_for_rejection(original, text))
+        {
+            let agent = diff.proposer.display_name();
             notes.push(format!(
                 "{agent} treats this as a rejection and changes nothing."
             ));

@@ -253,8 +253,8 @@ mod tests {
         Arc::new(Diff {
             id: DiffId(id),
             revision: 1,
-            agent: Dialect::GeminiCli,
-            agent_number: 1,
+            proposer: Dialect::GeminiCli.into(),
+            number: 1,
             path: "/w/a".into(),
             original: Original::default(),
             proposed: "text".to_owned().into(),
@@ -262,7 +262,6 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
-            on_behalf_of: None,
             original_is_other: false,
             written: None,
             is_unclear: false,

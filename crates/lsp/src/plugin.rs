@@ -300,7 +300,7 @@ fn environment(published: &Published) -> Action {
         discovery_files: published.discovery_files.iter().map(named).collect(),
         roots: published.roots.iter().map(named).collect(),
         start_folder: published.start.as_ref().map(named),
-        agents: Dialect::PROGRAMS.map(Into::into).into(),
+        agents: Dialect::ALL.map(Into::into).into(),
     };
     Action::Send(message::notification(ENVIRONMENT, params))
 }

@@ -1,6 +1,5 @@
 //! `pillion`: parse, log, dispatch, exit code.
 
-mod agent_connection;
 mod args;
 mod choice;
 mod cli;

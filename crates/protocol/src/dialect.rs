@@ -1,7 +1,4 @@
 //! The differences between agents. The data of each is a row below `agents`.
-//!
-//! Pillion's own commands (`pillion diff`, `pillion context`) call a companion as agents do. They
-//! are a row of their own, so that a reviewer reads who really proposes a change.
 
 mod agents;
 mod place;
@@ -11,7 +8,7 @@ use std::fmt;
 pub use place::{Base, FileName, Place};
 use serde::{Deserialize, Serialize};
 
-use self::agents::{Row, claude, codex, copilot, gemini, opencode, qwen, script};
+use self::agents::{Row, claude, codex, copilot, gemini, opencode, qwen};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -29,9 +26,6 @@ pub enum Dialect {
     CopilotCli,
     /// OpenAI's Codex CLI: its hooks show what it changes, and it asks for context ([`codex`](crate::codex)).
     CodexCli,
-    /// Pillion's own commands, mostly in scripts. No discovery file is written for them: they ask
-    /// companions at their sockets.
-    Script,
 }
 
 /// The way in which an agent speaks to a companion, and the content of its discovery files.
@@ -80,30 +74,19 @@ impl Variables {
 }
 
 impl Dialect {
-    /// Every dialect, in the order in which people are shown them.
-    pub const ALL: [Self; 7] = [
+    /// Every agent, in the order in which people are shown them.
+    pub const ALL: [Self; 6] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
         Self::CopilotCli,
         Self::CodexCli,
-        Self::Script,
     ];
 
     /// The agents of the companion contract: programs of others, that find companions by discovery
     /// files.
     pub const AGENTS: [Self; 2] = [Self::GeminiCli, Self::QwenCode];
-
-    /// Every agent that people start, whatever its protocol.
-    pub const PROGRAMS: [Self; 6] = [
-        Self::GeminiCli,
-        Self::QwenCode,
-        Self::ClaudeCode,
-        Self::OpenCode,
-        Self::CopilotCli,
-        Self::CodexCli,
-    ];
 
     fn row(self) -> &'static Row {
         match self {
@@ -113,7 +96,6 @@ impl Dialect {
             Self::OpenCode => &opencode::ROW,
             Self::CopilotCli => &copilot::ROW,
             Self::CodexCli => &codex::ROW,
-            Self::Script => &script::ROW,
         }
     }
 
@@ -133,12 +115,7 @@ impl Dialect {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// The name that people use for the agent of this short name. One that is not known here keeps its short name.
-    pub fn display_name_of(name: &str) -> &str {
-        Self::from_name(name).map_or(name, |it| it.display_name())
-    }
-
-    /// The agent's short name, which is also its command: `gemini`, `qwen`; `script`.
+    /// The agent's short name, which is also its command: `gemini`, `qwen`.
     pub fn name(self) -> &'static str {
         self.row().name
     }
@@ -415,14 +392,12 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_can_be_installed_and_a_script_can_not() {
+    fn only_agents_that_look_for_variables_are_led_by_them() {
         for dialect in Dialect::ALL {
-            let is_script = dialect == Dialect::Script;
-            assert_eq!(dialect.package().is_none(), is_script, "{dialect}");
             // opencode finds a companion by Claude Code's files, and is led astray by its variable; Copilot CLI
             // finds one by its folder, and Codex CLI asks at a socket.
             let by_files = [Dialect::OpenCode, Dialect::CopilotCli, Dialect::CodexCli];
-            let is_led = !is_script && !by_files.contains(&dialect);
+            let is_led = !by_files.contains(&dialect);
             assert_eq!(dialect.variables().is_some(), is_led, "{dialect}");
         }
     }
@@ -463,12 +438,5 @@ mod tests {
         assert_eq!(variables, expected);
         let leading: Vec<_> = Dialect::ClaudeCode.variables().unwrap().leading().collect();
         assert_eq!(leading, ["CLAUDE_CODE_SSE_PORT"]);
-    }
-
-    #[test]
-    fn a_script_is_found_nowhere_and_finds_nothing_by_variables() {
-        assert!(Dialect::Script.places().is_empty());
-        assert!(Dialect::Script.environment(1, "/w").is_empty());
-        assert_eq!(Dialect::Script.port_variable(), None);
     }
 }

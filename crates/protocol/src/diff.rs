@@ -1,19 +1,9 @@
 //! Proposed changes (C5): the arguments of the two tools, their answers and the outcomes.
 
-pub mod on_behalf;
-pub mod set;
-pub mod written;
-
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-
-use self::set::SetArgument;
-use self::written::Written;
-use crate::dialect::Dialect;
-use crate::held::HeldCall;
-use crate::verdict::{Note, OUTCOME_NOTES};
 
 /// The tool that shows a proposal (C5.1).
 pub const OPEN_DIFF: &str = "openDiff";
@@ -27,61 +17,20 @@ pub struct OpenDiff {
     pub file_path: String,
     /// The whole text that the agent wants the file to have.
     pub new_content: String,
-    /// The set that it belongs to. Only from [`Dialect::Script`]: the contract knows nothing of it.
-    pub set: Option<SetArgument>,
-    /// True if the file is to be deleted. Only from [`Dialect::Script`], too.
-    pub deletes: bool,
-    /// The agent whose change a command proposes. Only from [`Dialect::Script`], too.
-    pub on_behalf_of: Option<Dialect>,
-    /// The text before and the change's name, if it is written already. Only from [`Dialect::Script`], too.
-    pub written: Option<Written>,
-    /// The change of a notebook's cell, of whose source the text is. Only from [`Dialect::Script`], too.
-    pub cell: Option<HeldCall>,
 }
-
-/// The key of [`Outcome::Accepted::base`] in the `_meta` of an acceptance.
-pub const DIFF_BASE: &str = "pillion/base";
-
-/// The argument of [`OPEN_DIFF`] that says that the file is to be deleted, for which the new text is empty. The contract
-/// does not know it: only Pillion's own commands send it.
-pub const DELETES: &str = "deletes";
-
-/// The argument of [`OPEN_DIFF`] that says that the text is the source of a notebook's cell: the input of the tool that is to
-/// change it. The contract does not know it: only Pillion's own commands send it.
-pub const CELL: &str = "cell";
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
 
 impl OpenDiff {
-    /// Reads the arguments of a tool call of this agent. Fields that it has no use for are ignored, whatever is in them.
+    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored, whatever is in them.
     ///
     /// # Errors
     /// Names the first field that breaks the contract, for the agent.
-    pub fn from_arguments(
-        mut arguments: Map<String, Value>,
-        agent: Dialect,
-    ) -> Result<Self, String> {
+    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
         Ok(Self {
             file_path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
             new_content: take_content(&mut arguments, "newContent")?,
-            set: match agent {
-                Dialect::Script => SetArgument::take(&mut arguments)?,
-                _ => None,
-            },
-            deletes: agent == Dialect::Script && take_flag(&mut arguments, DELETES)?,
-            written: match agent {
-                Dialect::Script => written::take(&mut arguments)?,
-                _ => None,
-            },
-            on_behalf_of: match agent {
-                Dialect::Script => on_behalf::take(&mut arguments)?,
-                _ => None,
-            },
-            cell: match agent {
-                Dialect::Script => take_cell(&mut arguments)?,
-                _ => None,
-            },
         })
     }
 }
@@ -94,28 +43,6 @@ impl OpenDiff {
 /// As [`OpenDiff::from_arguments`].
 pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_DIFF, "filePath")
-}
-
-/// A flag that may be missing.
-fn take_flag(arguments: &mut Map<String, Value>, field: &str) -> Result<bool, String> {
-    match arguments.remove(field) {
-        None | Some(Value::Null) => Ok(false),
-        Some(Value::Bool(flag)) => Ok(flag),
-        Some(other) => {
-            let kind = kind_of(&other);
-            Err(format!("{OPEN_DIFF}: {field} is {kind}, not true or false"))
-        }
-    }
-}
-
-/// The change of a notebook's cell.
-fn take_cell(arguments: &mut Map<String, Value>) -> Result<Option<HeldCall>, String> {
-    match arguments.remove(CELL) {
-        None | Some(Value::Null) => Ok(None),
-        Some(input) => HeldCall::of_cell(&input)
-            .map(Some)
-            .ok_or_else(|| format!("{OPEN_DIFF}: {CELL} is no change of a notebook's cell")),
-    }
 }
 
 /// The text that is proposed to [`OPEN_DIFF`].
@@ -174,8 +101,8 @@ pub enum Outcome {
         /// The complete final text. Shared: it may be large.
         content: Arc<String>,
         /// The text of the file over which it is to be written, as a fingerprint: the one that the reviewer compared it with
-        /// last, or, where an agent's hook asks, the one that the file had when they decided, of which they were warned. Only
-        /// for [`Dialect::Script`]: the contract knows nothing of it.
+        /// last, or, where an agent's hook asks, the one that the file had when they decided, of which they were warned. No
+        /// agent hears it: the contract knows nothing of it.
         base: Option<String>,
     },
     /// Rejected, which closing the view without accepting is too.
@@ -191,19 +118,6 @@ impl Outcome {
         }
     }
 
-    /// As much of it as this agent is to hear: all but Pillion's own commands get what the contract
-    /// says, and nothing else.
-    #[must_use]
-    pub fn for_agent(self, agent: Dialect) -> Self {
-        match self {
-            Self::Accepted { content, .. } if agent != Dialect::Script => {
-                let base = None;
-                Self::Accepted { content, base }
-            }
-            outcome => outcome,
-        }
-    }
-
     /// The notification's method.
     pub fn method(&self) -> &'static str {
         match self {
@@ -212,21 +126,12 @@ impl Outcome {
         }
     }
 
-    /// The notification's params, for the `file_path` that the agent sent (C5.8). The contract knows nothing of
-    /// notes: only for [`Dialect::Script`].
-    pub fn into_params(self, file_path: String, notes: &[Note]) -> Value {
+    /// The notification's params, for the `file_path` that the agent sent (C5.8).
+    pub fn into_params(self, file_path: String) -> Value {
         let mut params = Map::from_iter([("filePath".to_owned(), Value::String(file_path))]);
-        let mut meta = Map::new();
-        if let Self::Accepted { content, base } = self {
+        if let Self::Accepted { content, .. } = self {
             let content = Value::String(Arc::unwrap_or_clone(content));
             params.insert("content".to_owned(), content);
-            meta.extend(base.map(|base| (DIFF_BASE.to_owned(), Value::String(base))));
-        }
-        if !notes.is_empty() {
-            meta.insert(OUTCOME_NOTES.to_owned(), json!(notes));
-        }
-        if !meta.is_empty() {
-            params.insert("_meta".to_owned(), Value::Object(meta));
         }
         Value::Object(params)
     }
@@ -289,10 +194,7 @@ mod tests {
 
     #[test]
     fn wrong_arguments_name_the_field() {
-        let message = |value| {
-            let arguments = arguments(value);
-            OpenDiff::from_arguments(arguments, Dialect::GeminiCli).unwrap_err()
-        };
+        let message = |value| OpenDiff::from_arguments(arguments(value)).unwrap_err();
         assert_eq!(message(json!({})), "openDiff: filePath is missing");
         assert_eq!(
             message(json!({"filePath": "/a"})),
@@ -313,82 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_script_says_which_set_a_file_belongs_to() {
-        let set = json!({"name": "x", "place": 2, "of": 3});
-        for set in [set, json!({"name": "x", "place": 9, "of": 3}), json!("x")] {
-            for agent in Dialect::ALL {
-                let call = json!({"filePath": "/a", "newContent": "", "set": set});
-                let open = OpenDiff::from_arguments(arguments(call), agent);
-                let is_right = set["place"] == 2;
-                match agent {
-                    Dialect::Script => assert_eq!(open.is_ok_and(|it| it.set.is_some()), is_right),
-                    _ => assert_eq!(open.unwrap().set, None, "{agent:?}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn only_a_script_says_that_a_file_is_to_be_deleted() {
-        for (deletes, expected) in [
-            (json!(true), Some(true)),
-            (json!(false), Some(false)),
-            (json!(null), Some(false)),
-            (json!("yes"), None),
-        ] {
-            for agent in Dialect::ALL {
-                let call = json!({"filePath": "/a", "newContent": "", "deletes": deletes});
-                let open = OpenDiff::from_arguments(arguments(call), agent);
-                match agent {
-                    Dialect::Script => assert_eq!(open.ok().map(|it| it.deletes), expected),
-                    _ => assert!(!open.unwrap().deletes, "{agent:?}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn only_a_script_names_the_agent_that_it_proposes_for() {
-        for (name, expected) in [
-            (json!("codex"), Some(Some(Dialect::CodexCli))),
-            (json!("claude"), Some(Some(Dialect::ClaudeCode))),
-            (json!("somebody"), Some(None)),
-            (json!(7), None),
-        ] {
-            for agent in Dialect::ALL {
-                let call = json!({"filePath": "/a", "newContent": "", "onBehalfOf": name});
-                let open = OpenDiff::from_arguments(arguments(call), agent);
-                match agent {
-                    Dialect::Script => assert_eq!(open.ok().map(|it| it.on_behalf_of), expected),
-                    _ => assert_eq!(open.unwrap().on_behalf_of, None, "{agent:?}"),
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn only_a_script_proposes_the_source_of_a_cell() {
-        let input = json!({"notebook_path": "/a", "cell_id": "x", "new_source": "1"});
-        let cell = HeldCall::of_cell(&input);
-        for (argument, expected) in [
-            (input, Some(cell)),
-            (Value::Null, Some(None)),
-            (json!({"notebook_path": "/a"}), None),
-            (json!("cell"), None),
-        ] {
-            for agent in Dialect::ALL {
-                let call = json!({"filePath": "/a", "newContent": "1", "cell": argument});
-                let open = OpenDiff::from_arguments(arguments(call), agent);
-                match agent {
-                    Dialect::Script => assert_eq!(open.ok().map(|it| it.cell), expected),
-                    _ => assert_eq!(open.unwrap().cell, None, "{agent:?}"),
-                }
-            }
-        }
-    }
-
-    #[test]
     fn unknown_fields_are_ignored() {
+        let own = json!({"name": "x", "place": 9});
+        let value = json!({"filePath": "/a", "newContent": "x", "set": own, "onBehalfOf": 7, "deletes": true});
+        let expected = OpenDiff {
+            file_path: "/a".to_owned(),
+            new_content: "x".to_owned(),
+        };
+        assert_eq!(OpenDiff::from_arguments(arguments(value)), Ok(expected));
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
         assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
     }
@@ -398,32 +232,24 @@ mod tests {
         let accepted = Outcome::accepted("x\r\n");
         assert_eq!(accepted.method(), "ide/diffAccepted");
         assert_eq!(
-            accepted.into_params("/a".into(), &[]),
+            accepted.into_params("/a".into()),
             json!({"filePath": "/a", "content": "x\r\n"})
         );
         assert_eq!(Outcome::Rejected.method(), "ide/diffRejected");
         assert_eq!(
-            Outcome::Rejected.into_params("/a".into(), &[]),
+            Outcome::Rejected.into_params("/a".into()),
             json!({"filePath": "/a"})
         );
     }
 
     #[test]
-    fn only_a_script_receives_what_an_acceptance_was_compared_with() {
-        for agent in Dialect::ALL {
-            let accepted = Outcome::Accepted {
-                content: Arc::new("x".into()),
-                base: Some("absent".into()),
-            };
-            let params = accepted.for_agent(agent).into_params("/a".into(), &[]);
-            let expected = match agent {
-                Dialect::Script => {
-                    r#"{"_meta":{"pillion/base":"absent"},"content":"x","filePath":"/a"}"#
-                }
-                _ => r#"{"content":"x","filePath":"/a"}"#,
-            };
-            assert_eq!(params.to_string(), expected, "{agent:?}");
-        }
+    fn what_an_acceptance_was_compared_with_is_told_to_no_agent() {
+        let accepted = Outcome::Accepted {
+            content: Arc::new("x".into()),
+            base: Some("absent".into()),
+        };
+        let params = accepted.into_params("/a".into());
+        assert_eq!(params, json!({"filePath": "/a", "content": "x"}));
     }
 
     #[test]
@@ -446,8 +272,8 @@ mod tests {
         fn any_text_survives_the_arguments(file_path: String, new_content: String) {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
-            let parsed = OpenDiff::from_arguments(arguments, Dialect::QwenCode).unwrap();
-            let expected = OpenDiff { file_path, new_content, set: None, deletes: false, on_behalf_of: None, written: None, cell: None };
+            let parsed = OpenDiff::from_arguments(arguments).unwrap();
+            let expected = OpenDiff { file_path, new_content };
             prop_assert_eq!(parsed, expected);
         }
 

@@ -8,7 +8,7 @@
 //! - [`token`]: secrets that never show in a log (C3).
 //! - [`context`]: the context that the editor shows, and the rules of both sides (C4).
 //! - [`diff`]: the two tools and their outcomes (C5).
-//! - [`diff::set`]: files that are proposed together, of which the contract knows nothing.
+//! - [`proposer`]: who proposes a change: an agent, or a program of Pillion's.
 //! - [`review`]: the cases in which agents ask, as a person chooses.
 //! - [`verdict`]: the decision of a person, with notes for the agent.
 //! - [`remarks`]: the words in which an agent's model is told of it.
@@ -33,6 +33,7 @@ pub mod discovery;
 pub mod held;
 pub mod json;
 pub mod path;
+pub mod proposer;
 pub mod remarks;
 pub mod review;
 pub mod runs_code;
@@ -43,9 +44,9 @@ pub mod verdict;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
-pub use diff::set::SetArgument;
 pub use diff::{OpenDiff, Outcome};
 pub use discovery::{Address, DiscoveryFile, IdeInfo};
+pub use proposer::Proposer;
 pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};
 pub use stranger::Stranger;
 pub use token::Token;

@@ -6,10 +6,6 @@ use serde::{Deserialize, Serialize};
 /// The most that all notes of one verdict may hold, in bytes of UTF-8.
 pub const MAX_NOTES: usize = 10_000;
 
-/// The key of the notes in the `_meta` of an outcome. Only for [`Dialect::Script`](crate::Dialect::Script): the
-/// contract knows nothing of them.
-pub const OUTCOME_NOTES: &str = "pillion/notes";
-
 /// A decision about one revision of a proposal, and what the agent is told with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Read")]
@@ -114,6 +110,12 @@ pub fn tidy(notes: &mut Vec<Note>) -> Result<(), usize> {
     }
 }
 
+/// Returns true if a person who rejects a change that is written already takes it back with these notes: a note on all of it is
+/// their reason.
+pub fn takes_back(notes: &[Note]) -> bool {
+    notes.iter().any(|note| note.lines.is_none())
+}
+
 impl From<Decision> for Verdict {
     fn from(decision: Decision) -> Self {
         let notes = Vec::new();
@@ -154,6 +156,16 @@ mod tests {
 
     fn read(value: Value) -> Verdict {
         serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_reason_takes_back_and_notes_on_lines_do_not() {
+        let lines = Some(Lines { first: 0, last: 0 });
+        let text = "why?".to_owned();
+        let on_line = Note { lines, text };
+        assert!(!takes_back(&[]));
+        assert!(!takes_back(std::slice::from_ref(&on_line)));
+        assert!(takes_back(&[on_line, Note::on_all("use the table")]));
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, ReviewChoice};
+use pillion_protocol::{Dialect, Proposer, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
@@ -256,8 +256,8 @@ pub struct App {
     troubles: Vec<String>,
     /// The agents whose programs are on PATH, as far as is known.
     pub installed: Vec<Dialect>,
-    /// The kinds of agents that are distinguished by numbers.
-    numbered: Vec<Dialect>,
+    /// The kinds of proposers that are distinguished by numbers.
+    numbered: Vec<Proposer>,
     /// The pending diffs, oldest first.
     pub views: Pending<View>,
     /// The one that is shown.

@@ -11,7 +11,7 @@ pub mod white;
 
 use std::path::PathBuf;
 
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use pillion_text::damage;
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed, SetPlace};
 
@@ -74,12 +74,10 @@ pub struct View {
     pub id: DiffId,
     /// The number of this proposal, as the companion counts.
     pub revision: u32,
-    /// The kind of the agent that proposes it, by whose rules it is decided.
-    pub agent: Dialect,
-    /// The agent whose name people are shown: of a command, that for which it proposes.
-    pub shown_agent: Dialect,
-    /// The number of the agent among those of this kind.
-    pub agent_number: u32,
+    /// Who proposes it.
+    pub proposer: Proposer,
+    /// The proposer's number among those of its kind.
+    pub number: u32,
     /// Its place in its set.
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted.
@@ -151,11 +149,6 @@ impl Proposed for View {
 }
 
 impl View {
-    /// Returns true if a command proposes it for an agent.
-    pub fn is_for_agent(&self) -> bool {
-        self.agent != self.shown_agent
-    }
-
     /// A view without anything to see yet.
     pub fn new(diff: &Diff, target: Target) -> Self {
         let proposal = Proposal::unread();
@@ -165,9 +158,8 @@ impl View {
             paints: 0,
             id: diff.id,
             revision: diff.revision,
-            agent: diff.agent,
-            shown_agent: diff.shown_agent(),
-            agent_number: diff.agent_number,
+            proposer: diff.proposer,
+            number: diff.number,
             set: diff.set,
             deletes: diff.deletes,
             does: diff.does(),
@@ -205,10 +197,10 @@ impl View {
         let may_be = self.is_told_rejection || self.proposal.original().is_some();
         // Finding out takes a copy of the text.
         may_be
-            && self.agent.unchanged_is_rejection()
-            && self
-                .agent
-                .takes_for_rejection(self.proposal.original(), &self.proposal.text())
+            && self.proposer.is(|agent| {
+                agent.unchanged_is_rejection()
+                    && agent.takes_for_rejection(self.proposal.original(), &self.proposal.text())
+            })
     }
 
     /// The rows, as [`View::arrange`] worked them out.

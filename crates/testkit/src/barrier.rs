@@ -26,6 +26,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 #[track_caller]
 pub fn pending_diffs(home: &Home) -> Vec<DiffSummary> {
     let clients = clients(home);
+    assert!(!clients.is_empty(), "no companion answers");
     clients.iter().flat_map(settled).collect()
 }
 
@@ -50,13 +51,13 @@ pub(crate) fn reject(home: &Home, pillion: &Path, path: &Path) {
     }
 }
 
-fn clients(home: &Home) -> Vec<Client> {
+/// The companions that answer in this home.
+pub(crate) fn clients(home: &Home) -> Vec<Client> {
     let env = home.env();
     let named = env
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?, value)));
     let companions = state::list(&Environment::from_pairs(named));
-    assert!(!companions.is_empty(), "no companion answers");
     companions.iter().filter_map(Client::new).collect()
 }
 

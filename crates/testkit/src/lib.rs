@@ -38,6 +38,7 @@ mod process;
 mod slow_text;
 mod test_agent;
 mod test_claude;
+mod test_program;
 mod tmux;
 #[cfg(target_os = "linux")]
 mod unread_pipe;
@@ -84,6 +85,7 @@ pub use process::{all_of, kill_all_of, kill_hub, kill_tree, programs_below};
 pub use slow_text::slow_text;
 pub use test_agent::{Call, Heard, TestAgent, discovery_file, discovery_files};
 pub use test_claude::{TestClaude, lock_files};
+pub use test_program::{Proposing, TestProgram};
 pub use tmux::{Pane, Size, Tmux};
 #[cfg(target_os = "linux")]
 pub use unread_pipe::{UnreadPipe, fill_pipe};

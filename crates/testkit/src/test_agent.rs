@@ -7,12 +7,11 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Client, ClientError, ProposedFile, Update, Updates};
-use pillion_discovery::{Environment, state};
+use pillion_agent::{Client, ClientError, Update, Updates};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;
 use pillion_protocol::dialect::FileName;
-use pillion_protocol::{Dialect, DiscoveryFile, IdeContext, SetArgument, Token};
+use pillion_protocol::{Dialect, DiscoveryFile, IdeContext};
 use tokio::runtime::Runtime;
 
 use crate::barrier::{check_pending, reject};
@@ -47,11 +46,8 @@ impl TestAgent {
     /// Connects to the companion of a discovery file.
     pub fn connect(path: &Path) -> TestAgent {
         let file = discovery_file(path);
-        let token = file.auth_token.expect("the file holds a token (C2.4)");
-        TestAgent::connect_to(file.port, token)
-    }
-
-    fn connect_to(port: u16, token: Token) -> TestAgent {
+        let (port, token) = (file.port, file.auth_token);
+        let token = token.expect("the file holds a token (C2.4)");
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -77,44 +73,6 @@ impl TestAgent {
             assert!(started.elapsed() < SOON, "no companion was published");
             pause(started);
         }
-    }
-
-    /// Waits until a companion runs in this home, and connects as Pillion's own commands do.
-    pub fn script(home: &Home) -> TestAgent {
-        let env = home.env();
-        let named = env
-            .iter()
-            .filter_map(|(name, value)| Some((name.to_str()?, value)));
-        let environment = Environment::from_pairs(named);
-        let started = Instant::now();
-        loop {
-            if let Some(found) = state::list(&environment).pop() {
-                return TestAgent::connect_to(found.port, found.script_token);
-            }
-            assert!(started.elapsed() < SOON, "no companion runs");
-            pause(started);
-        }
-    }
-
-    /// Proposes a text for a file at this place of a set, such as `2 of 3`. Returns when it is shown.
-    pub fn propose_in_set(&self, set: &str, place: &str, path: impl AsRef<Path>, content: &str) {
-        let path = path.as_ref().to_str().expect("agents send UTF-8 only");
-        let opened = self.proposing_in_set(set, place, path, content).end();
-        opened.unwrap_or_else(|error| panic!("openDiff failed: {error}"));
-    }
-
-    /// Begins to propose a text for a file at this place of a set.
-    pub fn proposing_in_set(&self, set: &str, place: &str, path: &str, content: &str) -> Call<()> {
-        let (place, of) = place.split_once(" of ").expect("a place");
-        let set = SetArgument {
-            name: set.to_owned(),
-            place: place.parse().expect("a number"),
-            of: of.parse().expect("a number"),
-        };
-        self.proposed.replace(path.into());
-        let client = Arc::clone(&self.client);
-        let file = ProposedFile::new(path, content);
-        Call::start(move || async move { client.open(&file, Some(&set)).await })
     }
 
     /// Proposes a text for a file. Returns when the companion says that it is shown.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use serde::{Deserialize, Serialize};
 
 /// The reason why no agent takes a text.
@@ -34,7 +34,7 @@ pub enum Loss {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LostOutcome {
     /// Whose proposal it was.
-    pub agent: Dialect,
+    pub proposer: Proposer,
     /// The reason why it does not have it.
     pub how: Loss,
     /// The file that was not written, as the agent spells it.
@@ -45,9 +45,9 @@ pub struct LostOutcome {
 }
 
 impl Loss {
-    /// The reason in a few words, of a text that this agent was to write.
-    pub fn why(self, agent: Dialect) -> String {
-        let agent = agent.display_name();
+    /// The reason in a few words, of a text that was to be written for this proposer.
+    pub fn why(self, proposer: Proposer) -> String {
+        let agent = proposer.display_name();
         match self {
             Self::DecidedElsewhere => "it was decided in another window".to_owned(),
             Self::FileChanged => "the file changed again".to_owned(),
@@ -64,7 +64,7 @@ impl Loss {
 /// One sentence, what matters most first: editors cut what is long.
 impl fmt::Display for LostOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (agent, path) = (self.agent.display_name(), self.path.display());
+        let (agent, path) = (self.proposer.display_name(), self.path.display());
         let why = match self.how {
             Loss::Undelivered => "never received what you accepted for",
             Loss::Unused => "does not use your edits of",
@@ -88,7 +88,7 @@ impl fmt::Display for LostOutcome {
             LostText::NotKept(error) => write!(
                 f,
                 "your text for {path} is lost: {}, and it could not be saved: {error}",
-                self.how.why(self.agent)
+                self.how.why(self.proposer)
             ),
         }
     }
@@ -108,6 +108,8 @@ pub enum LostText {
 
 #[cfg(test)]
 mod tests {
+    use pillion_protocol::Dialect;
+
     use super::*;
 
     #[test]
@@ -167,10 +169,13 @@ mod tests {
                  \"/tmp/x\" is a symbolic link",
             ),
         ] {
-            let (agent, path) = (Dialect::GeminiCli, PathBuf::from("/w/a.rs"));
+            let (proposer, path) = (
+                Proposer::Agent(Dialect::GeminiCli),
+                PathBuf::from("/w/a.rs"),
+            );
             assert_eq!(
                 LostOutcome {
-                    agent,
+                    proposer,
                     how,
                     path,
                     text

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_discovery::exact;
-use pillion_protocol::Dialect;
-use pillion_protocol::diff::on_behalf;
+use pillion_protocol::Proposer;
 use pillion_text::hunks::Hunk;
 use serde::{Deserialize, Serialize};
 
@@ -71,10 +70,10 @@ pub struct Diff {
     /// Counts the proposals that were put into this view, from 1. A decision names the one that it
     /// is about.
     pub revision: u32,
-    /// The agent that proposes it, by whose rules it is decided.
-    pub agent: Dialect,
-    /// The number of the agent among those of its kind, from 1. It keeps its number as long as it is here.
-    pub agent_number: u32,
+    /// Who proposes it.
+    pub proposer: Proposer,
+    /// The proposer's number among those of its kind, from 1. It keeps its number as long as it is here.
+    pub number: u32,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
     #[serde(with = "exact::path")]
     pub path: PathBuf,
@@ -100,17 +99,10 @@ pub struct Diff {
     /// True if it is, and nobody knows who made it.
     #[serde(default)]
     pub is_unclear: bool,
-    /// The agent whose change a command proposes: only the name that people are shown depends on it.
-    pub on_behalf_of: Option<Dialect>,
 }
 
 impl Diff {
-    /// The agent whose name people are shown.
-    pub fn shown_agent(&self) -> Dialect {
-        on_behalf::shown(self.agent, self.on_behalf_of)
-    }
-
-    /// Returns the verb for what the agent does, between its name and that of the file.
+    /// Returns the verb for what the proposer does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
         match (self.written.is_some(), self.deletes) {
             (true, false) if self.is_unclear => "may have written",

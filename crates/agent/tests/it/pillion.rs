@@ -5,9 +5,9 @@ use std::path::Path;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use pillion_agent::{Address, Client, Updates};
 use pillion_companion::Companion;
-use pillion_discovery::{Environment, state};
+use pillion_discovery::{Environment, survey};
 use pillion_protocol::context::TRUNCATION_MARK;
-use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 use pillion_view::{CloseReason, Decide, Diff, EditorEvent, Options, Proposed, Tell};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -57,10 +57,11 @@ impl World {
         }
     }
 
-    /// A session as Pillion's commands open one.
+    /// A session as an agent opens one.
     async fn session(&self) -> (Client, Updates) {
-        let found = state::list(&self.environment).pop().unwrap();
-        let address = Address::new(found.port).with_token(found.script_token);
+        let found = survey(&self.environment).companions.pop().unwrap();
+        let token = found.token(Dialect::GeminiCli).cloned();
+        let address = Address::new(found.port).with_token(token);
         Client::connect_to(address).await.unwrap()
     }
 
@@ -105,8 +106,8 @@ async fn a_proposal_is_accepted_rejected_or_closed() {
     client.open_diff(&path, "x").await.unwrap();
     let diff = world.shown();
     assert_eq!(
-        (diff.proposed.as_str(), diff.agent),
-        ("x", pillion_protocol::Dialect::Script)
+        (diff.proposed.as_str(), diff.proposer),
+        ("x", Dialect::GeminiCli.into())
     );
     let content = "edited\r\n\u{feff}".to_owned();
     insist(

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 pub use insisting::insist;
 use pillion_agent::Address;
 use pillion_companion::Companion;
-use pillion_discovery::{Environment, state};
-use pillion_protocol::{File, IdeInfo, Outcome};
+use pillion_discovery::{Environment, survey};
+use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 use pillion_view::{Decide, EditorEvent, Handle, Options, Proposed, Tell};
 
 mod insisting {
@@ -69,9 +69,9 @@ impl Accepting {
 
     pub fn address(&self) -> Address {
         let port = self.companion.port();
-        let mut running = state::list(&self.environment).into_iter();
-        let state = running.find(|state| state.port == port).unwrap();
-        Address::new(port).with_token(state.script_token)
+        let mut running = survey(&self.environment).companions.into_iter();
+        let found = running.find(|companion| companion.port == port).unwrap();
+        Address::new(port).with_token(found.token(Dialect::GeminiCli).cloned())
     }
 }
 

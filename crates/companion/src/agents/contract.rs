@@ -1,4 +1,4 @@
-//! The companion contract: Gemini CLI, Qwen Code and Pillion's own commands.
+//! The companion contract: Gemini CLI and Qwen Code.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 
 use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
 use crate::outbox::{Delivery, Mention};
-use crate::stand_in::StandIn;
 use crate::target::Target;
 
 pub(super) struct Contract;
@@ -35,25 +34,18 @@ impl AgentProtocol for Contract {
 
     fn parse(
         &self,
-        agent: Dialect,
+        _agent: Dialect,
         tool: &str,
         arguments: Map<String, Value>,
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         match tool {
             OPEN_DIFF => {
-                let open = OpenDiff::from_arguments(arguments, agent)?;
+                let open = OpenDiff::from_arguments(arguments)?;
                 Ok(ToolCall::Open(Open {
                     path: open.file_path,
                     content: open.new_content,
-                    tab: None,
-                    set: open.set,
-                    deletes: open.deletes,
-                    on_behalf_of: open.on_behalf_of,
-                    stand_in: open
-                        .cell
-                        .map(StandIn::Held)
-                        .or(open.written.map(StandIn::Written)),
+                    ..Open::default()
                 }))
             }
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
@@ -75,13 +67,10 @@ impl AgentProtocol for Contract {
 
     fn outcome(&self, delivery: Delivery) -> Message {
         let Delivery {
-            file_path,
-            outcome,
-            notes,
-            ..
+            file_path, outcome, ..
         } = delivery;
         let method = outcome.method();
-        let params = outcome.into_params(file_path, &notes);
+        let params = outcome.into_params(file_path);
         Message::Notification(method, Params::Value(params))
     }
 

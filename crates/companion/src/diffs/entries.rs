@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Instant;
 
-use pillion_protocol::Dialect;
+use pillion_protocol::Proposer;
 use pillion_view::DiffId;
 
 use super::{Entry, State};
 use crate::sessions::SessionId;
 
-/// The most diffs of one agent that may be open.
+/// The most diffs of the proposers of one kind that may be open.
 pub(super) const MAX_OPEN: usize = 2000;
 
 /// The most bytes that their proposed texts may have together.
@@ -22,10 +22,10 @@ pub(super) struct Entries<C> {
     by_name: HashMap<SessionId, HashMap<String, DiffId>>,
     /// Whatever may have a deadline.
     waiting: BTreeSet<DiffId>,
-    loads: HashMap<Dialect, Load>,
+    loads: HashMap<Proposer, Load>,
 }
 
-/// The load of the open diffs of one agent.
+/// The load of the open diffs of the proposers of one kind.
 #[derive(Debug, Default, Clone, Copy)]
 struct Load {
     count: usize,
@@ -48,7 +48,7 @@ impl<C> Entries<C> {
         let (id, proposal) = (entry.key.id, &entry.proposal);
         let names = self.by_name.entry(proposal.session.clone()).or_default();
         names.insert(proposal.name().to_owned(), id);
-        let load = self.loads.entry(proposal.agent).or_default();
+        let load = self.loads.entry(proposal.proposer).or_default();
         load.count += 1;
         load.bytes += entry.as_written().len();
         self.waiting.insert(id);
@@ -59,7 +59,7 @@ impl<C> Entries<C> {
         let entry = self.entries.remove(&id)?;
         self.waiting.remove(&id);
         let proposal = &entry.proposal;
-        if let Some(load) = self.loads.get_mut(&proposal.agent) {
+        if let Some(load) = self.loads.get_mut(&proposal.proposer) {
             load.count -= 1;
             load.bytes -= entry.as_written().len();
         }
@@ -113,15 +113,15 @@ impl<C> Entries<C> {
         self.waiting.iter().filter(is_late).copied().collect()
     }
 
-    /// Returns why an agent may not have one more open diff, with so many bytes, in the place of `former`.
+    /// Returns why a proposer may not have one more open diff, with so many bytes, in the place of `former`.
     pub(super) fn refuse(
         &self,
-        agent: Dialect,
+        proposer: Proposer,
         bytes: usize,
         former: Option<DiffId>,
     ) -> Option<String> {
         let former = former.and_then(|id| self.get(id));
-        let mut load = self.loads.get(&agent).copied().unwrap_or_default();
+        let mut load = self.loads.get(&proposer).copied().unwrap_or_default();
         load.count -= usize::from(former.is_some());
         load.bytes -= former.map_or(0, |former| former.as_written().len());
         let what = if load.count >= MAX_OPEN {

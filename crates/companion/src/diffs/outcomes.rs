@@ -54,13 +54,13 @@ impl<C> Diffs<C> {
             id: Some(id),
             file_path: proposal.file_path,
             tab: proposal.tab,
-            outcome: outcome.for_agent(proposal.agent),
+            proposer: proposal.proposer,
+            outcome,
             is_edited,
-            notes: match proposal.agent {
-                Dialect::Script => notes,
-                _ => Vec::new(),
+            notes: match proposal.proposer.itself() {
+                Some(_) => Vec::new(),
+                None => notes,
             },
-            on_behalf_of: proposal.on_behalf_of,
             stand_in: proposal.stand_in,
             words,
         };
@@ -81,7 +81,7 @@ impl<C> Diffs<C> {
         is_unused.then(|| {
             Action::Lose(Lost {
                 of: None,
-                agent: proposal.shown_agent(),
+                proposer: proposal.proposer,
                 file_path: proposal.file_path.clone(),
                 content: content.to_owned(),
                 is_kept: true,
@@ -122,7 +122,7 @@ impl<C> Diffs<C> {
         let is_edited = *content != *proposal.proposed;
         Some(Action::Lose(Lost {
             of: None,
-            agent: proposal.shown_agent(),
+            proposer: proposal.proposer,
             file_path: proposal.file_path,
             content,
             is_kept: is_edited,
@@ -136,9 +136,9 @@ impl<C> Entry<C> {
     /// Returns why this text cannot be accepted, if so: the agent would write another.
     pub(super) fn refuses_edits(&self, content: &str) -> Option<String> {
         let Proposal {
-            agent, proposed, ..
+            proposer, proposed, ..
         } = &self.proposal;
-        let why = takes_no_edits(*agent)?;
+        let why = proposer.itself().and_then(takes_no_edits)?;
         (*content != **proposed).then_some(why)
     }
 
@@ -150,16 +150,20 @@ impl<C> Entry<C> {
         };
         let proposal = &self.proposal;
         // A notebook is more than the text of its cell, and a command is no file.
-        let may_refuse = || proposal.shown_agent().refuses_changed_file() && self.has_changed();
-        let is_told = proposal.agent != Dialect::Script || may_refuse();
-        let before = match proposal.agent {
-            Dialect::Script => self.decided.as_ref()?.on_disk.stamp.as_ref(),
-            _ => self.stamp_before(),
+        let refuses = proposal
+            .proposer
+            .agent()
+            .is_some_and(Dialect::refuses_changed_file);
+        let is_itself = proposal.proposer.itself().is_some();
+        let is_told = is_itself || (refuses && self.has_changed());
+        let before = match is_itself {
+            true => self.stamp_before(),
+            false => self.decided.as_ref()?.on_disk.stamp.as_ref(),
         };
         proposal.stand_in.is_none().then(|| Accepted {
             id: self.key.id,
             session: proposal.session.clone(),
-            agent: proposal.shown_agent(),
+            proposer: proposal.proposer,
             file_path: proposal.file_path.clone(),
             content: Arc::clone(content),
             as_written: self.as_written.clone(),
@@ -217,14 +221,13 @@ impl<C> Entry<C> {
         };
         let is_there = self.stamp_before().is_some();
         let remark = Remark::new(
-            proposal.agent,
+            proposal.proposer,
             &proposal.file_path,
             outcome,
             shown,
             is_there,
             self.notes.as_deref().unwrap_or_default(),
         )?;
-        let remark = remark.on_behalf_of(proposal.on_behalf_of);
         Some(match proposal.written() {
             Some(_) => remark.on_written(self.notes.as_deref().unwrap_or_default()),
             None => remark,
@@ -236,7 +239,7 @@ impl<C> Entry<C> {
     fn over_what_was_decided(&self, outcome: Outcome) -> Outcome {
         let known = self.decided.as_ref().and_then(|file| file.text.clone());
         match outcome {
-            Outcome::Accepted { content, base } if self.proposal.on_behalf_of.is_some() => {
+            Outcome::Accepted { content, base } if self.proposal.proposer.is_for_agent() => {
                 let base = known.or(base);
                 Outcome::Accepted { content, base }
             }
@@ -284,6 +287,7 @@ impl<C> Entry<C> {
         Some(Action::Notify {
             session: proposal.session.clone(),
             delivery: Delivery::rejection(
+                proposal.proposer,
                 proposal.file_path.clone(),
                 tab,
                 proposal.stand_in.clone(),

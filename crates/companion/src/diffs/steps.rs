@@ -29,15 +29,9 @@ impl<C> Diffs<C> {
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
         let found = self.entries.find(&proposal.session, proposal.name());
-        let set = match self.set_place(&proposal, found) {
-            Ok(set) => set,
-            Err(why) => {
-                let answer = Err(format!("openDiff: set: {why}"));
-                return vec![Action::Answer { caller, answer }];
-            }
-        };
+        let set = self.set_place(&proposal);
         let bytes = proposal.proposed.len();
-        if let Some(why) = self.entries.refuse(proposal.agent, bytes, found) {
+        if let Some(why) = self.entries.refuse(proposal.proposer, bytes, found) {
             // As with any proposal that is not shown, nothing stays behind.
             let abandoned = found.map(|id| self.abandon(id, CloseReason::NotShown, &why));
             let answer = Err(why);
@@ -57,7 +51,7 @@ impl<C> Diffs<C> {
         let wanted = TargetCheck {
             id,
             revision,
-            agent: proposal.agent,
+            proposer: proposal.proposer,
             file_path: proposal.file_path.clone(),
             proposed: Arc::clone(&proposal.proposed),
             stand_in: proposal.stand_in.clone(),
@@ -151,8 +145,8 @@ impl<C> Diffs<C> {
         vec![Action::Show(Diff {
             id,
             revision,
-            agent: entry.proposal.agent,
-            agent_number: entry.proposal.agent_number,
+            proposer: entry.proposal.proposer,
+            number: entry.proposal.number,
             path,
             original,
             proposed: Arc::clone(&entry.proposal.proposed),
@@ -160,7 +154,6 @@ impl<C> Diffs<C> {
             hunks,
             set: entry.set,
             deletes: entry.proposal.deletes,
-            on_behalf_of: entry.proposal.on_behalf_of,
             original_is_other: entry.proposal.stand_in.is_some(),
             written: written.map(|it| it.change.clone()),
             is_unclear: written.is_some_and(|it| it.is_unclear),
@@ -357,7 +350,7 @@ impl<C> Diffs<C> {
         id: DiffId,
         revision: u32,
     ) -> Result<Vec<Action<C>>, SessionId> {
-        let is_of_hook = |entry: &mut Entry<C>| entry.proposal.on_behalf_of.is_some();
+        let is_of_hook = |entry: &mut Entry<C>| entry.proposal.proposer.is_for_agent();
         match self.current(id, revision).is_some_and(is_of_hook) {
             true => match self.entries.remove(id) {
                 Some(entry) => Err(entry.proposal.session),
@@ -409,7 +402,7 @@ impl<C> Diffs<C> {
     fn stop_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let why = "the companion is stopping";
         match self.entries.get_mut(id) {
-            Some(entry) if entry.proposal.on_behalf_of.is_some() => {
+            Some(entry) if entry.proposal.proposer.is_for_agent() => {
                 self.abandon(id, CloseReason::Settled, why)
             }
             Some(entry) if matches!(entry.state, State::Pending) => {

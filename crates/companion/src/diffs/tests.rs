@@ -4,7 +4,7 @@ mod checking;
 mod gone;
 mod limits;
 mod notes;
-mod on_behalf;
+mod proposers;
 mod sets;
 
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Dialect, Outcome, Proposer};
 use pillion_view::{DiffId, Original, ProposalKey};
 use serde_json::json;
 
@@ -35,14 +35,13 @@ impl Default for Machine {
 fn proposal(session: &str, path: &str, text: &str) -> Proposal {
     Proposal {
         session: session.into(),
-        agent: Dialect::GeminiCli,
-        agent_number: 1,
+        proposer: Dialect::GeminiCli.into(),
+        number: 1,
         file_path: path.into(),
         proposed: text.to_owned().into(),
         tab: None,
         set: None,
         deletes: false,
-        on_behalf_of: None,
         stand_in: None,
     }
 }
@@ -371,7 +370,7 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
     let (mut machine, now) = (Machine::default(), Instant::now());
     let input = json!({"notebook_path": "/n", "cell_id": "a", "new_source": "x"});
     let held = Proposal {
-        agent: Dialect::ClaudeCode,
+        proposer: Dialect::ClaudeCode.into(),
         tab: Some(Tab {
             name: "n".to_owned(),
             request: RequestId::new(json!(1)).unwrap(),

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
     AgentOfHook, AwaitNotes, Changes, ContextAsker, Decided, Decisions, DiffRef, DiffSummary,
-    DiffText, Diffs, Focus, GetDiff, GetReview, Guard, Guarded, Hook, Judged, Look, LookedAt, Lost,
-    Mention, PassedOn, Propose, Refused, SendNotes, SetReview, Speak, State, Withdraw, Work,
+    DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Judged, Look,
+    LookedAt, Lost, Mention, PassedOn, Propose, Refused, SendNotes, SetReview, ShownContext, Speak,
+    State, Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, ProposalKey};
@@ -30,6 +31,7 @@ pub(super) fn table() -> Table {
         .host::<State>(states)
         .beside::<Diffs, _>(diffs)
         .beside::<GetDiff, _>(diff)
+        .beside::<GetContext, _>(context)
         .beside::<Speak, _>(speak)
         .beside::<Guard, _>(guard)
         .beside::<AwaitNotes, _>(await_notes)
@@ -117,6 +119,27 @@ async fn find(companion: &Commands, diff: DiffRef) -> Result<PendingDiff, Refuse
         drop(answer.send(it.find_pending(diff)));
     });
     found.await?
+}
+
+async fn context(
+    companion: Commands,
+    get: GetContext,
+    _: Arc<Caller>,
+) -> Result<ShownContext, Refused> {
+    let sent = companion.ask("contexts", |it, sent| drop(sent.send(it.contexts_sent())));
+    let sent = sent
+        .await?
+        .wait_for(|sent| get.known != Some(*sent))
+        .await
+        .is_ok();
+    match sent {
+        true => {
+            companion
+                .ask("context", |it, shown| drop(shown.send(it.shown_context())))
+                .await
+        }
+        false => Err("the companion is stopping".into()),
+    }
 }
 
 async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
@@ -224,7 +247,7 @@ fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
     DiffSummary {
         id: diff.id.0,
         revision: diff.revision,
-        agent: diff.agent.name().to_owned(),
+        agent: diff.proposer.name().to_owned(),
         path: diff.file_path.clone(),
         leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
         set: diff.set,

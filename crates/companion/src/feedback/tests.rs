@@ -10,8 +10,8 @@ fn note(first: u32, last: u32, text: &str) -> Note {
     Note { lines, text }
 }
 
-fn remark(agent: Dialect, outcome: &Outcome, notes: &[Note]) -> Remark {
-    Remark::new(agent, "/a", outcome, SHOWN, true, notes).unwrap()
+fn remark(proposer: impl Into<Proposer>, outcome: &Outcome, notes: &[Note]) -> Remark {
+    Remark::new(proposer, "/a", outcome, SHOWN, true, notes).unwrap()
 }
 
 fn rejected(text: &str) -> Remark {
@@ -71,7 +71,7 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
         assert!(!told.message.contains("but one"), "{told:?}");
         assert_eq!(told.clipboard, None);
     }
-    let printed = remark(Dialect::Script, &Outcome::Rejected, &notes);
+    let printed = remark(Proposer::Pillion, &Outcome::Rejected, &notes);
     assert!(gets(&printed) && !printed.is_taken(true));
     // No context names a file that is not there, but Claude Code reads a selection anyway.
     let claudes = Remark::new(
@@ -123,24 +123,24 @@ fn a_person_is_told_by_which_way_each_agent_gets_it() {
 }
 
 #[test]
-fn of_a_command_the_agent_is_named_whose_hook_it_is() {
+fn of_a_program_the_agent_is_named_whose_hook_it_is() {
     let notes = [Note::on_all("why?")];
-    for (agent, expected) in [
+    for (proposer, expected) in [
         (
-            None,
+            Proposer::Pillion,
             "your note is printed by the command that proposed the change",
         ),
         (
-            Some(Dialect::CodexCli),
+            Proposer::For(Dialect::CodexCli),
             "Codex CLI gets your note from its hook",
         ),
         (
-            Some(Dialect::ClaudeCode),
+            Proposer::For(Dialect::ClaudeCode),
             "Claude Code gets your note from its hook",
         ),
     ] {
         for outcome in [Outcome::Rejected, Outcome::accepted("x")] {
-            let remark = remark(Dialect::Script, &outcome, &notes).on_behalf_of(agent);
+            let remark = remark(proposer, &outcome, &notes);
             assert_eq!(remark.told(true, false).message, expected);
             // All else is as for any command.
             assert!(!remark.is_taken(false) && remark.mention().is_none());

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use pillion_protocol::Dialect;
 use pillion_protocol::runs_code::Runner;
+use pillion_protocol::{Dialect, Proposer};
 use pillion_text::damage::{count_unreadable, deletes_most};
 use pillion_text::visible::one_line;
 use pillion_text::{count_lines, fingerprint};
@@ -16,9 +16,9 @@ use pillion_view::{Against, Unseen};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Doubt {
     /// The file is another one than the proposal was compared with, which this agent may refuse to write.
-    FileChanged(Dialect),
+    FileChanged(Proposer),
     /// Another agent's acceptance for the same file has not been written yet: this one is older than that.
-    OlderThanAccepted(Dialect),
+    OlderThanAccepted(Proposer),
     /// The disk does not answer.
     DiskSilent,
     /// So many hunks undo newer changes of the file.
@@ -36,9 +36,9 @@ pub(crate) enum Doubt {
     /// Lines are deleted: so many, of so many.
     Deleted { lines: usize, of: usize },
     /// The agent ignores an empty text and writes its own.
-    IgnoresEmpty(Dialect),
+    IgnoresEmpty(Proposer),
     /// The agent takes the unchanged file for a rejection.
-    TakenForRejection(Dialect),
+    TakenForRejection(Proposer),
     /// Nothing is left of the proposal.
     Nothing,
     /// The file is not in a workspace folder.
@@ -50,7 +50,7 @@ pub(crate) enum Doubt {
 /// An acceptance, to be weighed against the file as it is now.
 #[derive(Debug)]
 pub(crate) struct Weighed<'a> {
-    pub(crate) agent: Dialect,
+    pub(crate) proposer: Proposer,
     /// The real path of the file.
     pub(crate) path: &'a Path,
     /// True if it is to be deleted.
@@ -70,7 +70,7 @@ pub(crate) struct Weighed<'a> {
     /// The same as the agent reads it: the proposal is like this one.
     pub(crate) original: Option<Cow<'a, [u8]>>,
     /// Whose acceptance for this file has not been written yet.
-    pub(crate) unwritten: Option<Dialect>,
+    pub(crate) unwritten: Option<Proposer>,
     /// True if a hook's answer carries it: the agent takes any text then.
     pub(crate) is_of_hook: bool,
     /// True if the agent asks in its own window, too: an empty new file is accepted there.
@@ -80,42 +80,42 @@ pub(crate) struct Weighed<'a> {
 /// Returns the doubts, the worst first.
 pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     let Weighed {
-        agent,
+        proposer,
         accepted,
         proposed,
         ..
     } = weighed;
     let deletes = weighed.deletes && accepted.is_empty();
     let mut doubts: Vec<_> = deletion(weighed.path, deletes).collect();
-    if let Some(agent) = weighed.unwritten {
-        doubts.push(Doubt::OlderThanAccepted(agent));
+    if let Some(other) = weighed.unwritten {
+        doubts.push(Doubt::OlderThanAccepted(other));
     }
     let has_changed = match weighed.base {
         Some(base) => fingerprint::of(weighed.on_disk) != base,
         None => weighed.has_changed,
     };
     // Such an agent has not read what the person has merged with.
-    if has_changed || (weighed.has_changed && agent.refuses_changed_file()) {
-        doubts.push(Doubt::FileChanged(agent));
+    if has_changed || (weighed.has_changed && proposer.is(Dialect::refuses_changed_file)) {
+        doubts.push(Doubt::FileChanged(proposer));
     }
     doubts.extend(goes_against(weighed.against));
     doubts.extend(never_seen(weighed.unseen));
     let is_new = weighed.original.is_none();
     let is_answered_otherwise = weighed.is_of_hook || (is_new && weighed.is_asked);
-    let is_rejection =
-        !is_answered_otherwise && agent.takes_for_rejection(weighed.original.as_deref(), accepted);
+    let is_rejection = !is_answered_otherwise
+        && proposer.is(|agent| agent.takes_for_rejection(weighed.original.as_deref(), accepted));
     let original = weighed.original.unwrap_or_default();
     let unreadable = count_unreadable(&original, accepted);
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
     }
-    let is_emptied = !weighed.is_of_hook && is_emptied(agent, accepted, proposed);
+    let is_emptied = !weighed.is_of_hook && is_emptied(proposer, accepted, proposed);
     let is_same = *original == *accepted.as_bytes();
     let is_unchanged = is_same && (!is_new || accepted.is_empty()) && accepted != proposed;
     if is_rejection {
-        doubts.push(Doubt::TakenForRejection(agent));
+        doubts.push(Doubt::TakenForRejection(proposer));
     } else if is_emptied {
-        doubts.push(Doubt::IgnoresEmpty(agent));
+        doubts.push(Doubt::IgnoresEmpty(proposer));
     } else if is_unchanged {
         doubts.push(Doubt::Nothing);
     }
@@ -134,7 +134,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
 
 /// Returns the doubts if the disk does not answer: that one, and those that need no look at the file.
 pub(crate) fn weigh_blind(
-    agent: Dialect,
+    proposer: Proposer,
     path: &Path,
     deletes: bool,
     accepted: &str,
@@ -145,8 +145,8 @@ pub(crate) fn weigh_blind(
     let mut doubts = vec![Doubt::DiskSilent];
     doubts.extend(deletion(path, deletes && accepted.is_empty()));
     doubts.extend(never_seen(unseen));
-    if is_emptied(agent, accepted, proposed) {
-        doubts.push(Doubt::IgnoresEmpty(agent));
+    if is_emptied(proposer, accepted, proposed) {
+        doubts.push(Doubt::IgnoresEmpty(proposer));
     }
     doubts.extend(Runner::of(path).map(Doubt::Runs));
     doubts.extend(goes_against(against));
@@ -179,8 +179,8 @@ fn never_seen(unseen: Option<Unseen>) -> Option<Doubt> {
     unseen.filter(|unseen| unseen.hunks > 0).map(Doubt::Unseen)
 }
 
-fn is_emptied(agent: Dialect, accepted: &str, proposed: &str) -> bool {
-    accepted.is_empty() && !proposed.is_empty() && agent.ignores_empty_text()
+fn is_emptied(proposer: Proposer, accepted: &str, proposed: &str) -> bool {
+    accepted.is_empty() && !proposed.is_empty() && proposer.is(Dialect::ignores_empty_text)
 }
 
 impl Doubt {
@@ -217,9 +217,9 @@ impl Doubt {
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FileChanged(agent) => {
-                let then = match agent.refuses_changed_file() {
-                    true => format!("{} may refuse to write this", agent.display_name()),
+            Self::FileChanged(proposer) => {
+                let then = match proposer.is(Dialect::refuses_changed_file) {
+                    true => format!("{} may refuse to write this", proposer.display_name()),
                     false => "that change would be lost".to_owned(),
                 };
                 write!(
@@ -227,10 +227,10 @@ impl fmt::Display for Doubt {
                     "the file has changed on disk since this was proposed, and {then}"
                 )
             }
-            Self::OlderThanAccepted(agent) => write!(
+            Self::OlderThanAccepted(proposer) => write!(
                 f,
                 "{}'s change to this file was accepted and is not written yet, and this one does not contain it",
-                agent.display_name()
+                proposer.display_name()
             ),
             Self::DiskSilent => write!(
                 f,
@@ -257,18 +257,18 @@ impl fmt::Display for Doubt {
             Self::Deleted { lines, of } => {
                 write!(f, "{lines} of the file's {of} lines are deleted")
             }
-            Self::IgnoresEmpty(agent) => {
+            Self::IgnoresEmpty(proposer) => {
                 write!(
                     f,
                     "{} ignores an empty text and writes its own",
-                    agent.display_name()
+                    proposer.display_name()
                 )
             }
-            Self::TakenForRejection(agent) => {
+            Self::TakenForRejection(proposer) => {
                 write!(
                     f,
                     "{} treats this as a rejection and changes nothing",
-                    agent.display_name()
+                    proposer.display_name()
                 )
             }
             Self::Nothing => write!(f, "nothing is left of the proposal"),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Proposer};
 use pillion_view::DiffId;
 
 use pillion_protocol::{Outcome, Verdict};
@@ -80,7 +80,7 @@ fn code(result: Result<(), Refusal>) -> Cow<'static, str> {
 /// A command that is repeated answers any question but the one whether the person knows the file.
 #[test]
 fn a_command_accepts_over_a_changed_file_only_if_it_says_so() {
-    let changed = || Doubt::FileChanged(Dialect::GeminiCli);
+    let changed = || Doubt::FileChanged(Dialect::GeminiCli.into());
     for (despite_change, doubts, first, repeated) in [
         (false, &[][..], "", ""),
         (false, &[changed()][..], FILE_CHANGED, FILE_CHANGED),
@@ -259,10 +259,13 @@ fn an_answer_is_about_the_same_text_the_same_proposal_and_the_same_doubts() {
         "unseenHunks"
     );
     assert_eq!(
-        ask(&|scene| scene.ask("x", &[Doubt::FileChanged(Dialect::GeminiCli)])),
+        ask(&|scene| scene.ask("x", &[Doubt::FileChanged(Dialect::GeminiCli.into())])),
         "fileChanged"
     );
-    let both = [Doubt::FileChanged(Dialect::GeminiCli), unseen.clone()];
+    let both = [
+        Doubt::FileChanged(Dialect::GeminiCli.into()),
+        unseen.clone(),
+    ];
     assert_eq!(
         ask(&|scene| scene.ask("x", &both)),
         "fileChanged",
@@ -318,7 +321,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
     Weighed {
         is_of_hook: false,
         is_asked: false,
-        agent: Dialect::GeminiCli,
+        proposer: Dialect::GeminiCli.into(),
         path: Path::new("/w/a.txt"),
         deletes: false,
         roots: &[],
@@ -395,14 +398,17 @@ fn deleting_most_of_a_file_is_doubted() {
 
 #[test]
 fn what_the_agent_would_not_write_is_doubted() {
-    let by = |agent, before: Option<&'static str>, accepted: &'static str| {
+    let by = |proposer, before: Option<&'static str>, accepted: &'static str| {
         weigh(Weighed {
-            agent,
+            proposer,
             proposed: "proposed\n",
             ..plain(before.map(str::as_bytes), accepted)
         })
     };
-    let (claude, gemini) = (Dialect::ClaudeCode, Dialect::GeminiCli);
+    let (claude, gemini) = (
+        Proposer::Agent(Dialect::ClaudeCode),
+        Proposer::Agent(Dialect::GeminiCli),
+    );
     assert_eq!(by(gemini, Some("a\n"), ""), [Doubt::IgnoresEmpty(gemini)]);
     assert_eq!(
         by(claude, Some("a\n"), "a\n"),
@@ -415,14 +421,14 @@ fn what_the_agent_would_not_write_is_doubted() {
         (Some(&b""[..]), vec![Doubt::TakenForRejection(claude)]),
     ] {
         let asked = weigh(Weighed {
-            agent: claude,
+            proposer: claude,
             is_asked: true,
             ..plain(before, "")
         });
         assert_eq!(asked, expected, "{before:?}");
     }
     assert_eq!(by(gemini, Some("a\n"), "a\n"), [Doubt::Nothing]);
-    assert_eq!(by(Dialect::Script, Some("a\n"), ""), []);
+    assert_eq!(by(Proposer::Pillion, Some("a\n"), ""), []);
 }
 
 #[test]
@@ -438,22 +444,26 @@ fn a_file_that_is_another_one_now_is_doubted() {
     };
     assert_eq!(
         changed(true, None),
-        [Doubt::FileChanged(Dialect::GeminiCli)]
+        [Doubt::FileChanged(Dialect::GeminiCli.into())]
     );
     assert_eq!(changed(true, Some(&seen)), [], "it was merged with");
     assert_eq!(
         changed(false, Some("sha256:other")),
-        [Doubt::FileChanged(Dialect::GeminiCli)]
+        [Doubt::FileChanged(Dialect::GeminiCli.into())]
     );
     assert_eq!(changed(false, None), []);
-    let agent = Dialect::ClaudeCode;
+    let proposer = Proposer::Agent(Dialect::ClaudeCode);
     let doubts = weigh(Weighed {
-        agent,
+        proposer,
         has_changed: true,
         base: Some(&seen),
         ..plain(Some(b"new"), "x")
     });
-    assert_eq!(doubts, [Doubt::FileChanged(agent)], "it has not read that");
+    assert_eq!(
+        doubts,
+        [Doubt::FileChanged(proposer)],
+        "it has not read that"
+    );
 }
 
 #[test]
@@ -506,18 +516,18 @@ fn where_the_file_lies_is_doubted() {
 
 #[test]
 fn an_acceptance_that_is_not_written_yet_counts_as_newer() {
-    let agent = Dialect::QwenCode;
+    let other = Proposer::Agent(Dialect::QwenCode);
     let doubts = weigh(Weighed {
-        unwritten: Some(agent),
+        unwritten: Some(other),
         ..plain(Some(b"a"), "b")
     });
-    assert_eq!(doubts, [Doubt::OlderThanAccepted(agent)]);
+    assert_eq!(doubts, [Doubt::OlderThanAccepted(other)]);
 }
 
 #[test]
 fn a_question_names_every_doubt_and_what_to_do() {
     let doubts = [
-        Doubt::FileChanged(Dialect::GeminiCli),
+        Doubt::FileChanged(Dialect::GeminiCli.into()),
         Doubt::Unseen(Unseen { hunks: 1, of: 3 }),
     ];
     let refusal = question(&doubts);
@@ -532,10 +542,10 @@ fn a_question_names_every_doubt_and_what_to_do() {
 
 #[test]
 fn a_silent_disk_hides_no_other_doubt() {
-    let (agent, unseen) = (Dialect::GeminiCli, Unseen { hunks: 1, of: 2 });
+    let (proposer, unseen) = (Dialect::GeminiCli.into(), Unseen { hunks: 1, of: 2 });
     let codes = |path: &str, accepted: &str, unseen: Option<Unseen>| {
         let doubts = weigh_blind(
-            agent,
+            proposer,
             Path::new(path),
             false,
             accepted,
@@ -563,7 +573,7 @@ fn a_silent_disk_hides_no_other_doubt() {
         ..Against::default()
     };
     let doubts = weigh_blind(
-        agent,
+        proposer,
         Path::new("/w/a.rs"),
         false,
         "a\n",
@@ -577,7 +587,7 @@ fn a_silent_disk_hides_no_other_doubt() {
 #[test]
 fn who_deletes_a_file_is_asked_by_its_name() {
     let deletion = |before: &'static [u8], accepted| Weighed {
-        agent: Dialect::Script,
+        proposer: Proposer::Pillion,
         deletes: true,
         proposed: "",
         ..plain(Some(before), accepted)
@@ -594,7 +604,7 @@ fn who_deletes_a_file_is_asked_by_its_name() {
     // Who writes something in its place keeps it.
     assert_eq!(weigh(deletion(b"one\n", "two\n")), []);
     let (path, against) = (Path::new("/w/x\n.txt"), Against::default());
-    let blind = weigh_blind(Dialect::Script, path, true, "", "", None, against);
+    let blind = weigh_blind(Proposer::Pillion, path, true, "", "", None, against);
     let name = blind.last().expect("it is doubted").to_string();
     assert_eq!(name, "accepting this deletes x\u{240a}.txt");
 }

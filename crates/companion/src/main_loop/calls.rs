@@ -50,13 +50,12 @@ impl MainLoop {
         });
         Ok(Proposal {
             session: Arc::clone(session),
-            agent,
-            agent_number: self.sessions.number(session),
+            proposer: agent.into(),
+            number: self.sessions.number(session),
             file_path: open.path,
             tab,
             set: open.set,
             deletes: open.deletes,
-            on_behalf_of: open.on_behalf_of,
             stand_in: open.stand_in.map(Arc::new),
             proposed: Arc::new(open.content),
         })
@@ -88,7 +87,10 @@ impl MainLoop {
         call: ToolCall,
         caller: Caller,
     ) -> Option<(RequestId, ToolCall, Caller)> {
-        let agent = self.sessions.agent(session).unwrap_or(Dialect::Script);
+        let Some(agent) = self.sessions.agent(session) else {
+            answer(caller, Err("the session has ended".to_owned()));
+            return None;
+        };
         match call {
             ToolCall::BeforeTurn(hook) => {
                 let prompt = hook.prompt.clone();
@@ -211,8 +213,8 @@ impl MainLoop {
         }
         // What was accepted as proposed needs no word: here is the newer proposal.
         let edited = former.filter(|former| former.is_edited);
-        self.lose(proposal.agent, edited);
-        if proposal.agent.repeats_selection() && self.feedback.proposes(session) {
+        self.lose(edited);
+        if proposal.proposer.is(Dialect::repeats_selection) && self.feedback.proposes(session) {
             self.push_context(session, self.context.current());
         }
         self.asking.proposed(session, &proposal.file_path);
@@ -234,9 +236,9 @@ impl MainLoop {
             self.written.withdraw(session, &undelivered.file_path);
         }
         let agent = self.sessions.agent(session);
-        if let Some(agent) = agent.filter(|agent| !agents::of(*agent).closing_returns_text()) {
+        if agent.is_some_and(|agent| !agents::of(agent).closing_returns_text()) {
             let edited = undelivered.clone().filter(|delivery| delivery.is_edited);
-            self.lose(agent, edited);
+            self.lose(edited);
         }
         let undelivered = undelivered.map(|delivery| delivery.outcome);
         let waits = agent.is_some_and(|agent| agents::of(agent).waits_for_outcomes());
@@ -250,7 +252,9 @@ impl MainLoop {
 
     /// Returns what the agent was told last of what the person sees.
     fn selection(&mut self, session: &SessionId) -> String {
-        let agent = self.sessions.agent(session).unwrap_or(Dialect::Script);
+        let Some(agent) = self.sessions.agent(session) else {
+            return String::new();
+        };
         let context = self.feedback.with_context(session, self.context.current());
         match agents::of(agent).context(context, agent) {
             Message::Notification(_, Params::Value(params)) => params.to_string(),

@@ -13,10 +13,11 @@ use pillion_protocol::dialect::Base;
 use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::ask::{
     AgentOfHook, DiffRef, Focus, GetReview, Hook, Judged, Lost, Mention, Refused, SetReview,
+    ShownContext,
 };
 use pillion_view::changes::{ChangesAct, Hearing, judged_said};
 use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::MainLoop;
 use crate::diffs::PendingDiff;
@@ -55,6 +56,19 @@ impl MainLoop {
         self.focusing.push(sent);
     }
 
+    /// The number of contexts that agents were sent.
+    pub(crate) fn contexts_sent(&self) -> watch::Receiver<u64> {
+        self.contexts_sent.subscribe()
+    }
+
+    /// What agents are shown.
+    pub(crate) fn shown_context(&self) -> ShownContext {
+        ShownContext {
+            number: *self.contexts_sent.borrow(),
+            context: (*self.context.current()).clone(),
+        }
+    }
+
     pub(crate) fn point_to(&mut self, mention: Mention) -> Option<Dialect> {
         self.mention(&mention.path, mention.lines)
     }
@@ -70,7 +84,7 @@ impl MainLoop {
     /// An accepted text is not written after all: the person is told.
     pub(crate) fn lost(&mut self, Lost(lost): Lost) {
         for id in self.written.withdraw_all(&lost.path) {
-            let outcome = written::outcome_of(lost.how, lost.agent);
+            let outcome = written::outcome_of(lost.how, lost.proposer);
             self.recording.came_of(id, outcome);
         }
         self.views.send_lost(None, lost);

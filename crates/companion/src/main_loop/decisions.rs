@@ -241,7 +241,10 @@ impl MainLoop {
     /// Returns true if the agent takes this acceptance for a rejection unless its question is answered: that of an empty new file.
     fn is_empty_new_file(accepted: &Accepted) -> bool {
         let is_new = accepted.before.is_none();
-        is_new && accepted.agent.takes_for_rejection(None, &accepted.content)
+        is_new
+            && accepted
+                .proposer
+                .is(|agent| agent.takes_for_rejection(None, &accepted.content))
     }
 
     /// Returns true if the agent asks beside its one proposal for this file, so that the question can be answered in place of it.

@@ -160,7 +160,7 @@ impl MainLoop {
         for Leftover { view, diff, text } in closed.leftovers {
             self.losses.add(Lost {
                 of: None,
-                agent: diff.shown_agent(),
+                proposer: diff.proposer,
                 file_path: diff.path.to_string_lossy().into_owned(),
                 content: text,
                 is_kept: true,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Outcome, Proposer};
 use tokio::sync::mpsc;
 
 use super::MainLoop;
@@ -18,8 +18,12 @@ use crate::target;
 
 impl MainLoop {
     /// Returns the name by which its proposals are known.
-    pub(crate) fn proposer_comes(&mut self, news: mpsc::UnboundedSender<News>) -> SessionId {
-        self.proposers.come(news)
+    pub(crate) fn proposer_comes(
+        &mut self,
+        proposer: Proposer,
+        news: mpsc::UnboundedSender<News>,
+    ) -> SessionId {
+        self.proposers.come(proposer, news)
     }
 
     /// Proposes a file. The caller is answered once it is shown.
@@ -30,7 +34,7 @@ impl MainLoop {
         caller: Caller,
         now: Instant,
     ) {
-        let Some(agent_number) = self.proposers.number(session) else {
+        let Some((proposer, number)) = self.proposers.find(session) else {
             return answer(caller, Err("the companion is stopping".to_owned()));
         };
         if let Err(reason) = target::validate(&open.path) {
@@ -39,13 +43,12 @@ impl MainLoop {
         self.turns.works(session, false, now);
         let proposal = Proposal {
             session: Arc::clone(session),
-            agent: Dialect::Script,
-            agent_number,
+            proposer,
+            number,
             file_path: open.path,
             tab: None,
             set: open.set,
             deletes: open.deletes,
-            on_behalf_of: open.on_behalf_of,
             stand_in: open.stand_in.map(Arc::new),
             proposed: Arc::new(open.content),
         };
@@ -80,7 +83,7 @@ impl MainLoop {
         for delivery in &lost {
             self.written.withdraw(session, &delivery.file_path);
         }
-        self.lose(Dialect::Script, lost);
+        self.lose(lost);
         if self.proposers.go(session) {
             self.turns.forget(session);
             let actions = self.diffs.session_gone(session, now);

@@ -1,5 +1,7 @@
 //! The outbox as its session and its streams use it.
 
+use pillion_protocol::Dialect;
+
 use super::*;
 
 fn rejected(path: &str) -> Option<Push> {
@@ -9,12 +11,12 @@ fn rejected(path: &str) -> Option<Push> {
 fn rejection(path: &str) -> Delivery {
     Delivery {
         id: None,
+        proposer: Dialect::GeminiCli.into(),
         tab: None,
         file_path: path.into(),
         outcome: Outcome::Rejected,
         is_edited: false,
         notes: Vec::new(),
-        on_behalf_of: None,
         stand_in: None,
         words: None,
     }
@@ -23,12 +25,12 @@ fn rejection(path: &str) -> Delivery {
 fn accepted(path: &str, is_edited: bool) -> Delivery {
     Delivery {
         id: None,
+        proposer: Dialect::GeminiCli.into(),
         tab: None,
         file_path: path.into(),
         outcome: Outcome::accepted("x"),
         is_edited,
         notes: Vec::new(),
-        on_behalf_of: None,
         stand_in: None,
         words: None,
     }

@@ -70,8 +70,8 @@ fn diff(id: u64, revision: u32) -> Diff {
     Diff {
         id: DiffId(id),
         revision,
-        agent: Dialect::ClaudeCode,
-        agent_number: 1,
+        proposer: Dialect::ClaudeCode.into(),
+        number: 1,
         path: "/w/a/file".into(),
         original: Original::default(),
         proposed: Arc::new("proposed".to_owned()),
@@ -79,7 +79,6 @@ fn diff(id: u64, revision: u32) -> Diff {
         hunks: Vec::new(),
         set: None,
         deletes: false,
-        on_behalf_of: None,
         original_is_other: false,
         written: None,
         is_unclear: false,

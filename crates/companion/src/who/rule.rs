@@ -17,7 +17,8 @@ use super::lineage::Lineage;
 /// An agent that is connected, was, or has called a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Agent {
-    pub(super) agent: Dialect,
+    /// None of one that another version of Pillion has noted, and is not known here.
+    pub(super) agent: Option<Dialect>,
     pub(super) process: AgentProcess,
     /// The login that it descends from, where logins are counted.
     pub(super) login: Option<u32>,
@@ -49,15 +50,17 @@ impl Known {
     }
 
     /// The agent that is above a process, or is it.
-    pub(super) fn agent_above(&self, asker: &Lineage) -> Option<Dialect> {
+    pub(super) fn agent_above(&self, asker: &Lineage) -> Option<Stranger> {
         let is_one = |agent: &&Agent| !agent.is_everybodys && asker.is_below_agent(agent.process);
-        self.agents.iter().find(is_one).map(|it| it.agent)
+        let found = self.agents.iter().find(is_one)?;
+        Some(found.agent.map_or(Stranger::Unknown, Stranger::Agent))
     }
 
-    fn agent(&self, asker: &Lineage, says: &[Dialect]) -> Option<Dialect> {
+    fn agent(&self, asker: &Lineage, says: &[Dialect]) -> Option<Stranger> {
         self.agent_above(asker).or_else(|| {
             let mut named = asker.commanding().chain(says.iter().copied());
-            named.find(|agent| !self.inherited.contains(agent))
+            let named = named.find(|agent| !self.inherited.contains(agent));
+            named.map(Stranger::Agent)
         })
     }
 }
@@ -71,7 +74,7 @@ pub(super) fn judge(
     is_attended: impl FnOnce() -> bool,
 ) -> Result<(), Stranger> {
     if let Some(agent) = known.agent(asker, says) {
-        return Err(Stranger::Agent(agent));
+        return Err(agent);
     }
     let Some(top) = asker.top() else {
         return Err(Stranger::Unknown);

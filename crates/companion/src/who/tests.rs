@@ -89,7 +89,7 @@ fn whoever_has_ended_is_nobody() {
 fn the_first_agent_is_remembered_when_there_is_no_room() {
     let mut state = State::default();
     let ended = |started_at| Agent {
-        agent: Dialect::GeminiCli,
+        agent: Some(Dialect::GeminiCli),
         process: AgentProcess {
             pid: u32::MAX,
             started_at,

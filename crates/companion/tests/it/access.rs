@@ -33,12 +33,12 @@ async fn a_token_in_the_query_does_not_count() {
 async fn the_token_names_the_agent() {
     let mut companion = TestCompanion::start();
     // Those that speak MCP over HTTP.
-    for dialect in [Dialect::GeminiCli, Dialect::QwenCode, Dialect::Script] {
+    for dialect in [Dialect::GeminiCli, Dialect::QwenCode] {
         let (client, _updates) = companion.connect(dialect).await;
         let path = companion.path("a");
         let (opened, diff) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
         opened.unwrap();
-        assert_eq!(diff.agent, dialect);
+        assert_eq!(diff.proposer, dialect.into());
     }
 }
 
@@ -141,11 +141,11 @@ async fn a_command_asks_who_is_connected_and_what_waits() {
     let views: Vec<u32> = status.views.iter().map(|view| view.pid).collect();
     assert_eq!(views, [std::process::id()]);
 
-    let (script, _updates) = companion.connect(Dialect::Script).await;
+    let (agent, _updates) = companion.connect(Dialect::QwenCode).await;
     let path = companion.file("a", "old");
     let focused = pillion_protocol::File::focused(&path, 7);
     commands.focus(&focused.into()).await.unwrap();
-    let (opened, _) = tokio::join!(script.open_diff(&path, "x"), companion.editor.show());
+    let (opened, _) = tokio::join!(agent.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     let started = Instant::now();
     let status = loop {
@@ -155,7 +155,7 @@ async fn a_command_asks_who_is_connected_and_what_waits() {
         }
         tokio::time::sleep(Duration::from_millis(10)).await;
     };
-    assert_eq!(status.agents, ["script"]);
+    assert_eq!(status.agents, ["qwen"]);
     assert_eq!(status.pending_diffs, 1);
     assert_eq!(status.last_focused_ms, Some(7));
 }

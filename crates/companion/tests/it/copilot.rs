@@ -208,7 +208,7 @@ async fn a_decision_is_the_answer_to_the_call() {
     ] {
         let waiting = session.propose(&path, "one\r\nzwei");
         let diff = companion.editor.show().await;
-        assert_eq!(diff.agent, Dialect::CopilotCli);
+        assert_eq!(diff.proposer, Dialect::CopilotCli.into());
         assert!(
             diff.notes[0].contains("writes its own text"),
             "{:?}",

@@ -95,7 +95,10 @@ async fn two_agents_with_one_path_each_get_their_own() {
     opened.unwrap();
     let (opened, second) = tokio::join!(qwen.open_diff(&path, "q"), companion.editor.show());
     opened.unwrap();
-    assert_eq!((first.agent, second.agent), (GEMINI, QWEN));
+    assert_eq!(
+        (first.proposer, second.proposer),
+        (GEMINI.into(), QWEN.into())
+    );
     companion.decide(&second, Outcome::Rejected).await;
     companion.decide(&first, accepted("g")).await;
     let update = next_outcome(&mut qwen_updates).await;

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use pillion_agent::{Client, Update, Updates};
 use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
-use pillion_discovery::{Environment, socket, state};
+use pillion_discovery::{Environment, socket, state, survey};
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
 use pillion_view::ask::Changes;
 use pillion_view::ask::{ToolCall, Work, WorkStep};
@@ -102,8 +102,9 @@ impl World {
 
     /// An agent of the companion at this port.
     async fn connect(&self, port: u16) -> (Client, Updates) {
-        let mut running = state::list(&self.environment).into_iter();
-        let token = running.find(|it| it.port == port).unwrap().script_token;
+        let mut running = survey(&self.environment).companions.into_iter();
+        let found = running.find(|it| it.port == port).unwrap();
+        let token = found.token(Dialect::GeminiCli).cloned();
         Client::connect(port, token).await.unwrap()
     }
 

@@ -76,7 +76,7 @@ impl Scene {
         loop {
             match editor.next_in(GONE).await {
                 EditorEvent::Lost(lost) => {
-                    assert_eq!(lost.agent, Dialect::GeminiCli);
+                    assert_eq!(lost.proposer, Dialect::GeminiCli.into());
                     assert_eq!(lost.path, Path::new(&self.path));
                     return lost.text;
                 }

@@ -214,7 +214,6 @@ impl TestCompanion {
 
     pub fn token(&self, dialect: Dialect) -> Token {
         let agent = match dialect {
-            Dialect::Script => return self.state().script_token,
             // It presents what it finds in Claude Code's files.
             Dialect::OpenCode => Dialect::ClaudeCode,
             agent => agent,

@@ -86,7 +86,7 @@ async fn a_proposal_is_answered_when_the_person_has_decided() {
         (first.proposed.as_str(), second.proposed.as_str()),
         ("two\n", "three\n")
     );
-    assert_eq!(first.agent, Dialect::ClaudeCode);
+    assert_eq!(first.proposer, Dialect::ClaudeCode.into());
     assert_eq!(first.original.text.as_deref(), Some(&b"one\n"[..]));
     let ping = claude.request("ping", json!({})).await;
     claude.answer(ping).await;

@@ -20,7 +20,7 @@ fn oldest_tried(agent: Dialect) -> Option<Version> {
         Dialect::CopilotCli => Some(Version::new(1, 0, 102)),
         Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
         Dialect::QwenCode => Some(Version::new(0, 24, 4)),
-        Dialect::OpenCode | Dialect::Script => None,
+        Dialect::OpenCode => None,
     }
 }
 

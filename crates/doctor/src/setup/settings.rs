@@ -119,7 +119,7 @@ pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
         Dialect::CodexCli => return Some(environment.codex_home().join("config.toml")),
         Dialect::QwenCode => environment.base(Base::QwenHome),
         Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
-        Dialect::OpenCode | Dialect::Script => return None,
+        Dialect::OpenCode => return None,
     };
     Some(folder.join("settings.json"))
 }

@@ -115,8 +115,8 @@ mod tests {
         Diff {
             id: DiffId(id),
             revision: 1,
-            agent: Dialect::GeminiCli,
-            agent_number: 1,
+            proposer: Dialect::GeminiCli.into(),
+            number: 1,
             path: path.into(),
             original: Original::default(),
             proposed: "text".to_owned().into(),
@@ -124,7 +124,6 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
-            on_behalf_of: None,
             original_is_other: false,
             written: None,
             is_unclear: false,

@@ -195,7 +195,7 @@ impl Proposal {
 
     /// Accept, then reject, then bring back what was kept.
     pub fn commands(&self) -> Vec<Command> {
-        let (name, agent) = (self.name(), self.diff.shown_agent().display_name());
+        let (name, agent) = (self.name(), self.diff.proposer.display_name());
         let arguments = vec![json!(self.diff.id.0), json!(self.diff.revision)];
         let command = |title: String, command: &str| Command {
             title,

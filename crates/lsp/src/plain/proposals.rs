@@ -461,7 +461,7 @@ fn known_text(
 
 /// The message about a view that goes away by itself.
 fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
-    let (name, agent) = (pending.name(), pending.diff.shown_agent().display_name());
+    let (name, agent) = (pending.name(), pending.diff.proposer.display_name());
     let (kind, text) = match reason {
         CloseReason::AgentGone => (
             MessageType::Info,
@@ -504,8 +504,8 @@ mod tests {
         let diff = Diff {
             id: DiffId(1),
             revision: 1,
-            agent: Dialect::GeminiCli,
-            agent_number: 1,
+            proposer: Dialect::GeminiCli.into(),
+            number: 1,
             path: "/w/a".into(),
             original: Original::default(),
             proposed: "text".to_owned().into(),
@@ -513,7 +513,6 @@ mod tests {
             hunks: Vec::new(),
             set: None,
             deletes: false,
-            on_behalf_of: None,
             original_is_other: false,
             written: None,
             is_unclear: false,

@@ -10,7 +10,7 @@ use gen_lsp_types::{
     Code, Command, Diagnostic, DiagnosticSeverity, MessageType, Position, Range as LspRange,
 };
 use lsp_server::{ErrorCode, RequestId, Response};
-use pillion_protocol::{Dialect, Note};
+use pillion_protocol::{Note, Proposer};
 use pillion_text::{counted, visible};
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
@@ -84,7 +84,7 @@ impl Written {
         }
         let mut unseen = BTreeMap::new();
         for turn in list.turns {
-            let agent = Dialect::display_name_of(&turn.agent);
+            let agent = Proposer::display_name_of(&turn.agent);
             for change in turn.changes.into_iter().filter(|it| it.is_unseen) {
                 // The newest turn comes first.
                 let path = change.path.clone();

@@ -65,7 +65,7 @@ impl Diffs {
     /// The companion wants a proposal shown. The request.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
         let key = diff.key();
-        let agent = diff.shown_agent().into();
+        let agent = diff.proposer.into();
         let does = diff.does();
         let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
             None => (None, false),

@@ -7,7 +7,7 @@ use std::ops;
 
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, Note, Position, ReviewChoice, Verdict};
+use pillion_protocol::{Dialect, Note, Position, Proposer, ReviewChoice, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_text::merge::Merged;
 use pillion_view::{CloseReason, DiffId, ProposalKey, Ruling, SetPlace};
@@ -474,11 +474,12 @@ impl From<SetPlace> for Set {
     }
 }
 
-impl From<Dialect> for Agent {
-    fn from(dialect: Dialect) -> Self {
+impl<P: Into<Proposer>> From<P> for Agent {
+    fn from(proposer: P) -> Self {
+        let proposer = proposer.into();
         Self {
-            name: dialect.name(),
-            display_name: dialect.display_name(),
+            name: proposer.name(),
+            display_name: proposer.display_name(),
         }
     }
 }

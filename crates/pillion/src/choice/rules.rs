@@ -64,9 +64,7 @@ fn editors(companion: &Companion) -> Vec<u32> {
 /// Returns true if a variable of this terminal names the companion's port.
 pub fn is_named(companion: &Companion, environment: &Environment) -> bool {
     let port = companion.port.to_string();
-    let mut variables = Dialect::PROGRAMS
-        .into_iter()
-        .filter_map(Dialect::port_variable);
+    let mut variables = Dialect::ALL.into_iter().filter_map(Dialect::port_variable);
     variables.any(|name| {
         environment
             .filled(name)
@@ -81,7 +79,7 @@ mod tests {
     use pillion_discovery::CompanionState;
     use pillion_discovery::survey::Liveness;
     use pillion_protocol::discovery::Publisher;
-    use pillion_protocol::{DiscoveryFile, IdeInfo, Token};
+    use pillion_protocol::{DiscoveryFile, IdeInfo};
 
     use super::*;
 
@@ -190,7 +188,6 @@ mod tests {
                 pid: 1,
                 version: "1.2.3".to_owned(),
                 port,
-                script_token: Token::from("s".to_owned()),
                 roots: Vec::new(),
                 ide: IdeInfo::new("x", "X"),
                 views: Vec::new(),

@@ -43,7 +43,7 @@ fn offering(cli: Command) -> Command {
         .get_subcommands()
         .map(|it| &*it.get_name().to_owned().leak())
         .collect();
-    let agents = Dialect::PROGRAMS.map(Dialect::name);
+    let agents = Dialect::ALL.map(Dialect::name);
     let offer = |command: Command, values: PossibleValuesParser| {
         command.mut_arg("command", |argument| argument.value_parser(values))
     };

@@ -1,5 +1,7 @@
 //! `pillion context`.
 
+mod connection;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use pillion_system::{Signals, stdio};
 use pillion_text::stderr;
 use pillion_text::visible;
 
-use crate::agent_connection::{AgentConnection, Session};
+use self::connection::{Connection, Session};
 use crate::args::Target;
 use crate::failure::Failure;
 use crate::paths;
@@ -54,7 +56,7 @@ pub struct Args {
 }
 
 pub fn run(mut args: Args) -> anyhow::Result<()> {
-    let connection = AgentConnection::find(&args.target)?;
+    let connection = Connection::find(&args.target)?;
     args.consent.ask(&connection.companion)?;
     let mut printer = Printer {
         is_json: args.json,
@@ -90,7 +92,7 @@ pub fn run(mut args: Args) -> anyhow::Result<()> {
 }
 
 async fn show(
-    connection: &AgentConnection,
+    connection: &Connection,
     session: &mut Session,
     printer: &mut Printer,
     follow: bool,

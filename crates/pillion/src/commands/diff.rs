@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_discovery::Environment;
-use pillion_protocol::diff::set::MAX_FILES;
 use pillion_system::duration;
-use pillion_view::ask::{End, Propose};
+use pillion_view::ask::{End, MAX_FILES, Propose};
 
 use self::change::Change;
 use super::ask::{self, Asked, Stop};
@@ -94,7 +93,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let connection = control_client::connect(&environment, &companion)?;
         let proposed = Propose {
             files: open.iter_mut().map(|it| it.proposed()).collect(),
-            on_behalf_of: None,
+            agent: None,
         };
         let editor = companion.display_name();
         asked = ask::ask(connection, editor, proposed, args.timeout, pending())?;
@@ -128,7 +127,7 @@ fn pairs(args: &Args) -> anyhow::Result<Vec<(&Path, &Path)>> {
             "Name one --content-file for each FILE, in the same order.",
         );
     }
-    if files > MAX_FILES as usize {
+    if files > MAX_FILES {
         let message = format!("{files} FILEs are more than a set can have, which is {MAX_FILES}");
         return usage(message, "Propose them in several sets.");
     }

@@ -26,7 +26,7 @@ use crate::workspace;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent [default: every installed one]
-    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::PROGRAMS))]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::ALL))]
     agent: Option<Dialect>,
 
     /// Check as if the agent were started in this folder [default: the current folder]

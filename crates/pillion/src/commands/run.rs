@@ -247,10 +247,10 @@ impl<'a> Start<'a> {
     fn read(words: &'a [OsString]) -> anyhow::Result<Self> {
         let (command, arguments) = words.split_first().context("no agent was named")?;
         let name = Path::new(command).file_stem();
-        let mut agents = Dialect::PROGRAMS.into_iter();
+        let mut agents = Dialect::ALL.into_iter();
         let agent = agents.find(|agent| name == Some(OsStr::new(agent.name())));
         let agent = agent.ok_or_else(|| {
-            let names = Dialect::PROGRAMS.map(Dialect::name).join(", ");
+            let names = Dialect::ALL.map(Dialect::name).join(", ");
             let message = format!("unknown agent {}", command.display());
             Failure::new(Kind::Usage, message).hint(format!(
                 "The agents are {names}. For an agent that you start in another way, `pillion env` wires the shell."

@@ -20,7 +20,7 @@ use crate::failure::{Failure, Kind};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent whose notes are sent [default: all agents]
-    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::PROGRAMS))]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::ALL))]
     agent: Option<Dialect>,
 
     /// Send only those for the agent with this number, as in `Claude Code 2`

@@ -405,7 +405,7 @@ fn a_reviewer_edits_and_accepts_in_the_terminal() {
     let pane = tmux.spawn("review", Size::new(110, 30), &env, &workspace, &review);
     pane.wait_for("Waiting for an agent.", SOON);
     let asking = Asking::start(&sandbox, &["new.txt"], b"proposed\n");
-    pane.wait_for("Script proposes new.txt", SOON);
+    pane.wait_for("Pillion proposes new.txt", SOON);
     thread::sleep(LOOKED);
     pane.send_keys(["e"]);
     pane.wait_for("edited", SOON);

@@ -1229,7 +1229,7 @@ fn the_review_names_the_agent_whose_hook_it_is() {
         let hook = Hook::call(&sandbox, &[agent], &call);
         pane.wait_for(&format!("{shown} proposes {name}"), SOON);
         let screen = pane.wait_for(&format!("● {shown}"), SOON);
-        assert!(!screen.contains("Script"), "{screen}");
+        assert!(!screen.contains("● Pillion"), "{screen}");
         let id = number(&pending(&sandbox, 1)[0]);
         sandbox.run_as_person(["reject", &id]).expect(0);
         assert_eq!(hook.answer().code, Some(0));

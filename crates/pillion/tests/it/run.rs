@@ -41,7 +41,7 @@ impl Stage {
         let sandbox = Sandbox::new();
         let stage = Self { sandbox };
         fs::create_dir(stage.bin()).unwrap();
-        for agent in Dialect::PROGRAMS {
+        for agent in Dialect::ALL {
             let path = stage.bin().join(agent.name());
             fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,7 +1,6 @@
 //! Files that belong together: each says its place, and each is decided on its own.
 
-use pillion_agent::Update;
-use pillion_testkit::{Heard, NvimVersion, TestAgent, each_neovim};
+use pillion_testkit::{NvimVersion, TestProgram, each_neovim};
 use serde_json::json;
 
 use crate::diff::Review;
@@ -12,36 +11,18 @@ const LABELS: &str = "vim.tbl_map(function(win) return vim.wo[win].winbar end,
       return vim.api.nvim_buf_get_name(vim.api.nvim_win_get_buf(win)):find('^pillion://') ~= nil
     end, vim.api.nvim_list_wins()))";
 
-/// Three files in one set of a script.
+/// Three files in one set of a program.
 struct Set {
     review: Review,
-    script: TestAgent,
+    program: TestProgram,
 }
 
 impl Set {
     fn new(version: NvimVersion) -> Set {
         let review = Review::with(version, "vim.o.columns, vim.o.lines = 160, 40");
-        let script = TestAgent::script(&review.world.home);
-        let set = Set { review, script };
-        for (name, place) in [
-            ("a.txt", "1 of 3"),
-            ("b.txt", "2 of 3"),
-            ("c.txt", "3 of 3"),
-        ] {
-            set.script
-                .propose_in_set("x", place, set.path(name), "new\n");
-        }
-        set
-    }
-
-    fn path(&self, name: &str) -> String {
-        self.review
-            .world
-            .home
-            .workspace()
-            .join(name)
-            .display()
-            .to_string()
+        let files = ["a.txt", "b.txt", "c.txt"].map(|name| (name, "new\n"));
+        let program = TestProgram::propose(&review.world.home, &files);
+        Set { review, program }
     }
 
     /// Waits until exactly these files are shown, each beside its place.
@@ -68,18 +49,6 @@ impl Set {
             .wait_until(&labels.join(", "), &condition);
     }
 
-    /// The script hears this next.
-    #[track_caller]
-    fn hears(&mut self, expected: Update) {
-        let heard = self.script.hear(std::time::Duration::from_secs(15));
-        assert_eq!(
-            heard,
-            Heard::Outcome(expected),
-            "{}",
-            self.review.world.nvim.describe()
-        );
-    }
-
     /// Goes to a diff, looks at it, and types.
     fn decide(&self, number: u64, keys: &str) {
         let nvim = &self.review.world.nvim;
@@ -97,34 +66,32 @@ fn the_files_of_a_set_say_their_places_and_are_decided_one_by_one(version: NvimV
     let mut set = Set::new(version);
     set.shows(&["a.txt (1 of 3)", "b.txt (2 of 3)", "c.txt (3 of 3)"]);
     set.decide(2, ":q<CR>");
-    let path = set.path("b.txt");
-    set.hears(Update::DiffRejected { path });
+    assert_eq!(set.program.accepted(), (1, None));
     set.shows(&["a.txt (1 of 3)", "c.txt (3 of 3)"]);
-    for (number, name, left) in [(3, "c.txt", &["a.txt (1 of 3)"][..]), (1, "a.txt", &[])] {
-        set.decide(number, ":w<CR>");
-        set.hears(Update::accepted(set.path(name), "new\n"));
+    for (at, left) in [(2, &["a.txt (1 of 3)"][..]), (0, &[])] {
+        set.decide(at as u64 + 1, ":w<CR>");
+        assert_eq!(set.program.accepted(), (at, Some("new\n".to_owned())));
         set.shows(left);
     }
     set.review.wait_gone();
 }
 
 #[each_neovim]
-fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone(version: NvimVersion) {
+fn a_set_goes_with_its_proposer_and_another_stays(version: NvimVersion) {
     let set = Set::new(version);
-    let other = TestAgent::script(&set.review.world.home);
-    other.propose_in_set("x", "2 of 2", set.path("d.txt"), "new\n");
-    set.script.close(set.path("a.txt")).unwrap();
-    set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
-    set.script.propose(set.path("b.txt"), "newer\n");
-    set.decide(2, "gg");
-    assert_eq!(set.review.lines(), ["newer"]);
-    set.shows(&["b.txt (2 of 3)", "c.txt (3 of 3)", "d.txt (2 of 2)"]);
-    set.script.disconnect();
-    set.review
-        .world
-        .nvim
-        .wait_until("one view", &format!("#{LABELS} == 1"));
-    other.disconnect();
+    let files = ["d.txt", "e.txt"].map(|name| (name, "new\n"));
+    let other = TestProgram::propose(&set.review.world.home, &files);
+    set.shows(&[
+        "a.txt (1 of 3)",
+        "b.txt (2 of 3)",
+        "c.txt (3 of 3)",
+        "d.txt (1 of 2)",
+        "e.txt (2 of 2)",
+    ]);
+    drop(set.program);
+    let nvim = &set.review.world.nvim;
+    nvim.wait_until("two views", &format!("#{LABELS} == 2"));
+    drop(other);
     set.review.wait_gone();
 }
 

@@ -6,7 +6,6 @@ pub(crate) mod copilot;
 pub(crate) mod gemini;
 pub(crate) mod opencode;
 pub(crate) mod qwen;
-pub(crate) mod script;
 
 use crate::dialect::{Base, Dialect, FileName, Place, Protocol, Variables};
 

@@ -145,7 +145,9 @@ impl App {
                 return self.decide(press, now);
             }
             self.armed = None;
-            if let (KeyCode::Char(' ' | 'e'), Some(why)) = (code, takes_no_edits(view.agent)) {
+            if let (KeyCode::Char(' ' | 'e'), Some(why)) =
+                (code, view.proposer.itself().and_then(takes_no_edits))
+            {
                 return self.say(Tone::Warning, why, now);
             }
         }

@@ -1,20 +1,20 @@
-//! The names that people use for the agents: the same everywhere, and with a number where several of a kind are or
-//! were here at once.
+//! The names that people use for the agents and for Pillion's commands: the same everywhere, and with a number where several of
+//! a kind are or were here at once.
 
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Proposer};
 
 use super::App;
 use crate::view::View;
 
 impl App {
-    /// The name that people use for the agent of `view`.
+    /// The name that people use for the proposer of `view`.
     pub fn agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.shown_agent.display_name())
+        self.with_number(view, view.proposer.display_name())
     }
 
     /// The same in one word, for a tab.
     pub fn short_agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.shown_agent.name())
+        self.with_number(view, view.proposer.name())
     }
 
     /// The number of agents of this kind that are connected.
@@ -22,19 +22,11 @@ impl App {
         self.here().into_iter().filter(|it| *it == kind).count()
     }
 
-    /// The agents that are connected, and in the place of the commands that propose for an agent, that agent.
+    /// The agents that are connected, and those for which something is proposed.
     fn here(&self) -> Vec<Dialect> {
         let mut here = self.status.agents.clone();
-        let views = self.views.iter().filter(|view| view.is_for_agent());
-        let mut commands: Vec<_> = views
-            .map(|view| (view.agent, view.agent_number, view.shown_agent))
-            .collect();
-        commands.sort_unstable();
-        commands.dedup();
-        for (command, _, agent) in commands {
-            if let Some(at) = here.iter().position(|it| *it == command) {
-                here.remove(at);
-            }
+        let views = self.views.iter().map(|view| view.proposer);
+        for agent in views.filter_map(|it| it.agent().filter(|_| it.is_for_agent())) {
             if !here.contains(&agent) {
                 here.push(agent);
             }
@@ -44,9 +36,13 @@ impl App {
 
     /// The number of agents of this kind that have something pending themselves.
     pub fn proposing(&self, kind: Dialect) -> usize {
-        let is_own = |view: &&View| view.agent == kind && !view.is_for_agent();
-        let views = self.views.iter().filter(is_own);
-        let mut numbers: Vec<_> = views.map(|view| view.agent_number).collect();
+        self.numbers(Proposer::Agent(kind))
+    }
+
+    /// The number of proposers of this kind that have something pending.
+    fn numbers(&self, kind: Proposer) -> usize {
+        let views = self.views.iter().filter(|view| view.proposer == kind);
+        let mut numbers: Vec<_> = views.map(|view| view.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.len()
@@ -55,7 +51,7 @@ impl App {
     /// The kinds of agents that are connected or have something pending.
     pub fn kinds(&self) -> Vec<Dialect> {
         let mut kinds = Vec::new();
-        let proposing = self.views.iter().map(|view| view.shown_agent);
+        let proposing = self.views.iter().filter_map(|view| view.proposer.agent());
         for kind in self.here().into_iter().chain(proposing) {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
@@ -67,22 +63,25 @@ impl App {
     /// Agents came or went. A kind keeps its numbers until all of its agents are gone: the one left of two
     /// would otherwise change its name, and get that of the other.
     pub(super) fn number_agents(&mut self) {
-        let mut kinds = self.kinds();
+        let agents = self.kinds().into_iter().map(Proposer::Agent);
+        let mut views = self.views.iter().map(|view| view.proposer);
+        let commands = views.find(|it| *it == Proposer::Pillion);
+        let mut kinds: Vec<_> = agents.chain(commands).collect();
         kinds.retain(|kind| {
-            let is_first =
-                |view: &View| view.is_for_agent() || view.agent != *kind || view.agent_number == 1;
+            let is_first = |view: &View| view.proposer != *kind || view.number == 1;
+            let connected = kind.itself().map_or(0, |agent| self.connected(agent));
             self.numbered.contains(kind)
-                || self.connected(*kind) > 1
-                || self.proposing(*kind) > 1
+                || connected > 1
+                || self.numbers(*kind) > 1
                 || !self.views.iter().all(is_first)
         });
         self.numbered = kinds;
     }
 
     fn with_number(&self, view: &View, name: &str) -> String {
-        // The number of a command says nothing about the agent for which it proposes.
-        if !view.is_for_agent() && self.numbered.contains(&view.agent) {
-            format!("{name} {}", view.agent_number)
+        // The number of a hook says nothing about its agent.
+        if self.numbered.contains(&view.proposer) {
+            format!("{name} {}", view.number)
         } else {
             name.to_owned()
         }

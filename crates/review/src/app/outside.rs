@@ -223,7 +223,7 @@ impl App {
         let is_taken = match reason {
             CloseReason::Settled => true,
             // Nobody looks at what the command of a hook prints when its agent has stopped it.
-            CloseReason::ClosedByAgent => !view.is_for_agent(),
+            CloseReason::ClosedByAgent => !view.proposer.is_for_agent(),
             // The companion keeps it.
             CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
             CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,

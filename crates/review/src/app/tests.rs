@@ -19,8 +19,7 @@ mod unseen;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::gate::Gate;
-use pillion_protocol::Decision;
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Decision, Dialect, Outcome, Proposer};
 use pillion_view::{Against, Refusal, SetPlace};
 
 use super::*;
@@ -37,14 +36,13 @@ pub struct Person {
     pub now: Instant,
     next: u64,
     revision: u32,
-    /// The number of the agent that proposes, among those of its kind.
-    pub agent_number: u32,
+    /// The number of the proposer among those of its kind.
+    pub number: u32,
     /// The notes that come with the next proposals.
     pub notes: Vec<String>,
     /// The place in a set that the next proposals come with.
     pub set: Option<SetPlace>,
     pub deletes: bool,
-    pub on_behalf_of: Option<Dialect>,
     /// The change of a turn that the next proposals are.
     pub written: Option<String>,
     gate: Gate,
@@ -62,11 +60,10 @@ impl Person {
             now: Instant::now(),
             next: 1,
             revision: 0,
-            agent_number: 1,
+            number: 1,
             notes: Vec::new(),
             set: None,
             deletes: false,
-            on_behalf_of: None,
             written: None,
             gate: Gate::default(),
             asked: Vec::new(),
@@ -111,7 +108,7 @@ impl Person {
     pub fn propose(
         &mut self,
         id: DiffId,
-        agent: Dialect,
+        proposer: impl Into<Proposer>,
         name: &str,
         original: Option<&str>,
         proposed: &str,
@@ -121,8 +118,8 @@ impl Person {
         let diff = Diff {
             id,
             revision: self.revision,
-            agent,
-            agent_number: self.agent_number,
+            proposer: proposer.into(),
+            number: self.number,
             path,
             original: Default::default(),
             proposed: proposed.to_owned().into(),
@@ -130,7 +127,6 @@ impl Person {
             hunks: Vec::new(),
             set: self.set,
             deletes: self.deletes,
-            on_behalf_of: self.on_behalf_of,
             original_is_other: false,
             written: self.written.clone(),
             is_unclear: false,
@@ -337,8 +333,8 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
     let diff = Diff {
         id: DiffId(1),
         revision: 1,
-        agent: Dialect::GeminiCli,
-        agent_number: 1,
+        proposer: Dialect::GeminiCli.into(),
+        number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
         proposed: "new\n".to_owned().into(),
@@ -346,7 +342,6 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         hunks: Vec::new(),
         set: None,
         deletes: false,
-        on_behalf_of: None,
         original_is_other: false,
         written: None,
         is_unclear: false,

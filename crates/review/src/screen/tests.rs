@@ -9,7 +9,7 @@ mod sets;
 use std::time::Duration;
 
 use crossterm::event::KeyCode;
-use pillion_protocol::{Cursor, Dialect, File, IdeContext, WorkspaceState};
+use pillion_protocol::{Cursor, Dialect, File, IdeContext, Proposer, WorkspaceState};
 use pillion_view::{DiffId, Review, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -255,12 +255,12 @@ fn many_pending_diffs_show_which_of_how_many() {
 #[test]
 fn a_deletion_is_named_in_the_title() {
     for (columns, title) in [
-        (100, "Script proposes to delete a.txt"),
-        (44, "Script deletes "),
+        (100, "Pillion proposes to delete a.txt"),
+        (44, "Pillion deletes "),
     ] {
         let mut person = reviewer(columns, 12);
         person.deletes = true;
-        person.propose(DiffId(1), Dialect::Script, "a.txt", Some("one\n"), "");
+        person.propose(DiffId(1), Proposer::Pillion, "a.txt", Some("one\n"), "");
         let screen = see(&mut person);
         assert!(screen.contains(title), "{screen}");
     }
@@ -272,7 +272,7 @@ fn two_agents_of_one_kind_have_numbers() {
     person.open("a.txt", None, "one\n");
     let screen = see(&mut person);
     assert!(screen.contains(" Gemini CLI proposes a.txt"), "{screen}");
-    person.agent_number = 2;
+    person.number = 2;
     person.open("b.txt", None, "two\n");
     person.propose(DiffId(9), Dialect::QwenCode, "c.txt", None, "three\n");
     let screen = see(&mut person);
@@ -286,31 +286,26 @@ fn two_agents_of_one_kind_have_numbers() {
 }
 
 #[test]
-fn of_a_command_the_agent_is_named_for_which_it_proposes() {
+fn of_a_program_the_agent_is_named_for_which_it_proposes() {
     let mut person = reviewer(120, 12);
-    let agents = vec![
-        Dialect::ClaudeCode,
-        Dialect::Script,
-        Dialect::Script,
-        Dialect::Script,
-    ];
+    let agents = vec![Dialect::ClaudeCode];
     let status = Status { agents, ..status() };
     person.happens(Event::Status(status));
-    let commands = [
-        (1, Some(Dialect::CodexCli), "a.txt"),
-        (2, Some(Dialect::ClaudeCode), "b.txt"),
-        (3, None, "c.txt"),
+    let programs = [
+        (1, Proposer::For(Dialect::CodexCli), "a.txt"),
+        (2, Proposer::For(Dialect::ClaudeCode), "b.txt"),
+        (3, Proposer::Pillion, "c.txt"),
     ];
-    for (number, agent, name) in commands {
-        (person.agent_number, person.on_behalf_of) = (number, agent);
-        person.propose(DiffId(number.into()), Dialect::Script, name, None, "one\n");
+    for (number, proposer, name) in programs {
+        person.number = number;
+        person.propose(DiffId(number.into()), proposer, name, None, "one\n");
     }
     let screen = see(&mut person);
     assert!(screen.contains(" Codex CLI proposes a.txt"), "{screen}");
     assert!(screen.contains(" 2 b.txt (claude) "), "{screen}");
-    assert!(screen.contains(" 3 c.txt (script 3)"), "{screen}");
+    assert!(screen.contains(" 3 c.txt (pillion 3)"), "{screen}");
     let header = screen.lines().next().unwrap();
-    let here = "● Claude Code  ● Script  ● Codex CLI";
+    let here = "● Claude Code  ● Codex CLI";
     assert!(header.ends_with(here), "{header}");
     person.key(KeyCode::Tab);
     let screen = see(&mut person);
@@ -337,7 +332,7 @@ fn an_agent_that_is_away_is_not_said_to_be_none() {
     );
     let header = agents_are(&mut person, &[Dialect::GeminiCli]);
     assert!(header.ends_with("● Gemini CLI"), "{header}");
-    person.agent_number = 2;
+    person.number = 2;
     person.open("b.txt", None, "two\n");
     let header = agents_are(&mut person, &[Dialect::GeminiCli]);
     assert!(
@@ -456,7 +451,7 @@ fn when_agents_ask_is_always_to_be_seen() {
 fn the_agents_that_are_installed_are_named() {
     for (name, agents) in [
         ("claude", vec![Dialect::ClaudeCode]),
-        ("all", Dialect::PROGRAMS.to_vec()),
+        ("all", Dialect::ALL.to_vec()),
     ] {
         let mut person = Person::new(80, 24);
         person.happens(Event::Installed(agents));

@@ -1,10 +1,10 @@
-//! The requests by which a person speaks, beside decisions about diffs.
+//! The requests by which a person speaks, beside decisions about diffs, and sees what agents see.
 
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_protocol::remarks::FileRemark;
-use pillion_protocol::{Dialect, ReviewChoice};
+use pillion_protocol::{Dialect, IdeContext, ReviewChoice};
 use serde::{Deserialize, Serialize};
 
 use super::ask;
@@ -17,6 +17,25 @@ use crate::open_file::OpenFile;
 pub struct Focus(pub OpenFile);
 
 ask!(Focus => (), "focus", for_person: true);
+
+/// Waits for the context that agents are shown, if it is another one than this.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GetContext {
+    /// The number of the one that is known already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub known: Option<u64>,
+}
+
+ask!(GetContext => ShownContext, "context", for_person: false);
+
+/// A context that agents are shown.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ShownContext {
+    /// Its number among those of the companion.
+    pub number: u64,
+    /// What they are shown.
+    pub context: IdeContext,
+}
 
 /// A file that an agent is pointed to: the agent that was last active, of those that know mentions. Answered with the one
 /// whose prompt names it now, if there is one.

@@ -6,16 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use super::ask;
 
+/// The most files of a set.
+pub const MAX_FILES: usize = 100;
+
 /// Proposes files as one set, each to be decided on its own. Answered when all are shown, or one cannot be; then the program asks
 /// for what came of them ([`Decisions`]). They stay as long as its connection.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Propose {
-    /// The files, each with another path.
+    /// The files, each with another path, and no more than [`MAX_FILES`].
     pub files: Vec<ProposedFile>,
     /// The agent whose change it is, if the program is its hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub on_behalf_of: Option<Dialect>,
+    pub agent: Option<Dialect>,
 }
 
 ask!(Propose => (), "propose", for_person: false);

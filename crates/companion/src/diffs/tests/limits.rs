@@ -14,7 +14,7 @@ fn an_agent_may_have_so_many_diffs_open_and_no_more() {
     let again = lines(diffs.open(proposal("s", "/7", "y"), "again", now));
     assert_eq!(again[1], "check 8 #2", "it takes the place of one");
     let other = Proposal {
-        agent: Dialect::QwenCode,
+        proposer: Dialect::QwenCode.into(),
         ..proposal("q", "/more", "x")
     };
     assert_eq!(lines(diffs.open(other, "other", now)), ["check 2001 #1"]);

@@ -11,7 +11,7 @@ const CLAUDE: Dialect = Dialect::ClaudeCode;
 
 fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
     Agent {
-        agent,
+        agent: Some(agent),
         process: AgentProcess { pid, started_at },
         login: None,
         is_everybodys: false,

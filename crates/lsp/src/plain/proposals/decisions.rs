@@ -184,7 +184,7 @@ impl Proposals {
                 false => format!("no diff {id} is pending"),
             })
         })?;
-        let (agent, name) = (pending.diff.shown_agent().display_name(), pending.name());
+        let (agent, name) = (pending.diff.proposer.display_name(), pending.name());
         let current = u64::from(pending.diff.revision);
         if revision.is_some_and(|revision| revision != current) {
             let text = format!("{agent} has proposed a newer change to {name}");
@@ -242,7 +242,7 @@ fn say(told: Told) -> Message {
 
 /// Checks that a proposal can be decided now.
 fn decidable(pending: &Proposal, is_new: bool) -> Result<(), ResponseError> {
-    let (agent, name) = (pending.diff.shown_agent().display_name(), pending.name());
+    let (agent, name) = (pending.diff.proposer.display_name(), pending.name());
     let why = if is_new || pending.path.is_none() {
         format!("{agent}'s change to {name} has just arrived: look at it first")
     } else if pending.is_deciding() {

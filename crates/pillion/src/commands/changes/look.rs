@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use pillion_changes::looking::{self, LookError};
 use pillion_changes::{ChangeRef, Kept, Store};
-use pillion_protocol::diff::set::MAX_FILES;
 use pillion_text::stderr;
-use pillion_view::ask::{Look, LookedAt};
+use pillion_view::ask::{Look, LookedAt, MAX_FILES};
 
 use super::said::MAX_LINES;
 use super::{failure as failed, store, turns_of};
@@ -41,7 +40,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => newest(&store, args.target.workspace.as_slice())?,
     };
     let kept = Kept::read(&store, name.turn).map_err(failed)?;
-    let looked = looking::look(&store, &kept, name, &[], MAX_FILES as usize);
+    let looked = looking::look(&store, &kept, name, &[], MAX_FILES);
     let looked = looked.map_err(failure_of)?;
     for why in looked.left_out.iter().take(MAX_LINES) {
         stderr::warn(why);

@@ -9,11 +9,10 @@ use pillion_discovery::survey::Companion;
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
-use pillion_protocol::diff::set::MAX_FILES;
-use pillion_protocol::{Dialect, remarks};
+use pillion_protocol::{Dialect, Proposer, remarks};
 use pillion_system::Signal;
 use pillion_text::fingerprint;
-use pillion_view::ask::{End, Lost, Propose, ProposedFile};
+use pillion_view::ask::{End, Lost, MAX_FILES, Propose, ProposedFile};
 use pillion_view::{Connected, Loss, LostOutcome, LostText};
 
 use super::files::Disk;
@@ -143,7 +142,7 @@ impl Judge<'_, '_> {
                 Changes::Invalid(why) => return Ok(Ruling::Denied(why.clone())),
                 Changes::Files(changes) => changes,
             };
-            if changes.len() > MAX_FILES as usize {
+            if changes.len() > MAX_FILES {
                 let why = format!(
                     "it changes more than {MAX_FILES} files, which is too many to be shown"
                 );
@@ -169,7 +168,7 @@ impl Judge<'_, '_> {
         IS_SHOWN.store(true, Ordering::Relaxed);
         let propose = Propose {
             files: proposed.clone(),
-            on_behalf_of: Some(self.agent),
+            agent: Some(self.agent),
         };
         let asked = ask::ask(
             connection,
@@ -263,7 +262,7 @@ impl Judge<'_, '_> {
         for ((end, file), kept) in ends.iter().zip(proposed).zip(&kept) {
             if end.accepted().is_some() {
                 let lost = LostOutcome {
-                    agent: self.agent,
+                    proposer: Proposer::For(self.agent),
                     how: how(&file.path),
                     path: PathBuf::from(&file.path),
                     text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),

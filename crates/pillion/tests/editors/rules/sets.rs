@@ -1,7 +1,6 @@
-//! Files that belong together, proposed by a script.
+//! Files that belong together, proposed by a program.
 
-use pillion_agent::Update;
-use pillion_testkit::{TestAgent, each_editor};
+use pillion_testkit::{TestProgram, each_editor};
 
 use crate::driver::Kind;
 use crate::person::{ORIGINAL, Person};
@@ -14,44 +13,41 @@ fn is_in_front(person: &Person, text: &str, place: &str) {
     });
 }
 
-/// Some views also say what the text was compared with.
-#[track_caller]
-fn hears_accepted(script: &mut TestAgent, text: &str) {
-    match script.outcome() {
-        Update::DiffAccepted { content, .. } => assert_eq!(content, text),
-        other => panic!("{other:?}"),
-    }
+/// A program proposes the person's file and two others.
+fn three(person: &Person) -> TestProgram {
+    let name = person.path.file_name().unwrap().to_str().unwrap();
+    let files = [
+        (name, "first\n"),
+        ("b.txt", "second\n"),
+        ("c.txt", "third\n"),
+    ];
+    TestProgram::propose(&person.home, &files)
+}
+
+fn accepted(at: usize, text: &str) -> (usize, Option<String>) {
+    (at, Some(text.to_owned()))
 }
 
 #[each_editor]
 fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     let person = Person::new(kind);
-    let script = TestAgent::script(&person.home);
-    script.propose_in_set("x", "2 of 3", &person.path, "new\n");
-    is_in_front(&person, "new\n", "2 of 3");
-    script.propose(&person.path, "newer\n");
-    is_in_front(&person, "newer\n", "2 of 3");
-    script.close(&person.path).unwrap();
+    let program = three(&person);
+    is_in_front(&person, "first\n", "1 of 3");
+    drop(program);
     person.wait_gone();
     person.editor.assert_no_errors();
 }
 
 #[each_editor]
-fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_what_came_before(kind: Kind) {
+fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_of_another(kind: Kind) {
     let person = Person::new(kind);
-    let (mut script, mut other) = (
-        TestAgent::script(&person.home),
-        TestAgent::script(&person.home),
-    );
-    let file = |name: &str| person.home.workspace().join(name);
-    script.propose_in_set("x", "1 of 3", &person.path, "first\n");
+    let mut program = three(&person);
     is_in_front(&person, "first\n", "1 of 3");
-    other.propose_in_set("y", "1 of 2", file("y.txt"), "other\n");
-    script.propose_in_set("x", "2 of 3", file("b.txt"), "second\n");
-    script.propose_in_set("x", "3 of 3", file("c.txt"), "third\n");
+    let files = [("y.txt", "other\n"), ("z.txt", "last\n")];
+    let mut other = TestProgram::propose(&person.home, &files);
     person.look();
     person.editor.accept();
-    hears_accepted(&mut script, "first\n");
+    assert_eq!(program.accepted(), accepted(0, "first\n"));
     if matches!(kind, Kind::Neovim(_)) {
         // There each is in a tab page of its own, and the person goes back to where they came from.
         person.wait("the file again", |editor| {
@@ -63,17 +59,17 @@ fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_what_came_before(kind:
     is_in_front(&person, "second\n", "2 of 3");
     person.look();
     person.editor.reject();
-    let path = file("b.txt").display().to_string();
-    assert_eq!(script.outcome(), Update::DiffRejected { path });
+    assert_eq!(program.accepted(), (1, None));
     is_in_front(&person, "third\n", "3 of 3");
     person.look();
     person.editor.accept();
-    hears_accepted(&mut script, "third\n");
-    is_in_front(&person, "other\n", "1 of 2");
-    person.look();
-    person.editor.reject();
-    let path = file("y.txt").display().to_string();
-    assert_eq!(other.outcome(), Update::DiffRejected { path });
+    assert_eq!(program.accepted(), accepted(2, "third\n"));
+    for (at, text) in [(0, "other\n"), (1, "last\n")] {
+        is_in_front(&person, text, &format!("{} of 2", at + 1));
+        person.look();
+        person.editor.reject();
+        assert_eq!(other.accepted(), (at, None));
+    }
     person.wait_gone();
     person.editor.assert_no_errors();
 }

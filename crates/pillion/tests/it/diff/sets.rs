@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_testkit::TestAgent;
+use pillion_testkit::TestProgram;
 use serde_json::{Value, json};
 
 use super::{Answer, Asking, kept, number, pending};
@@ -218,17 +218,15 @@ fn a_proposer_that_is_killed_takes_its_set_along_and_no_other() {
     let scene = Scene::new(&["a", "b", "c"]);
     let _serve = scene.sandbox.serve::<&str>([]);
     let (mut first, _) = scene.ask(&["--write"]);
-    let script = TestAgent::script(&scene.sandbox.home);
-    for (name, place) in [("d", "1 of 2"), ("e", "2 of 2")] {
-        script.propose_in_set("x", place, scene.path(name), "x\n");
-    }
+    let files = [("d", "x\n"), ("e", "x\n")];
+    let other = TestProgram::propose(&scene.sandbox.home, &files);
     pending(&scene.sandbox, 5);
     first.0.kill().unwrap();
     first.0.wait().unwrap();
     let left = pending(&scene.sandbox, 2);
     let sets: Vec<_> = left.iter().map(|diff| &diff["set"]["id"]).collect();
     assert_eq!(sets, [&json!(2), &json!(2)]);
-    script.disconnect();
+    drop(other);
     pending(&scene.sandbox, 0);
 }
 
@@ -237,23 +235,27 @@ fn two_sets_at_once_stay_two() {
     let scene = Scene::new(&["a", "b", "c"]);
     let _serve = scene.sandbox.serve::<&str>([]);
     let (one, two) = (
-        TestAgent::script(&scene.sandbox.home),
-        TestAgent::script(&scene.sandbox.home),
+        [("a", "x\n"), ("b", "x\n")],
+        [("c", "y\n"), ("a", "y\n"), ("b", "y\n")],
     );
-    one.propose_in_set("x", "1 of 2", scene.path("a"), "x\n");
-    two.propose_in_set("x", "1 of 3", scene.path("a"), "y\n");
-    one.propose_in_set("x", "2 of 2", scene.path("b"), "x\n");
-    two.propose_in_set("x", "3 of 3", scene.path("b"), "y\n");
-    // A newer revision keeps its place, whether or not it is named again.
-    one.propose(scene.path("a"), "newer\n");
-    let places = pending(&scene.sandbox, 4);
+    let _programs = [&one[..], &two].map(|files| TestProgram::propose(&scene.sandbox.home, files));
+    let places = pending(&scene.sandbox, 5);
     let places = places.iter().map(|diff| {
         let set = &diff["set"];
         let numbers = ["id", "place", "of"].map(|field| set[field].to_string());
         format!("{} {}", number(diff), numbers.join(" "))
     });
     let places: Vec<_> = places.collect();
-    assert_eq!(places, ["1.2 1 1 2", "2.1 2 1 3", "3.1 1 2 2", "4.1 2 3 3"]);
+    assert_eq!(
+        places,
+        [
+            "1.1 1 1 2",
+            "2.1 1 2 2",
+            "3.1 2 1 3",
+            "4.1 2 2 3",
+            "5.1 2 3 3"
+        ]
+    );
 }
 
 #[test]

@@ -1,12 +1,16 @@
 //! Files that belong together, in a real terminal.
 
-use pillion_testkit::TestAgent;
+use pillion_testkit::TestProgram;
 
 use super::*;
 
 impl Review {
-    fn script(&self) -> TestAgent {
-        TestAgent::script(&self.sandbox.home)
+    /// A program proposes these files as a set, each with its name as its text.
+    fn propose_set(&self, names: &[&str]) -> TestProgram {
+        let texts: Vec<_> = names.iter().map(|name| format!("{name}\n")).collect();
+        let texts = texts.iter().map(String::as_str);
+        let files: Vec<_> = names.iter().copied().zip(texts).collect();
+        TestProgram::propose(&self.sandbox.home, &files)
     }
 
     /// Waits until the title names this file with its place.
@@ -17,72 +21,48 @@ impl Review {
     }
 }
 
-fn accepted(review: &Review, name: &str) -> Update {
-    Update::accepted(review.path(name), format!("{name}\n"))
-}
-
-/// Proposes files at these places of sets, as they come.
-fn propose(review: &Review, script: &TestAgent, files: &[(&str, &str, &str)]) {
-    for (set, place, name) in files {
-        script.propose_in_set(set, place, review.path(name), &format!("{name}\n"));
-    }
+fn accepted(at: usize, name: &str) -> (usize, Option<String>) {
+    (at, Some(format!("{name}\n")))
 }
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_set_is_decided_file_by_file() {
     let review = Review::usual();
-    let mut script = review.script();
-    let files = [
-        ("x", "1 of 3", "a"),
-        ("y", "1 of 2", "d"),
-        ("x", "2 of 3", "b"),
-        ("y", "2 of 2", "e"),
-        ("x", "3 of 3", "c"),
-    ];
-    propose(&review, &script, &files);
+    let mut first = review.propose_set(&["a", "b", "c"]);
+    let mut second = review.propose_set(&["d", "e"]);
     let screen = review.shows("a (1 of 3)");
-    assert!(screen.contains("[1 a   3 b   5 c] [2 d   4 e]"), "{screen}");
+    assert!(
+        screen.contains("[1 a (pillion 1)   2 b (pillion 1)   3 c (pillion 1)] [4 d (pillion 2)   5 e (pillion 2)]"),
+        "{screen}"
+    );
     review.decide("a");
-    assert_eq!(script.outcome(), accepted(&review, "a"));
+    assert_eq!(first.accepted(), accepted(0, "a"));
     review.shows("b (2 of 3)");
     review.decide("r");
-    let path = review.path("b");
-    assert_eq!(script.outcome(), Update::DiffRejected { path });
+    assert_eq!(first.accepted(), (1, None));
     review.shows("c (3 of 3)");
     review.decide("a");
-    assert_eq!(script.outcome(), accepted(&review, "c"));
+    assert_eq!(first.accepted(), accepted(2, "c"));
     review.shows("d (1 of 2)");
     review.decide("a");
+    assert_eq!(second.accepted(), accepted(0, "d"));
     review.shows("e (2 of 2)");
     review.decide("a");
+    assert_eq!(second.accepted(), accepted(1, "e"));
     review.pane.wait_for("Nothing to review right now.", SOON);
 }
 
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
-fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone() {
+fn a_set_goes_with_its_proposer_and_another_stays() {
     let review = Review::usual();
-    let (script, other) = (review.script(), review.script());
-    let files = [
-        ("x", "1 of 3", "a"),
-        ("x", "2 of 3", "b"),
-        ("x", "3 of 3", "c"),
-    ];
-    propose(&review, &script, &files);
-    propose(&review, &other, &[("x", "1 of 1", "z")]);
-    review.shows("a (1 of 3)");
-    script.close(review.path("a")).unwrap();
-    review.shows("b (2 of 3)");
-    script.propose(review.path("b"), "revised\n");
-    review.pane.wait_for("revised", SOON);
-    let screen = review.shows("b (2 of 3)");
-    assert!(
-        screen.contains("[2 b (script 1)   3 c (script 1)]"),
-        "{screen}"
-    );
-    script.disconnect();
-    let screen = review.shows("z (1 of 1)");
+    let program = review.propose_set(&["a", "b", "c"]);
+    let _other = review.propose_set(&["y", "z"]);
+    let screen = review.shows("a (1 of 3)");
+    assert!(screen.contains("4 y (pillion 2)"), "{screen}");
+    drop(program);
+    let screen = review.shows("y (1 of 2)");
     assert!(!screen.contains("2 b"), "{screen}");
 }
 
@@ -90,16 +70,10 @@ fn a_file_of_a_set_is_withdrawn_or_revised_and_then_its_proposer_is_gone() {
 #[ignore = "needs tmux: cargo xtask test"]
 fn what_is_undecided_of_a_set_stays_together_when_the_view_that_showed_it_leaves() {
     let review = Review::usual();
-    let mut script = review.script();
-    let files = [
-        ("x", "1 of 3", "a"),
-        ("x", "2 of 3", "b"),
-        ("x", "3 of 3", "c"),
-    ];
-    propose(&review, &script, &files);
+    let mut program = review.propose_set(&["a", "b", "c"]);
     review.shows("a (1 of 3)");
     review.decide("a");
-    assert_eq!(script.outcome(), accepted(&review, "a"));
+    assert_eq!(program.accepted(), accepted(0, "a"));
     review.shows("b (2 of 3)");
     let command = [env!("CARGO_BIN_EXE_pillion"), "review"];
     let (env, workspace) = (review.sandbox.home.env(), review.sandbox.home.workspace());
@@ -116,9 +90,8 @@ fn what_is_undecided_of_a_set_stays_together_when_the_view_that_showed_it_leaves
     std::thread::sleep(REVIEWED);
     second.send_keys(["r"]);
     second.wait_for("proposes c (3 of 3) ·", SOON);
-    let path = review.path("b");
-    assert_eq!(script.outcome(), Update::DiffRejected { path });
+    assert_eq!(program.accepted(), (1, None));
     std::thread::sleep(REVIEWED);
     second.send_keys(["a"]);
-    assert_eq!(script.outcome(), accepted(&review, "c"));
+    assert_eq!(program.accepted(), accepted(2, "c"));
 }

@@ -136,7 +136,12 @@ impl World {
 
     /// Chooses a code action of a proposal, as a person does.
     pub fn choose(&mut self, proposal: &Proposal, title: &str) {
-        let actions = self.code_actions(&proposal.uri, (0, 0), (0, 0));
+        self.choose_at(&proposal.uri, title);
+    }
+
+    /// The same of the proposal with this URI.
+    pub fn choose_at(&mut self, uri: &str, title: &str) {
+        let actions = self.code_actions(uri, (0, 0), (0, 0));
         let actions = actions.as_array().unwrap();
         let action = actions.iter().find(|action| {
             let found = action["title"].as_str().unwrap();

@@ -172,8 +172,8 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
     let diff = Diff {
         id,
         revision: 9,
-        agent: Dialect::GeminiCli,
-        agent_number: 1,
+        proposer: Dialect::GeminiCli.into(),
+        number: 1,
         path: PathBuf::from("/work/shop/a.txt"),
         original: Default::default(),
         proposed: "newer\n".to_owned().into(),
@@ -181,7 +181,6 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         hunks: Vec::new(),
         set: None,
         deletes: false,
-        on_behalf_of: None,
         original_is_other: false,
         written: None,
         is_unclear: false,

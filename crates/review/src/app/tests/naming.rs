@@ -5,7 +5,7 @@ use super::*;
 fn two_agents() -> (Person, DiffId, DiffId) {
     let mut person = Person::new(80, 24);
     let first = person.open("a.txt", None, "a\n");
-    person.agent_number = 2;
+    person.number = 2;
     let second = person.open("b.txt", None, "b\n");
     (person, first, second)
 }
@@ -39,7 +39,7 @@ fn what_is_said_about_another_diff_cannot_be_meant_for_the_one_that_is_shown() {
     person.close(second).unwrap();
     let said = "Gemini CLI 2 closed its diff of b.txt · current diff unaffected";
     assert_eq!(person.message(), said);
-    person.agent_number = 1;
+    person.number = 1;
     person.open("c.txt", None, "c\n");
     person.close(first).unwrap();
     let said = "Gemini CLI 1 closed its diff of a.txt · this is the next one";

@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use pillion_discovery::Environment;
 use pillion_protocol::ask::{FromProgram, ToProgram};
 use pillion_protocol::{
-    Dialect, File, IdeInfo, Outcome, Position, Range, ReviewChoice, ReviewMode, Verdict,
+    Dialect, File, IdeInfo, Outcome, Position, Proposer, Range, ReviewChoice, ReviewMode, Verdict,
 };
 use pillion_text::hunks::{Hunk, Mark};
 use proptest::prelude::*;
@@ -195,7 +195,7 @@ fn show(show: Show) -> FromHub {
 #[test]
 fn what_the_hub_says_arrives() {
     let lost = LostOutcome {
-        agent: Dialect::QwenCode,
+        proposer: Dialect::QwenCode.into(),
         how: Loss::Different,
         path: raw_path(),
         text: LostText::Kept(raw_path()),
@@ -284,8 +284,8 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
     Diff {
         id: DiffId(1),
         revision: 2,
-        agent: Dialect::OpenCode,
-        agent_number: 3,
+        proposer: Proposer::For(Dialect::CodexCli),
+        number: 3,
         path: raw_path(),
         original: Original {
             text: original,
@@ -300,7 +300,6 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
             of: 3,
         }),
         deletes: true,
-        on_behalf_of: Some(Dialect::CodexCli),
         original_is_other: true,
         written: None,
         is_unclear: false,

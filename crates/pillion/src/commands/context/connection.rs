@@ -1,4 +1,5 @@
-//! A session with the companion that is meant, as Pillion's own commands open one.
+//! The context that the companion which is meant shows to agents: Pillion's own are asked at their sockets, another's is followed
+//! in a session, as agents open one.
 
 use std::mem;
 use std::time::Duration;
@@ -9,12 +10,16 @@ use pillion_discovery::survey::Companion;
 use pillion_discovery::{Environment, survey};
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
-use pillion_system::now_ms;
+use pillion_system::{now_ms, spawn};
+use pillion_view::Connected;
+use pillion_view::ask::GetContext;
+use tokio::sync::mpsc;
 use tokio::task::spawn_blocking;
 use tokio::time::{sleep, timeout};
 
 use crate::args::Target;
 use crate::choice::{Need, Running};
+use crate::commands::control_client;
 use crate::failure::{Failure, Kind};
 
 /// The time limit for the goodbye.
@@ -22,19 +27,21 @@ const END_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The companion that is meant, before anybody has talked to it.
 #[derive(Debug)]
-pub struct AgentConnection {
+pub struct Connection {
     target: Target,
     environment: Environment,
     pub companion: Companion,
 }
 
-/// A session, by the protocol that the companion speaks.
+/// What the companion shows, by the way in which it tells that.
 pub enum Session {
+    /// One of Pillion's answers at its socket.
+    Asked(mpsc::UnboundedReceiver<anyhow::Result<IdeContext>>),
     Companion(Client, Updates),
     Claude(claude::Client, claude::Updates),
 }
 
-impl AgentConnection {
+impl Connection {
     /// The companion that `target` means.
     ///
     /// # Errors
@@ -59,7 +66,7 @@ impl AgentConnection {
     /// # Errors
     /// When it cannot reach the companion, or the companion refuses.
     pub async fn connect(&self) -> anyhow::Result<Session> {
-        Session::open(&self.companion).await.map_err(failure)
+        Session::open(&self.environment, &self.companion).await
     }
 
     /// Connects to the companion that the same target means now, as soon as there is one: after a
@@ -81,7 +88,7 @@ impl AgentConnection {
             // Choosing may need a runtime of its own, which no thread of this one can have.
             let choosing = spawn_blocking(choose);
             if let Ok(Ok(companion)) = choosing.await
-                && let Ok(session) = Session::open(&companion).await
+                && let Ok(session) = Session::open(&self.environment, &companion).await
             {
                 return session;
             }
@@ -90,8 +97,18 @@ impl AgentConnection {
 }
 
 impl Session {
-    async fn open(companion: &Companion) -> Result<Self, ClientError> {
-        let address = address(companion);
+    async fn open(environment: &Environment, companion: &Companion) -> anyhow::Result<Self> {
+        if companion.state.is_some() {
+            let connection = control_client::connect(environment, companion)?;
+            return Ok(Self::Asked(follow(connection)?));
+        }
+        Self::open_as_agent(companion).await.map_err(failure)
+    }
+
+    async fn open_as_agent(companion: &Companion) -> Result<Self, ClientError> {
+        let tokens = Dialect::ALL.into_iter();
+        let token = tokens.filter_map(|dialect| companion.token(dialect)).next();
+        let address = Address::new(companion.port).with_token(token.cloned());
         Ok(match companion.protocol() {
             Protocol::Companion | Protocol::Copilot | Protocol::Codex => {
                 let (client, updates) = Client::connect_to(address).await?;
@@ -104,17 +121,20 @@ impl Session {
         })
     }
 
-    /// Returns the context that the editor shows next, as agents of the companion contract see it. Cancel-safe.
+    /// Returns the context that the editor shows now, and then each that it shows next, as agents of the companion contract see
+    /// it. Cancel-safe.
     ///
     /// # Errors
     /// When the companion or the session is gone.
-    pub async fn context(&mut self) -> Result<IdeContext, ClientError> {
+    pub async fn context(&mut self) -> anyhow::Result<IdeContext> {
+        let lost = || failure(ClientError::NotConnected);
         let updates = match self {
-            Self::Companion(_, updates) => return updates.context().await,
+            Self::Asked(contexts) => return contexts.recv().await.unwrap_or_else(|| Err(lost())),
+            Self::Companion(_, updates) => return updates.context().await.map_err(failure),
             Self::Claude(_, updates) => updates,
         };
         loop {
-            match updates.next().await.ok_or(ClientError::NotConnected)? {
+            match updates.next().await.ok_or_else(lost)? {
                 Update::Selection(selection) => return Ok(selected(selection)),
                 Update::Mention(_) => {}
             }
@@ -124,6 +144,7 @@ impl Session {
     /// Ends it.
     pub async fn end(self) {
         match self {
+            Self::Asked(_) => {}
             // Most companions do not let sessions be ended: the stream's end shows them, too.
             Self::Companion(client, _) => drop(timeout(END_TIMEOUT, client.disconnect()).await),
             Self::Claude(client, _) => client.disconnect().await,
@@ -148,16 +169,29 @@ fn selected(selection: Selection) -> IdeContext {
     IdeContext::for_agents(file.into_iter().collect(), None)
 }
 
-/// The address of a companion. Pillion's own know its commands by a token of their own; to another's they
-/// are an agent like any other.
-fn address(companion: &Companion) -> Address {
-    let mut dialects = std::iter::once(Dialect::Script).chain(Dialect::PROGRAMS);
-    let token = dialects.find_map(|dialect| companion.token(dialect));
-    Address::new(companion.port).with_token(token.cloned())
+/// Asks again and again what is shown, from a thread of its own, until the connection breaks.
+fn follow(
+    mut connection: Connected,
+) -> anyhow::Result<mpsc::UnboundedReceiver<anyhow::Result<IdeContext>>> {
+    let (sender, contexts) = mpsc::unbounded_channel();
+    spawn("context", move || {
+        let mut known = None;
+        loop {
+            let shown = connection.wait_for(GetContext { known });
+            let shown = shown.map_err(control_client::failure);
+            let is_over = shown.is_err();
+            known = shown.as_ref().ok().map(|shown| shown.number);
+            let context = shown.map(|shown| shown.context.as_seen_by_agent());
+            if sender.send(context).is_err() || is_over {
+                return;
+            }
+        }
+    })?;
+    Ok(contexts)
 }
 
 /// An error of the client, for people.
-pub fn failure(error: ClientError) -> anyhow::Error {
+fn failure(error: ClientError) -> anyhow::Error {
     const LIST: &str = "`pillion list` shows the running companions.";
     let (kind, hint) = match &error {
         ClientError::Refused(401 | 403) => (

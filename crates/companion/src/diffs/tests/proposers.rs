@@ -1,29 +1,27 @@
-//! Whose name is shown of a command's proposal, and by whose rules it is decided.
+//! Whose name is shown of a program's proposal, and by whose rules it is decided.
 
 use std::path::Path;
 
-use pillion_protocol::diff::written::Written;
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{By, Decide, ProposalKey, Stamp};
 
 use super::*;
 use crate::lost::Lost;
 use crate::on_disk::{FileState, OnDisk};
-use crate::stand_in::StandIn;
+use crate::stand_in::{StandIn, Written};
 
-/// The agents that a command may propose for, each with the name that is shown.
-const CASES: [(Option<Dialect>, Dialect); 3] = [
-    (None, Dialect::Script),
-    (Some(Dialect::CodexCli), Dialect::CodexCli),
-    (Some(Dialect::ClaudeCode), Dialect::ClaudeCode),
+/// The programs that propose.
+const PROGRAMS: [Proposer; 3] = [
+    Proposer::Pillion,
+    Proposer::For(Dialect::CodexCli),
+    Proposer::For(Dialect::ClaudeCode),
 ];
 
 /// Diff 1 on `/a`, shown: what the view got, too.
-fn of_command(on_behalf_of: Option<Dialect>) -> (Machine, pillion_view::Diff) {
+fn of_program(proposer: Proposer) -> (Machine, pillion_view::Diff) {
     let mut diffs = Machine::default();
     let proposal = Proposal {
-        agent: Dialect::Script,
-        on_behalf_of,
+        proposer,
         ..proposal("s", "/a", "new")
     };
     let mut actions = open(&mut diffs, proposal, "open", Instant::now());
@@ -36,19 +34,18 @@ fn of_command(on_behalf_of: Option<Dialect>) -> (Machine, pillion_view::Diff) {
 
 #[test]
 fn views_and_lists_name_the_agent() {
-    for (on_behalf_of, named) in CASES {
-        let (diffs, diff) = of_command(on_behalf_of);
-        assert_eq!(diff.shown_agent(), named);
-        assert_eq!(diff.agent, Dialect::Script, "by whose rules it is decided");
-        let pending: Vec<_> = diffs.pending().map(|it| it.agent).collect();
-        assert_eq!(pending, [named]);
+    for proposer in PROGRAMS {
+        let (diffs, diff) = of_program(proposer);
+        assert_eq!(diff.proposer, proposer);
+        let pending: Vec<_> = diffs.pending().map(|it| it.proposer).collect();
+        assert_eq!(pending, [proposer]);
     }
 }
 
 #[test]
 fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
-    for (on_behalf_of, named) in CASES {
-        let (mut diffs, _) = of_command(on_behalf_of);
+    for proposer in PROGRAMS {
+        let (mut diffs, _) = of_program(proposer);
         let notes = vec![Note::on_all("why?")];
         diffs.note(DiffId(1), notes.clone());
         let mut actions = diffs.resolved(DiffId(1), 1, accepted("mine"));
@@ -60,8 +57,8 @@ fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
         };
         assert_eq!(delivery.notes, notes);
         assert!(accepted.is_none(), "nobody doubts that it is written");
-        let lost = Lost::new(Dialect::Script, delivery).unwrap();
-        assert_eq!(lost.agent, named);
+        let lost = Lost::new(delivery).unwrap();
+        assert_eq!(lost.proposer, proposer);
     }
 }
 
@@ -78,14 +75,14 @@ fn file_with(text: Option<&str>) -> FileState {
 
 #[test]
 fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
-    for (on_behalf_of, _) in CASES {
+    for proposer in PROGRAMS {
         for (weighed, shown) in [
             (None, None),
             (None, Some("shown")),
             (Some("now"), None),
             (Some("now"), Some("shown")),
         ] {
-            let (mut diffs, _) = of_command(on_behalf_of);
+            let (mut diffs, _) = of_program(proposer);
             diffs.note_file(DiffId(1), file_with(weighed));
             let outcome = Outcome::Accepted {
                 content: Arc::new("new".to_owned()),
@@ -98,8 +95,8 @@ fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
             let Outcome::Accepted { base, .. } = delivery.outcome else {
                 panic!("it is accepted");
             };
-            let expected = on_behalf_of.and(weighed).or(shown);
-            assert_eq!(base.as_deref(), expected, "{on_behalf_of:?} {weighed:?}");
+            let expected = proposer.agent().and(weighed).or(shown);
+            assert_eq!(base.as_deref(), expected, "{proposer:?} {weighed:?}");
         }
     }
 }
@@ -107,17 +104,17 @@ fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
 /// Claude Code may refuse to write over a file that has changed. What the others write goes into the log only.
 #[test]
 fn the_person_hears_of_an_agent_that_may_refuse_to_write_over_a_changed_file() {
-    for (on_behalf_of, named) in CASES {
+    for proposer in PROGRAMS {
         for (text, is_changed) in [(None, false), (Some("other"), true), (Some("third"), true)] {
-            let (mut diffs, _) = of_command(on_behalf_of);
+            let (mut diffs, _) = of_program(proposer);
             diffs.note_file(DiffId(1), file_with(text));
             let mut actions = diffs.resolved(DiffId(1), 1, accepted("new"));
             let Some(Action::Notify { accepted, .. }) = actions.pop() else {
                 panic!("{actions:?}");
             };
-            let is_told = is_changed && named == Dialect::ClaudeCode;
-            let accepted = accepted.map(|it| (it.agent, it.is_told));
-            assert_eq!(accepted, Some((named, is_told)), "{text:?}");
+            let is_told = is_changed && proposer.agent() == Some(Dialect::ClaudeCode);
+            let accepted = accepted.map(|it| (it.proposer, it.is_told));
+            assert_eq!(accepted, Some((proposer, is_told)), "{text:?}");
         }
     }
 }
@@ -125,12 +122,12 @@ fn the_person_hears_of_an_agent_that_may_refuse_to_write_over_a_changed_file() {
 /// "The user rejected it" would be wrong.
 #[test]
 fn what_nobody_decides_is_no_rejection_for_a_hook() {
-    for (on_behalf_of, _) in CASES {
-        let (mut diffs, _) = of_command(on_behalf_of);
+    for proposer in PROGRAMS {
+        let (mut diffs, _) = of_program(proposer);
         let stopped = lines(diffs.stop());
-        let (mut diffs, _) = of_command(on_behalf_of);
+        let (mut diffs, _) = of_program(proposer);
         let unseen = diffs.unseen(DiffId(1), 1);
-        match on_behalf_of {
+        match proposer.agent() {
             None => {
                 assert_eq!(stopped, ["notify s /a Rejected"]);
                 assert_eq!(unseen.map(lines), Ok(stopped));
@@ -146,8 +143,8 @@ fn what_nobody_decides_is_no_rejection_for_a_hook() {
 /// Gemini CLI asks itself, too, in its default mode.
 #[test]
 fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() {
-    let own = |agent, text: &str| Proposal {
-        agent,
+    let own = |agent: Dialect, text: &str| Proposal {
+        proposer: agent.into(),
         ..proposal("own", "/a", text)
     };
     for (agent, text, is_same_file, is_shown) in [
@@ -156,7 +153,7 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
         (Dialect::GeminiCli, "new", false, true),
         (Dialect::QwenCode, "new", true, true),
     ] {
-        let (mut diffs, _) = of_command(Some(Dialect::GeminiCli));
+        let (mut diffs, _) = of_program(Proposer::For(Dialect::GeminiCli));
         diffs.note_file(
             DiffId(1),
             file_with(if is_same_file { None } else { Some("x") }),
@@ -184,8 +181,7 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
 #[test]
 fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it() {
     let hook = |agent, text: &str| Proposal {
-        agent: Dialect::Script,
-        on_behalf_of: Some(agent),
+        proposer: Proposer::For(agent),
         ..proposal("hook", "/a", text)
     };
     for (agent, text, is_same_file, is_shown) in [
@@ -196,7 +192,7 @@ fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it()
     ] {
         let mut diffs = Machine::default();
         let own = Proposal {
-            agent: Dialect::QwenCode,
+            proposer: Dialect::QwenCode.into(),
             ..proposal("own", "/a", "new")
         };
         open(&mut diffs, own, "open", Instant::now());
@@ -227,8 +223,8 @@ fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it()
 
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
-    for (on_behalf_of, named) in CASES {
-        let (mut diffs, _) = of_command(on_behalf_of);
+    for proposer in PROGRAMS {
+        let (mut diffs, _) = of_program(proposer);
         diffs.note_file(DiffId(1), file_with(None));
         diffs.resolved(DiffId(1), 1, accepted("new"));
         let other = proposal("other", "/a", "x");
@@ -243,7 +239,7 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
             base: None,
         };
         let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
-        assert_eq!(acceptance.unwrap().unwritten, [(None, named)]);
+        assert_eq!(acceptance.unwrap().unwritten, [(None, proposer)]);
     }
 }
 
@@ -254,8 +250,7 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
         let mut diffs = Machine::default();
         let before = Some("old".to_owned());
         let proposal = Proposal {
-            agent: Dialect::Script,
-            on_behalf_of: Some(agent),
+            proposer: Proposer::For(agent),
             stand_in: Some(Arc::new(StandIn::Written(Written {
                 before,
                 change: "7.2".to_owned(),
@@ -277,7 +272,7 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
         for text in ["new", "newer"] {
             let mut diffs = look(agent);
             let own = Proposal {
-                agent,
+                proposer: agent.into(),
                 ..proposal("own", "/a", text)
             };
             let opened = lines(open(&mut diffs, own, "open", Instant::now()));
