@@ -50,7 +50,7 @@ fn a_set_is_decided_file_by_file() {
     review.shows("e (2 of 2)");
     review.decide("a");
     assert_eq!(second.accepted(), accepted(1, "e"));
-    review.pane.wait_for("Nothing to review right now.", SOON);
+    review.pane.wait_for(WELCOME, SOON);
 }
 
 #[test]
