@@ -149,6 +149,7 @@ impl Environment {
             self.base(Base::QwenHome),
             self.base(Base::CopilotHome),
             self.codex_home(),
+            self.opencode_config(),
         ];
         folders.extend(self.home().map(|home| home.join(".gemini")));
         folders
@@ -198,6 +199,18 @@ impl Environment {
                 self.resolve(&parent.join(".codex"))
             }
         }
+    }
+
+    /// The folder of opencode's settings, as the XDG specification has it on every system.
+    pub fn opencode_config(&self) -> PathBuf {
+        let named = self
+            .filled("XDG_CONFIG_HOME")
+            .map(|it| self.resolve(Path::new(it)));
+        let parent = named.unwrap_or_else(|| {
+            let home = self.home().unwrap_or_else(|| self.tmpdir());
+            self.resolve(&home).join(".config")
+        });
+        parent.join("opencode")
     }
 
     /// The variable that a person sets to move a base elsewhere. Nobody moves their home for that.

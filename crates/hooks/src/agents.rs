@@ -1,10 +1,12 @@
 //! The hooks of each agent: a file each.
 
+mod aliases;
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 mod edit;
 pub(crate) mod gemini;
+pub(crate) mod opencode;
 mod patch;
 pub(crate) mod qwen;
 

@@ -9,4 +9,9 @@ pub enum Format {
     PlainJson(&'static str),
     /// TOML.
     Toml,
+    /// A program of the agent's own language, which is a hook as a whole: see [`SOURCE`].
+    Script,
 }
+
+/// The field of an entry that holds a whole [script](Format::Script).
+pub(crate) const SOURCE: &str = "source";

@@ -24,11 +24,12 @@ pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
 /// The agents that have hooks.
-pub const AGENTS: [Dialect; 5] = [
+pub const AGENTS: [Dialect; 6] = [
     Dialect::ClaudeCode,
     Dialect::CodexCli,
     Dialect::CopilotCli,
     Dialect::GeminiCli,
+    Dialect::OpenCode,
     Dialect::QwenCode,
 ];
 
@@ -39,6 +40,7 @@ pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
         Dialect::CopilotCli => Some(&agents::copilot::Copilot),
         Dialect::CodexCli => Some(&agents::codex::Codex),
         Dialect::GeminiCli => Some(&agents::gemini::Gemini),
+        Dialect::OpenCode => Some(&agents::opencode::OpenCode),
         Dialect::QwenCode => Some(&agents::qwen::Qwen),
         _ => None,
     }

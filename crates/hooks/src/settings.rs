@@ -2,6 +2,7 @@
 //! in those of an agent, whose entries are data of its protocol. `pillion install` edits those of editors with it, too.
 
 mod json;
+mod script;
 #[cfg(test)]
 mod tests;
 pub mod toml;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value};
 use self::json::Json;
 use crate::call::Entry;
 pub use crate::format::Format;
+use crate::format::SOURCE;
 
 /// The fields of a hook that may hold its command line.
 const COMMANDS: [&str; 2] = ["command", "bash"];
@@ -81,13 +83,14 @@ impl Format {
         }
     }
 
-    /// Returns the whole text as values, to be read.
+    /// Returns the whole text as values, to be read. Of a script, these are the hooks that it starts.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When it cannot be read, or is another's script.
     pub fn values(self, text: &str) -> Result<Map<String, Value>, Refused> {
         match self {
             Self::Toml => toml::values(text),
+            Self::Script => script::values(text),
             _ => Ok(self.json(text)?.values()),
         }
     }
@@ -100,6 +103,7 @@ impl Format {
     pub fn set(self, text: &str, path: &[Key], value: &Value) -> Result<String, Refused> {
         match self {
             Self::Toml => toml::set(text, path, value),
+            Self::Script => Ok(value[SOURCE].as_str().unwrap_or_default().to_owned()),
             _ => self.json(text)?.set(path, value),
         }
     }
@@ -111,6 +115,7 @@ impl Format {
     pub fn remove(self, text: &str, path: &[Key]) -> Result<String, Refused> {
         match self {
             Self::Toml => toml::remove(text, path),
+            Self::Script => Ok(String::new()),
             _ => self.json(text)?.remove(path),
         }
     }

@@ -79,7 +79,7 @@ pub use memory::{peak_memory, resident_memory};
 pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup, OtherClient};
-pub use opencode::Opencode;
+pub use opencode::{Opencode, PATCHER as OPENCODE_PATCHER};
 pub use person::Said;
 pub use process::{all_of, kill_all_of, kill_hub, kill_tree, programs_below};
 pub use slow_text::slow_text;

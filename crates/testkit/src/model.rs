@@ -110,6 +110,15 @@ impl Turn {
         Turn::CallTool { name, input }
     }
 
+    /// Has opencode start one.
+    pub fn opencode_subagent() -> Turn {
+        let input = serde_json::json!({
+            "description": "a test", "prompt": SUBAGENT, "subagent_type": "general",
+        });
+        let name = "task";
+        Turn::CallTool { name, input }
+    }
+
     /// Has a Codex CLI that runs code start a subagent, whose model does what [`Model::script_subagent`] says, and wait for
     /// it.
     pub fn codex_subagent() -> [Turn; 2] {
@@ -156,7 +165,10 @@ pub struct ModelRequest {
 impl ModelRequest {
     /// Returns true if it is a subagent's.
     pub fn is_subagents(&self) -> bool {
-        mentions(&self.body["messages"][0], SUBAGENT) || responses::is_told(&self.body, SUBAGENT)
+        let mut messages = self.body["messages"].as_array().into_iter().flatten();
+        let prompt = messages.find(|message| message["role"] == "user");
+        prompt.is_some_and(|prompt| mentions(prompt, SUBAGENT))
+            || responses::is_told(&self.body, SUBAGENT)
     }
 
     /// Returns true if `text` stands anywhere in a text of the body.

@@ -1,4 +1,4 @@
-//! opencode in a terminal. It takes context from a companion and shows no diffs there.
+//! opencode, in a terminal and without one. It takes context from a companion, and has a plugin of Pillion's if that is installed.
 
 use std::fs;
 use std::path::Path;
@@ -16,6 +16,13 @@ const PASTE_PAUSE: Duration = Duration::from_millis(500);
 
 /// The text below the input line.
 const READY: &str = "ctrl+p commands";
+
+/// The package that it downloads for plugins, though not for ours. Without a network it waits for that for a minute, unless it
+/// takes it for installed.
+const FOR_PLUGINS: &str = "@opencode-ai/plugin";
+
+/// The model to which it gives a tool for patches alone, by its name.
+pub const PATCHER: &str = "gpt-5.5";
 
 /// A running opencode.
 #[derive(Debug)]
@@ -46,13 +53,31 @@ impl Opencode {
                     "npm": "@ai-sdk/openai-compatible",
                     "name": "Test",
                     "options": { "baseURL": format!("{}/v1", model.url()), "apiKey": "none" },
-                    "models": { "fake": { "name": "Fake" } },
+                    "models": { "fake": { "name": "Fake" }, (PATCHER): { "name": "Patcher" } },
                 },
             },
         });
         fs::create_dir_all(&folder).expect("the home is ours");
         let file = folder.join("opencode.json");
         fs::write(file, settings.to_string()).expect("the home is ours");
+        let installed = json!({ "packages": { "": { "dependencies": { (FOR_PLUGINS): "*" } } } });
+        fs::create_dir_all(folder.join("node_modules")).expect("the home is ours");
+        fs::write(folder.join("package-lock.json"), installed.to_string())
+            .expect("the home is ours");
+    }
+
+    /// The command line of one that prints its answer to this prompt and ends.
+    pub fn print(model: &str, prompt: &str) -> Vec<String> {
+        let command = ClaudeNpm::from_env().opencode_bin().join("opencode");
+        let model = format!("test/{model}");
+        let words = [
+            &*command.display().to_string(),
+            "run",
+            "--model",
+            &model,
+            prompt,
+        ];
+        words.map(str::to_owned).to_vec()
     }
 
     /// Starts it in `cwd`, with more environment variables, and waits until it takes input. One in a

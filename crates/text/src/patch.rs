@@ -1,6 +1,6 @@
 //! The patch format of Codex: `*** Begin Patch`, files that are added, updated, moved or deleted, `*** End Patch`. Read
 //! as Codex 0.169 and 0.171 read it, and never more generously: what they might understand otherwise is an error. Copilot
-//! CLI 1.0.102 reads the same format, and applies it in a way of its own.
+//! CLI 1.0.102 and opencode 1.18.33 read the same format, and apply it in ways of their own.
 
 mod read;
 mod source;
@@ -19,6 +19,9 @@ pub enum Program {
     /// All lines end as most of the first five do; whether the last one ends stays as it is, but an empty one is lost. A
     /// file that is there cannot be added.
     Copilot,
+    /// Shown as Codex would apply it, but without a BOM in the first line. Lines are written with the carriage returns that the
+    /// patch has, so that a whole text says what an update cannot. Every last line ends, and a file that is there may be added.
+    OpenCode,
 }
 
 /// One file of a patch.

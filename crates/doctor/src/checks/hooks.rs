@@ -2,7 +2,7 @@
 
 use pillion_agent::find::Version;
 use pillion_hooks::HookProtocol;
-use pillion_hooks::settings::{self, CommandLine, Hook, State};
+use pillion_hooks::settings::{self, CommandLine, Format, Hook, State};
 use pillion_protocol::Dialect;
 use serde_json::{Map, Value};
 
@@ -20,7 +20,7 @@ fn oldest_tried(agent: Dialect) -> Option<Version> {
         Dialect::CopilotCli => Some(Version::new(1, 0, 102)),
         Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
         Dialect::QwenCode => Some(Version::new(0, 24, 4)),
-        Dialect::OpenCode => None,
+        Dialect::OpenCode => Some(Version::new(1, 18, 33)),
     }
 }
 
@@ -68,7 +68,8 @@ fn installed(facts: &Facts, hooks: &Hooks) -> Finding {
 fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding> {
     let name = facts.agent().display_name();
     let path = hooks.path.display();
-    if let Some(why) = &hooks.broken {
+    let is_script = Format::of(facts.agent()) == Format::Script;
+    if let Some(why) = hooks.broken.as_ref().filter(|_| !is_script) {
         // Where it is told already, in the agent's own words.
         let is_told = findings
             .iter()
@@ -87,11 +88,16 @@ fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding
             "without them it shows no change that it does not ask about, takes no edits, and does not hear why you rejected \
              a change"
         }
-        Dialect::CodexCli => "without them, none of its changes are shown to you",
+        Dialect::CodexCli | Dialect::OpenCode => {
+            "without them, none of its changes are shown to you"
+        }
         _ if is_unasked => "with them, every change is shown to you, in every mode",
         _ => return None,
     };
-    let what = format!("Pillion's hooks are not in {path}");
+    let what = match &hooks.broken {
+        Some(why) => format!("Pillion's hooks are not in {path}: {why}"),
+        None => format!("Pillion's hooks are not in {path}"),
+    };
     let fix = format!("pillion hook install {}", facts.agent().name());
     Some(Finding::note(Id::HookMissing, what, why).fix(fix))
 }
@@ -145,6 +151,11 @@ fn incomplete(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Opti
     let name = facts.agent().display_name();
     let path = hooks.path.display();
     let fix = |finding: Finding| finding.fix(format!("pillion hook install {agent}"));
+    if hooks.is_other_script {
+        let what = format!("{path} is not as this version of Pillion writes it");
+        let why = "it may not show you every change";
+        return Some(fix(Finding::warning(Id::HookOutdated, what, why)));
+    }
     for entry in protocol.entries("") {
         let mut values = Map::new();
         values.insert(

@@ -24,6 +24,8 @@ pub struct Hooks {
     pub values: Map<String, Value>,
     /// Ours, as far as they stand in that file.
     pub ours: Vec<Ours>,
+    /// True if it is a script of ours, and not what this version writes.
+    pub is_other_script: bool,
 }
 
 /// A hook of ours.
@@ -59,7 +61,18 @@ impl Hooks {
             path,
             broken: None,
             values,
+            is_other_script: false,
         }
+    }
+
+    /// Returns true if this text, which has hooks of ours, would be another one if they were installed again.
+    fn is_not_written_as(&self, agent: Dialect, text: &str) -> bool {
+        let written = self.ours.first().zip(pillion_hooks::of(agent));
+        written.is_some_and(|(ours, protocol)| {
+            let entries = protocol.entries(&ours.command.to_string());
+            let written = settings::add(Format::of(agent), Some(text), agent.name(), &entries);
+            written.as_deref() != Ok(text)
+        })
     }
 }
 
@@ -67,19 +80,24 @@ impl Hooks {
 pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
     pillion_hooks::of(agent)?;
     let path = user_file(agent, environment)?;
-    let values = match regular_file::read(&path, MAX_FILE) {
-        Ok(bytes) => String::from_utf8(bytes)
-            .map_err(|_| "it is not in UTF-8".to_owned())
-            .and_then(|text| {
-                Format::of(agent)
-                    .values(&text)
-                    .map_err(|refused| refused.why)
-            }),
-        Err(_) if !path.exists() => Ok(Map::new()),
+    let text = match regular_file::read(&path, MAX_FILE) {
+        Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not in UTF-8".to_owned()),
+        Err(_) if !path.exists() => Ok(String::new()),
         Err(error) => Err(error.to_string()),
     };
-    Some(match values {
-        Ok(values) => Hooks::of(agent, path, values, |it| has_program(it, environment)),
+    let format = Format::of(agent);
+    let read = text.and_then(|text| match format.values(&text) {
+        Ok(values) => Ok((values, text)),
+        Err(refused) => Err(refused.why),
+    });
+    Some(match read {
+        Ok((values, text)) => {
+            let hooks = Hooks::of(agent, path, values, |it| has_program(it, environment));
+            Hooks {
+                is_other_script: format == Format::Script && hooks.is_not_written_as(agent, &text),
+                ..hooks
+            }
+        }
         Err(why) => Hooks {
             path,
             broken: Some(why),

@@ -111,7 +111,7 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
     named.or_else(|| environment.home()).unwrap_or_default()
 }
 
-/// The file of the user's settings; none if it is an agent without any that are known.
+/// The file of the user's settings that names hooks; of opencode, the plugin that is one. None if there is none that is known.
 pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
     let folder = match agent {
         Dialect::ClaudeCode => environment.base(Base::ClaudeConfig),
@@ -119,7 +119,9 @@ pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
         Dialect::CodexCli => return Some(environment.codex_home().join("config.toml")),
         Dialect::QwenCode => environment.base(Base::QwenHome),
         Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
-        Dialect::OpenCode => return None,
+        Dialect::OpenCode => {
+            return Some(environment.opencode_config().join("plugin/pillion.js"));
+        }
     };
     Some(folder.join("settings.json"))
 }

@@ -39,7 +39,7 @@ impl HookProtocol for Claude {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
-            EDIT => edit::replaced(call, files, "replace_all"),
+            EDIT => edit::replaced(call, files, edit::REPLACE_ALL),
             WRITE => edit::overwritten(call, files),
             NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
@@ -204,7 +204,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
 fn input(call: &Call, accepted: &Accepted) -> Value {
     let mut input = edit::rewritten(call, accepted);
     if call.tool == EDIT {
-        input["replace_all"] = false.into();
+        input[edit::REPLACE_ALL] = false.into();
     }
     input
 }

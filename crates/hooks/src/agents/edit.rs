@@ -10,12 +10,14 @@ use crate::call::{Call, Scope};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::Accepted;
 
-const BOM: char = '\u{feff}';
+pub(crate) const BOM: char = '\u{feff}';
 
 /// The arguments that the tools of these agents have in common.
-const OLD: &str = "old_string";
-const NEW: &str = "new_string";
-const CONTENT: &str = "content";
+pub(crate) const FILE: &str = "file_path";
+pub(crate) const OLD: &str = "old_string";
+pub(crate) const NEW: &str = "new_string";
+pub(crate) const CONTENT: &str = "content";
+pub(crate) const REPLACE_ALL: &str = "replace_all";
 
 /// A file's text, and what a tool restores when it writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,7 +144,7 @@ pub(crate) fn rewritten(call: &Call, accepted: &Accepted) -> Value {
 /// # Errors
 /// If there is none, or it is relative to a folder that is not known.
 pub(crate) fn file(call: &Call) -> Result<String, String> {
-    absolute(text(call, "file_path")?, call.folder.as_deref())
+    absolute(text(call, FILE)?, call.folder.as_deref())
 }
 
 /// The absolute path that `notebook_path` means.
@@ -188,7 +190,11 @@ pub(crate) fn absolute(path: &str, folder: Option<&Path>) -> Result<String, Stri
     absolute.ok_or_else(|| format!("{path} is not absolute"))
 }
 
-fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, String> {
+/// A text with a part of it replaced: the one place where it is, or all of them.
+///
+/// # Errors
+/// If the part is not there, or in several places of which one is meant.
+pub(crate) fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Result<String, String> {
     if old == new {
         return Err("the old and the new text are the same".to_owned());
     }

@@ -43,7 +43,7 @@ impl HookProtocol for Qwen {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
-            EDIT => edit::replaced(call, files, "replace_all"),
+            EDIT => edit::replaced(call, files, edit::REPLACE_ALL),
             WRITE => edit::overwritten(call, files),
             NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,

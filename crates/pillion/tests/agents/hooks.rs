@@ -6,6 +6,7 @@ pub mod claude;
 mod codex;
 mod copilot;
 mod gemini;
+mod opencode;
 mod qwen;
 mod undecided;
 

@@ -306,3 +306,76 @@ fn a_file_that_cannot_be_changed_is_left_alone_with_a_hint() {
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);
     assert!(ran.stderr.contains("not a regular file"), "{}", ran.stderr);
 }
+
+/// opencode's plugin is a file of its own. One of another version is replaced, and none of anybody else's.
+#[test]
+fn opencode_gets_a_plugin_and_no_other_file_is_taken_for_it() {
+    let sandbox = Sandbox::new();
+    let path = sandbox
+        .home
+        .home()
+        .join(".config/opencode/plugin/pillion.js");
+    let install = || sandbox.run(["hook", "install", "opencode"]);
+    let uninstall = || sandbox.run(["hook", "uninstall", "opencode"]);
+    let done = install().expect(0).stdout;
+    assert!(
+        done.contains(&format!("added Pillion's hooks to {}", path.display())),
+        "{done}"
+    );
+    let plugin = fs::read_to_string(&path).unwrap();
+    let hook = format!("const HOOK = [\"{PILLION}\",\"hook\",\"opencode\"]\n");
+    assert!(plugin.contains(&hook), "{plugin}");
+    assert_eq!(mode(&path), 0o600);
+    let again = install().expect(0).stdout;
+    assert!(again.contains("has Pillion's hooks already"), "{again}");
+    let printed = sandbox
+        .run(["hook", "install", "opencode", "--print"])
+        .expect(0)
+        .stdout;
+    assert_eq!(printed, plugin);
+
+    for older in [
+        plugin.replace(PILLION, "/gone/pillion"),
+        plugin.replace("\n}", "\n\n}"),
+    ] {
+        assert_ne!(older, plugin);
+        fs::write(&path, older).unwrap();
+        install().expect(0);
+        assert_eq!(fs::read_to_string(&path).unwrap(), plugin);
+    }
+    let shown = sandbox
+        .run(["hook", "uninstall", "opencode", "--print"])
+        .expect(0)
+        .stdout;
+    assert!(
+        shown.contains(&format!("{PILLION} hook opencode")),
+        "{shown}"
+    );
+    uninstall().expect(0);
+    assert!(!path.exists());
+    let nothing = uninstall().expect(0).stdout;
+    assert!(nothing.contains("has no Pillion hooks"), "{nothing}");
+
+    for foreign in [
+        "export const Pillion = async () => ({})\n",
+        "const HOOK = [\"a\",\"hook\",\"opencode\"]\n",
+    ] {
+        fs::write(&path, foreign).unwrap();
+        for refused in [install(), uninstall()] {
+            refused.expect_error(1, "it is not Pillion's plugin", "another name");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
+    }
+    fs::remove_file(&path).unwrap();
+    let kept = sandbox.home.root().join("kept.js");
+    symlink(&kept, &path).unwrap();
+    for text in [None, Some(&plugin)] {
+        if let Some(text) = text {
+            fs::write(&kept, text).unwrap();
+        }
+        for refused in [install(), uninstall()] {
+            refused.expect_error(1, "is a symbolic link", "Remove the link");
+        }
+        assert_eq!(fs::read_to_string(&kept).ok().as_ref(), text);
+    }
+}

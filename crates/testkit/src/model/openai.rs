@@ -12,8 +12,19 @@ const QUESTION_TOOLS: [&str; 3] = ["ask_user_question", "question", COPILOTS];
 
 const COPILOTS: &str = "fetch_copilot_cli_documentation";
 
+/// A tool that opencode alone has, with or without a person to ask.
+const OPENCODES: &str = "webfetch";
+
 /// The tool of an agent that has no person to ask.
 const HEADLESS_TOOL: &str = "edit";
+
+/// The agent whose names tools have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    Copilot,
+    OpenCode,
+    Qwen,
+}
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
 /// themselves may not. Without a terminal, it is what answers [`HEADLESS_PROMPT`](super::HEADLESS_PROMPT).
@@ -27,7 +38,7 @@ pub(super) fn is_main(body: &Value) -> bool {
     let mut names = tools(body);
     let last = body["messages"].as_array().and_then(|all| all.last());
     body["stream"] == true
-        && (is_headless || names.any(|name| QUESTION_TOOLS.contains(&name)))
+        && (is_headless || names.any(|name| QUESTION_TOOLS.contains(&name) || name == OPENCODES))
         && !last.is_some_and(|message| mentions(message, "[SUGGESTION MODE"))
 }
 
@@ -37,8 +48,13 @@ fn tools(body: &Value) -> impl Iterator<Item = &str> {
 }
 
 pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
-    let is_copilot = tools(body).any(|name| name == COPILOTS);
-    let (message, reason) = message(turn.unwrap_or_else(|| Turn::say("ok")), is_copilot);
+    let names = tools(body).find_map(|name| match name {
+        COPILOTS => Some(Names::Copilot),
+        OPENCODES => Some(Names::OpenCode),
+        _ => None,
+    });
+    let names = names.unwrap_or(Names::Qwen);
+    let (message, reason) = message(turn.unwrap_or_else(|| Turn::say("ok")), names);
     let usage = json!({ "prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2 });
     let frame = |kind: &str, choices: Value, usage: Value| {
         json!({
@@ -65,11 +81,11 @@ pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
 }
 
 /// The assistant's message, and why it ends.
-fn message(turn: Turn, is_copilot: bool) -> (Value, &'static str) {
+fn message(turn: Turn, names: Names) -> (Value, &'static str) {
     if let Turn::Say(text) = turn {
         return (json!({ "role": "assistant", "content": text }), "stop");
     }
-    let calls = calls(turn, is_copilot).into_iter().enumerate();
+    let calls = calls(turn, names).into_iter().enumerate();
     let calls: Vec<Value> = calls
         .map(|(index, function)| {
             json!({
@@ -86,22 +102,36 @@ fn message(turn: Turn, is_copilot: bool) -> (Value, &'static str) {
     )
 }
 
-/// The tool calls of a turn, with Copilot CLI's names or Qwen Code's: opencode is only given text.
-fn calls(turn: Turn, is_copilot: bool) -> Vec<Value> {
+/// The tool calls of a turn.
+fn calls(turn: Turn, names: Names) -> Vec<Value> {
     let (name, arguments) = match turn {
         Turn::Say(_) => return Vec::new(),
         Turn::AtOnce(turns) => {
             let each = turns.into_iter();
-            return each.flat_map(|turn| calls(turn, is_copilot)).collect();
+            return each.flat_map(|turn| calls(turn, names)).collect();
         }
-        Turn::WriteFile { path, content } if is_copilot => {
+        Turn::WriteFile { path, content } if names == Names::Copilot => {
             ("create", json!({ "path": path, "file_text": content }))
         }
-        Turn::Replace { path, old, new } if is_copilot => (
+        Turn::Replace { path, old, new } if names == Names::Copilot => (
             "edit",
             json!({ "path": path, "old_str": old, "new_str": new }),
         ),
-        Turn::ReadFile { path } if is_copilot => ("view", json!({ "path": path })),
+        Turn::ReadFile { path } if names == Names::Copilot => ("view", json!({ "path": path })),
+        Turn::WriteFile { path, content } if names == Names::OpenCode => {
+            ("write", json!({ "filePath": path, "content": content }))
+        }
+        Turn::Replace { path, old, new } if names == Names::OpenCode => (
+            "edit",
+            json!({ "filePath": path, "oldString": old, "newString": new }),
+        ),
+        Turn::ReadFile { path } if names == Names::OpenCode => {
+            ("read", json!({ "filePath": path }))
+        }
+        Turn::CallTool {
+            name: name @ "apply_patch",
+            input,
+        } if names == Names::OpenCode => (name, json!({ "patchText": input })),
         Turn::WriteFile { path, content } => (
             "write_file",
             json!({ "file_path": path, "content": content }),

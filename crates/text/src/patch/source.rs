@@ -38,7 +38,7 @@ impl<'a> Source<'a> {
     pub(super) fn new(program: Program, text: &'a str) -> Option<Self> {
         let without = match program {
             Program::Codex => None,
-            Program::Copilot => text.strip_prefix(BOM),
+            Program::Copilot | Program::OpenCode => text.strip_prefix(BOM),
         };
         let has_bom = without.is_some();
         let text = without.unwrap_or(text);
@@ -55,7 +55,9 @@ impl<'a> Source<'a> {
         });
         let lines: Vec<SourceLine<'_>> = lines.collect::<Option<_>>()?;
         let is_crlf = match program {
-            Program::Codex => lines.first().is_some_and(|line| line.ending == "\r\n"),
+            Program::Codex | Program::OpenCode => {
+                lines.first().is_some_and(|line| line.ending == "\r\n")
+            }
             Program::Copilot => {
                 let ends = |ending| move |line: &&SourceLine<'_>| line.ending == ending;
                 let first = &lines[..lines.len().min(5)];
@@ -78,8 +80,8 @@ impl<'a> Source<'a> {
             let is_last = at + 1 == self.lines.len();
             text.push_str(line.text);
             text.push_str(match self.program {
-                Program::Codex if line.ending.is_empty() => self.ending,
-                Program::Codex => line.ending,
+                Program::Codex | Program::OpenCode if line.ending.is_empty() => self.ending,
+                Program::Codex | Program::OpenCode => line.ending,
                 // An empty last line counts as the line ending of the one before it.
                 Program::Copilot if is_last && (!self.has_last_ending || line.text.is_empty()) => {
                     ""
@@ -118,7 +120,7 @@ impl<'a> Source<'a> {
             let place = place.ok_or_else(|| {
                 let why = "the file does not have these lines there";
                 match self.program {
-                    Program::Codex => PatchError::new(chunk.line, why),
+                    Program::Codex | Program::OpenCode => PatchError::new(chunk.line, why),
                     Program::Copilot => PatchError::of_form(chunk.line, why),
                 }
             })?;
@@ -167,7 +169,7 @@ struct Look {
 impl Looks {
     fn of(source: &Source<'_>) -> Self {
         let kinds = match source.program {
-            Program::Codex => LOOKS.len(),
+            Program::Codex | Program::OpenCode => LOOKS.len(),
             Program::Copilot => 2,
         };
         let looks = LOOKS[..kinds].iter().map(|of| {

@@ -280,3 +280,65 @@ proptest! {
         }
     }
 }
+
+/// As opencode 1.18.33 was seen to apply a patch: line by line, with the carriage returns that it has.
+#[test]
+fn opencode_gets_a_patch_with_the_lines_as_they_are() {
+    let write = |before, after| {
+        let change = FileChange {
+            before,
+            after,
+            ..change("", "")
+        };
+        write(Program::OpenCode, &[change])
+    };
+    for (before, after, expected) in [
+        (
+            Some("one\ntwo\n"),
+            "one\nzwei\n",
+            "*** Update File: a\n@@\n one\n-two\n+zwei\n",
+        ),
+        (
+            Some("\u{feff}one\n"),
+            "\u{feff}eins\n",
+            "*** Update File: a\n@@\n-\u{feff}one\n+\u{feff}eins\n",
+        ),
+        (
+            Some("one\ntwo"),
+            "one\nzwei\n",
+            "*** Update File: a\n@@\n one\n-two\n+zwei\n",
+        ),
+        (Some("one\r\n"), "eins\r\n", "*** Add File: a\n+eins\r\n"),
+        (
+            Some("one\r\ntwo\n"),
+            "one\r\nzwei\n",
+            "*** Add File: a\n+one\r\n+zwei\n",
+        ),
+        (
+            Some("one\n\n"),
+            "eins\n\n",
+            "*** Add File: a\n+eins\n+\n+\n",
+        ),
+        (None, "\n", "*** Add File: a\n+\n+\n"),
+        (None, "", "*** Add File: a\n"),
+        (
+            Some(" *** End Patch\nx\n"),
+            " *** End Patch\ny\n",
+            "*** Add File: a\n+ *** End Patch\n+y\n",
+        ),
+    ] {
+        let written = write(before, Some(after));
+        assert_eq!(written, Ok(patch(expected)), "{before:?} {after:?}");
+    }
+    assert_eq!(write(Some("x\n"), None), Ok(patch("*** Delete File: a\n")));
+    assert_eq!(write(Some("x\n"), Some("y")), Err(0));
+    let moved = FileChange {
+        move_to: Some("b"),
+        ..change("one\r\n", "eins\r\n")
+    };
+    let written = super::write(Program::OpenCode, &[moved]);
+    assert_eq!(
+        written,
+        Ok(patch("*** Add File: b\n+eins\r\n*** Delete File: a\n"))
+    );
+}

@@ -30,9 +30,14 @@ pub struct FileChange<'a> {
 pub fn write(program: Program, changes: &[FileChange<'_>]) -> Result<String, usize> {
     let mut body = String::new();
     for (at, change) in changes.iter().enumerate() {
-        let sections = change.candidates();
-        let mut exact = sections.filter(|section| change.is_outcome_of(section, program));
-        body.push_str(&exact.next().ok_or(at)?);
+        let mut sections = change.candidates();
+        let section = match program {
+            Program::Codex | Program::Copilot => {
+                sections.find(|section| change.is_outcome_of(section, program))
+            }
+            Program::OpenCode => change.for_opencode(),
+        };
+        body.push_str(&section.ok_or(at)?);
     }
     Ok(wrap(&body))
 }
@@ -50,12 +55,6 @@ impl FileChange<'_> {
             before,
             after,
         } = *self;
-        let updates = before
-            .zip(after)
-            .into_iter()
-            .flat_map(move |(before, after)| {
-                CONTEXTS.map(|context| update(path, move_to, before, after, context))
-            });
         let added = after.map(|text| added(move_to.unwrap_or(path), text));
         let delete = || format!("*** Delete File: {path}\n");
         let whole = match (move_to, added) {
@@ -65,7 +64,60 @@ impl FileChange<'_> {
         };
         let ended = before.zip(after).filter(|_| move_to.is_none());
         let ended = ended.map(|(before, after)| ended_by(path, before, after));
-        updates.chain(ended).chain([whole])
+        self.updates().chain(ended).chain([whole])
+    }
+
+    /// Those that name only the lines that change, and some around them.
+    fn updates(&self) -> impl Iterator<Item = String> {
+        let FileChange { path, move_to, .. } = *self;
+        let texts = self.before.zip(self.after).into_iter();
+        texts.flat_map(move |(before, after)| {
+            CONTEXTS.map(|context| update(path, move_to, before, after, context))
+        })
+    }
+
+    /// The patch by which opencode does it: an update where it is known to find and end each line as other programs do, or else the
+    /// whole text, whose lines it takes as they are. None if the last line is not to end.
+    fn for_opencode(&self) -> Option<String> {
+        let is_plain = [self.before, self.after].into_iter().flatten().all(|text| {
+            let is_marker =
+                |line: &str| ["*** Begin Patch", "*** End Patch"].contains(&line.trim());
+            // It loses an empty last line.
+            let ends_empty = text == "\n" || text.ends_with("\n\n");
+            !text.contains('\r') && !ends_empty && !text.lines().any(is_marker)
+        });
+        let is_exact = |section: &String| self.is_outcome_of(section, Program::OpenCode);
+        let update = self.updates().find(|section| is_plain && is_exact(section));
+        update.or_else(|| self.whole())
+    }
+
+    fn whole(&self) -> Option<String> {
+        let FileChange {
+            path,
+            move_to,
+            after,
+            ..
+        } = *self;
+        let delete = format!("*** Delete File: {path}\n");
+        let Some(after) = after else {
+            return Some(delete);
+        };
+        if !after.is_empty() && !after.ends_with('\n') {
+            return None;
+        }
+        let mut section = format!("*** Add File: {}\n", move_to.unwrap_or(path));
+        for line in after.split_inclusive('\n') {
+            section.push('+');
+            section.push_str(line);
+        }
+        // Of lines that are added, it drops an empty one at the end.
+        if after == "\n" || after.ends_with("\n\n") {
+            section.push_str("+\n");
+        }
+        if move_to.is_some() {
+            section.push_str(&delete);
+        }
+        Some(section)
     }
 
     /// Returns true if these lines of a patch do exactly this.

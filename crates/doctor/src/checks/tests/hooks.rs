@@ -172,3 +172,29 @@ fn a_release_older_than_those_that_were_tried_is_named() {
     let update = "npm install -g @github/copilot@latest".to_owned();
     assert_eq!(said(&old), [("hook-release-untried", update)]);
 }
+
+/// opencode's plugin is one hook, and as a whole what this version writes or not.
+#[test]
+fn a_plugin_is_there_or_missing_or_another_versions() {
+    let script = |values: &Map<String, Value>, is_other_script, broken: Option<&str>| {
+        let mut facts = facts(Dialect::OpenCode, Version::new(1, 18, 33), values.clone());
+        let hooks = facts.setup.hooks.as_mut().unwrap();
+        hooks.is_other_script = is_other_script;
+        hooks.broken = broken.map(str::to_owned);
+        said(&facts)
+    };
+    let fix = |id| [(id, "pillion hook install opencode".to_owned())];
+    let starts = |program: &str| {
+        let command = format!("{program} hook opencode");
+        let values = json!({"hooks": {"plugin": [{"command": command}]}});
+        values.as_object().unwrap().clone()
+    };
+    let ours = starts("/bin/pillion");
+    assert_eq!(script(&ours, false, None), []);
+    assert_eq!(script(&ours, true, None), fix("hook-outdated"));
+    assert_eq!(script(&Map::new(), false, None), fix("hook-missing"));
+    let foreign = Some("it is not Pillion's plugin");
+    assert_eq!(script(&Map::new(), false, foreign), fix("hook-missing"));
+    let gone = script(&starts("/gone/pillion"), false, None);
+    assert_eq!(gone, fix("hook-program-missing"));
+}

@@ -22,6 +22,9 @@ const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --pri
 /// order stay. What an older Pillion wrote is replaced. A symbolic link stays one, and the file that
 /// it leads to is changed. Refuses a file that cannot be read, is read-only, belongs to another user,
 /// or has comments where the agent reads none.
+///
+/// opencode has plugins in place of hooks: it gets a file of its own, which replaces no other
+/// plugin, and nothing behind a symbolic link.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
@@ -78,7 +81,14 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 /// # Errors
 /// When it is not known where it is, or it cannot be read or written.
 pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
-    Ok(SettingsFile::look(path(agent)?, BY_HAND)?.private())
+    let path = path(agent)?;
+    // Settings may be kept elsewhere. A program that is all ours is in the place where we put it.
+    if Format::of(agent) == Format::Script && path.is_symlink() {
+        let message = format!("{} is a symbolic link", path.display());
+        let failure = Failure::new(Kind::Refused, message);
+        return Err(failure.hint("Remove the link, and run this again.").into());
+    }
+    Ok(SettingsFile::look(path, BY_HAND)?.private())
 }
 
 fn path(agent: Dialect) -> Result<PathBuf, Failure> {

@@ -11,6 +11,7 @@ use crate::commands::output::say;
 /// Remove Pillion's hooks from an agent's settings
 ///
 /// Takes out what `pillion hook install` put there. Everything else stays: other hooks, comments, order.
+/// Of opencode, it deletes Pillion's plugin.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
@@ -43,7 +44,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let line = |hook: &Hook| say(&format!("{}: {}", hook.event, hook.command));
         return ours.iter().try_for_each(line);
     }
-    file.replace(&without)?;
+    match format {
+        Format::Script => file.delete()?,
+        _ => file.replace(&without)?,
+    }
     say(&format!("removed Pillion's hooks from {}", file.shown()))?;
     say("Agents that run already may go on calling them until they end.")
 }

@@ -5,12 +5,12 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, CodexStart, Home, Model, Npm,
-    Size, Tmux, Turn, each_codex,
+    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, CodexStart, Env, Home, Model,
+    Npm, Opencode, Size, Tmux, Turn, each_codex,
 };
 use serde_json::{Value, json};
 
-use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, qwen};
+use super::{BEFORE, Decision, Scene, claude, codex, copilot, ended, gemini, opencode, qwen};
 use crate::companion::{self, PILLION, SOON, files};
 use crate::review::Review;
 use crate::shared_encodings::assert_bytes;
@@ -82,6 +82,11 @@ const COPILOT: Agent = Agent {
         input: json!({"command": command, "description": "x"}),
     },
     edit: replace,
+};
+
+const OPENCODE: Agent = Agent {
+    name: Dialect::OpenCode,
+    ..COPILOT
 };
 
 fn json_of(scene: &Scene, args: &[&str]) -> Vec<Value> {
@@ -231,6 +236,20 @@ fn what_copilot_writes_is_recorded() {
     is_recorded(&Scene::new(copilot::set_up), &COPILOT, print);
 }
 
+#[test]
+#[ignore = "needs the real agents and opencode: cargo xtask test"]
+fn what_opencode_writes_is_recorded() {
+    is_recorded(&opencode::scene(), &OPENCODE, opencode::print);
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
+fn opencodes_shell_decides_nothing() {
+    its_shell_decides_nothing(&opencode::scene(), &OPENCODE, |scene| {
+        opencode::print(scene, 0)
+    });
+}
+
 /// In a terminal: an agent's shell command changes a file, the person takes that back, and the agent is told with the next
 /// prompt, at which a turn of its own begins. `prompt` sends one, and waits until it is answered.
 fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&str)) {
@@ -299,6 +318,19 @@ fn gemini_is_told_what_was_taken_back() {
     is_told_what_was_taken_back(&scene, &GEMINI, |answer| {
         gemini.prompt("change it");
         gemini.wait_for(answer);
+    });
+}
+
+#[test]
+#[ignore = "needs the real agents and opencode: cargo xtask test"]
+fn opencode_is_told_what_was_taken_back() {
+    let scene = opencode::scene();
+    let tmux = Tmux::start();
+    let folder = scene.home.workspace();
+    let opencode = Opencode::start(&tmux, &scene.home, &scene.model, &folder, &Env::default());
+    is_told_what_was_taken_back(&scene, &OPENCODE, |answer| {
+        opencode.prompt("change it");
+        opencode.wait_for(answer);
     });
 }
 

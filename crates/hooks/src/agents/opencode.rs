@@ -1,0 +1,223 @@
+//! opencode, which has plugins in place of hooks: `plugin.js` starts the hook with a call that is described as Claude Code
+//! describes it, with opencode's own tools and arguments, and does what the answer says. Learnt by watching the program.
+//!
+//! A plugin can refuse a call and change its arguments, and cannot have opencode ask. So what cannot be shown is denied. opencode
+//! finds the text that an edit replaces loosely, and so the lines of a patch: what was accepted is written by a call that leaves
+//! nothing to find.
+
+use pillion_protocol::claude::hooks;
+use pillion_text::patch::Program;
+use serde_json::{Map, Value, json};
+
+use super::{aliases, claude, edit, patch};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
+use crate::change::{After, Change, Changes, Files};
+use crate::format::{Format, SOURCE};
+use crate::ruling::{Accepted, Reviewed, Ruling};
+
+/// The hooks of opencode.
+#[derive(Debug)]
+pub(crate) struct OpenCode;
+
+/// The tools that change files. Models of OpenAI's have the last one alone.
+const EDIT: &str = "edit";
+const WRITE: &str = "write";
+const PATCH: &str = "apply_patch";
+const EDITS: [&str; 3] = [EDIT, WRITE, PATCH];
+
+/// The tool for shell commands.
+const SHELL: &str = "bash";
+
+/// The argument of the tool for patches.
+const PATCH_TEXT: &str = "patchText";
+
+/// The plugin, whose two lists stand on lines of their own.
+const PLUGIN: &str = include_str!("opencode/plugin.js");
+
+impl HookProtocol for OpenCode {
+    fn read(&self, input: Map<String, Value>) -> Result<Call, String> {
+        let mut call = claude::read(input)?;
+        aliases::rename(&mut call.input);
+        Ok(call)
+    }
+
+    fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
+        match call.tool.as_str() {
+            EDIT | WRITE => changed(call, files).unwrap_or_else(Changes::Unclear),
+            PATCH => match edit::text(call, PATCH_TEXT) {
+                Ok(text) => patch::changes(Program::OpenCode, call.folder.as_deref(), text, files),
+                Err(why) => Changes::Unclear(why),
+            },
+            _ => Changes::None,
+        }
+    }
+
+    fn scope(&self, call: &Call) -> Scope {
+        match (call.tool.as_str(), edit::text(call, PATCH_TEXT)) {
+            (PATCH, Ok(text)) => patch::scope(call.folder.as_deref(), text),
+            (PATCH, Err(_)) => Scope::Anything,
+            _ => edit::scope(call, &[EDIT, WRITE], SHELL),
+        }
+    }
+
+    fn answer(&self, call: &Call, ruling: &Ruling) -> Answer {
+        match (&call.event, ruling) {
+            (_, Ruling::Told(text)) => claude::told(call, text),
+            (Event::BeforeTool, Ruling::Accepted(accepted)) => allow(call, accepted),
+            (Event::BeforeTool, Ruling::Denied(why) | Ruling::Unclear(why)) => {
+                Answer::json(hooks::refuse(why))
+            }
+            (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
+            _ => Answer::nothing(),
+        }
+    }
+
+    fn shown_tools(&self) -> &'static [&'static str] {
+        &EDITS
+    }
+
+    fn format(&self) -> Format {
+        Format::Script
+    }
+
+    fn entries(&self, command: &str) -> Vec<Entry> {
+        let words = shell_words::split(command).unwrap_or_default();
+        let tools = [EDIT, WRITE, PATCH, SHELL];
+        let source = PLUGIN
+            .replace("const HOOK = []", &format!("const HOOK = {}", json!(words)))
+            .replace(
+                "const TOOLS = []",
+                &format!("const TOOLS = {}", json!(tools)),
+            );
+        let item = json!({"command": command, SOURCE: source});
+        vec![Entry {
+            event: "plugin",
+            item,
+        }]
+    }
+}
+
+/// The change of one file that a call makes.
+///
+/// # Errors
+/// The reason why it cannot be shown.
+fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
+    let path = edit::file(call)?;
+    let before = edit::before(&path, files)?;
+    let after = match call.tool.as_str() {
+        WRITE => Ok(with_bom_of(
+            before.as_deref(),
+            edit::text(call, edit::CONTENT)?,
+        )),
+        _ => {
+            let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
+            let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
+            replaced(before.as_deref(), old, new, is_of_all)
+        }
+    };
+    Ok(match after {
+        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
+        Err(why) => Changes::Invalid(format!("{path}: {why}")),
+    })
+}
+
+/// A text as it is written in place of another: a BOM stays.
+fn with_bom_of(before: Option<&str>, text: &str) -> String {
+    match has_bom(before.unwrap_or_default()) && !has_bom(text) {
+        true => format!("{}{text}", edit::BOM),
+        false => text.to_owned(),
+    }
+}
+
+fn has_bom(text: &str) -> bool {
+    text.starts_with(edit::BOM)
+}
+
+/// The text of a file with a part of it replaced: in one that has any CRLF, the lines of both parts end so.
+fn replaced(before: Option<&str>, old: &str, new: &str, is_of_all: bool) -> Result<String, String> {
+    match before {
+        None if old.is_empty() => Ok(new.to_owned()),
+        None => Err("the file does not exist".to_owned()),
+        Some(_) if old.is_empty() => {
+            Err("the file exists, and the text to replace is empty".to_owned())
+        }
+        Some(before) => {
+            let part = |text| with_endings_of(before, text);
+            edit::in_text(before, &part(old), &part(new), is_of_all)
+        }
+    }
+}
+
+fn with_endings_of(file: &str, text: &str) -> String {
+    let text = text.replace("\r\n", "\n");
+    match file.contains("\r\n") {
+        true => text.replace('\n', "\r\n"),
+        false => text,
+    }
+}
+
+/// The call with what was accepted.
+fn allow(call: &Call, accepted: &Accepted) -> Answer {
+    let input = match call.tool.as_str() {
+        PATCH => edit::text(call, PATCH_TEXT)
+            .and_then(|text| patch::rewritten(Program::OpenCode, text, accepted))
+            .map(|patch| json!({PATCH_TEXT: patch})),
+        _ => written(call, accepted).map_err(|why| accepted.not_written(&why)),
+    };
+    match input {
+        Ok(input) => Answer::json(hooks::allow(Some(input), accepted.context.as_deref())),
+        Err(told) => Answer {
+            is_inexpressible: true,
+            ..Answer::json(hooks::refuse(&told))
+        },
+    }
+}
+
+/// The arguments, by opencode's names, with which an edit or a write writes what was accepted of one file.
+///
+/// # Errors
+/// A text that it cannot write there.
+fn written(call: &Call, accepted: &Accepted) -> Result<Value, String> {
+    let [file @ Reviewed { change, .. }] = &accepted.files[..] else {
+        return Err("the call changes one file, and several were decided".to_owned());
+    };
+    let path = &change.path;
+    let before = change.before.as_deref();
+    let written = file
+        .written
+        .as_ref()
+        .and_then(After::text)
+        .unwrap_or_default();
+    let marks = before.map(|before| [has_bom(before), has_bom(written)]);
+    match (call.tool.as_str(), marks) {
+        (_, Some([true, false])) | (EDIT, Some([false, true])) => {
+            return Err(format!(
+                "it adds no byte order mark to {path} and removes none"
+            ));
+        }
+        (WRITE, _) => return Ok(json!({"content": written})),
+        _ => {}
+    }
+    let edit =
+        |old: &str, new: &str| json!({"oldString": old, "newString": new, "replaceAll": false});
+    let before = match before {
+        None => return Ok(edit("", written)),
+        Some("") => return Err(format!("{path} is empty by now")),
+        Some(before) => before,
+    };
+    let is_uniform = |text: &str| with_endings_of(before, text) == text;
+    if is_uniform(before) && is_uniform(written) {
+        return Ok(edit(&edit::plain(before), &edit::plain(written)));
+    }
+    // The part that it replaces is there once, exactly, and so it finds no other.
+    match accepted.is_as_proposed() && call.input.get(edit::REPLACE_ALL) != Some(&Value::Bool(true))
+    {
+        true => Ok(json!({})),
+        false => Err(format!(
+            "{path} has lines that end in LF and lines that end in CRLF"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;
