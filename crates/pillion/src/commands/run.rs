@@ -161,9 +161,13 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     for note in wiring.notes(agent).chain(overridden) {
         stderr::print(format_args!("note: {note}."));
     }
-    if !agent.opens_session() {
-        let is_served = companion.is_some() && refused.is_none();
-        for note in notes_without_session(agent, is_served, &environment) {
+    if !agent.proposes() {
+        let context = (!agent.opens_session() && companion.is_some() && refused.is_none())
+            .then(|| format!("type `/ide` in {agent} to show it what your editor shows"));
+        for note in missing_hooks(agent, &environment)
+            .into_iter()
+            .chain(context)
+        {
             stderr::print(format_args!("note: {note}."));
         }
     }
@@ -305,24 +309,16 @@ fn warn_if_too_old(release: Release, program: Option<&Path>) {
     }
 }
 
-/// Notes for a person on an agent that opens no session: its hooks show its changes, and it asks for context when it
-/// is told to.
-fn notes_without_session(
-    agent: Dialect,
-    is_served: bool,
-    environment: &Environment,
-) -> impl Iterator<Item = String> {
+/// A note for a person on an agent that shows nothing without its hooks.
+fn missing_hooks(agent: Dialect, environment: &Environment) -> Option<String> {
     let hooks = hooks::read(agent, environment);
-    let missing = hooks.filter(|hooks| hooks.ours.is_empty()).map(|hooks| {
+    hooks.filter(|hooks| hooks.ours.is_empty()).map(|hooks| {
         format!(
             "Pillion's hooks are not in {}, so you are not shown what {agent} changes: `pillion hook install {}` adds them",
             visible::one_line(&hooks.path.display().to_string()),
             agent.name()
         )
-    });
-    let context =
-        is_served.then(|| format!("type `/ide` in {agent} to show it what your editor shows"));
-    missing.into_iter().chain(context)
+    })
 }
 
 /// One that starts in time.
