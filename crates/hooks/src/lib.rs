@@ -3,6 +3,7 @@
 //!
 //! Everything here is data and text: no I/O, no clock, no async. `pillion hook` reads the files and asks the person.
 //!
+//! - [`caller`]: whose call it is.
 //! - [`call`]: what the hooks of all agents have in common.
 //! - [`change`]: the files that a call changes.
 //! - [`ruling`]: what became of the changes of a call, and what the agent's model is told.
@@ -12,6 +13,7 @@
 
 mod agents;
 pub mod call;
+pub mod caller;
 pub mod change;
 mod format;
 pub mod ruling;

@@ -24,8 +24,8 @@ pub(crate) struct Claude;
 pub(crate) const ACCEPTED: &str = "accepted in Pillion";
 
 /// The tools that change files.
-const EDIT: &str = "Edit";
-const WRITE: &str = "Write";
+pub(crate) const EDIT: &str = "Edit";
+pub(crate) const WRITE: &str = "Write";
 const NOTEBOOK_EDIT: &str = "NotebookEdit";
 const EDITS: [&str; 3] = [EDIT, WRITE, NOTEBOOK_EDIT];
 

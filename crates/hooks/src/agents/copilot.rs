@@ -13,7 +13,7 @@ use std::time::Duration;
 use pillion_text::patch::Program;
 use serde_json::{Map, Value, json};
 
-use super::{edit, patch};
+use super::{claude, edit, patch};
 use crate::call::{
     Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
 };
@@ -36,6 +36,9 @@ const SHELL: &str = "bash";
 
 impl HookProtocol for Copilot {
     fn read(&self, mut input: Map<String, Value>) -> Result<Call, String> {
+        if input.contains_key("hook_event_name") {
+            return of_claudes_hook(input);
+        }
         let event = event(&input)?;
         let mut text = |field| take_text(&mut input, field).unwrap_or_default();
         let (session, folder, tool) = (text("sessionId"), text("cwd"), text("toolName"));
@@ -132,6 +135,24 @@ impl HookProtocol for Copilot {
             entry("agentStop", SHORT_TIMEOUT, false),
         ]
     }
+}
+
+/// A call of a hook that is Claude Code's, whose settings in a project it reads, too: with Claude Code's events and names of
+/// tools, and its own arguments. It takes its own answers there.
+///
+/// # Errors
+/// As of [`claude::read`].
+fn of_claudes_hook(input: Map<String, Value>) -> Result<Call, String> {
+    let mut call = claude::read(input)?;
+    let own = match call.tool.as_str() {
+        claude::EDIT if call.input.is_string() => PATCH,
+        claude::EDIT => EDIT,
+        claude::WRITE => CREATE,
+        claude::SHELL => SHELL,
+        _ => return Ok(call),
+    };
+    call.tool = own.to_owned();
+    Ok(call)
 }
 
 /// The event at which it sends these fields.

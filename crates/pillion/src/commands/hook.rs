@@ -17,12 +17,14 @@ mod work;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
+use pillion_doctor::setup::hooks;
 use pillion_hooks::settings::{self, CommandLine};
-use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling};
+use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling, caller};
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_system::duration;
@@ -31,6 +33,7 @@ use pillion_text::stderr;
 use serde_json::Value;
 
 use self::find::Companions;
+use self::input::Unread;
 use self::judge::{Limits, Verdict};
 use self::record::Watch;
 use crate::args::{self, Target};
@@ -127,7 +130,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Verdict::Answered(answer) => give(&answer),
         Verdict::Misled(why) => {
             let why = format!("Pillion's hook in the agent's settings is wrong: {why}");
-            give(&protocol.block(why))
+            give(&of_caller(protocol).block(why))
         }
         // Nobody reads an answer any more.
         Verdict::Interrupted(signal) => Err(Failure::reported(signal.into()).into()),
@@ -158,17 +161,14 @@ fn protocol(agent: Dialect) -> Result<&'static dyn HookProtocol, Failure> {
 
 /// Returns the answer to the agent.
 fn answer(
-    agent: Dialect,
+    named: Dialect,
     target: &Target,
     protocol: &'static dyn HookProtocol,
     limits: Limits,
 ) -> Verdict {
-    let call = match input::read(&mut io::stdin().lock()).and_then(|input| protocol.read(input)) {
-        Ok(call) => call,
-        Err(why) => {
-            let why = format!("Pillion does not understand this call of its hook: {why}");
-            return Verdict::Answered(protocol.block(why));
-        }
+    let (agent, protocol, call) = match read(named, protocol) {
+        Ok(read) => read,
+        Err(answer) => return Verdict::Answered(answer),
     };
     match call.event {
         Event::BeforeTool | Event::Question => {
@@ -177,6 +177,60 @@ fn answer(
         }
         _ => Verdict::Answered(tell(agent, target, protocol, &call)),
     }
+}
+
+/// Reads the call of a hook that is named after an agent, and finds out which agent it is that calls.
+///
+/// # Errors
+/// The answer, if there is nothing to ask.
+fn read(
+    named: Dialect,
+    protocol: &'static dyn HookProtocol,
+) -> Result<(Dialect, &'static dyn HookProtocol, Call), Answer> {
+    let unclear = |protocol: &dyn HookProtocol, why: String| {
+        protocol.block(format!(
+            "Pillion does not understand this call of its hook: {why}"
+        ))
+    };
+    let input = input::read(&mut io::stdin().lock()).map_err(|unread| match unread {
+        // It writes nothing but calls.
+        Unread::NoCall(why) if named == Dialect::ClaudeCode => not_its_call(&why),
+        unread => unclear(protocol, unread.why()),
+    })?;
+    let environment = Environment::current();
+    let agent = caller::of(named, &input, &environment.commanding_agents())
+        .ok_or_else(|| not_its_call("the fields are not those of Claude Code"))?;
+    if agent != named && has_own_hooks(agent, &environment) {
+        return Err(Answer::nothing());
+    }
+    let protocol = pillion_hooks::of(agent).unwrap_or(protocol);
+    let _ = CALLER.set(protocol);
+    let call = protocol.read(input);
+    let call = call.map_err(|why| unclear(protocol, why))?;
+    Ok((agent, protocol, call))
+}
+
+/// Another program runs the hooks in Claude Code's settings, and what it changes is its own business: blocking it would stop it at
+/// each step.
+fn not_its_call(why: &str) -> Answer {
+    Answer {
+        error: Some(format!(
+            "Pillion's hook for Claude Code was called by another program, whose changes it does not show: {why}."
+        )),
+        ..Answer::nothing()
+    }
+}
+
+/// Returns true if an agent asks hooks of its own, too, so that it would ask twice.
+fn has_own_hooks(agent: Dialect, environment: &Environment) -> bool {
+    hooks::read(agent, environment).is_some_and(|hooks| !hooks.ours.is_empty())
+}
+
+/// The protocol of the agent that has called, once that is known.
+static CALLER: OnceLock<&'static dyn HookProtocol> = OnceLock::new();
+
+fn of_caller(named: &'static dyn HookProtocol) -> &'static dyn HookProtocol {
+    CALLER.get().copied().unwrap_or(named)
 }
 
 /// Tells the companion what the agent has done, or that it begins. Its model is told what waits for it.
@@ -206,7 +260,7 @@ fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
         if IS_SHOWN.load(Ordering::Relaxed) {
             std::thread::sleep(CLOSING);
         }
-        let _ = give(&protocol.block(judge::undecided(NOT_IN_TIME, &[])));
+        let _ = give(&of_caller(protocol).block(judge::undecided(NOT_IN_TIME, &[])));
         std::process::exit(BLOCKS as i32);
     };
     // Without it, all that waits here without a limit waits until the agent ends it.

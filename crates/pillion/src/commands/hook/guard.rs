@@ -39,9 +39,10 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let protocol = super::protocol(args.agent)?;
-    let call = input::read(&mut io::stdin().lock()).and_then(|input| protocol.read(input));
+    let input = input::read(&mut io::stdin().lock()).ok();
+    let call = input.and_then(|input| protocol.read(input).ok());
     // What it is not told of is the business of the hook beside it.
-    let Some(call) = call.ok().filter(|call| !call.id.is_empty()) else {
+    let Some(call) = call.filter(|call| !call.id.is_empty()) else {
         return Ok(());
     };
     let guard = Guard {

@@ -6,7 +6,7 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{ClaudeNpm, Copilot, Home, Model, Tmux, Turn};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{BEFORE, Decision, Scene, ended};
 use crate::companion::{self, SOON};
@@ -136,6 +136,112 @@ fn copilot_without_a_terminal_hears_why_a_change_is_rejected() {
         assert_bytes(&file, BEFORE.as_bytes());
         assert!(!new.exists());
     }
+}
+
+/// A project's hooks for Claude Code, which it runs, too; this person has none of their own.
+fn set_up_claudes(home: &Home) {
+    Copilot::set_up(home, &home.workspace());
+    let settings = super::settings(Dialect::ClaudeCode, "", json!({}));
+    home.file(".claude/settings.json", settings.to_string());
+}
+
+/// Of a project's hooks for Claude Code, it makes its own: an edit, a new file, and a patch are shown, decided and recorded as
+/// Copilot CLI's, and so are its turns.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_that_runs_claude_codes_hooks_is_asked_about_and_recorded_as_itself() {
+    let scene = Scene::new(set_up_claudes);
+    let [edited, rejected, patched] =
+        ["edited.txt", "rejected.txt", "patched.txt"].map(|name| scene.home.file(name, BEFORE));
+    let new = scene.home.workspace().join("new.txt");
+    let run = json!({"command": "echo run > run.txt", "description": "x"});
+    scene.script([
+        Turn::replace(&edited, "two", "zwei"),
+        Turn::replace(&rejected, "two", "zwei"),
+        Turn::write_file(&new, "new\n"),
+        Turn::CallTool {
+            name: "bash",
+            input: run,
+        },
+    ]);
+    let copilot = print(&scene, MODES[0]);
+    scene.decide(&edited, &Decision::Edit(b"one\ndos\nthree\n"));
+    scene.decide(&rejected, &Decision::Reject("in English, please"));
+    scene.wait_told("and says: in English, please");
+    scene.decide(&new, &Decision::Accept);
+    ended(copilot).expect_done("decided");
+    scene.script([Turn::patch(
+        "*** Update File: patched.txt\n@@\n-two\n+zwei\n",
+    )]);
+    let copilot = print_with_patches(&scene, MODES[0]);
+    scene.decide(&patched, &Decision::Accept);
+    ended(copilot).expect_done("patched");
+    assert_bytes(&edited, b"one\ndos\nthree\n");
+    assert_bytes(&rejected, BEFORE.as_bytes());
+    assert_bytes(&new, b"new\n");
+    assert_bytes(&patched, b"one\nzwei\nthree\n");
+    let turns = companion::wait_until("two turns that have ended", || {
+        let turns = companion::run(&scene.home, ["turns", "--json"]);
+        let turns: Vec<Value> = serde_json::from_slice(&turns).expect("it is JSON");
+        let have_ended = turns.iter().all(|turn| turn["ended"].is_u64());
+        (have_ended && turns.len() == 2).then_some(turns)
+    });
+    for turn in turns {
+        assert_eq!(
+            (&turn["agent"], &turn["prompt"]),
+            (&"copilot".into(), &"change it".into())
+        );
+    }
+    let changes = companion::run(&scene.home, ["changes", "--all", "--json"]);
+    let changes = String::from_utf8(changes).expect("it is text");
+    assert!(
+        changes.contains("run.txt") && !changes.contains("unclear"),
+        "{changes}"
+    );
+}
+
+/// With its own hooks as well, each change is shown once.
+#[test]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
+fn copilot_with_its_own_hooks_and_claude_codes_is_asked_about_once() {
+    let scene = Scene::new(|home| {
+        set_up_claudes(home);
+        companion::run(home, ["hook", "install", "copilot"]);
+    });
+    let file = scene.home.file("a.txt", BEFORE);
+    scene.script([super::edit(&file)]);
+    let copilot = print(&scene, MODES[0]);
+    scene.decide(&file, &Decision::Accept);
+    ended(copilot).expect_done("accepted");
+    assert_bytes(&file, b"one\nzwei\nthree\n");
+    let log = companion::run(&scene.home, ["log", "--json"]);
+    let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
+    assert_eq!(log.len(), 1, "{log:#?}");
+}
+
+/// In a terminal beside a review that it is connected to: without a box with the call in it, in which it would ask what to do.
+#[test]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
+fn copilot_in_a_terminal_that_runs_claude_codes_hooks_shows_its_changes_as_its_own() {
+    let home = Home::new();
+    set_up_claudes(&home);
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let copilot = Copilot::start(&tmux, &home, &model, &home.workspace());
+    review.pane().wait_for("● Copilot CLI", SOON);
+    let file = home.file("a.txt", BEFORE);
+    model.script([super::edit(&file), Turn::say("zwei is done")]);
+    copilot.prompt("change it");
+    review.pane().wait_for("Copilot CLI proposes a.txt", SOON);
+    let screen = copilot.pane().screen();
+    assert!(!screen.contains("Hook permission request"), "{screen}");
+    review.accept("a.txt");
+    // A project's hooks for Claude Code name its question, too: then it asks all the same.
+    copilot.wait_question();
+    copilot.allow();
+    copilot.wait_for("zwei is done");
+    assert_bytes(&file, b"one\nzwei\nthree\n");
+    review.wait_idle();
 }
 
 /// The hooks of all calls of an answer run before the first call does.
