@@ -44,6 +44,5 @@ pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
         Dialect::GeminiCli => Some(&agents::gemini::Gemini),
         Dialect::OpenCode => Some(&agents::opencode::OpenCode),
         Dialect::QwenCode => Some(&agents::qwen::Qwen),
-        _ => None,
     }
 }
