@@ -135,8 +135,7 @@ impl DecideError {
 /// The texts that were written for a change, and are not noted yet.
 enum Written {
     TakenBack(Done),
-    /// With what was undone.
-    Undone(Done, Judged),
+    Undone(Done),
 }
 
 /// A person's judgement of a change, to be kept.
@@ -167,7 +166,7 @@ pub struct Decided {
 pub struct Deciding<'a> {
     store: &'a Store,
     kept: &'a Kept,
-    /// The judgements of the changes until now: another view may decide at the same time.
+    /// The judgements of the changes until now.
     judged: Judgements,
     /// The turn as it was read last, if it goes on: other calls may run by now.
     now: Option<Turn>,
@@ -240,7 +239,6 @@ impl<'a> Deciding<'a> {
         names: &[ChangeRef],
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
-        self.judged.refresh(self.store)?;
         let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingTakenBack);
@@ -250,10 +248,8 @@ impl<'a> Deciding<'a> {
             Act::TakeBack | Act::Undo => PART,
         };
         for part in meant.chunks(part) {
-            self.judged.refresh(self.store)?;
             self.read_running();
             let written = self.write(act, part);
-            self.judged.refresh(self.store)?;
             let made = part.iter().zip(written);
             let made: Vec<_> = made
                 .map(|(change, written)| self.make(act, change, written))
@@ -261,9 +257,9 @@ impl<'a> Deciding<'a> {
             let done = part.iter().zip(&made);
             let done = done.filter_map(|(change, made)| {
                 let made = made.as_ref().ok()?.as_ref()?;
-                Some((change.number, made.judged.as_ref()))
+                Some((change.number, made.judged.clone()))
             });
-            let is_kept = self.store.judge(self.kept.turn.number, done).is_ok();
+            let is_kept = self.keep_made(done.collect()).is_ok();
             for (change, made) in part.iter().zip(made) {
                 let result = match made {
                     Err(error) => Err(error),
@@ -289,12 +285,7 @@ impl<'a> Deciding<'a> {
         Ok(Some(match (act, written) {
             (Act::Keep, _) => return Ok(self.kept(change)),
             (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done),
-            // Another view may have decided otherwise meanwhile.
-            (Act::Undo, Some(Written::Undone(done, judged)))
-                if self.judged.of(change.number) == Some(&judged) =>
-            {
-                self.undone(change, Some(&done))?
-            }
+            (Act::Undo, Some(Written::Undone(done))) => self.undone(change, Some(&done))?,
             (Act::TakeBack, _) if self.state(change) == ChangeState::TakenBack => {
                 return Ok(None);
             }
@@ -325,7 +316,7 @@ impl<'a> Deciding<'a> {
                     let judged = judged.filter(|it| it.written.is_some())?;
                     let undone = take_back::undo(store, roots, change, judged).ok()?;
                     self.clear_up(change, &undone);
-                    Some(Written::Undone(undone, judged.clone()))
+                    Some(Written::Undone(undone))
                 }
             }
         })
@@ -390,7 +381,6 @@ impl<'a> Deciding<'a> {
     /// # Errors
     /// When that cannot be kept.
     pub fn keep(&mut self, change: &Change) -> Result<&'static str, DecideError> {
-        self.judged.refresh(self.store)?;
         match self.kept(change) {
             Some(made) => self.save(change, made),
             None => Ok(ALREADY),
@@ -435,7 +425,6 @@ impl<'a> Deciding<'a> {
     /// # Errors
     /// When it cannot be taken back.
     pub fn take_back(&mut self, change: &Change) -> Result<&'static str, DecideError> {
-        self.judged.refresh(self.store)?;
         if self.state(change) == ChangeState::TakenBack {
             return Ok(ALREADY);
         }
@@ -543,7 +532,6 @@ impl<'a> Deciding<'a> {
     /// # Errors
     /// When that cannot be written.
     pub fn undo(&mut self, change: &Change) -> Result<&'static str, DecideError> {
-        self.judged.refresh(self.store)?;
         self.read_running();
         self.know_origins(Act::Undo);
         let made = self.write_undone(change)?;
@@ -556,7 +544,6 @@ impl<'a> Deciding<'a> {
     /// # Errors
     /// When that cannot be kept.
     pub fn saved(&mut self, change: &Change, now: &[u8]) -> Result<bool, DecideError> {
-        self.judged.refresh(self.store)?;
         if !change.has_taken_back(self.judged.of(change.number)) {
             return Ok(false);
         }
@@ -571,8 +558,7 @@ impl<'a> Deciding<'a> {
         let without = without.unwrap_or_default();
         let sides = as_text(&without).zip(as_text(now));
         let diff = sides.map_or_else(String::new, |(before, after)| unified(before, after));
-        self.store
-            .judge(self.kept.turn.number, [(change.number, None)])?;
+        self.keep_made(vec![(change.number, None)])?;
         self.telling.hear(remark(change, false, &[], |path| {
             remarks::put_back(path, Some(&diff))
         }));
@@ -652,7 +638,6 @@ impl<'a> Deciding<'a> {
         judgement: Judgement,
         done: Option<Done>,
     ) -> Result<&'static str, DecideError> {
-        self.judged.refresh(self.store)?;
         let made = self.made(change, judgement, done);
         self.save(change, made)
     }
@@ -674,6 +659,7 @@ impl<'a> Deciding<'a> {
         Made::of(Judged {
             judgement,
             after: change.after.clone(),
+            made: change.made,
             at: self.at,
             overwritten,
             written,
@@ -683,9 +669,18 @@ impl<'a> Deciding<'a> {
     }
 
     fn save(&mut self, change: &Change, made: Made) -> Result<&'static str, DecideError> {
-        let judged = [(change.number, made.judged.as_ref())];
-        self.store.judge(self.kept.turn.number, judged)?;
+        self.keep_made(vec![(change.number, made.judged.clone())])?;
         Ok(self.saved_made(change, made))
+    }
+
+    /// Keeps what the person made of these changes.
+    fn keep_made(&mut self, made: Vec<(u64, Option<Judged>)>) -> Result<(), StoreError> {
+        let lines = made.iter().map(|(it, judged)| (*it, judged.as_ref()));
+        self.store.judge(self.kept.turn.number, lines)?;
+        for (change, judged) in made {
+            self.judged.note(change, judged);
+        }
+        Ok(())
     }
 
     /// A person's judgement of a change is kept: only now the agent may hear of it.
@@ -703,7 +698,7 @@ impl<'a> Deciding<'a> {
     fn edit(&self, change: &Change) -> Option<&Judged> {
         let judged = self.judged.of(change.number);
         let is_edit = |it: &Judged| matches!(it.judgement, Judgement::Part | Judgement::Edited);
-        judged.filter(|it| is_edit(it) && it.after == change.after)
+        change.counting(judged).filter(|it| is_edit(it))
     }
 
     /// Returns true if the file has the text from before the change, because a person wanted it.

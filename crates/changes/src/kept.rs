@@ -10,12 +10,14 @@ use pillion_text::{fingerprint, visible};
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
-use crate::store::{Judgements, MAX_TEXT, Shows, Store, StoreError};
+use crate::store::{Held, Judgements, MAX_TEXT, Shows, Store, StoreError};
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
 #[derive(Debug)]
 pub struct Kept {
+    /// While a person's decision about it is carried out.
+    _held: Option<Held>,
     /// The turn.
     pub turn: Turn,
     judged: Judgements,
@@ -32,8 +34,21 @@ impl Kept {
         Self::of_turn(store, store.turn(number)?)
     }
 
+    /// As [`read`](Self::read), once nobody else decides about the turn: nobody does until this is dropped.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read.
+    pub fn hold(store: &Store, number: u64) -> Result<Self, StoreError> {
+        // One that is not there is not held.
+        store.turn(number)?;
+        let _held = Some(store.hold(number)?);
+        let kept = Self::read(store, number)?;
+        Ok(Self { _held, ..kept })
+    }
+
     fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
         Ok(Self {
+            _held: None,
             judged: store.judged(turn.number)?,
             turn,
             decisions: Vec::new(),
@@ -120,12 +135,12 @@ impl Kept {
 
     /// The person's judgement of a change.
     pub fn judged(&self, change: &Change) -> Option<&Judged> {
-        self.judged.of(change.number)
+        change.counting(self.judged.of(change.number))
     }
 
     /// The first words of what the person told the agent with their judgement of the change as it is; none if nothing.
     pub fn reason(&self, change: &Change) -> Option<String> {
-        let judged = self.judged(change).filter(|it| it.after == change.after);
+        let judged = self.judged(change);
         judged.map(Judged::reason).filter(|it| !it.is_empty())
     }
 
@@ -200,6 +215,13 @@ impl Kept {
         };
         let changes = self.turn.real_changes().filter(is_named);
         changes.filter(|it| !shown.is_as_shown(it)).collect()
+    }
+
+    /// Another one once something was written in the turn: what was seen of it is what was written until then.
+    pub fn revision(&self) -> String {
+        let changes = self.turn.real_changes();
+        let all: String = changes.map(|it| revision(it, None)).collect();
+        fingerprint::hash(all.as_bytes())[..16].to_owned()
     }
 
     /// The number of changes that nobody has seen.

@@ -9,7 +9,6 @@
 //! - [`deciding`]: a person's decisions about changes: keep them, take them back, undo that.
 //! - [`current_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
-//! - [`taken_back`]: the turns in which something was taken back of a file.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
 //! - [`leftovers`]: files that are still being written.
@@ -33,7 +32,6 @@ pub mod state;
 pub mod store;
 mod table;
 pub mod take_back;
-pub mod taken_back;
 pub mod turn;
 mod typed;
 
@@ -43,6 +41,5 @@ pub use log::{Entry, EntryRef, EntryState, WriteOutcome};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
 pub use store::{Store, StoreError};
-pub use taken_back::TakenBack;
 pub use turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn};
 pub use typed::{Typed, TypedError};

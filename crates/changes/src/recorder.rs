@@ -115,18 +115,19 @@ pub struct Recorder {
     ended: HashMap<u64, Turn>,
     /// The numbers of changes of a turn when the turn was written last.
     counted: HashMap<u64, ((SystemTime, u64), Tally)>,
-    /// The judgements of people on the changes of turns that go on.
-    judged: HashMap<u64, Judgements>,
+    /// The judgements of people on the changes of turns that go on, as they were when the turn was written last.
+    judged: HashMap<u64, ((SystemTime, u64), Judgements)>,
     /// The time when old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
     /// Changes that were found a moment ago and a person's editor may have written, and until when that is possible.
     read: Vec<(Instant, Difference)>,
-    /// The time when this began, and when everything was looked at last. Both are milliseconds since 1970.
+    /// The time when this began, and when everything was looked at last: what was written for a person before is no difference.
+    /// Both are milliseconds since 1970.
     began: u64,
     looked: u64,
-    /// Of what was written for a person and has been found: when that was noted.
-    found_written: HashMap<PathBuf, u64>,
+    /// Of what was written for a person, and was found or overwritten since: when that was noted.
+    passed: HashMap<PathBuf, u64>,
     /// The system's reports on the folders, while there are agents without hooks.
     watch: Option<FolderWatch>,
     /// Is called when something in the folders may have changed.
@@ -165,8 +166,8 @@ impl Recorder {
             journal: Journal::default(),
             read: Vec::new(),
             began: clock::now_ms(),
-            looked: 0,
-            found_written: HashMap::new(),
+            looked: clock::now_ms(),
+            passed: HashMap::new(),
             watch: None,
             stirred: None,
             glanced: HashSet::new(),
@@ -475,10 +476,6 @@ impl Recorder {
     fn found_all(&mut self, found: Vec<Difference>, now: u64) {
         self.found(found);
         self.looked = now;
-        // A clock may be set back.
-        self.began = self.began.min(now);
-        let since = self.noted_since();
-        self.found_written.retain(|_, at| *at > since);
     }
 
     /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
@@ -516,7 +513,6 @@ impl Recorder {
     fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
         self.begin_at_last();
-        let mut again: HashMap<u64, Vec<Change>> = HashMap::new();
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
@@ -535,26 +531,19 @@ impl Recorder {
                     continue;
                 }
             }
-            let noted = self.sessions.get_mut(&session).and_then(|session| {
-                let number = session.turn.as_ref()?.number;
-                if let Some(change) = session.change(&difference.path)
-                    && change.after != difference.before
-                    && judgements(&mut self.judged, number, &self.store)
-                        .of(change.number)
-                        .is_some_and(|it| change.state(Some(it)) == ChangeState::TakenBack)
-                {
-                    // What a person has written since it was taken back is theirs.
-                    change.before = difference.before.clone();
-                }
-                let change = session.note(difference, by, moved_from)?;
-                Some((number, change.clone()))
-            });
-            if let Some((turn, change)) = noted {
-                again.entry(turn).or_default().push(change);
+            let Some(session) = self.sessions.get_mut(&session) else {
+                continue;
+            };
+            let number = session.turn.as_ref().map(|turn| turn.number);
+            if let Some((turn, change)) = number.zip(session.change(&difference.path))
+                && change.after != difference.before
+                && judgements(&mut self.judged, turn, &self.store)
+                    .is_some_and(|it| change.state(it.of(change.number)) == ChangeState::TakenBack)
+            {
+                // What a person has written since it was taken back is theirs.
+                change.before = difference.before.clone();
             }
-        }
-        for (turn, changes) in again {
-            self.made_again(turn, &changes);
+            session.note(difference, by, moved_from);
         }
     }
 
@@ -574,17 +563,6 @@ impl Recorder {
                 session.note(difference, Author::Unclear, None);
             }
         }
-    }
-
-    /// An agent has changed these files again. A person has not seen the parts of that which they had taken back.
-    fn made_again(&mut self, turn: u64, changes: &[Change]) {
-        let judged = judgements(&mut self.judged, turn, &self.store);
-        let is_back = |it: &&Change| it.has_taken_back(judged.of(it.number));
-        let back = changes.iter().filter(is_back);
-        // Without room on the disk it counts as taken back.
-        let _ = self
-            .store
-            .judge(turn, back.map(|change| (change.number, None)));
     }
 
     /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
@@ -642,16 +620,18 @@ impl Recorder {
     }
 }
 
-/// The judgements of people on the changes of this turn until now.
+/// The judgements of people on the changes of this turn until now. What cannot be read says nothing.
 fn judgements<'a>(
-    known: &'a mut HashMap<u64, Judgements>,
+    known: &'a mut HashMap<u64, ((SystemTime, u64), Judgements)>,
     turn: u64,
     store: &Store,
-) -> &'a Judgements {
-    let judged = { known.entry(turn) }.or_insert_with(|| Judgements::new(turn));
-    // What cannot be read says nothing.
-    let _ = judged.refresh(store);
-    judged
+) -> Option<&'a Judgements> {
+    // It is replaced or becomes longer with each.
+    let written = store.written_at(turn)?;
+    if known.get(&turn).is_none_or(|(at, _)| *at != written) {
+        known.insert(turn, (written, store.judged(turn).ok()?));
+    }
+    known.get(&turn).map(|(_, judged)| judged)
 }
 
 /// For each difference, where the file was before if it was moved.
@@ -683,39 +663,37 @@ impl Session {
         self.turn.as_mut()?.changes.get_mut(place)
     }
 
-    /// Puts down what was found. Returns the change if it is one that was there before.
-    fn note(
-        &mut self,
-        found: Difference,
-        by: Author,
-        moved_from: Option<PathBuf>,
-    ) -> Option<&Change> {
+    /// Puts down what was found.
+    fn note(&mut self, found: Difference, by: Author, moved_from: Option<PathBuf>) {
         if let Some(attended) = &mut self.attended {
             attended.fresh.push(found.path.clone());
         }
         if let Some(place) = self.places.get(&found.path) {
-            let change = self.turn.as_mut()?.changes.get_mut(*place)?;
-            change.after = found.after;
-            if change.by != by {
-                change.by = Author::Unclear;
+            let change = self.turn.as_mut().and_then(|it| it.changes.get_mut(*place));
+            if let Some(change) = change {
+                change.after = found.after;
+                change.made += 1;
+                if change.by != by {
+                    change.by = Author::Unclear;
+                }
             }
-            return Some(change);
+            return;
         }
-        let turn = self.turn.as_mut()?;
-        if turn.changes.len() >= MAX_CHANGES {
-            return None;
-        }
+        let turn = self.turn.as_mut();
+        let Some(turn) = turn.filter(|it| it.changes.len() < MAX_CHANGES) else {
+            return;
+        };
         self.places.insert(found.path.clone(), turn.changes.len());
         turn.changes.push(Change {
             number: turn.changes.len() as u64 + 1,
             path: found.path,
             before: found.before,
             after: found.after,
+            made: 0,
             by,
             moved_from,
             accepted: None,
             is_mixed: false,
         });
-        None
     }
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use pillion_discovery::version_control::{self, GIT};
 use pillion_system::lock;
+use serde::{Deserialize, Serialize};
 
 use crate::leftovers::is_unfinished;
 
@@ -51,7 +52,7 @@ const TAG: &str = "CACHEDIR.TAG";
 const STEP: Duration = Duration::from_secs(2);
 
 /// The file system's facts about a file. If they are the same later, the file has not been written in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stat {
     /// True if it is a symbolic link.
     pub is_link: bool,

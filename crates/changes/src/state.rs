@@ -6,6 +6,8 @@ use std::str::FromStr;
 use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 
+use crate::scan::Stat;
+
 /// The SHA-256 of a text, in hexadecimal: its name in the store.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -122,9 +124,29 @@ pub struct Writing {
     /// The `after` of the change that is taken back or edited, or for which that is undone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub of: Option<FileState>,
-    /// True while it is written in place, until all of it is there.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub is_unfinished: bool,
+    /// The progress of it.
+    #[serde(default)]
+    pub stage: Stage,
+}
+
+/// The progress of what is written for a person.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Stage {
+    /// It may be there, or not yet.
+    #[default]
+    Begun,
+    /// It is written in place, and a part of it may be there.
+    InPlace,
+    /// It was not written.
+    Failed,
+    /// All of it is there.
+    Done {
+        /// The facts about the file then: with others, somebody has written it again.
+        stat: Option<Stat>,
+        /// The time then, in milliseconds since 1970.
+        at: u64,
+    },
 }
 
 #[cfg(test)]

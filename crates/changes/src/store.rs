@@ -2,8 +2,7 @@
 //! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
-//! which everybody appends, so that writers never overwrite each other; who shortens it is alone. Every other file is whole or
-//! not there.
+//! which only who holds the turn appends. Every other file is whole or not there.
 
 mod agents;
 mod judgements;
@@ -24,11 +23,11 @@ use pillion_discovery::{Environment, real_path, regular_file};
 use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
-use crate::state::{Hash, Writing};
+use crate::state::{Hash, Stage, Writing};
 use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 
 pub use agents::NotedAgent;
-pub use judgements::Judgements;
+pub use judgements::{Held, Judgements};
 pub use log::MAX_ENTRIES;
 pub use shown::{Shown, Shows};
 
@@ -370,7 +369,8 @@ impl Store {
     /// Returns true if the file has the text that was last written there to take something back, or to undo that.
     pub fn has_written(&self, path: &Path) -> bool {
         let path = real_path(path);
-        let writing = self.writing(&path).filter(|it| it.at > 0);
+        let writing = self.writing(&path);
+        let writing = writing.filter(|it| it.stage != Stage::Failed);
         let Some(wanted) = writing.as_ref().and_then(|it| it.written.text()) else {
             return false;
         };
@@ -496,6 +496,7 @@ impl Store {
             }
         }
         self.forget_shown(number)?;
+        self.forget_held(number)?;
         let path = folder.path().to_owned();
         fs::remove_dir(&path).map_err(|source| {
             FileError::Io {

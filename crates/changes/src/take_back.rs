@@ -17,7 +17,8 @@ use crate::history;
 use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
-use crate::state::{FileState, Hash, Writing};
+use crate::scan::Stat;
+use crate::state::{FileState, Hash, Stage, Writing};
 use crate::store::{Store, StoreError};
 use crate::turn::{Change, Judged};
 
@@ -302,32 +303,33 @@ fn write(
             .filter(|it| it.written == state && it.after.as_ref() == Some(after));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
-        let writing = |at, is_unfinished| Writing {
+        let at = clock::now_ms();
+        let writing = |stage| Writing {
             written: state.clone(),
             at,
             overwritten: Some(overwritten.clone()),
             after: Some(after.clone()),
             of: Some(change.after.clone()),
-            is_unfinished,
+            stage,
         };
-        let at = clock::now_ms();
-        store.note(path, &writing(at, false))?;
+        store.note(path, &writing(Stage::Begun))?;
         let mut is_in_place = false;
         let note_in_place = |_: &Path| {
             is_in_place = true;
             // Without the note, a kill in the next moment leaves a text that only a person can complete.
-            let _ = store.note(path, &writing(at, true));
+            let _ = store.note(path, &writing(Stage::InPlace));
         };
         if let Err(error) = replace(path, &now, &state, bytes, note_in_place) {
             if !is_in_place {
                 // It was not written, so that nothing is found of it.
-                let _ = store.note(path, &writing(0, false));
+                let _ = store.note(path, &writing(Stage::Failed));
             }
             return Err(error);
         }
-        if is_in_place {
-            // With the other note it is looked at more closely, and no more.
-            let _ = store.note(path, &writing(at, false));
+        // Without this note, the same text from an agent would count as this one.
+        if let Ok(stat) = Stat::at(path) {
+            let at = clock::now_ms();
+            let _ = store.note(path, &writing(Stage::Done { stat, at }));
         }
     }
     Ok(Done {

@@ -85,6 +85,9 @@ pub struct Change {
     pub before: FileState,
     /// As it was after the agent's last change of it in this turn.
     pub after: FileState,
+    /// How often the agent has changed it again in this turn: what was taken back and made again is not taken back.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub made: u64,
     /// The author of the change.
     pub by: Author,
     /// The former place, if it was moved.
@@ -100,6 +103,11 @@ pub struct Change {
     /// True if a person changed the same lines, so that their change is shown with the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_mixed: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// The author of a change.
@@ -146,6 +154,9 @@ pub struct Judged {
     pub judgement: Judgement,
     /// The change's `after` that was judged.
     pub after: FileState,
+    /// Its `made`.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub made: u64,
     /// Its time: milliseconds since 1970.
     pub at: u64,
     /// For what was taken back: how the file was then.
@@ -212,8 +223,7 @@ impl ChangeState {
 impl Change {
     /// Its state, by a person's last judgement.
     pub fn state(&self, judged: Option<&Judged>) -> ChangeState {
-        let judged = judged.filter(|judged| judged.after == self.after);
-        match judged.map(|judged| judged.judgement) {
+        match self.counting(judged).map(|judged| judged.judgement) {
             Some(Judgement::Kept) => ChangeState::Kept,
             Some(Judgement::TakenBack) => ChangeState::TakenBack,
             Some(Judgement::Edited) => ChangeState::Edited,
@@ -225,7 +235,15 @@ impl Change {
 
     /// Returns true if, as a person made this of it last, something was taken back or edited that can be brought back.
     pub(crate) fn has_taken_back(&self, judged: Option<&Judged>) -> bool {
-        judged.is_some_and(|it| it.after == self.after && it.judgement != Judgement::Kept)
+        let judged = self.counting(judged);
+        judged.is_some_and(|it| it.judgement != Judgement::Kept)
+    }
+
+    /// This judgement, if it is one of the change as it is now: a person has not seen what the agent has made again since, but
+    /// for a text that they kept.
+    pub(crate) fn counting<'a>(&self, judged: Option<&'a Judged>) -> Option<&'a Judged> {
+        let is_kept = |it: &Judged| it.judgement == Judgement::Kept;
+        judged.filter(|it| it.after == self.after && (it.made == self.made || is_kept(it)))
     }
 
     /// Returns true if the file is as it was before.

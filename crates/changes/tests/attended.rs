@@ -358,6 +358,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
     let judged = Judged {
         judgement: Judgement::Kept,
         after: lab.turns()[0].changes[0].after.clone(),
+        made: 0,
         at: 0,
         overwritten: None,
         written: None,

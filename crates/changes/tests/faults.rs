@@ -279,6 +279,8 @@ fn decisions_are_not_kept() {
             let text = [fs::read(&log).unwrap(), rest].concat();
             fs::write(&log, text).unwrap();
         }
+        let kept = Kept::read(&lab.store, turn.number).unwrap();
+        let change = &kept.turn.changes[0];
         let filler = fill(&lab.state);
         let mut deciding = Deciding::new(&lab.store, &kept);
         deciding.say(Words {

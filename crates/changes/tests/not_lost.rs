@@ -482,6 +482,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
                 size: 3,
                 text: text(b"new"),
             },
+            made: 0,
             by: pillion_changes::Author::Unclear,
             moved_from: None,
             accepted: None,

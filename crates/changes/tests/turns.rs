@@ -127,6 +127,7 @@ impl Lab {
         let judged = Judged {
             judgement: Judgement::TakenBack,
             after: change.after.clone(),
+            made: change.made,
             at: 0,
             overwritten: Some(done.overwritten),
             written: Some(done.written),

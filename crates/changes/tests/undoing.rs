@@ -7,6 +7,7 @@ mod shared;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::deciding::last_taken_back;
@@ -228,46 +229,42 @@ fn of_many_at_once_all_are_undone_with_which_that_can_be_done() {
     assert!(matches!(again, Err(DecideError::NothingTakenBack)));
 }
 
-/// What was decided in another view after this one had read the turn counts: a further hunk was taken back, what was taken
-/// back is undone, or it was taken back.
+/// Whoever decides about a turn waits until nobody else does, and finds then what that has come to.
 #[test]
-fn what_another_view_has_decided_meanwhile_is_what_is_undone_or_taken_back() {
-    let one_out = NEW.replace("one", "1");
-    let two_out = one_out.replace("five", "5");
-    for names in [[name("1")], [name("1.1")]] {
-        let lab = Lab::edited();
-        let kept = lab.kept(1);
-        let mut other = Deciding::new(&lab.store, &kept);
-        other.take_lines_back(&kept.turn.changes[0], 0..1).unwrap();
-        let kept = lab.kept(1);
-        let mut stale = Deciding::new(&lab.store, &kept);
-        other.take_lines_back(&kept.turn.changes[0], 4..5).unwrap();
-        assert_eq!(lab.text("a"), Some(two_out.clone()));
-        done(&mut stale, Act::Undo, &names).unwrap();
-        assert_eq!(lab.text("a"), Some(one_out.clone()));
-        let judged = lab.kept(1);
-        let judged = judged.judged(&judged.turn.changes[0]).unwrap();
-        assert_eq!(judged.judgement, Judgement::Part);
-        assert!(judged.former.is_none());
-        // Undone elsewhere.
-        lab.act(Act::TakeBack, &names).unwrap();
-        let kept = lab.kept(1);
-        let mut stale = Deciding::new(&lab.store, &kept);
-        lab.act(Act::Undo, &names).unwrap();
-        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
-        assert_eq!(said, ["1.1: taken back"]);
-        assert_eq!(lab.text("a").as_deref(), Some(OLD));
-        assert_eq!(lab.state(1), [ChangeState::TakenBack]);
-        lab.act(Act::Undo, &names).unwrap();
-        // Taken back elsewhere.
-        let kept = lab.kept(1);
-        let mut stale = Deciding::new(&lab.store, &kept);
-        lab.act(Act::TakeBack, &names).unwrap();
-        let said = done(&mut stale, Act::TakeBack, &names).unwrap();
-        assert_eq!(said, ["1.1: taken back already"]);
-        assert_eq!(lab.text("a").as_deref(), Some(OLD));
-        assert_eq!(lab.state(1), [ChangeState::TakenBack]);
-    }
+fn of_two_who_decide_about_a_turn_at_once_one_is_second() {
+    const TIMES: usize = 40;
+    let lab = Lab::edited();
+    let act = |act: Act| {
+        for _ in 0..TIMES {
+            let kept = Kept::hold(&lab.store, 1).unwrap();
+            let mut deciding = Deciding::new(&lab.store, &kept);
+            let said = done(&mut deciding, act, &[name("1.1")]).unwrap_or_default();
+            let is_back = lab.text("a").as_deref() == Some(OLD);
+            assert_eq!(is_back, act == Act::TakeBack, "{said:?}");
+            assert_eq!(lab.state(1) == [ChangeState::TakenBack], is_back);
+        }
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| act(Act::TakeBack));
+        scope.spawn(|| act(Act::Undo));
+    });
+}
+
+/// Taken back and undone, then the person's own text: what the agent writes at once is its change, also if that is the same
+/// as what was just written for the person.
+#[test]
+fn the_same_text_as_was_just_written_for_a_person_is_the_agents_if_it_writes_it() {
+    let mut lab = Lab::edited();
+    lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+    lab.act(Act::Undo, &[name("1.1")]).unwrap();
+    lab.write("a", "mine\n");
+    lab.turn(&[("a", NEW)]);
+    let kept = lab.kept(2);
+    let [change] = &kept.turn.changes[..] else {
+        panic!("{:?}", kept.turn.changes);
+    };
+    let before = lab.store.text_of(&change.before).unwrap().unwrap();
+    assert_eq!(before, b"mine\n");
 }
 
 /// However often a change is edited, what was decided last counts, and the last steps can be undone.
@@ -287,6 +284,8 @@ fn no_decision_is_lost_after_hundreds_of_edits() {
     deciding.take_back(change).unwrap();
     assert_eq!(lab.state(1), [ChangeState::TakenBack]);
     // Another view reads them from the disk.
+    let kept = lab.kept(1);
+    let change = &kept.turn.changes[0];
     let mut deciding = Deciding::new(&lab.store, &kept);
     let mut undone = 0;
     while deciding.undo(change).is_ok() {

@@ -11,13 +11,14 @@ use pillion_changes::{Offer, Tally};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File};
-use pillion_view::ask::{Guarded, Judged};
-use pillion_view::changes::{ActDone, ChangesAct};
+use pillion_view::ask::Guarded;
+use pillion_view::changes::ChangesAct;
 use pillion_view::{Answering, Decide, DiffId, Editor, Options, ProposalKey, Reply, Tell};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::acceptance::Finding;
+use crate::acting::Acted;
 use crate::agents::ToolCall;
 use crate::diffs::{Answer, PendingDiff};
 use crate::ids::{Decider, RequestId, ViewId};
@@ -137,8 +138,8 @@ pub(crate) enum Event {
     Attached(NewView),
     /// A file was saved, and no agent wrote it.
     SavedByPerson(File),
-    /// A person has saved this file in an editor, and that is recorded.
-    SavedInEditor(PathBuf),
+    /// A person has saved this file in an editor, and that is recorded; with the turns in which agents changed it.
+    SavedInEditor(PathBuf, Vec<u64>),
     /// The discovery files were written, or put back; this could not be served.
     DiscoveryFilesChanged { warnings: Vec<String> },
     /// Something that was asked is the loop's to do.
@@ -166,19 +167,6 @@ pub(crate) struct Kept {
     pub(crate) tally: Tally,
     /// The turn that was the last to end with some of them.
     pub(crate) ended: Option<EndedTurn>,
-}
-
-/// The result of a person's act on changes that are written.
-#[derive(Debug)]
-pub(crate) struct Acted {
-    /// The name by which people know the agent.
-    pub(crate) agent: String,
-    /// True if it runs no hooks of ours.
-    pub(crate) is_without_hooks: bool,
-    /// The judgement that it is to hear.
-    pub(crate) judged: Judged,
-    /// The result that the person is told.
-    pub(crate) done: ActDone,
 }
 
 /// The part of a request that is the loop's, by the table of requests.

@@ -8,6 +8,7 @@
 
 mod acceptance;
 mod acceptor;
+mod acting;
 mod agents;
 mod asking;
 mod checks;
@@ -60,4 +61,6 @@ pub mod who;
 mod wire;
 mod written;
 
+pub use acting::act_alone;
 pub use companion::{Companion, start_own};
+pub use recording::knows_session;

@@ -432,7 +432,7 @@ impl MainLoop {
                 }
             }
             Event::SavedByPerson(file) => self.context.focus(file, now),
-            Event::SavedInEditor(path) => self.judging.saved(path),
+            Event::SavedInEditor(path, turns) => self.judging.saved(path, turns),
             Event::Attached(new) => self.attached(new, now),
             Event::DiscoveryFilesChanged { warnings } => {
                 if self.discovery.note(warnings) {

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
-use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, WriteOutcome};
-use pillion_discovery::{Environment, real_path};
+use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
+use pillion_discovery::{CompanionState, Environment, real_path};
 use pillion_protocol::Proposer;
 use pillion_system::Worker;
 use pillion_text::counted;
@@ -72,7 +72,6 @@ pub(crate) struct Recording {
 
 impl Recording {
     /// Nothing is looked at before an agent is there.
-    /// Sessions get numbers that no other companion of this process gives, by its `port`.
     pub(crate) fn start(
         environment: Option<Environment>,
         roots: &[PathBuf],
@@ -97,7 +96,7 @@ impl Recording {
             worker,
             events,
             sessions: HashMap::new(),
-            count: u64::from(port) << 32,
+            count: first_session(port),
             is_stuck: Arc::default(),
             is_contradicted,
             waiting: Arc::default(),
@@ -297,21 +296,24 @@ impl Recording {
 
     /// An editor has read a file, or the person has saved it there.
     pub(crate) fn synced(&self, path: PathBuf, is_saved: bool) {
-        if self.is_used {
-            let events = self.events.clone();
-            self.order(move |recorder| {
-                let path = real_path(&path);
-                if !is_saved {
-                    return recorder.seen(&path);
-                }
-                let saved = recorder.saved(&path);
-                // Only now: what is judged otherwise by then would be put down otherwise.
-                let _ = events.send(Event::SavedInEditor(path));
-                saved
-            });
-        } else if is_saved {
-            let _ = self.events.send(Event::SavedInEditor(path));
+        let (is_used, events) = (self.is_used, self.events.clone());
+        if !is_used && !is_saved {
+            return;
         }
+        self.order(move |recorder| {
+            let path = real_path(&path);
+            let synced = match (is_used, is_saved) {
+                (false, _) => Ok(()),
+                (true, false) => recorder.seen(&path),
+                (true, true) => recorder.saved(&path),
+            };
+            if is_saved {
+                // Only now: what is judged otherwise by then would be put down otherwise.
+                let turns = recorder.turns_of(&path);
+                let _ = events.send(Event::SavedInEditor(path, turns));
+            }
+            synced
+        });
     }
 
     /// A session has ended.
@@ -502,6 +504,17 @@ fn is_one_of(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> bool {
         let mut of_file = accepted.iter().filter(|(file, _)| file == path);
         of_file.any(|(_, text)| text.is_written_to(path))
     }
+}
+
+/// Returns true if this companion knows the agent's session of a turn.
+pub fn knows_session(companion: &CompanionState, turn: &Turn) -> bool {
+    companion.pid == turn.watcher
+        && first_session(companion.port) == turn.session & !u64::from(u32::MAX)
+}
+
+/// Sessions get numbers above this one, which no other companion of this process gives.
+fn first_session(port: u16) -> u64 {
+    u64::from(port) << 32
 }
 
 /// Returns true if the person has not turned it off.

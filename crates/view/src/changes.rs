@@ -110,6 +110,8 @@ pub enum ChangesAct {
     TakeBack(TakeBack),
     /// The change that was taken back comes back; without a name, the one that was taken back last.
     Undo(Option<String>),
+    /// What a command names.
+    Named(Named),
 }
 
 impl ChangesAct {
@@ -118,9 +120,43 @@ impl ChangesAct {
         match self {
             Self::Keep(meant) => &meant.notes,
             Self::TakeBack(it) => &it.meant.notes,
+            Self::Named(named) => &named.notes,
             Self::Look(_) | Self::Undo(_) => &[],
         }
     }
+}
+
+/// An act of a person on what they name in a command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Named {
+    /// What is done with it.
+    pub act: NamedAct,
+    /// Turns, and changes of them; to be forgotten also entries of the log.
+    pub names: Vec<String>,
+    /// The folders of the command: without a name, what is undone was done last in one of these.
+    #[serde(with = "exact::paths")]
+    pub folders: Vec<PathBuf>,
+    /// The person's words to the agent about all of it.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub notes: Vec<Note>,
+    /// Those on lines of some changes, with the names of these.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub on_lines: Vec<(String, Note)>,
+}
+
+/// The act of a [`Named`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NamedAct {
+    /// They stay, and count as seen.
+    Keep,
+    /// They are taken back.
+    TakeBack,
+    /// What was taken back comes back.
+    Undo,
+    /// They are forgotten, with the texts that were kept of them; all of them without a name.
+    Forget,
 }
 
 /// The changes that are meant.
@@ -188,6 +224,47 @@ pub struct ActDone {
     pub message: String,
     /// The edits that the editor is to put into its buffers, each of which it can undo.
     pub edits: Vec<BufferEdit>,
+    /// The same for a command to print.
+    #[serde(default)]
+    pub report: Report,
+}
+
+/// The outcome of a [`Named`] act, in lines for a terminal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Report {
+    /// What was done.
+    pub said: Vec<String>,
+    /// What was not.
+    pub failed: Vec<NotDone>,
+    /// The number of changes that failed, too, and of which nothing is said.
+    pub more_failed: usize,
+    /// The changes that are not what the person was shown last: then nothing was done.
+    pub changed: Vec<String>,
+}
+
+impl Report {
+    /// This came of it, too.
+    pub fn add(&mut self, other: Self) {
+        self.said.extend(other.said);
+        self.failed.extend(other.failed);
+        self.more_failed += other.more_failed;
+        self.changed.extend(other.changed);
+    }
+}
+
+/// Something that was not done.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotDone {
+    /// It, as a sentence.
+    pub what: String,
+    /// Why: each because of the next.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub why: Vec<String>,
+    /// The person's next step, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
 }
 
 impl ActDone {

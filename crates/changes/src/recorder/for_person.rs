@@ -7,16 +7,14 @@ use pillion_text::Text;
 use pillion_text::merge;
 
 use super::{Recorder, judgements};
-use crate::state::{FileState, Writing};
+use crate::scan::Stat;
+use crate::state::{FileState, Stage, Writing};
 use crate::store::{Store, StoreError};
 use crate::table::Difference;
 use crate::turn::{Change, Judgement};
 
 /// A save that comes so soon after an editor's word that it has read a file may have been written before that word was heard.
 const SOON: Duration = Duration::from_secs(1);
-
-/// A file is written for a person so soon after that was noted, in milliseconds.
-const WRITTEN_SOON: u64 = 2_000;
 
 impl Recorder {
     /// A person's editor has read this file, or they begin to change it there: what was changed until now is not theirs.
@@ -67,9 +65,11 @@ impl Recorder {
     /// This difference was saved by a person. A text that was written for them between the last look and that is not theirs.
     fn saved_by_person(&mut self, mut difference: Difference) {
         let writing = self.writing(&difference.path);
-        if let Some(writing) = writing.filter(|it| it.written != difference.before) {
-            self.found_written
-                .insert(difference.path.clone(), writing.at);
+        let is_between = |it: &Writing| {
+            it.overwritten.as_ref() == Some(&difference.before) && it.written != difference.before
+        };
+        if let Some(writing) = writing.filter(is_between) {
+            self.passed.insert(difference.path.clone(), writing.at);
             let written = Difference {
                 after: writing.written.clone(),
                 ..difference.clone()
@@ -95,14 +95,13 @@ impl Recorder {
             if of == Some(&change.after) {
                 continue;
             }
-            let judged = number.and_then(|number| {
-                let judged = judgements(&mut self.judged, number, &self.store);
-                judged.of(change.number)
-            });
+            let judged = number
+                .and_then(|number| judgements(&mut self.judged, number, &self.store))
+                .and_then(|judged| change.counting(judged.of(change.number)));
             let is_its_own = judged.is_some_and(|it| {
                 let is_back = it.judgement == Judgement::TakenBack;
                 let is_written = it.written.as_ref() == Some(&difference.after);
-                it.after == change.after && (is_back || is_written)
+                is_back || is_written
             });
             if !is_its_own {
                 change.written_for_person(difference, &self.store);
@@ -110,15 +109,15 @@ impl Recorder {
         }
     }
 
-    /// The time before which everything that was noted has been written and looked at.
-    pub(super) fn noted_since(&self) -> u64 {
-        self.began.max(self.looked.saturating_sub(WRITTEN_SOON))
-    }
-
-    /// The state that was written to this path for a person, if it has not been found yet.
+    /// What was, or is being, written to this path for a person, if nothing has been found there since.
     fn writing(&self, path: &Path) -> Option<Writing> {
         let is_new = |it: &Writing| {
-            it.at > self.noted_since() && self.found_written.get(path) != Some(&it.at)
+            let is_since = match it.stage {
+                Stage::Failed => false,
+                Stage::Done { at, .. } => at >= self.looked,
+                Stage::Begun | Stage::InPlace => it.at >= self.began,
+            };
+            is_since && self.passed.get(path) != Some(&it.at)
         };
         self.store.writing(path).filter(is_new)
     }
@@ -127,11 +126,24 @@ impl Recorder {
     /// later.
     pub(super) fn found_for_person(&mut self, difference: &Difference) -> bool {
         let path = &difference.path;
-        let writing = self.writing(path);
-        let Some(writing) = writing.filter(|it| it.written == difference.after) else {
+        let Some(writing) = self.writing(path) else {
             return false;
         };
-        self.found_written.insert(path.clone(), writing.at);
+        let (is_over, is_it) = match writing.stage {
+            Stage::Done { stat, .. } => {
+                // What was overwritten was found before.
+                let is_later = writing.overwritten.as_ref() == Some(&difference.after);
+                (!is_later, Stat::at(path).is_ok_and(|it| it == stat))
+            }
+            _ => (false, true),
+        };
+        let is_it = is_it && writing.written == difference.after;
+        if is_over || is_it {
+            self.passed.insert(path.clone(), writing.at);
+        }
+        if !is_it {
+            return false;
+        }
         // If they save the file unchanged now, this does not become theirs.
         self.read.retain(|(_, it)| it.path != *path);
         self.wrote_for_person(difference, writing.of.as_ref());

@@ -1,6 +1,7 @@
 //! The numbers of changes below the watched folders: how many nobody has seen, and one that tells lists apart.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher};
+use std::path::Path;
 
 use super::Recorder;
 use crate::scan::is_settled;
@@ -26,16 +27,7 @@ impl Tally {
 impl Recorder {
     /// The numbers of changes below the folders, in all turns that are kept. Waits for the disk.
     pub fn tally(&mut self) -> Tally {
-        let numbers = self.store.numbers().unwrap_or_default();
-        self.ended.retain(|number, _| numbers.contains(number));
-        for number in &numbers {
-            if !self.ended.contains_key(number)
-                && let Ok(turn) = self.store.turn(*number)
-                && turn.ended.is_some()
-            {
-                self.ended.insert(*number, turn);
-            }
-        }
+        let numbers = self.read_ended();
         self.counted.retain(|number, _| numbers.contains(number));
         let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
         let is_here = |turn: &&Turn| overlap(&turn.roots, self.tables.iter().map(Table::root));
@@ -56,6 +48,33 @@ impl Recorder {
             }
         }
         tally
+    }
+
+    /// Reads the turns that have ended. Returns the numbers of all turns.
+    fn read_ended(&mut self) -> Vec<u64> {
+        let numbers = self.store.numbers().unwrap_or_default();
+        self.ended.retain(|number, _| numbers.contains(number));
+        for number in &numbers {
+            if !self.ended.contains_key(number)
+                && let Ok(turn) = self.store.turn(*number)
+                && turn.ended.is_some()
+            {
+                self.ended.insert(*number, turn);
+            }
+        }
+        numbers
+    }
+
+    /// The turns in which this file was changed. Waits for the disk.
+    pub fn turns_of(&mut self, path: &Path) -> Vec<u64> {
+        let mut numbers = self.read_ended();
+        let changes = |turn: &Turn| turn.changes.iter().any(|it| it.path == path);
+        numbers.retain(|number| match self.ended.get(number) {
+            Some(turn) => changes(turn),
+            // It goes on, or nobody has seen its end.
+            None => self.store.turn(*number).is_ok_and(|turn| changes(&turn)),
+        });
+        numbers
     }
 
     pub(super) fn tally_of(&self, turn: &Turn) -> Tally {

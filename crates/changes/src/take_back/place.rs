@@ -11,7 +11,7 @@ use super::TakeBackError;
 use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
-use crate::state::FileState;
+use crate::state::{FileState, Stage};
 use crate::store::{MAX_TEXT, Store, StoreError};
 
 /// The current state of a path.
@@ -84,7 +84,8 @@ pub(super) fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
 
 /// The state before, if this is a part of what was then written in place, and the rest of what was there.
 fn torn(store: &Store, path: &Path, bytes: &[u8]) -> Option<Box<Now>> {
-    let writing = store.writing(path).filter(|it| it.is_unfinished)?;
+    let writing = store.writing(path);
+    let writing = writing.filter(|it| it.stage == Stage::InPlace)?;
     let state = writing.overwritten?;
     let new = store.get(writing.written.text()?).ok()?;
     let old = store.get(state.text()?).ok()?;

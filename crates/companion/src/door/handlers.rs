@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
     AgentOfHook, AwaitNotes, Changes, ContextAsker, Decided, Decisions, DiffRef, DiffSummary,
-    DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Judged, Look,
-    LookedAt, Lost, Mention, PassedOn, Propose, Refused, SendNotes, SetReview, ShownContext, Speak,
+    DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt,
+    Lost, Mention, PassedOn, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak,
     State, Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
@@ -51,7 +51,7 @@ pub(super) fn table() -> Table {
         .on::<Mention>(MainLoop::point_to)
         .on::<SetReview>(MainLoop::set_review)
         .on::<GetReview>(MainLoop::get_review)
-        .on::<Judged>(MainLoop::judged)
+        .on::<Recount>(MainLoop::recount)
         .on::<Lost>(MainLoop::lost)
 }
 

@@ -1,16 +1,21 @@
 //! The acts of views on changes that are written, with a store and files of the test's own.
 
 use std::fs;
-use std::path::Path;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-use pillion_changes::Recorder;
 use pillion_changes::recorder::Call;
+use pillion_changes::{Kept, Recorder, Store};
 use pillion_system::clock;
 use tempfile::TempDir;
 
+use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Note;
+use pillion_protocol::remarks::FileRemark;
+use pillion_view::changes::{ActDone, BufferText, ChangesAct, ListedTurn, Meant, TakeBack};
 
-use super::*;
+use super::listing::list;
+use crate::acting::{Acted, UNSAID, perform, undone_in_editor};
 
 const BEFORE: &str = "a\nb\nc\nd\ne\n";
 const AFTER: &str = "a\nB\nc\nd\nE\n";
@@ -86,17 +91,21 @@ impl Lab {
     }
 
     fn act(&self, act: ChangesAct) -> Result<ActDone, String> {
-        let done = perform(&self.store, std::slice::from_ref(&self.root), act);
-        match done {
-            Ok(performed) if performed.done.done => Ok(performed.done),
-            Ok(performed) => Err(performed.done.message),
-            Err(error) => Err(error.to_string()),
+        let performed = perform(&self.store, std::slice::from_ref(&self.root), act);
+        match performed.done.done {
+            true => Ok(performed.done),
+            false => Err(performed.done.message),
         }
     }
 
     fn state(&self, turn: usize) -> String {
         self.listed()[turn].changes[0].state.clone()
     }
+}
+
+/// What agents are to hear.
+fn remarks(acted: Acted) -> Vec<FileRemark> {
+    acted.told.into_iter().flat_map(|it| it.remarks).collect()
 }
 
 fn meant(id: &str, revision: &str) -> Meant {
@@ -311,10 +320,11 @@ fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
             ..TakeBack::default()
         }))
         .unwrap();
-        let refused = undo(&elsewhere).unwrap_err().to_string();
-        assert_eq!(refused, "nothing has been taken back here");
+        let refused = undo(&elsewhere).done;
+        assert!(!refused.done);
+        assert_eq!(refused.message, "nothing has been taken back here");
         assert_eq!(fs::read_to_string(lab.path()).unwrap(), BEFORE);
-        undo(folder).unwrap();
+        assert!(undo(folder).done.done);
         assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);
     }
 }
@@ -371,8 +381,8 @@ fn the_agent_hears_what_was_undone() {
     };
     let hunk = || lines(in_file(&path), 1..2, text(&path, AFTER, false));
     let told = |act| {
-        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
-        let [told] = <[_; 1]>::try_from(performed.judged.told).unwrap();
+        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act);
+        let [told] = <[_; 1]>::try_from(remarks(performed)).unwrap();
         assert_eq!(Path::new(&told.path), path);
         told.text
     };
@@ -392,9 +402,9 @@ fn the_agent_hears_what_was_undone() {
     lab.act(whole_turn("1")).unwrap();
     assert!(!lab.path().exists());
     let act = ChangesAct::Undo(Some("1".to_owned()));
-    let performed = perform(&lab.store, &[], act).unwrap();
+    let performed = perform(&lab.store, &[], act);
     assert!(
-        performed.judged.told[0]
+        remarks(performed)[0]
             .text
             .ends_with("\n+a\n+B\n+c\n+d\n+E\n")
     );
@@ -518,8 +528,8 @@ fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
         (ChangesAct::Undo(None), "has undone"),
         (ChangesAct::TakeBack(take_back), "Do not make"),
     ] {
-        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
-        let text = &performed.judged.told[0].text;
+        let performed = perform(&lab.store, std::slice::from_ref(&lab.root), act);
+        let text = &remarks(performed)[0].text;
         assert!(text.contains(told), "{text}");
         assert!(text.contains("(It is not text.)"), "{text}");
     }
@@ -529,9 +539,10 @@ fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
 #[test]
 fn what_cannot_be_done_is_said_with_what_to_do() {
     let lab = lab();
-    let said = |act: ChangesAct| match perform(&lab.store, std::slice::from_ref(&lab.root), act) {
-        Ok(_) => panic!("it is done"),
-        Err(error) => error.in_full(),
+    let said = |act: ChangesAct| {
+        let done = perform(&lab.store, std::slice::from_ref(&lab.root), act).done;
+        assert!(!done.done, "it is done");
+        done.message
     };
     let turn = said(ChangesAct::Undo(Some("99".to_owned())));
     assert_eq!(turn, "there is no turn 99; `pillion turns` lists them");
@@ -630,9 +641,9 @@ fn nothing_is_taken_out_of_a_buffer_that_is_behind_but_of_the_file() {
 fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
     let note = |text: &str| vec![Note::on_all(text)];
     let heard = |lab: &Lab, act: ChangesAct| {
-        let done = perform(&lab.store, std::slice::from_ref(&lab.root), act).unwrap();
+        let done = perform(&lab.store, std::slice::from_ref(&lab.root), act);
         assert!(done.done.done, "{}", done.done.message);
-        let told = done.judged.told.into_iter().map(|it| it.text);
+        let told = remarks(done).into_iter().map(|it| it.text);
         told.collect::<Vec<_>>().join("\n")
     };
     let reason = |lab: &Lab| {
@@ -774,10 +785,9 @@ fn words_of_which_nothing_is_decided_are_not_done() {
             std::slice::from_ref(&lab.root),
             act(&lab.path(), meant("late")),
         );
-        let done = done.unwrap();
         assert!(!done.done.done, "{}", done.done.message);
         assert!(done.done.message.ends_with(UNSAID), "{}", done.done.message);
-        assert!(done.judged.told.is_empty());
+        assert!(done.told.is_empty());
         // Without words, nothing is lost.
         lab.act(act(&lab.path(), meant(" "))).unwrap();
     }
@@ -807,9 +817,7 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
         for saved in [AFTER, &mine] {
             let lab = lab();
             let path = lab.path();
-            let mut taken_back = TakenBack::default();
-            let mut saved_in_editor =
-                |path: &Path| undone_in_editor(&lab.store, &mut taken_back, path);
+            let saved_in_editor = |path: &Path| remarks(undone_in_editor(&lab.store, &[1], path));
             assert!(saved_in_editor(&path).is_empty());
             lab.act(act(&path)).unwrap();
             // Saved without that: it stays taken back.
@@ -822,7 +830,7 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
             let [undone] = &undone[..] else {
                 panic!("{number}: {undone:?}");
             };
-            let told = &undone.judged.told[0].text;
+            let told = &undone.text;
             assert!(
                 told.starts_with("The user has undone what they took back"),
                 "{told}"

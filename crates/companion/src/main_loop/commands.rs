@@ -12,18 +12,19 @@ use pillion_protocol::dialect::Base;
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::ask::{
-    AgentOfHook, DiffRef, Focus, GetReview, Hook, Judged, Lost, Mention, Refused, SetReview,
+    AgentOfHook, DiffRef, Focus, GetReview, Hook, Lost, Mention, Recount, Refused, SetReview,
     ShownContext,
 };
-use pillion_view::changes::{ChangesAct, Hearing, judged_said};
+use pillion_view::changes::{ChangesAct, Hearing};
 use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
 use tokio::sync::{oneshot, watch};
 
 use super::MainLoop;
+use crate::acting::{Acted, Told};
 use crate::diffs::PendingDiff;
 #[cfg(unix)]
 use crate::discovery::Order;
-use crate::event::{Acted, By, Listing};
+use crate::event::{By, Listing};
 use crate::feedback::Remark;
 use crate::written;
 
@@ -133,49 +134,35 @@ impl MainLoop {
 
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
     pub(super) fn acted(&mut self, acted: Acted, reply: Answering<ChangesAct>) {
-        let Acted {
-            agent,
-            is_without_hooks,
-            judged,
-            mut done,
-        } = acted;
-        let has_news = !judged.told.is_empty();
-        let hearing = self.judged(judged);
-        if has_news {
-            let said = judged_said(&agent, is_without_hooks, hearing);
-            done.message = match done.message.is_empty() {
-                true => said,
-                false => format!("{} · {said}", done.message),
-            };
-        }
-        reply.done(done);
+        self.recording.count();
+        reply.done(acted.tell(|told| self.tell_judged(told)));
+    }
+
+    /// A person has judged elsewhere what agents had written.
+    pub(crate) fn recount(&mut self, _: Recount) {
+        self.recording.count();
     }
 
     /// A person has judged what an agent had written. Returns how much of it the agent is told.
-    pub(crate) fn judged(&mut self, judged: Judged) -> Hearing {
-        self.recording.count();
-        let session = self.recording.session(judged.session);
-        let is_here = judged.watcher == std::process::id();
+    fn tell_judged(&mut self, told: Told) -> Hearing {
+        let session = self.recording.session(told.session);
+        let is_here = told.watcher == std::process::id();
         let Some(session) = session.filter(|_| is_here) else {
             return Hearing::Nothing;
         };
         let connected = self.sessions.agent(&session);
         if let Some(agent) = connected.filter(|_| self.unhooked.has(&session)) {
-            return self.tell_unhooked(&session, agent, &judged.told);
+            return self.tell_unhooked(&session, agent, &told.remarks);
         }
         let connected = connected.filter(|_| self.asking.is_hooked(&session));
         let Some(agent) = connected.or_else(|| self.hooked.agent(&session)) else {
             return Hearing::Nothing;
         };
-        let hearing = match judged.told.is_empty() {
-            true => Hearing::Nothing,
-            false => Hearing::All,
-        };
-        for told in judged.told {
-            let remark = Remark::written(agent, &[told]);
+        for remark in told.remarks {
+            let remark = Remark::written(agent, &[remark]);
             self.feedback.add_for_hook(&session, remark);
         }
-        hearing
+        Hearing::All
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

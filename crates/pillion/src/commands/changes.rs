@@ -4,7 +4,6 @@ pub mod decide;
 pub mod forget;
 pub mod log;
 pub mod look;
-mod said;
 pub mod show;
 pub mod turns;
 
@@ -22,7 +21,6 @@ use pillion_discovery::Environment;
 use pillion_text::visible;
 use serde::Serialize;
 
-use self::said::MAX_LINES;
 use super::control_client;
 use super::output::print_json;
 use crate::failure::{Failure, Kind};
@@ -59,6 +57,9 @@ pub struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// So many lines are printed of a turn.
+const MAX_LINES: usize = 100;
 
 /// Names a change, a turn, or an entry of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,12 +5,14 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use anyhow::Context;
+use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_companion::who::ThisProcess;
-use pillion_discovery::Environment;
+use pillion_companion::{act_alone, knows_session};
 use pillion_discovery::survey::Companion;
+use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_view::ask::{Ask, Judged, Refused, Speak};
-use pillion_view::changes::Hearing;
+use pillion_view::ask::{Ask, Recount, Refused, Speak};
+use pillion_view::changes::{ChangesAct, Named, Report};
 use pillion_view::{Client, ClientError, Connected};
 
 use crate::args::Target;
@@ -68,7 +70,8 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     let this = ThisProcess::look(&environment);
     let mut judged = this.is_no_known_agents();
     let mut is_heard = false;
-    for client in clients(&environment) {
+    let running = Running::answering(&environment);
+    for client in running.states().filter_map(|it| client(&environment, it)) {
         match client.ask(Speak) {
             Ok(()) => is_heard = true,
             // One that has ended knows nobody.
@@ -86,29 +89,69 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
     })
 }
 
-/// Tells every companion that changes were judged, so that it counts anew, and the agent hears of it. Returns how much
-/// the agent is told.
-pub fn tell_judged(judged: &Judged) -> Hearing {
-    let clients = clients(&Environment::current());
-    // One that has ended counts nothing.
-    let heard = { clients.iter() }.filter_map(|it| it.ask(judged.clone()).ok());
-    heard.max().unwrap_or(Hearing::Nothing)
-}
-
-/// The ways to all companions that answer.
-fn clients(environment: &Environment) -> Vec<Client> {
-    let running = Running::answering(environment);
-    let clients = running.states().filter_map(Client::new);
-    let commanding = environment.commanding_agents();
-    clients
-        .map(|it| it.commanded_by(commanding.clone()))
-        .collect()
-}
-
-/// Returns true if no companion of Pillion's runs.
-pub fn are_none_running() -> bool {
+/// Has a person's act on these turns' changes carried out: for each turn by the companion that knows its agent, or by one
+/// around its folders, so that the agent hears of it. The others count anew. Where none runs, it is carried out here.
+///
+/// # Errors
+/// When a companion refuses it, or ends meanwhile.
+pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Report> {
     let environment = Environment::current();
-    Running::answering(&environment).states().next().is_none()
+    let running = Running::answering(&environment);
+    let client = |it| client(&environment, it);
+    let port = |it: Option<&CompanionState>| it.map(|it| it.port);
+    let mut parts: Vec<(Option<&CompanionState>, Vec<u64>)> = Vec::new();
+    for kept in turns {
+        let doer = { running.states() }
+            .find(|it| knows_session(it, &kept.turn))
+            .or_else(|| running.states().find(|it| kept.is_of(&it.roots)))
+            .or_else(|| running.states().next());
+        match parts.iter_mut().find(|(it, _)| port(*it) == port(doer)) {
+            Some((_, turns)) => turns.push(kept.turn.number),
+            None => parts.push((doer, vec![kept.turn.number])),
+        }
+    }
+    // What has no name belongs to one folder.
+    if parts.is_empty() || named.names.is_empty() {
+        let doer = parts.first().map_or(running.states().next(), |it| it.0);
+        parts = vec![(doer, Vec::new())];
+    }
+    let mut report = Report::default();
+    for (doer, turns) in &parts {
+        let asked = doer.and_then(client);
+        let asked = asked.map(|it| it.wait_for(ChangesAct::Named(part_of(named, turns))));
+        let done = match asked {
+            // One that has ended does nothing.
+            None | Some(Err(ClientError::Unreachable { .. })) => {
+                act_alone(store, part_of(named, turns))
+            }
+            Some(done) => done.map_err(failure)?,
+        };
+        report.add(done.report);
+    }
+    let is_doer = |it: &&CompanionState| parts.iter().any(|(doer, _)| port(*doer) == Some(it.port));
+    for other in running.states().filter(|it| !is_doer(it)) {
+        // One that has ended counts nothing.
+        let _ = client(other).map(|it| it.ask(Recount));
+    }
+    Ok(report)
+}
+
+/// The way to a companion.
+fn client(environment: &Environment, companion: &CompanionState) -> Option<Client> {
+    let client = Client::new(companion)?;
+    Some(client.commanded_by(environment.commanding_agents()))
+}
+
+/// The part of it that is about these turns; all of it without any.
+fn part_of(named: &Named, turns: &[u64]) -> Named {
+    let mut part = named.clone();
+    let is_in = |name: &str| {
+        let named = name.parse::<ChangeRef>();
+        turns.is_empty() || named.is_ok_and(|it| turns.contains(&it.turn))
+    };
+    part.names.retain(|name| is_in(name));
+    part.on_lines.retain(|(name, _)| is_in(name));
+    part
 }
 
 /// The text of a file, or of standard input for `-`.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_changes::{Change, ChangeRef, Kept, Words};
+use pillion_changes::{Change, ChangeRef, Kept};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
@@ -117,47 +117,43 @@ fn refused(key: ProposalKey, refusal: &Refusal) -> Failure {
 }
 
 impl Notes {
-    /// The words about changes that are written already, for each of these turns.
+    /// The words about all of these changes, which are written already.
+    pub fn on_all(&self) -> Vec<Note> {
+        self.because.iter().map(Note::on_all).collect()
+    }
+
+    /// Those on lines of some of them.
     ///
     /// # Errors
-    /// When a note is about none of the changes, or there is too much of them.
-    pub fn on_changes(self, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<Words>> {
-        let mut on_all: Vec<Note> = self.because.map(Note::on_all).into_iter().collect();
-        let on_lines = on_lines(&self.note)?;
-        let mut all = on_all.clone();
-        all.extend(on_lines.iter().map(|(_, _, text)| Note::on_all(*text)));
-        if let Err(bytes) = verdict::tidy(&mut all) {
-            return Err(Failure::new(Kind::Refused, Refusal::too_long(bytes).message).into());
+    /// When a note is about none of the changes.
+    pub fn on_lines(
+        &self,
+        turns: &[(Kept, Vec<ChangeRef>)],
+    ) -> anyhow::Result<Vec<(ChangeRef, Note)>> {
+        let mut notes = Vec::new();
+        for (path, lines, text) in on_lines(&self.note)? {
+            let (lines, text) = (Some(lines), text.to_owned());
+            let note = Note { lines, text };
+            notes.extend(meant(path, turns)?.into_iter().map(|it| (it, note.clone())));
         }
-        let _ = verdict::tidy(&mut on_all);
-        let mut words: Vec<_> = { turns.iter() }
-            .map(|(_, names)| Words::on(names, on_all.clone()))
-            .collect();
-        for (path, lines, text) in on_lines {
-            for (turn, change) in meant(path, turns)? {
-                let (lines, text) = (Some(lines), text.to_owned());
-                let notes = words[turn].on_lines.entry(change).or_default();
-                notes.push(Note { lines, text });
-            }
-        }
-        Ok(words)
+        Ok(notes)
     }
 }
 
-/// The changes of the file that a person means with this path: the places of their turns, and their numbers.
-fn meant(path: &str, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<(usize, u64)>> {
+/// The changes of the file that a person means with this path.
+fn meant(path: &str, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<ChangeRef>> {
     let refused = |message: String, hint: &str| {
         let failure = Failure::new(Kind::Refused, message);
         anyhow::Error::from(failure.hint(hint.to_owned()))
     };
     let mut found = Vec::new();
-    for (at, (kept, names)) in turns.iter().enumerate() {
+    for (kept, names) in turns {
         let is_named = |change: &&Change| {
             let name = kept.name(change);
             names.iter().any(|it| it.change.is_none() || *it == name)
         };
         let changes = kept.turn.real_changes().filter(is_named);
-        found.extend(changes.map(|change| (at, change)));
+        found.extend(changes.map(|change| (kept.name(change), change)));
     }
     let real = absolute(Path::new(path)).map(|it| real_path(&it));
     let is_it = |change: &Change| real.as_ref().is_ok_and(|it| *it == change.path);
@@ -176,7 +172,7 @@ fn meant(path: &str, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<Vec<(us
                 "Give more of the path.",
             ))
         }
-        found => Ok(found.iter().map(|(at, it)| (*at, it.number)).collect()),
+        found => Ok(found.iter().map(|(name, _)| *name).collect()),
     }
 }
 

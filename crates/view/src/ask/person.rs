@@ -3,12 +3,11 @@
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
-use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Dialect, IdeContext, ReviewChoice};
 use serde::{Deserialize, Serialize};
 
 use super::ask;
-use crate::changes::{ActDone, ChangesAct, ChangesList, Hearing};
+use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::editor::Chosen;
 use crate::open_file::OpenFile;
 
@@ -73,18 +72,11 @@ pub struct GetReview {
 
 ask!(GetReview => Chosen, "getReview", for_person: false);
 
-/// A person has judged what an agent had written. Answered with how much of it the agent is told.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Judged {
-    /// The process that has watched the turn.
-    pub watcher: u32,
-    /// The number by which that process knows the agent's session.
-    pub session: u64,
-    /// The remarks on files that the agent's model is to read of it.
-    pub told: Vec<FileRemark>,
-}
+/// A person has judged elsewhere what agents had written: what nobody has seen is to be counted anew.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recount;
 
-ask!(Judged => Hearing, "judged", for_person: true);
+ask!(Recount => (), "recount", for_person: true);
 
 /// Nothing but whether whoever asks speaks for the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,21 +1,18 @@
 //! `pillion keep`, `pillion revert` and `pillion undo`: what a person makes of changes that are written already.
 
-use std::cmp::Reverse;
 use std::io::{self, IsTerminal, Write};
 
-use pillion_changes::deciding::{is_any_taken_back_shown, last_taken_back};
-use pillion_changes::{Act, Change, ChangeRef, Deciding, Kept, Store, Words};
-use pillion_protocol::Note;
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_text::{stderr, visible};
-use pillion_view::ask::Judged;
-use pillion_view::changes::judged_said;
+use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
-use super::said::Said;
 use super::{failure as refused, here, remember, show, store};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
 use crate::commands::output::printable;
 use crate::failure::{self, Failure, Kind};
+use crate::progress;
 
 /// Mark what an agent changed as seen, and keep it
 ///
@@ -62,25 +59,25 @@ pub struct Undo {
 }
 
 pub fn keep(args: Keep) -> anyhow::Result<()> {
-    act(Act::Keep, &args.change, args.notes)
+    act(NamedAct::Keep, &args.change, &args.notes)
 }
 
 pub fn revert(args: Revert) -> anyhow::Result<()> {
-    act(Act::TakeBack, &args.change, args.notes)
+    act(NamedAct::TakeBack, &args.change, &args.notes)
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    act(Act::Undo, args.change.as_slice(), Notes::default())
+    act(NamedAct::Undo, args.change.as_slice(), &Notes::default())
 }
 
-/// Does this with changes, turn after turn. To undo what has no name is to undo what was taken back last.
-fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
+/// Does this with changes. To undo what has no name is to undo what was taken back last.
+fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
-    let is_named = !names.is_empty();
-    let names = match is_named {
-        true => names.to_vec(),
-        false => last_taken_back(&store, &here()?).map_err(refused)?,
+    let named = names.iter().map(ToString::to_string).collect();
+    let names = match names.is_empty() {
+        true => last_taken_back(&store, &here()?).map_err(refused)?,
+        false => names.to_vec(),
     };
     let mut turns: Vec<(Kept, Vec<ChangeRef>)> = Vec::new();
     for name in &names {
@@ -92,105 +89,91 @@ fn act(act: Act, names: &[ChangeRef], notes: Notes) -> anyhow::Result<()> {
             }
         }
     }
-    // What was done last is taken back first.
-    if act == Act::TakeBack {
-        turns.sort_by_key(|(kept, _)| Reverse(kept.turn.number));
-    }
     // Nothing is done if one is not there, or if a note is about none of them.
     for (kept, names) in &turns {
         for name in names {
             kept.named(*name).map_err(refused)?;
         }
     }
-    let words = notes.on_changes(&turns)?;
-    match act {
-        Act::Undo => refuse_other(&store, &turns, is_named)?,
-        Act::Keep | Act::TakeBack => refuse_changed(&store, &turns)?,
-    }
+    let on_lines = notes.on_lines(&turns)?.into_iter();
     note_elsewhere(&turns);
-    let mut said = Said::default();
-    let mut errors = Vec::new();
-    let mut not_told = Vec::new();
-    for ((kept, names), words) in turns.iter().zip(&words) {
-        let mut deciding = Deciding::new(&store, kept);
-        deciding.say(words.clone());
-        let all = deciding.all(act, names, |decided| said.say(decided));
-        errors.extend(all.err().map(|error| refused(error).into()));
-        not_told.push(deciding.unsaid().into_iter().cloned().collect());
-        // What has been done is told, even if the rest could not be.
-        errors.extend(tell(kept, &mut deciding).err());
+    let named = Named {
+        act,
+        names: named,
+        folders: here()?,
+        notes: notes.on_all(),
+        on_lines: on_lines.map(|(it, note)| (it.to_string(), note)).collect(),
+    };
+    let of_turns: Vec<_> = turns.iter().map(|(kept, _)| kept).collect();
+    let report = carry_out(&store, &of_turns, &named);
+    if let Ok(report) = &report
+        && !report.changed.is_empty()
+    {
+        return Err(changed(&store, act, &report.changed)?);
+    }
+    for (kept, names) in &turns {
         remember_taken_back(&store, kept, names);
     }
-    errors.extend(said.end().err());
-    errors.extend(unsaid(&words, &not_told));
-    let mut errors = errors.into_iter();
-    let Some(first) = errors.next() else {
-        return Ok(());
+    report.map(drop)
+}
+
+/// Has it carried out, and prints what came of it.
+///
+/// # Errors
+/// With the first that is not done.
+pub(super) fn carry_out(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Report> {
+    progress::doing("at work");
+    let done = control_client::act(store, turns, named);
+    progress::pause();
+    let mut report = done?;
+    for line in report.said.drain(..) {
+        writeln!(io::stdout(), "{line}")?;
+    }
+    let mut failed = report.failed.drain(..).map(not_done);
+    let first = failed.next();
+    failed.for_each(|error| failure::warn(&error));
+    if report.more_failed > 0 {
+        let more = report.more_failed;
+        stderr::warn(format_args!("{more} more could not be done"));
+    }
+    first.map_or(Ok(report), Err)
+}
+
+fn not_done(it: NotDone) -> anyhow::Error {
+    let failure = Failure::new(Kind::Refused, it.what);
+    let failure = match it.hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
     };
-    errors.for_each(|error| failure::warn(&error));
-    Err(first)
-}
-
-/// Refuses what is not what the person was shown, and prints that: the same command means it from now on.
-fn refuse_changed(store: &Store, turns: &[(Kept, Vec<ChangeRef>)]) -> anyhow::Result<()> {
-    let names = print_again(store, turns, |kept, names| {
-        kept.changed_since_shown(store, names)
-    })?;
-    match names.is_empty() {
-        true => Ok(()),
-        false => Err(shown_again(format!(
-            "changed since you were shown it: {names}; nothing was decided"
-        ))),
+    let causes = it.why.into_iter().rev().map(anyhow::Error::msg);
+    match causes.reduce(|cause, it| cause.context(it.to_string())) {
+        Some(causes) => causes.context(failure),
+        None => failure.into(),
     }
 }
 
-/// Refuses to undo something else than the person was shown, in the same way. Without a name, they mean what was printed last.
-fn refuse_other(
-    store: &Store,
-    turns: &[(Kept, Vec<ChangeRef>)],
-    is_named: bool,
-) -> anyhow::Result<()> {
-    let is_unshown_meant =
-        is_named || !is_any_taken_back_shown(store, &here()?).map_err(refused)?;
-    let names = print_again(store, turns, |kept, names| {
-        kept.taken_back_since_shown(store, names, is_unshown_meant)
-    })?;
-    match names.is_empty() {
-        true => Ok(()),
-        false => Err(shown_again(format!(
-            "taken back since you were shown what was: {names}; nothing was undone"
-        ))),
-    }
-}
-
-/// Prints the changes that are not as the person was shown them, and returns their names.
-fn print_again<'a>(
-    store: &Store,
-    turns: &'a [(Kept, Vec<ChangeRef>)],
-    found: impl Fn(&'a Kept, &[ChangeRef]) -> Vec<&'a Change>,
-) -> anyhow::Result<String> {
-    let mut changed = Vec::new();
-    for (kept, names) in turns {
-        let of_turn = found(kept, names);
-        changed.extend(of_turn.into_iter().map(|it| (kept, it)));
-    }
+/// Prints what is not what the person was shown, and refuses it: the same command means it from now on.
+fn changed(store: &Store, act: NamedAct, names: &[String]) -> anyhow::Result<anyhow::Error> {
     let mut out = io::stdout().lock();
     let is_terminal = out.is_terminal();
-    for (kept, change) in &changed {
-        let diff = show::diff(store, kept, change);
-        out.write_all(printable(&diff, is_terminal).as_bytes())?;
+    for name in names {
+        let name: ChangeRef = name.parse()?;
+        let kept = Kept::read(store, name.turn).map_err(refused)?;
+        for change in kept.named(name).map_err(refused)? {
+            let diff = show::diff(store, &kept, change);
+            out.write_all(printable(&diff, is_terminal).as_bytes())?;
+        }
+        remember(store, &[(&kept, name)]);
     }
-    let shown: Vec<_> = { changed.iter() }
-        .map(|(kept, change)| (*kept, kept.name(change)))
-        .collect();
-    remember(store, &shown);
-    let names: Vec<_> = shown.iter().map(|(_, name)| name.to_string()).collect();
-    Ok(names.join(", "))
-}
-
-fn shown_again(message: String) -> anyhow::Error {
+    let names = names.join(", ");
+    let message = match act {
+        NamedAct::Undo => {
+            format!("taken back since you were shown what was: {names}; nothing was undone")
+        }
+        _ => format!("changed since you were shown it: {names}; nothing was decided"),
+    };
     let hint = "This is what is there now; the same command again means that.";
-    Failure::new(Kind::Refused, message).hint(hint).into()
+    Ok(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
 /// The person was just told what was taken back of these, or that it was undone.
@@ -204,29 +187,6 @@ fn remember_taken_back(store: &Store, kept: &Kept, names: &[ChangeRef]) {
     }
 }
 
-/// The error that names the words that no agent hears, of those that were said of each turn: nothing was decided about what
-/// they say something of.
-fn unsaid(words: &[Words], of_turns: &[Vec<Note>]) -> Option<anyhow::Error> {
-    let is_said = |note: &Note| {
-        let mut turns = words.iter().zip(of_turns);
-        turns.any(|(words, unsaid)| words.has(note) && !unsaid.contains(note))
-    };
-    let mut texts = Vec::new();
-    for note in of_turns.iter().flatten().filter(|it| !is_said(it)) {
-        let text = visible::one_line(&note.text.replace('\n', " "));
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    if texts.is_empty() {
-        return None;
-    }
-    let texts = texts.join("; ");
-    let message = format!("nothing was decided, and no agent is told: {texts}");
-    let hint = "What was decided before can be kept again by its name (`pillion keep 7.2`), or undone (`pillion undo 7.2`).";
-    Some(Failure::new(Kind::Refused, message).hint(hint).into())
-}
-
 /// Says which project turns belong to whose folders are not those that the command is run in.
 fn note_elsewhere(turns: &[(Kept, Vec<ChangeRef>)]) {
     let here = here().unwrap_or_default();
@@ -237,23 +197,4 @@ fn note_elsewhere(turns: &[(Kept, Vec<ChangeRef>)]) {
         let (turn, roots) = (kept.turn.number, roots.join(", "));
         stderr::print(format_args!("note: turn {turn} was in {roots}"));
     }
-}
-
-/// Tells the agent, and says whether it hears that.
-pub(super) fn tell(kept: &Kept, deciding: &mut Deciding<'_>) -> anyhow::Result<()> {
-    let judged = Judged {
-        watcher: kept.turn.watcher,
-        session: kept.turn.session,
-        told: deciding.take_told(),
-    };
-    let has_news = !judged.told.is_empty();
-    let hearing = control_client::tell_judged(&judged);
-    if !has_news {
-        return Ok(());
-    }
-    Ok(writeln!(
-        io::stdout(),
-        "{}",
-        judged_said(kept.agent(), kept.turn.is_without_hooks, hearing)
-    )?)
 }

@@ -8,8 +8,7 @@ use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_text::stderr;
 use pillion_view::ask::{Look, LookedAt, MAX_FILES};
 
-use super::said::MAX_LINES;
-use super::{failure as failed, store, turns_of};
+use super::{MAX_LINES, failure as failed, store, turns_of};
 use crate::args::Target;
 use crate::commands::{ask, control_client};
 use crate::failure::{self, Failure, Kind};

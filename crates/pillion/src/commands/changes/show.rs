@@ -80,7 +80,7 @@ pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
         &change.before,
         &change.after,
     );
-    let judged = kept.judged(change).filter(|it| it.after == change.after);
+    let judged = kept.judged(change);
     let remarks = judged.map_or_else(String::new, Judged::remarks);
     format!("# {name} {state}\n{remarks}{diff}")
 }

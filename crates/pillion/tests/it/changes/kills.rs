@@ -333,6 +333,7 @@ fn a_log_that_is_shortened_is_the_former_or_the_new_one() {
             let made = kept.changes.iter().map(|change| Judged {
                 judgement: Judgement::Kept,
                 after: change.after.clone(),
+                made: change.made,
                 at,
                 overwritten: None,
                 written: None,

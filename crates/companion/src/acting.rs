@@ -1,0 +1,536 @@
+//! What people do with changes that are written, in views and by commands: the one place where it is carried out, by whoever
+//! holds the turn. Waits for the disk; what is decided is decided by `pillion_changes`.
+
+mod named;
+
+use std::cell::LazyCell;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use pillion_changes::deciding::last_taken_back;
+use pillion_changes::looking::Shown;
+use pillion_changes::{
+    Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, EntryRef, Hash, Kept,
+    Store, Typed, TypedError, Words, kept,
+};
+use pillion_discovery::real_path;
+use pillion_protocol::remarks::FileRemark;
+use pillion_protocol::{Note, verdict};
+use pillion_view::ask::End;
+use pillion_view::changes::{
+    ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
+    judged_said,
+};
+use pillion_view::decision::Refusal;
+
+/// The most sentences that a person is told of several changes in a view.
+const MAX_SAID: usize = 3;
+
+pub(crate) const UNSAID: &str = "the agent is not told your words, as nothing was decided";
+
+/// The reason why something that is asked for is not done.
+#[derive(Debug, thiserror::Error)]
+enum ActError {
+    #[error("{0:?} names no change")]
+    NoName(String),
+    #[error("{0} is one change of a turn")]
+    OneChange(ChangeRef),
+    #[error("turn {0} goes on")]
+    GoesOn(u64),
+    #[error("the proposal of {0} waits for your decision")]
+    Pending(EntryRef),
+    #[error("no change is meant here: name one, or go to its file or to its line in the list")]
+    NothingMeant,
+    #[error(transparent)]
+    Typed(#[from] TypedError),
+    #[error("no agent's change of {0} is waiting here")]
+    NoChange(String),
+    #[error("{0} has changed since it was listed: look at it again")]
+    Stale(String),
+    #[error(
+        "{0} has changed since a command showed it to you: `pillion show {0}` prints what is there now"
+    )]
+    Changed(ChangeRef),
+    #[error(
+        "the editor shows {0} as it was before the agent changed it: have the editor read the file again first"
+    )]
+    Behind(String),
+    #[error("{}", Refusal::too_long(*.0).message)]
+    TooLong(usize),
+    #[error(transparent)]
+    Decide(#[from] DecideError),
+}
+
+impl From<pillion_changes::StoreError> for ActError {
+    fn from(error: pillion_changes::StoreError) -> Self {
+        Self::Decide(error.into())
+    }
+}
+
+impl ActError {
+    /// It, and what to do.
+    fn in_full(&self) -> String {
+        match self {
+            ActError::Decide(error) => error.in_full(),
+            _ => self.to_string(),
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Decide(error) => error.hint(),
+            Self::OneChange(name) => Some(format!(
+                "`pillion forget {}` forgets the whole turn.",
+                name.turn
+            )),
+            Self::GoesOn(_) => Some("Try again when it has ended.".to_owned()),
+            Self::Pending(_) => Some("Try again when it is decided.".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// The result of a person's act on changes that are written.
+#[derive(Debug, Default)]
+pub(crate) struct Acted {
+    /// The result that the person is told.
+    pub(crate) done: ActDone,
+    /// What agents are to hear of it, turn by turn.
+    pub(crate) told: Vec<Told>,
+}
+
+/// What the agent of a turn is to hear of a person's judgement.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The name by which people know the agent.
+    agent: String,
+    /// True if it runs no hooks of ours.
+    is_without_hooks: bool,
+    /// The process that has watched the turn.
+    pub(crate) watcher: u32,
+    /// The number by which that process knows the agent's session.
+    pub(crate) session: u64,
+    /// The remarks on files that the agent's model is to read.
+    pub(crate) remarks: Vec<FileRemark>,
+}
+
+impl Told {
+    fn of(kept: &Kept, remarks: Vec<FileRemark>) -> Option<Self> {
+        (!remarks.is_empty()).then(|| Self {
+            agent: kept.agent().to_owned(),
+            is_without_hooks: kept.turn.is_without_hooks,
+            watcher: kept.turn.watcher,
+            session: kept.turn.session,
+            remarks,
+        })
+    }
+}
+
+impl Acted {
+    pub(crate) fn refused(why: &str) -> Self {
+        Self {
+            done: ActDone::refused(why),
+            told: Vec::new(),
+        }
+    }
+
+    fn failed(error: ActError) -> Self {
+        let mut acted = Self::refused(&error.in_full());
+        acted.done.report.failed.push(NotDone {
+            what: error.to_string(),
+            hint: error.hint(),
+            ..NotDone::default()
+        });
+        acted
+    }
+
+    /// What the person is told, once `hear` has passed on to agents what they are to hear.
+    pub(crate) fn tell(self, mut hear: impl FnMut(Told) -> Hearing) -> ActDone {
+        let mut done = self.done;
+        for told in self.told {
+            let (agent, is_without_hooks) = (told.agent.clone(), told.is_without_hooks);
+            let said = judged_said(&agent, is_without_hooks, hear(told));
+            done.message = match done.message.is_empty() {
+                true => said.clone(),
+                false => format!("{} · {said}", done.message),
+            };
+            done.report.said.push(said);
+        }
+        done
+    }
+}
+
+/// Does what a command names, where no companion runs that could: no agent is there to hear of it.
+pub fn act_alone(store: &Store, named: Named) -> ActDone {
+    let acted = named::perform(store, named, false).unwrap_or_else(Acted::failed);
+    acted.tell(|_| Hearing::Nothing)
+}
+
+/// Of a file that was saved and that agents changed in these turns: what the person had taken back, and what is there again.
+pub(crate) fn undone_in_editor(store: &Store, turns: &[u64], path: &Path) -> Acted {
+    let path = real_path(path);
+    let mut undone = Acted::default();
+    let Some(now) = kept::now(&path) else {
+        return undone;
+    };
+    for turn in turns {
+        // What cannot be read cannot be undone.
+        let Ok(kept) = Kept::hold(store, *turn) else {
+            continue;
+        };
+        let mut deciding = Deciding::new(store, &kept);
+        for change in kept.turn.changes.iter().filter(|it| it.path == path) {
+            if let Err(error) = deciding.saved(change, &now) {
+                tracing::warn!(%error, "what was undone in an editor is not kept");
+            }
+        }
+        undone.told.extend(Told::of(&kept, deciding.take_told()));
+    }
+    undone
+}
+
+fn named(id: &str) -> Result<ChangeRef, ActError> {
+    id.parse().map_err(|_| ActError::NoName(id.to_owned()))
+}
+
+/// Takes apart what was typed. A change that is named there is meant, wherever the cursor is.
+fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
+    let (ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. })) = &mut *act else {
+        return Ok(());
+    };
+    let typed: Typed = meant.typed.take().unwrap_or_default().parse()?;
+    meant.notes.extend(typed.words.map(Note::on_all));
+    let Some(name) = typed.name else {
+        return Ok(());
+    };
+    (meant.id, meant.path, meant.revision) = (Some(name.to_string()), None, None);
+    if let ChangesAct::TakeBack(take_back) = act {
+        take_back.lines = None;
+        // The others were the place of the cursor.
+        take_back.buffers.retain(|it| it.is_modified);
+    }
+    Ok(())
+}
+
+/// Does what was decided about a change that was shown.
+pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
+    let kept = match Kept::hold(store, shown.name.turn) {
+        Ok(kept) => kept,
+        Err(error) => return Acted::refused(&error.in_full()),
+    };
+    let mut deciding = Deciding::new(store, &kept);
+    let decided = shown.decide(&mut deciding, &kept, end.accepted(), end.notes());
+    let told = Told::of(&kept, deciding.take_told());
+    let done = match decided {
+        Err(error) => return Acted::refused(&error.in_full()),
+        Ok(Some(decided)) => ActDone {
+            done: decided.result.is_ok(),
+            message: said(&[decided], &[]),
+            ..ActDone::default()
+        },
+        Ok(None) => ActDone {
+            done: true,
+            ..ActDone::default()
+        },
+    };
+    let told = told.into_iter().collect();
+    Acted { done, told }
+}
+
+/// Does it.
+pub(crate) fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Acted {
+    let acted = match act {
+        ChangesAct::Named(named) => named::perform(store, named, true),
+        act => in_view(store, roots, act),
+    };
+    acted.unwrap_or_else(Acted::failed)
+}
+
+/// What was decided about the changes of one turn.
+#[derive(Debug, Default)]
+struct OfTurn {
+    decided: Vec<Decided>,
+    edits: Vec<BufferEdit>,
+    /// Why the rest could not be done.
+    failed: Option<ActError>,
+    /// The words that the agent does not hear, as nothing was decided about what they say something of.
+    unsaid: Vec<Note>,
+    told: Option<Told>,
+}
+
+/// Does this with changes of one turn, while nobody else decides about it.
+fn of_turn(
+    store: &Store,
+    act: Act,
+    names: &[ChangeRef],
+    words: Words,
+    take_back: Option<&TakeBack>,
+) -> Result<OfTurn, ActError> {
+    let Some(name) = names.first().copied() else {
+        return Ok(OfTurn::default());
+    };
+    let kept = Kept::hold(store, name.turn)?;
+    let mut deciding = Deciding::new(store, &kept);
+    deciding.say(words);
+    let mut done = OfTurn::default();
+    let (decided, edits) = (&mut done.decided, &mut done.edits);
+    let result = match take_back {
+        None => { deciding.all(act, names, |it| decided.push(it)) }.map_err(ActError::from),
+        Some(wanted) => taken_back(store, &kept, &mut deciding, name, wanted, (decided, edits)),
+    };
+    // What has been done is told, even if the rest could not be.
+    match result {
+        Err(error) if done.decided.is_empty() => return Err(error),
+        result => done.failed = result.err(),
+    }
+    done.unsaid = deciding.unsaid().into_iter().cloned().collect();
+    done.told = Told::of(&kept, deciding.take_told());
+    Ok(done)
+}
+
+/// Does what a view asks for.
+fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acted, ActError> {
+    read_typed(&mut act)?;
+    let each = |names: Vec<ChangeRef>| names.into_iter().map(|it| vec![it]).collect();
+    let mut notes = act.notes().to_vec();
+    verdict::tidy(&mut notes).map_err(ActError::TooLong)?;
+    let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
+        // The loop has these shown, and the others are done elsewhere.
+        ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
+        ChangesAct::Named(named) => return named::perform(store, named, true),
+        ChangesAct::Keep(meant) => (Act::Keep, each(find(store, roots, &meant, false)?), None),
+        ChangesAct::TakeBack(take_back) => {
+            let has_lines = take_back.lines.is_some();
+            let names = find(store, roots, &take_back.meant, has_lines)?;
+            (Act::TakeBack, each(names), Some(take_back))
+        }
+        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![named(&id)?]], None),
+        ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store, roots)?], None),
+    };
+    let mut last = Err(ActError::NoChange("the file".to_owned()));
+    // Of several changes of one file, the newest is meant that has something at these lines.
+    for at_once in names {
+        let words = Words::on(&at_once, notes.clone());
+        let of_turn = of_turn(store, kind, &at_once, words, take_back.as_ref())?;
+        let is_elsewhere =
+            { of_turn.decided.iter() }.all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
+        last = Ok(of_turn.acted());
+        if !is_elsewhere {
+            break;
+        }
+    }
+    last
+}
+
+impl OfTurn {
+    /// The outcome for a view.
+    fn acted(self) -> Acted {
+        let is_done = self.failed.is_none() && self.decided.iter().all(|it| it.result.is_ok());
+        // The view is to keep words that the agent does not hear.
+        let is_unsaid = is_done && !self.unsaid.is_empty();
+        let failed = self.failed.map(|error| error.in_full());
+        let mut message = Vec::from_iter(failed);
+        message.push(said(&self.decided, &self.edits));
+        message.extend(is_unsaid.then(|| UNSAID.to_owned()));
+        let done = ActDone {
+            done: is_done && !is_unsaid,
+            message: message.join(" · "),
+            edits: self.edits,
+            ..ActDone::default()
+        };
+        let told = self.told.into_iter().collect();
+        Acted { done, told }
+    }
+}
+
+/// The changes that are meant, the most likely one first, if they are as they were listed.
+fn find(
+    store: &Store,
+    roots: &[PathBuf],
+    meant: &Meant,
+    has_lines: bool,
+) -> Result<Vec<ChangeRef>, ActError> {
+    let names = match (&meant.id, &meant.path) {
+        (Some(id), _) => vec![named(id)?],
+        (None, Some(path)) => {
+            let real = real_path(path);
+            let mut names = Vec::new();
+            for kept in Kept::of_folders(store, roots, drop)?.iter().rev() {
+                let changes = kept.turn.real_changes().filter(|it| it.path == real);
+                names.extend(changes.filter_map(|change| {
+                    let state = kept.state(change);
+                    let is_open = state == ChangeState::Unseen
+                        || (has_lines && state != ChangeState::TakenBack);
+                    is_open.then(|| (state != ChangeState::Unseen, kept.name(change)))
+                }));
+            }
+            // Stable: the newest first, of those that nobody has seen and then of the others.
+            names.sort_by_key(|(is_seen, _)| *is_seen);
+            if names.is_empty() {
+                return Err(ActError::NoChange(path.display().to_string()));
+            }
+            let count = if has_lines { names.len() } else { 1 };
+            names.into_iter().take(count).map(|(_, it)| it).collect()
+        }
+        (None, None) => return Err(ActError::NothingMeant),
+    };
+    let [name] = &*names else {
+        return Ok(names);
+    };
+    let kept = Kept::read(store, name.turn)?;
+    let Some(revision) = &meant.revision else {
+        // Of one that is named, what a command showed them last is what they mean.
+        let changed = kept.changed_since_shown(store, &names);
+        let changed = changed.first().filter(|_| meant.id.is_some());
+        return match changed {
+            Some(change) => Err(ActError::Changed(kept.name(change))),
+            None => Ok(names),
+        };
+    };
+    let is_as_listed = match name.change {
+        None => *revision == kept.revision(),
+        Some(_) => kept.named(*name)?.iter().all(|change| {
+            let now = kept::now(&change.path);
+            *revision == kept::revision(change, now.as_deref())
+        }),
+    };
+    if !is_as_listed {
+        return Err(ActError::Stale(name.to_string()));
+    }
+    Ok(names)
+}
+
+/// Takes changes back: in files, or out of what is not saved.
+fn taken_back(
+    store: &Store,
+    kept: &Kept,
+    deciding: &mut Deciding<'_>,
+    name: ChangeRef,
+    wanted: &TakeBack,
+    (all, edits): (&mut Vec<Decided>, &mut Vec<BufferEdit>),
+) -> Result<(), ActError> {
+    let buffers = wanted.buffers.iter();
+    let buffers: HashMap<_, _> = buffers.map(|it| (real_path(&it.path), it)).collect();
+    let meant = deciding.meant(Act::TakeBack, &[name])?;
+    let is_open = |change: &&Change| buffers.contains_key(&change.path);
+    // All of them are read, but once for all buffers.
+    let turns = LazyCell::new(|| {
+        let turns = Kept::of_folders(store, &kept.turn.roots, drop);
+        turns.unwrap_or_default()
+    });
+    // There may be thousands.
+    if wanted.lines.is_none() && !meant.iter().any(is_open) {
+        deciding.all(Act::TakeBack, &[name], |decided| all.push(decided))?;
+        return Ok(());
+    }
+    for change in meant {
+        let buffer = buffers.get(&change.path).copied();
+        // A file that was created or deleted comes and goes as a whole.
+        let is_edit = !change.before.is_absent() && !change.after.is_absent();
+        let is_on_disk = LazyCell::new(|| {
+            let now = kept::now(&change.path);
+            buffer.is_some_and(|it| now.as_deref() == Some(it.content.as_bytes()))
+        });
+        let is_behind = LazyCell::new(|| {
+            !*is_on_disk && buffer.is_some_and(|it| was_before(&turns, change, it))
+        });
+        let is_unsaved =
+            |it: &&BufferText| it.is_modified && !*is_behind && (is_edit || !*is_on_disk);
+        let result = match buffer.filter(is_unsaved) {
+            Some(buffer) => {
+                let taken = deciding.take_out_of(change, wanted.lines.clone(), &buffer.content);
+                taken.map(|(content, what)| {
+                    edits.push(BufferEdit {
+                        path: buffer.path.clone(),
+                        id: kept.name(change).to_string(),
+                        content,
+                    });
+                    what
+                })
+            }
+            None => match wanted.lines.clone() {
+                Some(_) if *is_behind => {
+                    return Err(ActError::Behind(change.path.display().to_string()));
+                }
+                Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
+                None => deciding.take_back(change),
+            },
+        };
+        all.push(deciding.decided(change, result));
+    }
+    Ok(())
+}
+
+/// Returns true if this buffer has a text from before agents changed the file: an editor that does not read files again by
+/// itself shows that, and some cannot tell it from a text that is not saved. Nothing can be taken out of it, but of the file.
+fn was_before(
+    turns: &LazyCell<Vec<Kept>, impl FnOnce() -> Vec<Kept>>,
+    change: &Change,
+    buffer: &BufferText,
+) -> bool {
+    let shown = Hash::of(buffer.content.as_bytes());
+    let is_it = |it: &Change| it.path == change.path && it.before.text() == Some(&shown);
+    is_it(change) || turns.iter().flat_map(|it| &it.turn.changes).any(is_it)
+}
+
+/// Lines of a file mean something only beside the text in which they were seen.
+fn in_file(
+    deciding: &mut Deciding<'_>,
+    change: &Change,
+    lines: Range<usize>,
+    buffer: Option<&BufferText>,
+    meant: &Meant,
+) -> Result<Result<&'static str, DecideError>, ActError> {
+    let now = kept::now(&change.path);
+    let is_seen = match buffer {
+        Some(buffer) => now.is_some_and(|now| shows(buffer, &now)),
+        None => meant.revision.is_some() && meant.id.is_some(),
+    };
+    match is_seen {
+        true => Ok(deciding.take_lines_back(change, lines)),
+        false => Err(ActError::Stale(change.path.display().to_string())),
+    }
+}
+
+/// Returns true if this buffer shows the text of the file. Some editors end the last line of every text with a line feed.
+fn shows(buffer: &BufferText, file: &[u8]) -> bool {
+    let shown = buffer.content.as_bytes();
+    shown == file || (!file.ends_with(b"\n") && shown.strip_suffix(b"\n") == Some(file))
+}
+
+/// Returns the outcome of changes, as a sentence or a few.
+fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
+    let (done, failed): (Vec<_>, Vec<_>) = decided.iter().partition(|it| it.result.is_ok());
+    let failed = failed.iter().filter_map(|it| {
+        let error = it.result.as_ref().err()?;
+        Some(match error.hint() {
+            Some(hint) => format!("{} is as it was: {error} · {hint}", it.name),
+            None => format!("{} is as it was: {error}", it.name),
+        })
+    });
+    let mut said: Vec<String> = failed.collect();
+    match &*done {
+        [] => {}
+        few if few.len() <= MAX_SAID => said.extend(few.iter().filter_map(|it| {
+            let what = it.result.as_ref().ok()?;
+            Some(format!("{} {}: {what}", it.name, it.path))
+        })),
+        many => {
+            let what = many[0].result.as_ref().ok().copied().unwrap_or_default();
+            said.push(format!("{} changes: {what}", many.len()));
+        }
+    }
+    if said.len() > MAX_SAID + 1 {
+        let more = said.len() - MAX_SAID;
+        said.truncate(MAX_SAID);
+        said.push(format!("and {more} more"));
+    }
+    if said.is_empty() {
+        said.push("nothing was waiting".to_owned());
+    }
+    if !edits.is_empty() {
+        said.push("in the editor, which has unsaved changes: save it".to_owned());
+    }
+    said.join(" · ")
+}
