@@ -245,7 +245,7 @@ fn the_list_follows_and_the_cursor_stays() {
     let done = ActDone {
         done: true,
         message: "8.2 src/8.2.rs: kept".to_owned(),
-        edits: Vec::new(),
+        ..ActDone::default()
     };
     let asked = person.happens(Event::Acted(done, Vec::new()));
     assert!(asked.iter().any(|it| matches!(it, Effect::Changes)));
