@@ -11,6 +11,11 @@ pub trait Files {
     /// # Errors
     /// One sentence that says why it cannot be read.
     fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String>;
+
+    /// Returns true if this is a symbolic link: who deletes it does not delete the file that is read there.
+    fn is_link(&mut self, _path: &Path) -> bool {
+        false
+    }
 }
 
 /// The changes that a call is about to make.

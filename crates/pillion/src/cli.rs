@@ -5,6 +5,7 @@ mod groups;
 use std::path::PathBuf;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use pillion_text::{stderr, visible};
 
 use crate::commands::changes::{self, decide, forget, log, look, show, turns};
 #[cfg(unix)]
@@ -99,8 +100,18 @@ impl Cli {
     /// Reads the command line that was typed. A mistake ends the program, and so does a question for help.
     pub fn typed() -> Self {
         let mut command = Self::full_command();
-        let matches = command.get_matches_mut();
-        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let parsed = matches.and_then(|matches| {
+            Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+        });
+        parsed.unwrap_or_else(|error| {
+            if !error.use_stderr() {
+                error.exit();
+            }
+            // An argument may be the name of a file, which says what a terminal would do.
+            stderr::print(visible::lines(error.to_string().trim_end()));
+            std::process::exit(error.exit_code());
+        })
     }
 
     fn full_command() -> clap::Command {

@@ -59,6 +59,10 @@ fn read_changes(
         }
     }
     for change in &changes {
+        if change.after == After::Deleted && files.is_link(Path::new(&change.path)) {
+            let path = &change.path;
+            return Err(unclear(format!("it deletes {path}, a symbolic link")));
+        }
         if !named.insert(path::absolute(Path::new("/"), Path::new(&change.path))) {
             return Err(unclear(format!("{} is named twice", change.path)));
         }

@@ -21,6 +21,10 @@ impl Files for Disk {
             text => Ok(text.map(|text| text.as_bytes().to_vec())),
         }
     }
+
+    fn is_link(&mut self, path: &Path) -> bool {
+        path.ends_with("link")
+    }
 }
 
 fn disk() -> Disk {
@@ -32,6 +36,7 @@ fn disk() -> Disk {
         ("/w/dir", "a folder"),
         ("/w/latin", "latin"),
         ("/w/cr", "o\rne\n"),
+        ("/w/link", "one\ntwo\n"),
     ]))
 }
 
@@ -75,6 +80,23 @@ fn answer(call: &Call, accepted: &[Option<&str>]) -> Answer {
 
 fn output(answer: &Answer) -> &Value {
     &answer.output.as_ref().unwrap()["hookSpecificOutput"]
+}
+
+/// The text that stands there is not what would be deleted.
+#[test]
+fn who_deletes_a_link_is_not_shown() {
+    let changes = |body: &str| Codex.changes(&apply(body), &mut disk());
+    let moved = "*** Update File: link\n*** Move to: other\n@@\n-two\n+zwei\n";
+    for body in ["*** Delete File: link\n", moved] {
+        let expected = "Pillion cannot show this patch: it deletes /w/link, a symbolic link";
+        assert_eq!(
+            changes(body),
+            Changes::Unclear(expected.to_owned()),
+            "{body}"
+        );
+    }
+    let through = changes("*** Update File: link\n@@\n-two\n+zwei\n");
+    assert!(matches!(through, Changes::Files(_)), "{through:?}");
 }
 
 const ALL: &str = "*** Update File: a\n@@\n-two\n+zwei\n*** Add File: new\n+fresh\n*** Delete File: b\n\

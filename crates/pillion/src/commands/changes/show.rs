@@ -66,10 +66,15 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints a text byte for byte.
+/// Prints a text byte for byte, but to a terminal as it can be shown there.
 fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
-    let text = store.text_of(state).map_err(failure)?;
-    Ok(io::stdout().lock().write_all(&text.unwrap_or_default())?)
+    let text = store.text_of(state).map_err(failure)?.unwrap_or_default();
+    let mut out = io::stdout().lock();
+    let written = match out.is_terminal() {
+        true => out.write_all(printable(&String::from_utf8_lossy(&text), true).as_bytes()),
+        false => out.write_all(&text),
+    };
+    Ok(written?)
 }
 
 pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> String {

@@ -27,6 +27,10 @@ impl Files for Disk {
             },
         }
     }
+
+    fn is_link(&mut self, path: &Path) -> bool {
+        path.is_symlink()
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -46,6 +50,8 @@ mod tests {
         assert!(read("a/b").unwrap_err().contains("cannot be read"));
         std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
         assert_eq!(read("link"), Ok(Some(b"x".to_vec())));
+        let is_link = |name: &str| Disk.is_link(&folder.path().join(name));
+        assert_eq!(["link", "a", "none"].map(is_link), [true, false, false]);
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("device")).unwrap();
         let device = read("device").unwrap_err();
         assert!(device.contains("not a regular file"), "{device}");

@@ -5,6 +5,7 @@ use std::fs;
 use pillion_changes::{Act, Decided, Deciding, Kept, Recorder};
 use pillion_protocol::AgentProcess;
 use pillion_system::process;
+use pillion_testkit::{SOON, Size, Tmux};
 use serde_json::Value;
 
 use super::{SESSION, World, call};
@@ -130,6 +131,34 @@ fn what_is_as_it_was_shown_or_was_never_shown_is_decided_at_once() {
     turn.person("undo 1.1");
     turn.person("keep 1");
     assert_eq!(turn.states(), ["kept", "kept"]);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_whole_text_does_nothing_to_a_terminal() {
+    let mut turn = Turn::new("one\n");
+    turn.write("a", "\u{1b}[8mhidden\u{202e}\n");
+    let home = &turn.world.sandbox.home;
+    let command = [env!("CARGO_BIN_EXE_pillion"), "show", "1.1", "--text"];
+    let tmux = Tmux::start();
+    let size = Size::new(80, 10);
+    let pane = tmux.spawn("person", size, &home.env(), &home.workspace(), &command);
+    pane.wait_for("␛[8mhidden⟨U+202E⟩", SOON);
+    let piped = turn.world.sandbox.run(["show", "1.1", "--text"]).expect(0);
+    assert_eq!(piped.stdout, "\u{1b}[8mhidden\u{202e}\n");
+}
+
+/// Also by a program that completes the names of files.
+#[test]
+fn an_argument_that_cannot_be_meant_is_told_without_what_a_terminal_would_do() {
+    let turn = Turn::new("one\n");
+    let said = turn
+        .world
+        .sandbox
+        .run(["show", "\u{1b}]0;taken\u{7}\u{202e}"]);
+    let stderr = said.expect(2).stderr;
+    assert!(stderr.contains("␛]0;taken␇⟨U+202E⟩"), "{stderr:?}");
+    assert!(!stderr.contains(['\u{1b}', '\u{202e}']), "{stderr:?}");
 }
 
 #[test]
