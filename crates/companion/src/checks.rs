@@ -12,6 +12,7 @@ use pillion_view::{Answering, Compares, Decide};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
+use crate::accepted_texts::AcceptedText;
 use crate::agents;
 use crate::diffs::TargetCheck;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
@@ -21,7 +22,6 @@ use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
 use crate::tasks;
-use crate::turns::AcceptedText;
 use crate::written::{Accepted, Found};
 
 /// The most checks of one agent that may be in progress.

@@ -25,12 +25,12 @@ use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Sta
 use self::entries::Entries;
 use self::sets::Sets;
 use crate::acceptance::Acceptance;
-use crate::feedback::Remark;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::numbers::Numbers;
 use crate::on_disk::{FileState, OnDisk};
 use crate::outbox::{Delivery, Tab};
+use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::stand_in::{StandIn, Written};
 use crate::written::Accepted;

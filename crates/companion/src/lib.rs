@@ -7,10 +7,11 @@
 //! sockets nor clocks.
 
 mod acceptance;
+mod accepted_texts;
 mod acceptor;
 mod acting;
+mod agent;
 mod agents;
-mod asking;
 mod checks;
 mod commands;
 mod companion;
@@ -23,10 +24,7 @@ mod disk;
 mod door;
 mod endpoint;
 mod event;
-mod feedback;
 pub mod gate;
-mod guards;
-mod hooked;
 #[cfg(unix)]
 pub mod hub;
 mod ids;
@@ -42,8 +40,8 @@ mod outbox;
 mod places;
 mod proposers;
 mod proposing;
-mod questions;
 mod recording;
+mod remark;
 mod runtime;
 mod sessions;
 mod socket;
@@ -52,10 +50,7 @@ mod subagents;
 mod succession;
 mod target;
 mod tasks;
-mod turns;
-mod unhooked;
 mod views;
-mod wake;
 mod weighing;
 pub mod who;
 mod wire;

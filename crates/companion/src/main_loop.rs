@@ -25,33 +25,27 @@ use pillion_view::ask::Focus;
 use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Tell, Told};
 use tokio::sync::{mpsc, watch};
 
-use self::hooks::HeldHook;
 use self::sending::Sending;
+use crate::accepted_texts::AcceptedTexts;
+use crate::agent::{Agent, Agents};
 use crate::agents::ToolCall;
-use crate::asking::Asking;
 use crate::checks::FileChecks;
 use crate::context::Context;
 use crate::diffs::{Action, Diffs};
 use crate::discovery::DiscoveryThread;
-use crate::event::{Caller, Event, Events, GuardWay, Listing, Task, Waiter};
-use crate::feedback::{Feedback, Remark};
+use crate::event::{Caller, Event, Events, Listing, Task};
 use crate::gate::Gate;
-use crate::guards::Guards;
-use crate::hooked::Hooked;
 use crate::judging::Judging;
 use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
 use crate::proposers::Proposers;
-use crate::questions::{AskedBeside, Questions};
 use crate::recording::Recording;
+use crate::remark::Remark;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
 use crate::tasks;
-use crate::turns::Turns;
-use crate::unhooked::Unhooked;
 use crate::views::Views;
-use crate::wake::Wakers;
 use crate::weighing::Weighing;
 use crate::written::{self, CameOf, Written};
 
@@ -88,7 +82,7 @@ pub(crate) enum Ending {
 /// The calls that wait for an answer when the companion has ended.
 pub(crate) struct Unanswered {
     _diffs: Diffs<Caller>,
-    _questions: Questions<AskedBeside>,
+    _agents: Agents,
 }
 
 /// Has changes that are written already shown, beside the loop: one, those of a turn, or without a name, of the newest turn.
@@ -113,17 +107,12 @@ pub(crate) struct MainLoop {
     withheld: Vec<PathBuf>,
     checks: FileChecks,
     sessions: Sessions,
+    agents: Agents,
     proposers: Proposers,
     losses: Losses,
     written: Written,
-    turns: Turns,
-    feedback: Feedback,
-    asking: Asking,
-    questions: Questions<AskedBeside>,
-    guards: Guards<GuardWay, HeldHook>,
+    accepted_texts: AcceptedTexts,
     recording: Recording,
-    hooked: Hooked,
-    unhooked: Unhooked,
     judging: Judging,
     /// Shows changes that are written already.
     looks: Looks,
@@ -132,7 +121,6 @@ pub(crate) struct MainLoop {
     /// The reason why the person's own limit is not used.
     limit_problem: Option<String>,
     events: Events,
-    wakers: Wakers<Waiter>,
     sendings: Vec<Sending>,
     upkeep: Instant,
     /// The time at which freed memory is returned to the system.
@@ -210,20 +198,14 @@ impl MainLoop {
             proposers: Proposers::default(),
             losses,
             written: Written::default(),
-            turns: Turns::default(),
-            feedback: Feedback::default(),
-            asking: Asking::with(Vec::new(), recording.is_on()),
-            questions: Questions::default(),
-            guards: Guards::default(),
+            agents: Agents::with(Vec::new(), recording.is_on()),
+            accepted_texts: AcceptedTexts::default(),
             recording,
-            hooked: Hooked::default(),
-            unhooked: Unhooked::default(),
             judging,
             looks,
             look_problem: None,
             limit_problem,
             events: events.clone(),
-            wakers: Wakers::default(),
             sendings: Vec::new(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
@@ -239,8 +221,8 @@ impl MainLoop {
 
     /// With what the person has chosen for agents of the companion before this one.
     pub(crate) fn with_choices(self, choices: Vec<ProcessChoice>) -> Self {
-        let asking = Asking::with(choices, self.recording.is_on());
-        Self { asking, ..self }
+        let agents = Agents::with(choices, self.recording.is_on());
+        Self { agents, ..self }
     }
 
     /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. The returned value must outlive
@@ -306,8 +288,7 @@ impl MainLoop {
             self.sessions.due(),
             self.written.due(),
             self.views.due(),
-            self.unhooked.due(),
-            self.guards.due(),
+            self.agents.due(),
             self.release,
         ];
         let earliest = due.into_iter().flatten().min();
@@ -320,7 +301,8 @@ impl MainLoop {
             Event::StreamOpened(session) => self.stream_opened(&session),
             Event::Settled(session) => self.repeat_context(&session),
             Event::Identified(session, process) => {
-                if self.asking.identified(&session, process) {
+                self.agent(&session);
+                if self.agents.identified(&session, process) {
                     self.report_status();
                 }
             }
@@ -356,7 +338,9 @@ impl MainLoop {
                 let is_cancelled = caller.is_closed();
                 match call {
                     ToolCall::BeforeWrite(call) if is_cancelled => {
-                        self.guards.unanswered(&session, &call.id);
+                        if let Some(agent) = self.agents.get_mut(&session) {
+                            agent.guards.unanswered(&call.id);
+                        }
                     }
                     ToolCall::BeforeWrite(call) => {
                         self.before_write(&session, request, call, caller, coverage, now);
@@ -376,7 +360,7 @@ impl MainLoop {
                     self.report_status();
                 }
             }
-            Event::Stirred => self.unhooked.stirred(now),
+            Event::Stirred => self.agents.stirred(now),
             Event::Glanced(glance) => self.glanced(&glance, now),
             Event::Offered(offers) => {
                 for offer in offers {
@@ -386,8 +370,9 @@ impl MainLoop {
             }
             Event::Acted(acted, reply) => self.acted(*acted, reply),
             Event::CallCancelled { session, request } => {
-                self.questions.cancel(&session, &request);
-                self.guards.cancel(&session, &request);
+                if let Some(agent) = self.agents.get_mut(&session) {
+                    agent.cancel(&request);
+                }
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
@@ -460,7 +445,7 @@ impl MainLoop {
         let actions = self.diffs.expire(now);
         self.perform(actions);
         self.release_guards();
-        for (session, held) in self.guards.late(now) {
+        for (session, held) in self.agents.late_calls(now) {
             self.hold(&session, held, now);
         }
         for (key, closed) in self.views.elapse(now) {
@@ -506,10 +491,10 @@ impl MainLoop {
 
     /// A file was saved: the person works on it, unless an agent wrote it.
     fn saved(&mut self, file: File, now: Instant) {
-        if self.turns.is_agents(now) {
+        if self.agents.are_at_work(now) {
             return tracing::debug!(path = file.path, "written in a turn");
         }
-        let accepted = self.turns.accepted_texts();
+        let accepted = self.accepted_texts.all();
         self.checks
             .check_saved(file, accepted, self.judging.store());
     }
@@ -521,17 +506,19 @@ impl MainLoop {
         self.report_agents();
     }
 
+    /// The agent of a session, if that is open.
+    fn agent(&mut self, session: &SessionId) -> Option<&mut Agent> {
+        match self.sessions.agent(session) {
+            Some(kind) => Some(self.agents.connected(session, kind)),
+            None => self.agents.get_mut(session),
+        }
+    }
+
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
-        self.asking.forget(session);
-        self.feedback.forget(session);
-        self.questions.forget(session);
-        self.guards.forget(session);
-        self.wakers.forget(session);
-        self.unhooked.forget(session);
+        self.agents.remove(session, now);
         if self.sessions.forget(session) {
             tracing::info!("session gone");
-            self.turns.forget(session);
             self.recording.left(session);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
@@ -574,17 +561,20 @@ impl MainLoop {
                         self.recording.decided(&session, *judgement);
                     }
                     if delivery.outcome == Outcome::Rejected {
-                        self.asking.rejected(&session, &delivery.file_path);
+                        if let Some(agent) = self.agents.get_mut(&session) {
+                            agent.mode.settle(&delivery.file_path);
+                        }
                     }
                     let awaited = accepted.as_ref().filter(|it| it.is_told);
                     let is_approved = self.approve_question(&session, awaited);
-                    drop(self.questions.end(&session, &delivery.file_path));
+                    self.end_questions(&session, &delivery.file_path);
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
                     if let (Outcome::Accepted { content, .. }, Proposer::For(_), None) =
                         (&delivery.outcome, delivery.proposer, &delivery.stand_in)
                     {
-                        self.turns.accepted_for_hook(&delivery.file_path, content);
+                        self.accepted_texts
+                            .accepted_for_hook(&delivery.file_path, content);
                     }
                     let outbox = self.sessions.outbox(&session);
                     let is_known = outbox.is_some() || self.proposers.find(&session).is_some();
@@ -596,16 +586,16 @@ impl MainLoop {
                     }
                     if is_known {
                         let now = Instant::now();
-                        self.unhooked.may_have_stirred(now);
+                        self.agents.may_have_stirred(now);
                         if let Some(accepted) = awaited {
-                            self.turns.accepted(accepted);
+                            self.accepted_texts.accepted(accepted);
                             self.note_edits(accepted, proposed);
                         }
                         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
                         let former = accepted.and_then(|it| self.written.follow(it, now));
                         self.came_of(former);
                     }
-                    let is_hooked = self.asking.is_hooked(&session);
+                    let is_hooked = self.agents.is_hooked(&session);
                     if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
                         self.remark(&session, *remark, is_hooked);
                     }
@@ -668,22 +658,30 @@ impl MainLoop {
 
     fn push_context(&mut self, session: &SessionId, context: Arc<IdeContext>) {
         if let Some(outbox) = self.sessions.outbox(session) {
-            outbox.push_context(self.feedback.with_context(session, context));
+            let agent = self.agents.get_mut(session);
+            let context = match agent {
+                Some(agent) => agent.notes.with_context(context),
+                None => context,
+            };
+            outbox.push_context(context);
         }
     }
 
     /// The person has something to say to an agent: its model reads that when it has written the file, or with the next
     /// prompt.
     fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
+        let context = self.context.current();
+        let Some(agent) = self.agent(session) else {
+            return;
+        };
         if is_hooked {
-            return self.feedback.add_for_hook(session, remark);
+            return agent.notes.add_for_hook(remark);
         }
         let mention = remark.mention().map(|(path, lines)| Mention {
             path: path.to_owned(),
             lines,
         });
-        let context = self.context.current();
-        self.feedback.add(session, remark, &context);
+        agent.notes.add(remark, &context);
         self.push_context(session, context);
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
             tasks::spawn(async move {
@@ -739,7 +737,7 @@ impl MainLoop {
             self.sessions.forget(&session);
         }
         // Their turns do not go on here, whatever their agents do.
-        let hooked = self.hooked.sessions();
+        let hooked = self.agents.all_by_hooks();
         let hooked: Vec<_> = hooked.map(|(session, _)| session.clone()).collect();
         for session in hooked {
             self.recording.left(&session);
@@ -750,7 +748,7 @@ impl MainLoop {
         }
         Unanswered {
             _diffs: self.diffs,
-            _questions: self.questions,
+            _agents: self.agents,
         }
     }
 }

@@ -17,12 +17,12 @@ use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::accepted_texts::AcceptedText;
 use crate::diffs::Judgement;
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
 use crate::sessions::SessionId;
 use crate::tasks;
-use crate::turns::AcceptedText;
 
 /// The variable that turns it off, and how.
 const VARIABLE: &str = "PILLION_CHANGES";

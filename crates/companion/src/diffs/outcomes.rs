@@ -9,10 +9,10 @@ use pillion_view::{Decide, DiffId, Loss, Stamp};
 use crate::sessions::SessionId;
 
 use super::{Action, Answer, Diffs, Entry, Judgement, Proposal, State};
-use crate::feedback::{self, Remark};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
+use crate::remark::{self, Remark};
 use crate::written::{Accepted, Fingerprints};
 
 impl<C> Diffs<C> {
@@ -203,7 +203,7 @@ impl<C> Entry<C> {
                     proposed,
                     ..
                 } = &self.proposal;
-                Some(feedback::edits(file_path, proposed, content))
+                Some(remark::edits(file_path, proposed, content))
             }
             _ => None,
         };

@@ -10,13 +10,13 @@ use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
+use crate::agent::AskedBeside;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Open, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::{Caller, Event};
 use crate::ids::RequestId;
 use crate::outbox::{Mention, Tab};
-use crate::questions::AskedBeside;
 use crate::sessions::SessionId;
 use crate::target;
 
@@ -100,7 +100,9 @@ impl MainLoop {
                 return None;
             }
             ToolCall::BeforeWrite(hook) => {
-                self.guards.called(session, &hook.id);
+                if let Some(agent) = self.agent(session) {
+                    agent.guards.called(&hook.id);
+                }
                 let running = running(&hook);
                 let call = ToolCall::BeforeWrite(hook);
                 let resume = resume(session, request, call, caller);
@@ -109,8 +111,8 @@ impl MainLoop {
                 return None;
             }
             ToolCall::AfterWrite(ref hook) => {
-                self.session_is_hooked(session);
-                let accepted = self.turns.accepted_texts();
+                self.note_session_hook(session);
+                let accepted = self.accepted_texts.all();
                 self.recording.after(session, hook.id.clone(), accepted);
             }
             ToolCall::AfterTurn(ref hook) if hook.is_subagent() => {
@@ -118,7 +120,7 @@ impl MainLoop {
                 self.recording.subagent_ended(session, subagent);
             }
             ToolCall::AfterTurn(_) => {
-                self.session_is_hooked(session);
+                self.note_session_hook(session);
                 self.recording.end(session);
             }
             _ => {}
@@ -171,7 +173,9 @@ impl MainLoop {
                 if let Some(path) = call.path {
                     let input = call.input;
                     let asked = AskedBeside { caller, input };
-                    self.questions.ask(session, request, path, asked);
+                    if let Some(agent) = self.agent(session) {
+                        agent.questions.ask(request, path, asked);
+                    }
                 }
                 return;
             }
@@ -181,17 +185,23 @@ impl MainLoop {
             }
             ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
             ToolCall::AfterWrite(_) => {
-                let notes = self.feedback.take(session);
+                let notes = self.agent(session).and_then(|it| it.notes.take());
                 return answer(caller, Ok(told(hooks::POST_TOOL_USE, notes)));
             }
             ToolCall::BeforeTurn(call) => {
                 self.note_hook(session, &call);
-                self.turns.begins_and_ends_are_told(session, now);
-                let notes = self.feedback.take_notes(session).map(|notes| notes.text());
+                let agent = self.agent(session);
+                let remarks = agent.and_then(|agent| {
+                    agent.turn.begins_and_ends_are_told(now);
+                    agent.notes.take_remarks()
+                });
+                let notes = remarks.map(|remarks| remarks.text());
                 return answer(caller, Ok(told(hooks::USER_PROMPT_SUBMIT, notes)));
             }
             ToolCall::AfterTurn(call) => {
-                self.turns.ends(session, call.is_subagent(), now);
+                if let Some(agent) = self.agent(session) {
+                    agent.turn.ends(call.is_subagent(), now);
+                }
                 return answer(caller, Ok(Answer::Text(NO_DECISION.to_owned())));
             }
         };
@@ -214,12 +224,14 @@ impl MainLoop {
         // What was accepted as proposed needs no word: here is the newer proposal.
         let edited = former.filter(|former| former.is_edited);
         self.lose(edited);
-        if proposal.proposer.is(Dialect::repeats_selection) && self.feedback.proposes(session) {
-            self.push_context(session, self.context.current());
+        if let Some(agent) = self.agent(session) {
+            agent.mode.proposed(&proposal.file_path);
+            let is_subagents = agent.mode.is_of_subagent(&proposal.file_path);
+            agent.turn.works(is_subagents, now);
+            if agent.kind.repeats_selection() && agent.notes.proposes() {
+                self.push_context(session, self.context.current());
+            }
         }
-        self.asking.proposed(session, &proposal.file_path);
-        let is_subagents = self.asking.is_of_subagent(session, &proposal.file_path);
-        self.turns.works(session, is_subagents, now);
         self.diffs.open(proposal, caller, now)
     }
 
@@ -252,11 +264,12 @@ impl MainLoop {
 
     /// Returns what the agent was told last of what the person sees.
     fn selection(&mut self, session: &SessionId) -> String {
-        let Some(agent) = self.sessions.agent(session) else {
+        let current = self.context.current();
+        let Some(agent) = self.agent(session) else {
             return String::new();
         };
-        let context = self.feedback.with_context(session, self.context.current());
-        match agents::of(agent).context(context, agent) {
+        let context = agent.notes.with_context(current);
+        match agents::of(agent.kind).context(context, agent.kind) {
             Message::Notification(_, Params::Value(params)) => params.to_string(),
             _ => String::new(),
         }
@@ -266,16 +279,19 @@ impl MainLoop {
     /// prompt has used up the selection: what the person sees goes with the next one, too. Subagents wait
     /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
-        self.turns.begins(session, now);
         self.unhooked_begins(session);
-        let agent = self.sessions.agent(session);
-        if agent.is_some_and(Dialect::announces_writes) && self.asking.turn_begins(session) {
+        let is_news = self.agent(session).is_some_and(|agent| {
+            agent.turn.begins(now);
+            agent.kind.announces_writes() && agent.mode.turn_begins()
+        });
+        if is_news {
             self.report_status();
         }
-        let asking = &self.asking;
+        let agent = self.agents.get(session);
         // The path of a question may not be known: too many are, or it is too long.
         let is_over = |proposal: &Proposal| {
-            !proposal.is_question() && !asking.is_of_subagent(session, &proposal.file_path)
+            let path = &proposal.file_path;
+            !proposal.is_question() && !agent.is_some_and(|it| it.mode.is_of_subagent(path))
         };
         let names = self.diffs.names(session, is_over);
         for name in &names {
@@ -284,7 +300,8 @@ impl MainLoop {
             self.perform(actions);
         }
         answer(caller, Ok(Answer::ClosedAll(names.len())));
-        if self.feedback.turn_begins(session) {
+        let agent = self.agents.get_mut(session);
+        if agent.is_some_and(|agent| agent.notes.turn_begins()) {
             self.push_context(session, self.context.current());
         } else {
             self.repeat_context(session);
@@ -300,14 +317,13 @@ impl MainLoop {
     }
 
     fn about_to_write(&mut self, session: &SessionId, uri: &str, now: Instant) {
-        let agent = self.sessions.agent(session);
-        let announces = agent.is_some_and(Dialect::announces_writes);
-        let path = uri.strip_prefix("file://").filter(|_| announces);
-        if let Some(path) = path {
-            let is_subagents = self.asking.is_of_subagent(session, path);
-            self.turns.works(session, is_subagents, now);
-        }
-        if path.is_some_and(|path| self.asking.writes(session, path)) {
+        let agent = self.agent(session);
+        let agent = agent.filter(|agent| agent.kind.announces_writes());
+        let Some((agent, path)) = agent.zip(uri.strip_prefix("file://")) else {
+            return;
+        };
+        agent.turn.works(agent.mode.is_of_subagent(path), now);
+        if agent.mode.writes(path) {
             self.report_status();
         }
     }

@@ -25,7 +25,7 @@ use crate::diffs::PendingDiff;
 #[cfg(unix)]
 use crate::discovery::Order;
 use crate::event::{By, Listing};
-use crate::feedback::Remark;
+use crate::remark::Remark;
 use crate::written;
 
 impl MainLoop {
@@ -103,7 +103,7 @@ impl MainLoop {
     #[cfg(unix)]
     pub(super) fn let_go(&self, answer: Reply<Vec<ProcessChoice>>) {
         match self.may_be_left() {
-            true => answer.done(self.asking.choices().to_vec()),
+            true => answer.done(self.agents.choices().to_vec()),
             false => answer.failed("agents work here, or something is open"),
         }
     }
@@ -111,8 +111,8 @@ impl MainLoop {
     /// The person has chosen this for agents elsewhere.
     #[cfg(unix)]
     pub(super) fn adopt(&mut self, choices: Vec<ProcessChoice>) {
-        self.asking.adopt(choices);
-        let choices = self.asking.choices().to_vec();
+        self.agents.adopt(choices);
+        let choices = self.agents.choices().to_vec();
         self.discovery.order(Order::SetChoices(choices));
     }
 
@@ -151,16 +151,16 @@ impl MainLoop {
             return Hearing::Nothing;
         };
         let connected = self.sessions.agent(&session);
-        if let Some(agent) = connected.filter(|_| self.unhooked.has(&session)) {
+        if let Some(agent) = connected.filter(|_| self.agents.is_looked_for(&session)) {
             return self.tell_unhooked(&session, agent, &told.remarks);
         }
-        let connected = connected.filter(|_| self.asking.is_hooked(&session));
-        let Some(agent) = connected.or_else(|| self.hooked.agent(&session)) else {
+        let connected = connected.filter(|_| self.agents.is_hooked(&session));
+        let Some(agent) = connected.or_else(|| self.agents.kind_by_hooks(&session)) else {
             return Hearing::Nothing;
         };
         for remark in told.remarks {
             let remark = Remark::written(agent, &[remark]);
-            self.feedback.add_for_hook(&session, remark);
+            self.remark(&session, remark, true);
         }
         Hearing::All
     }
@@ -169,12 +169,12 @@ impl MainLoop {
     pub(crate) fn hook(&mut self, call: &Hook) -> Option<AgentOfHook> {
         let (session, agent) = self.sessions.of_process(&call.processes)?;
         let accepted = call.accepted.iter().filter_map(|path| path.to_str());
-        if self.asking.commanded(&session, accepted) {
+        if self.agents.commanded(&session, accepted) {
             self.report_status();
         }
         Some(AgentOfHook {
             agent: agent.name().to_owned(),
-            calls_companion: self.asking.is_hooked(&session),
+            calls_companion: self.agents.is_hooked(&session),
         })
     }
 
@@ -182,7 +182,8 @@ impl MainLoop {
     #[cfg(unix)]
     fn may_be_left(&self) -> bool {
         // What waits for an agent, and what it waits for, is its session's: words, outcomes, guards and questions.
-        let has_agents = !self.sessions.ids().is_empty() || !self.hooked.is_empty();
+        let has_agents =
+            !self.sessions.ids().is_empty() || self.agents.all_by_hooks().next().is_some();
         let is_open = !self.diffs.is_empty() || self.views.show_any() || !self.weighing.is_empty();
         let is_awaited = !self.written.is_empty() || !self.losses.is_empty();
         let is_busy = self.judging.is_busy() || !self.focusing.is_empty();
@@ -207,7 +208,7 @@ impl MainLoop {
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),
             review: self
-                .asking
+                .agents
                 .review(&self.sessions.listening())
                 .map(|it| it.label),
             last_focused_ms: self.context.last_focused(),

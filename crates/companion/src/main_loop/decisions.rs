@@ -11,14 +11,14 @@ use tokio::time::timeout;
 
 use super::MainLoop;
 use crate::acceptance::Finding;
+use crate::agent::{Agent, AskedBeside};
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
 use crate::event::{By, Caller, Event};
-use crate::feedback::{self, Remark};
 use crate::gate;
 use crate::ids::Decider;
 use crate::outbox::Delivery;
-use crate::questions::AskedBeside;
+use crate::remark::{self, Remark};
 use crate::sessions::SessionId;
 use crate::tasks;
 use crate::written::Accepted;
@@ -153,7 +153,7 @@ impl MainLoop {
             Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
             Outcome::Rejected => None,
         };
-        let left_over = feedback::left_over(&notes);
+        let left_over = remark::left_over(&notes);
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(id, revision, outcome);
         let told = self.perform(actions).or(left_over);
@@ -193,18 +193,20 @@ impl MainLoop {
             }
             told
         } else {
-            let can_wake = self.wakers.can_wake(session);
-            remark.told(self.asking.is_hooked(session), can_wake)
+            let agent = self.agents.get(session);
+            let is_hooked = agent.is_some_and(|it| it.mode.is_hooked());
+            remark.told(is_hooked, agent.is_some_and(Agent::can_wake))
         };
         Some(told)
     }
 
     /// Keeps the person's edits of an accepted text for the agent's hook, if it runs hooks of ours.
     pub(super) fn note_edits(&mut self, accepted: &Accepted, proposed: Option<Arc<String>>) {
-        let session = &accepted.session;
-        if let Some(proposed) = proposed.filter(|_| self.asking.is_hooked(session)) {
+        let agent = self.agents.get_mut(&accepted.session);
+        let agent = agent.filter(|it| it.mode.is_hooked());
+        if let Some((agent, proposed)) = agent.zip(proposed) {
             let (path, content) = (&accepted.file_path, &accepted.content);
-            self.feedback.add_edits(session, path, &proposed, content);
+            agent.notes.add_edits(path, &proposed, content);
         }
     }
 
@@ -223,7 +225,8 @@ impl MainLoop {
         }
         // Another proposal for the file may be the one that it is about.
         let others = self.diffs.names(session, |other| other.file_path == *path);
-        let question = self.questions.take(session, path);
+        let agent = self.agents.get_mut(session);
+        let question = agent.and_then(|it| it.questions.take(path));
         let Some(question) = question.filter(|_| others.is_empty()) else {
             return false;
         };
@@ -231,7 +234,9 @@ impl MainLoop {
         let is_answered = question.caller.send(Ok(answer)).is_ok();
         if is_answered {
             tracing::info!(path, "rejected with a reason");
-            self.asking.rejected(session, path);
+            if let Some(agent) = self.agents.get_mut(session) {
+                agent.mode.settle(path);
+            }
         }
         is_answered
     }
@@ -250,7 +255,8 @@ impl MainLoop {
     /// Returns true if the agent asks beside its one proposal for this file, so that the question can be answered in place of it.
     pub(super) fn can_answer_question(&self, session: &SessionId, path: &str) -> bool {
         let proposals = self.diffs.names(session, |it| it.file_path == *path);
-        proposals.len() == 1 && self.questions.has_one(session, path)
+        let agent = self.agents.get(session);
+        proposals.len() == 1 && agent.is_some_and(|it| it.questions.has_one(path))
     }
 
     /// Answers the question that the agent asks beside its proposal, if what is accepted is an empty new file, and returns true if
@@ -266,7 +272,8 @@ impl MainLoop {
         let path = &accepted.file_path;
         // As for a rejection: another proposal for the file may be the one that it is about.
         let others = self.diffs.names(session, |other| other.file_path == *path);
-        let question = self.questions.take(session, path);
+        let agent = self.agents.get_mut(session);
+        let question = agent.and_then(|it| it.questions.take(path));
         let Some(AskedBeside { caller, mut input }) = question.filter(|_| others.is_empty()) else {
             return false;
         };

@@ -70,7 +70,7 @@ impl MainLoop {
             Tell::Saved(file) => self.saved(file.into(), now),
             Tell::Synced { path, is_saved } => {
                 self.recording.synced(path, is_saved);
-                self.unhooked.may_have_stirred(now);
+                self.agents.may_have_stirred(now);
             }
             Tell::Draft { key, text } => {
                 if self.diffs.check_current(key).is_ok() {
@@ -176,11 +176,11 @@ impl MainLoop {
             return self.look(None);
         }
         let listening = self.sessions.listening();
-        match self.asking.choose(&listening, choice, number) {
+        match self.agents.choose(&listening, choice, number) {
             Ok(message) => {
                 if let Some(choice) = choice {
                     tracing::info!(choice = choice.name(), "review mode");
-                    let choices = self.asking.choices().to_vec();
+                    let choices = self.agents.choices().to_vec();
                     self.discovery.order(Order::SetChoices(choices));
                     self.report_status();
                 }
@@ -247,13 +247,13 @@ impl MainLoop {
     fn front_end_status(&self) -> Status {
         let listening = self.sessions.listening();
         let unseen = self.recording.unseen().unwrap_or_default();
-        let mut working = self.hooked.working();
+        let mut working = self.agents.working();
         working.retain(|agent| !self.connected.contains(agent));
         Status {
             working,
-            asking: self.asking.notes(&listening),
-            unasked: self.asking.unasked(&listening),
-            review: self.asking.review(&listening).map(|mut review| {
+            asking: self.agents.notes(&listening),
+            unasked: self.agents.unasked(&listening),
+            review: self.agents.review(&listening).map(|mut review| {
                 if unseen > 0 {
                     let before = match review.mode {
                         Some(ReviewMode::After) => ": ",
@@ -302,7 +302,7 @@ impl MainLoop {
         if *self.roots != *roots {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
-            self.unhooked.stirred(Instant::now());
+            self.agents.stirred(Instant::now());
             self.publish();
         }
     }

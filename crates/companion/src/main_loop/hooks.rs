@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
-use pillion_protocol::ReviewMode;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::runs_code::Runner;
 use pillion_view::ask::{Guard, Guarded};
 
 use super::MainLoop;
 use super::calls::answer;
+use crate::agent::{Before, Does, HeldHook};
 use crate::agents::Open;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::diffs::{Answer, Proposal};
@@ -25,9 +25,21 @@ use crate::tasks;
 impl MainLoop {
     pub(super) fn note_hook(&mut self, session: &SessionId, call: &hooks::Call) {
         // The recorder hears of the turn from the hook.
-        self.unhooked.is_hooked(session);
-        if self.asking.hooked(session, call) {
+        let records = self.agents.are_recorded();
+        let Some(agent) = self.agent(session) else {
+            return;
+        };
+        let is_news = agent.mode.hooked(call, records);
+        self.agents.note_hooks(session);
+        if is_news {
             self.report_status();
+        }
+    }
+
+    /// What the agent asks about this file is answered in another way, or not by us.
+    pub(super) fn end_questions(&mut self, session: &SessionId, path: &str) {
+        if let Some(agent) = self.agents.get_mut(session) {
+            agent.questions.end(path);
         }
     }
 
@@ -64,27 +76,20 @@ impl MainLoop {
         now: Instant,
     ) {
         self.note_hook(session, &call);
-        self.turns.works(session, call.is_subagent(), now);
         if let Some(path) = &call.path {
-            drop(self.questions.end(session, path));
+            self.end_questions(session, path);
         }
         let path = call.path.as_deref().map(Path::new);
-        let runs_code = path.and_then(Runner::of).is_some();
-        let before = match self.asking.mode(session) {
-            _ if call.is_command => match self.asking.shows_commands(session) {
-                true => Before::Show,
-                false => Before::Leave,
-            },
-            Some(ReviewMode::Always) => Before::Show,
-            Some(ReviewMode::After) => match coverage {
-                Coverage::Elsewhere => Before::Leave,
-                _ if runs_code => Before::Leave,
-                Coverage::Kept => Before::Let,
-                // What cannot be taken back is shown first.
-                Coverage::NotKept => Before::Show,
-            },
-            Some(ReviewMode::Asked) | None => Before::Leave,
+        let does = match path.and_then(Runner::of) {
+            _ if call.is_command => Does::RunCommand,
+            Some(_) => Does::ChangeCode(coverage),
+            None => Does::Change(coverage),
         };
+        let Some(agent) = self.agent(session) else {
+            return;
+        };
+        agent.turn.works(call.is_subagent(), now);
+        let before = agent.mode.before(does);
         let answer = match (before, call.held) {
             (Before::Show, Some(held)) => {
                 let hook = HeldHook {
@@ -96,7 +101,7 @@ impl MainLoop {
                 let hook = match call.is_guarded {
                     true => {
                         let id = hook.call.clone();
-                        self.guards.guarded(session, &id, hook, now)
+                        agent.guards.guarded(&id, hook, now)
                     }
                     false => Some(hook),
                 };
@@ -120,7 +125,10 @@ impl MainLoop {
         found: Result<Answer, String>,
     ) {
         answer(caller, found);
-        for way in self.guards.answered(session, call) {
+        let Some(agent) = self.agents.get_mut(session) else {
+            return;
+        };
+        for way in agent.guards.answered(call) {
             let _ = way.send(Guarded::Answered);
         }
     }
@@ -135,12 +143,17 @@ impl MainLoop {
         } = hook;
         // An agent that does not wait any more has cancelled it.
         if caller.is_closed() {
-            return self.guards.unanswered(session, &call);
+            if let Some(agent) = self.agents.get_mut(session) {
+                agent.guards.unanswered(&call);
+            }
+            return;
         }
         match self.held(session, request.clone(), held) {
             Ok(proposal) => {
                 let name = proposal.name().to_owned();
-                self.guards.held(session, call, request, name);
+                if let Some(agent) = self.agents.get_mut(session) {
+                    agent.guards.held(call, request, name);
+                }
                 let actions = self.open(session, proposal, caller, now);
                 self.perform(actions);
             }
@@ -187,10 +200,15 @@ impl MainLoop {
             let _ = way.send(Guarded::Elsewhere);
             return;
         };
-        if let Some(way) = self.guards.wait(&session, call.clone(), way, now) {
+        let Some(agent) = self.agent(&session) else {
+            return;
+        };
+        let answered = agent.guards.wait(call.clone(), way, now);
+        let hooks = agent.guards.take(&call);
+        if let Some(way) = answered {
             self.release(&session, way);
         }
-        for hook in self.guards.take(&session, &call) {
+        for hook in hooks {
             self.hold(&session, hook, now);
         }
     }
@@ -198,9 +216,8 @@ impl MainLoop {
     /// Lets the calls go on that were decided, once their hooks have the answers.
     pub(super) fn release_guards(&mut self) {
         let diffs = &self.diffs;
-        let decided = self
-            .guards
-            .decided(|session, proposal| diffs.has(session, proposal));
+        let agents = &mut self.agents;
+        let decided = agents.decided_calls(|session, proposal| diffs.has(session, proposal));
         for (session, way) in decided {
             self.release(&session, way);
         }
@@ -215,24 +232,4 @@ impl MainLoop {
             let _ = way.send(Guarded::Answered);
         });
     }
-}
-
-/// A call whose hook is to wait for the person.
-#[derive(Debug)]
-pub(super) struct HeldHook {
-    /// The agent's name for it.
-    call: String,
-    request: RequestId,
-    held: HeldCall,
-    caller: Caller,
-}
-
-/// The decision about a call before it runs.
-enum Before {
-    /// The person sees it first.
-    Show,
-    /// It runs without a question.
-    Let,
-    /// It is as the agent itself has it.
-    Leave,
 }

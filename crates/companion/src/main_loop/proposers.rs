@@ -40,7 +40,6 @@ impl MainLoop {
         if let Err(reason) = target::validate(&open.path) {
             return answer(caller, Err(reason));
         }
-        self.turns.works(session, false, now);
         let proposal = Proposal {
             session: Arc::clone(session),
             proposer,
@@ -72,7 +71,7 @@ impl MainLoop {
     /// A person has decided about what a proposer has proposed.
     pub(super) fn tell_proposer(&mut self, session: &SessionId, delivery: Delivery) {
         if let Outcome::Accepted { .. } = delivery.outcome {
-            self.asking.command_accepted(&delivery.file_path);
+            self.agents.command_accepted(&delivery.file_path);
         }
         self.proposers
             .tell(session, News::Decided(Box::new(delivery)));
@@ -85,7 +84,6 @@ impl MainLoop {
         }
         self.lose(lost);
         if self.proposers.go(session) {
-            self.turns.forget(session);
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();

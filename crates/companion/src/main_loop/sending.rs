@@ -25,7 +25,8 @@ impl MainLoop {
     /// A process of ours waits beside one of these, to wake it. Its number, if the agent is connected.
     pub(crate) fn wait_beside(&mut self, processes: &[u32], way: Waiter) -> Option<u64> {
         let (session, _) = self.sessions.of_process(processes)?;
-        Some(self.wakers.wait(&session, way))
+        self.agent(&session)?;
+        self.agents.wait_beside(&session, way)
     }
 
     /// The person sends what waits for all agents, or for those of this kind or number.
@@ -57,10 +58,14 @@ impl MainLoop {
         };
         for it in meant {
             let name = it.name(&listening);
-            if !self.feedback.waits(&it.session) {
+            if !self
+                .agents
+                .get(&it.session)
+                .is_some_and(|it| it.notes.wait())
+            {
                 continue;
             }
-            match self.hand_notes(&it.session) {
+            match self.agents.hand_notes(&it.session) {
                 Some(number) => sending.open.push((number, name)),
                 None => sending.add(false, self.later(&it.session, &name)),
             }
@@ -81,51 +86,32 @@ impl MainLoop {
 
     /// The agents of this kind, or all, for which notes wait that the hooks in their settings take: no process waits beside them.
     fn not_to_be_woken(&self, agent: Option<Dialect>) -> BTreeSet<&'static str> {
-        let sessions = self.hooked.sessions();
-        let waiting = sessions.filter(|(session, it)| {
-            agent.is_none_or(|agent| agent == *it) && self.feedback.waits(session)
-        });
-        waiting.map(|(_, agent)| agent.display_name()).collect()
-    }
-
-    /// Hands the notes for this agent to the process that waits beside it. Returns the number of that.
-    fn hand_notes(&mut self, session: &SessionId) -> Option<u64> {
-        // Of an agent without hooks nobody knows whether its prompt has carried them already.
-        if !self.asking.is_hooked(session) {
-            return None;
-        }
-        let waker = self.wakers.take(session)?;
-        let notes = self.feedback.take_notes(session)?;
-        match waker.way.send(notes.text()) {
-            Ok(()) => {
-                self.wakers.hand(waker.number, session, notes);
-                Some(waker.number)
-            }
-            Err(_) => {
-                self.feedback.put_back(session, notes);
-                None
-            }
-        }
+        let agents = self.agents.all_by_hooks().map(|(_, it)| it);
+        let waiting =
+            agents.filter(|it| agent.is_none_or(|agent| agent == it.kind) && it.notes.wait());
+        waiting.map(|it| it.kind.display_name()).collect()
     }
 
     /// Returns the sentence that says when an agent gets its notes that cannot be woken.
     fn later(&self, session: &SessionId, name: &str) -> String {
-        match self.asking.is_hooked(session) {
-            true => cannot_be_woken(name),
-            false => self.feedback.told(session).unwrap_or_default(),
+        let agent = self.agents.get(session);
+        match agent.filter(|it| !it.mode.is_hooked()) {
+            None => cannot_be_woken(name),
+            Some(agent) => agent.notes.told().unwrap_or_default(),
         }
     }
 
     /// The process of this number has ended; before that it may have passed on what it got.
     pub(crate) fn waiter_ended(&mut self, number: u64, is_passed_on: bool) {
-        let Some(handed) = self.wakers.ended(number) else {
+        let Some(handed) = self.agents.waker_ended(number) else {
             return;
         };
         tracing::info!(is_passed_on, "notes were sent");
         let session = handed.session;
-        let is_there = self.sessions.agent(&session).is_some();
-        if !is_passed_on && is_there {
-            self.feedback.put_back(&session, handed.notes);
+        let agent = self.agents.get_mut(&session);
+        let is_there = agent.is_some();
+        if let Some(agent) = agent.filter(|_| !is_passed_on) {
+            agent.notes.put_back(handed.remarks);
         }
         let place = self.sendings.iter().enumerate().find_map(|(at, sending)| {
             let open = sending.open.iter().position(|(it, _)| *it == number)?;

@@ -8,34 +8,34 @@ use pillion_protocol::remarks::{self, FileRemark};
 use pillion_view::changes::Hearing;
 
 use super::MainLoop;
-use crate::feedback::Remark;
+use crate::agent::Look;
+use crate::remark::Remark;
 use crate::sessions::SessionId;
-use crate::unhooked::Step;
 
 impl MainLoop {
     /// An agent listens.
     pub(super) fn attend(&mut self, session: &SessionId) {
-        let agent = self.sessions.agent(session);
-        let Some(agent) = agent.filter(|_| self.recording.is_on()) else {
+        let is_on = self.recording.is_on();
+        let Some(kind) = self.agent(session).map(|it| it.kind).filter(|_| is_on) else {
             return;
         };
-        if self.unhooked.connected(session, agent) {
-            self.recording.attend(session, agent.name());
+        if self.agents.is_new_to_looks(session) {
+            self.recording.attend(session, kind.name());
         }
     }
 
     /// A hook that is a command tells what this agent does: it, or one of these processes, is recorded by that. `begins` if it
     /// tells that a turn begins.
-    pub(super) fn is_hooked(&mut self, agent: Dialect, processes: &[u32], begins: bool) {
+    pub(super) fn note_command_hook(&mut self, agent: Dialect, processes: &[u32], begins: bool) {
         // Hooks are in the person's settings, so that all of a kind run them whose process is not known.
         let is_its = |session: &SessionId| match self.sessions.process(session) {
             Some(process) => processes.contains(&process),
             None => true,
         };
-        let mut sessions = self.unhooked.of_kind(agent);
+        let mut sessions = self.agents.looked_for_of(agent);
         sessions.retain(is_its);
         for session in sessions {
-            match (self.unhooked.is_hooked(&session), begins) {
+            match (self.agents.note_hooks(&session), begins) {
                 (true, true) => self.recording.attended_had_no_turn(&session),
                 (true, false) => self.recording.left(&session),
                 (false, _) => {}
@@ -44,21 +44,21 @@ impl MainLoop {
     }
 
     /// A hook of this session tells something in the middle of a turn.
-    pub(super) fn session_is_hooked(&mut self, session: &SessionId) {
-        if self.unhooked.is_hooked(session) {
+    pub(super) fn note_session_hook(&mut self, session: &SessionId) {
+        if self.agents.note_hooks(session) {
             self.recording.left(session);
         }
     }
 
     pub(super) fn unhooked_is_heard(&mut self, session: &SessionId, now: Instant) {
-        if self.unhooked.is_heard(session, now) {
+        if self.agents.looked_for_is_heard(session, now) {
             self.recording.attended_is_heard(session);
         }
     }
 
     pub(super) fn unhooked_begins(&mut self, session: &SessionId) {
-        if self.unhooked.begins(session) {
-            let accepted = self.turns.accepted_texts();
+        if self.agents.looked_for_begins(session) {
+            let accepted = self.accepted_texts.all();
             self.recording.attended_begins(session, accepted);
         }
     }
@@ -68,14 +68,14 @@ impl MainLoop {
         let numbers = glance.sessions.iter();
         let sessions = numbers.filter_map(|number| self.recording.session(*number));
         let sessions: Vec<_> = sessions.collect();
-        self.unhooked.glanced(glance, &sessions, now);
+        self.agents.looked(glance, &sessions, now);
     }
 
     pub(super) fn elapse_unhooked(&mut self, now: Instant) {
-        let accepted = || self.turns.accepted_texts();
-        match self.unhooked.elapse(now) {
-            Some(Step::Look) => self.recording.glance(accepted()),
-            Some(Step::End(session)) => {
+        let accepted = || self.accepted_texts.all();
+        match self.agents.next_look(now) {
+            Some(Look::Now) => self.recording.glance(accepted()),
+            Some(Look::AtEnd(session)) => {
                 let accepted = accepted();
                 self.recording.attended_is_quiet(&session, accepted);
             }

@@ -1,6 +1,8 @@
 //! The loop's work for agents that tell by command hooks what they change. Most of them are not connected, so that each of
 //! their sessions has one here.
 
+use std::time::Instant;
+
 use pillion_changes::recorder::Call;
 use pillion_system::{process, spawn};
 use pillion_view::ask::{ToolCall, Work, WorkStep};
@@ -13,14 +15,14 @@ use crate::sessions::SessionId;
 impl MainLoop {
     /// An agent is about to do something, or has done it.
     pub(crate) fn worked(&mut self, work: Work, answer: oneshot::Sender<Option<String>>) {
-        let now = std::time::Instant::now();
+        let now = Instant::now();
         // One that calls hooks of the companion itself tells the same over its connection.
         let connected = self.sessions.of_process(&work.processes);
-        if connected.is_some_and(|(session, _)| self.asking.is_hooked(&session)) {
+        if connected.is_some_and(|(session, _)| self.agents.is_hooked(&session)) {
             return drop(answer.send(None));
         }
         let begins = matches!(work.step, WorkStep::TurnBegins(_));
-        self.is_hooked(work.agent, &work.processes, begins);
+        self.note_command_hook(work.agent, &work.processes, begins);
         let Work {
             agent,
             session,
@@ -29,7 +31,7 @@ impl MainLoop {
             takes_context,
             ..
         } = work;
-        let known = self.hooked.session(agent, &session);
+        let known = self.agents.by_hooks(agent, &session);
         let (session, is_new) = match known {
             Some(known) => known,
             None => return drop(answer.send(None)),
@@ -37,10 +39,16 @@ impl MainLoop {
         if let (true, Some(process)) = (is_new, process) {
             self.await_end(&session, process);
         }
-        if self
-            .hooked
-            .works(&session, !matches!(step, WorkStep::TurnEnds))
-        {
+        let working = self.agents.working();
+        if let Some(agent) = self.agents.get_mut(&session) {
+            match &step {
+                WorkStep::TurnBegins(_) => agent.turn.begins_and_ends_are_told(now),
+                WorkStep::CallBegins(call) => agent.turn.works(call.subagent.is_some(), now),
+                WorkStep::CallEnds(_) => agent.turn.works(false, now),
+                WorkStep::TurnEnds => agent.turn.ends(false, now),
+            }
+        }
+        if working != self.agents.working() {
             self.report_status();
         }
         let resume = Event::Stepped {
@@ -50,12 +58,10 @@ impl MainLoop {
         };
         match step {
             WorkStep::TurnBegins(prompt) => {
-                self.turns.begins_and_ends_are_told(&session, now);
                 self.recording
                     .begin(&session, agent.name(), prompt, |_| resume);
             }
             WorkStep::CallBegins(call) => {
-                self.turns.works(&session, call.subagent.is_some(), now);
                 let ToolCall {
                     id,
                     tool,
@@ -72,13 +78,11 @@ impl MainLoop {
                     .before(&session, agent.name(), call, |_| resume);
             }
             WorkStep::CallEnds(id) => {
-                self.turns.works(&session, false, now);
-                let accepted = self.turns.accepted_texts();
+                let accepted = self.accepted_texts.all();
                 self.recording.after(&session, id, accepted);
                 self.handle(resume);
             }
             WorkStep::TurnEnds => {
-                self.turns.ends(&session, false, now);
                 self.recording.end(&session);
                 self.handle(resume);
             }
@@ -94,15 +98,13 @@ impl MainLoop {
     ) {
         // What is told to a hook that does not wait any more is lost.
         let told = (takes_context && !answer.is_closed())
-            .then(|| self.feedback.take(session))
+            .then(|| self.agents.get_mut(session)?.notes.take())
             .flatten();
         let _ = answer.send(told);
     }
 
     pub(super) fn hooked_agent_ended(&mut self, session: &SessionId) {
-        if self.hooked.forget(session) {
-            self.turns.forget(session);
-            self.feedback.forget(session);
+        if self.agents.remove(session, Instant::now()).is_some() {
             self.recording.left(session);
             self.report_status();
         }

@@ -1,0 +1,281 @@
+//! Owns the agents that work here, one value each: those that are connected, by their sessions, and those of which only commands
+//! in their hooks tell, by what they call their sessions. An agent that goes is removed, and all that was known of it. Without
+//! I/O: what happens comes in, and time.
+
+mod before;
+mod choices;
+mod guards;
+mod looks;
+mod mode;
+mod notes;
+mod questions;
+mod turn;
+mod wake;
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use pillion_protocol::{AgentProcess, Dialect};
+use serde_json::Value;
+
+use self::choices::Choices;
+use self::guards::Guards;
+use self::looks::{Found, Looks};
+use self::mode::Mode;
+use self::notes::Notes;
+use self::questions::Questions;
+use self::turn::{LATE, Turn};
+use self::wake::{Handed, Waker};
+use crate::event::{Caller, GuardWay};
+use crate::ids::RequestId;
+use crate::sessions::SessionId;
+
+pub(crate) use self::before::{Before, Does, HeldHook};
+pub(crate) use self::looks::Look;
+
+/// More sessions of which only hooks tell are not told apart from agents that do not say anything.
+const MAX_BY_HOOKS: usize = 256;
+
+/// An agent calls no session by a longer name.
+const MAX_NAME: usize = 256;
+
+/// An agent.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    pub(crate) kind: Dialect,
+    /// Its process, once that is known.
+    process: Option<AgentProcess>,
+    pub(crate) turn: Turn,
+    pub(crate) mode: Mode,
+    /// What it is told.
+    pub(crate) notes: Notes,
+    /// The questions that it asks beside its proposals.
+    pub(crate) questions: Questions<AskedBeside>,
+    /// The processes of ours that stand beside its calls.
+    pub(crate) guards: Guards<GuardWay, HeldHook>,
+    waker: Option<Waker>,
+    /// True if it is not connected: commands in its hooks tell of it.
+    is_by_hooks: bool,
+    found: Found,
+}
+
+/// A question that waits: who asks, and the whole input of the tool that is asked about.
+#[derive(Debug)]
+pub(crate) struct AskedBeside {
+    pub(crate) caller: Caller,
+    pub(crate) input: Value,
+}
+
+/// The agents that work here.
+#[derive(Debug, Default)]
+pub(crate) struct Agents {
+    agents: HashMap<SessionId, Agent>,
+    choices: Choices,
+    looks: Looks,
+    handed: Handed,
+    /// The time at which an agent went while it was at work.
+    left: Option<Instant>,
+}
+
+impl Agent {
+    fn new(kind: Dialect, is_by_hooks: bool) -> Self {
+        Self {
+            kind,
+            process: None,
+            turn: Turn::of(kind),
+            mode: Mode::default(),
+            notes: Notes::default(),
+            questions: Questions::default(),
+            guards: Guards::default(),
+            waker: None,
+            is_by_hooks,
+            found: Found::default(),
+        }
+    }
+
+    /// Returns true if it can be woken.
+    pub(crate) fn can_wake(&self) -> bool {
+        self.waker.is_some()
+    }
+
+    /// It waits no more for the answer to this call.
+    pub(crate) fn cancel(&mut self, request: &RequestId) {
+        self.questions.cancel(request);
+        self.guards.cancel(request);
+    }
+}
+
+impl Agents {
+    /// The agent of this kind that is connected with this session.
+    pub(crate) fn connected(&mut self, session: &SessionId, kind: Dialect) -> &mut Agent {
+        let agent = self.agents.entry(session.clone());
+        agent.or_insert_with(|| Agent::new(kind, false))
+    }
+
+    /// The session of this agent that it calls by this name, and whether it is new; none if there are too many.
+    pub(crate) fn by_hooks(&mut self, kind: Dialect, name: &str) -> Option<(SessionId, bool)> {
+        if name.len() > MAX_NAME {
+            return None;
+        }
+        // No session of a connected agent has such an id.
+        let id: SessionId = format!("hooks of {}: {name}", kind.name()).into();
+        let is_new = !self.agents.contains_key(&id);
+        if is_new && self.all_by_hooks().count() >= MAX_BY_HOOKS {
+            return None;
+        }
+        let agent = self.agents.entry(id.clone());
+        agent.or_insert_with(|| Agent::new(kind, true));
+        Some((id, is_new))
+    }
+
+    pub(crate) fn get(&self, session: &SessionId) -> Option<&Agent> {
+        self.agents.get(session)
+    }
+
+    pub(crate) fn get_mut(&mut self, session: &SessionId) -> Option<&mut Agent> {
+        self.agents.get_mut(session)
+    }
+
+    /// Returns true if its hooks call the companion.
+    pub(crate) fn is_hooked(&self, session: &SessionId) -> bool {
+        self.get(session).is_some_and(|it| it.mode.is_hooked())
+    }
+
+    /// Those of which only hooks tell.
+    pub(crate) fn all_by_hooks(&self) -> impl Iterator<Item = (&SessionId, &Agent)> {
+        self.agents.iter().filter(|(_, agent)| agent.is_by_hooks)
+    }
+
+    /// The kind of an agent of which only hooks tell.
+    pub(crate) fn kind_by_hooks(&self, session: &SessionId) -> Option<Dialect> {
+        let agent = self.get(session).filter(|it| it.is_by_hooks);
+        agent.map(|it| it.kind)
+    }
+
+    /// Of those of which only hooks tell: the kinds that are at work, each once.
+    pub(crate) fn working(&self) -> Vec<Dialect> {
+        let working = self.all_by_hooks().filter(|(_, it)| it.turn.is_open());
+        let mut kinds: Vec<_> = working.map(|(_, agent)| agent.kind).collect();
+        kinds.sort_unstable_by_key(|kind| kind.name());
+        kinds.dedup();
+        kinds
+    }
+
+    /// Returns true if what was written a moment ago counts as an agent's.
+    pub(crate) fn are_at_work(&self, now: Instant) -> bool {
+        let mut agents = self.agents.values();
+        self.left.is_some_and(|at| now < at + LATE) || agents.any(|it| it.turn.is_at_work(now))
+    }
+
+    /// Takes the ways of processes beside calls that wait for the person no more, of which `waits` knows by the proposal.
+    pub(crate) fn decided_calls(
+        &mut self,
+        waits: impl Fn(&SessionId, &str) -> bool,
+    ) -> Vec<(SessionId, GuardWay)> {
+        let each = self.agents.iter_mut().flat_map(|(session, agent)| {
+            let ways = agent.guards.decided(|proposal| waits(session, proposal));
+            ways.into_iter().map(|way| (session.clone(), way))
+        });
+        each.collect()
+    }
+
+    /// Takes the calls that have waited for their process in vain.
+    pub(crate) fn late_calls(&mut self, now: Instant) -> Vec<(SessionId, HeldHook)> {
+        let each = self.agents.iter_mut().flat_map(|(session, agent)| {
+            let late = agent.guards.late(now).into_iter();
+            late.map(|hook| (session.clone(), hook))
+        });
+        each.collect()
+    }
+
+    /// Returns the time at which [`next_look`](Self::next_look) and [`late_calls`](Self::late_calls) want to be called.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        let guards = self.agents.values().filter_map(|it| it.guards.due());
+        guards.chain(self.look_due()).min()
+    }
+
+    /// An agent is gone. Returns what was known of it.
+    pub(crate) fn remove(&mut self, session: &SessionId, now: Instant) -> Option<Agent> {
+        let agent = self.agents.remove(session)?;
+        if agent.turn.is_at_work(now) {
+            self.left = Some(now);
+        }
+        self.rest();
+        Some(agent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn each_name_of_each_agent_is_a_session_until_it_ends() {
+        let (mut agents, now) = (Agents::default(), Instant::now());
+        let (first, is_new) = agents.by_hooks(Dialect::CodexCli, "a").unwrap();
+        assert!(is_new);
+        let again = agents.by_hooks(Dialect::CodexCli, "a");
+        assert_eq!(again, Some((first.clone(), false)));
+        let (other, is_new) = agents.by_hooks(Dialect::GeminiCli, "a").unwrap();
+        assert!(is_new && other != first);
+        assert_eq!(agents.kind_by_hooks(&other), Some(Dialect::GeminiCli));
+        agents.connected(&"a".into(), Dialect::GeminiCli);
+        assert_eq!(agents.kind_by_hooks(&"a".into()), None);
+        assert!(agents.remove(&first, now).is_some() && agents.remove(&first, now).is_none());
+        assert_eq!(agents.kind_by_hooks(&first), None);
+    }
+
+    #[test]
+    fn each_kind_whose_turn_goes_on_is_named_once() {
+        let (mut agents, now) = (Agents::default(), Instant::now());
+        let mut named = |agent, name| {
+            let (session, _) = agents.by_hooks(agent, name).unwrap();
+            agents.get_mut(&session).unwrap().turn.works(false, now);
+            session
+        };
+        let first = named(Dialect::CodexCli, "a");
+        let second = named(Dialect::CodexCli, "b");
+        let other = named(Dialect::GeminiCli, "a");
+        assert_eq!(agents.working(), [Dialect::CodexCli, Dialect::GeminiCli]);
+        agents.get_mut(&other).unwrap().turn.ends(false, now);
+        assert!(agents.remove(&first, now).is_some());
+        assert_eq!(agents.working(), [Dialect::CodexCli]);
+        assert!(agents.remove(&second, now).is_some());
+        assert_eq!(agents.working(), []);
+    }
+
+    #[test]
+    fn one_that_invents_names_fills_no_memory() {
+        let mut agents = Agents::default();
+        let long = "x".repeat(MAX_NAME + 1);
+        assert_eq!(agents.by_hooks(Dialect::CodexCli, &long), None);
+        let kept = (0..2 * MAX_BY_HOOKS).filter(|number| {
+            let name = number.to_string();
+            agents.by_hooks(Dialect::CodexCli, &name).is_some()
+        });
+        assert_eq!(kept.count(), MAX_BY_HOOKS);
+        let known = agents.by_hooks(Dialect::CodexCli, "0");
+        assert!(known.is_some(), "it is known");
+    }
+
+    #[test]
+    fn one_agent_at_work_is_enough_and_one_that_is_gone_is_not_waited_for() {
+        let (mut agents, start) = (Agents::default(), Instant::now());
+        let moment = Duration::from_millis(1);
+        for session in ["a", "b"] {
+            let agent = agents.connected(&session.into(), Dialect::ClaudeCode);
+            agent.turn.begins(start);
+        }
+        let agent = agents.get_mut(&"a".into()).unwrap();
+        agent.turn.ends(false, start);
+        // A subagent works on when the turn of the agent is over.
+        agent.turn.works(true, start);
+        agents.remove(&"b".into(), start);
+        assert!(agents.are_at_work(start + LATE));
+        agents.remove(&"a".into(), start + LATE);
+        assert!(agents.are_at_work(start + LATE + LATE - moment));
+        assert!(!agents.are_at_work(start + LATE + LATE));
+    }
+}

@@ -1,0 +1,176 @@
+//! Brings a person's words to an agent. No agent's protocol has room for them beside a decision, apart from
+//! that of Pillion's own commands. Where hooks of ours are run they carry them, with the next result of a tool or with the
+//! next prompt; other agents add the editor's selection to the next prompt, so the words take its place until then.
+//!
+//! A state machine without I/O: remarks, contexts and the beginnings of turns come in.
+
+use std::sync::Arc;
+
+use pillion_protocol::{File, IdeContext, Position, Range};
+
+use crate::remark::{MAX_TEXT, Remark, edits};
+
+/// The words for an agent that it has not sent to its model yet.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    waiting: Option<Waiting>,
+    /// The person's edits of texts that the agent is writing.
+    edits: Vec<String>,
+}
+
+/// Remarks, oldest first.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Remarks(Vec<Remark>);
+
+#[derive(Debug)]
+struct Waiting {
+    remarks: Remarks,
+    way: Way,
+}
+
+/// The way in which notes that wait come into the next prompt.
+#[derive(Debug)]
+enum Way {
+    /// A hook adds them.
+    Hook,
+    /// They are shown in place of the selection. This was selected when they came: selecting anything else takes their
+    /// place.
+    Selection(Option<String>),
+}
+
+impl Notes {
+    /// A remark waits for a hook that takes it.
+    pub(crate) fn add_for_hook(&mut self, remark: Remark) {
+        self.add_by(remark, Way::Hook);
+    }
+
+    /// A remark waits for the next prompt of an agent without hooks.
+    pub(crate) fn add(&mut self, remark: Remark, now: &IdeContext) {
+        let way = Way::Selection(selected(now).map(str::to_owned));
+        let remarks = &mut self.add_by(remark, way).remarks;
+        // The newest are what the agent is to read if there is no room for all.
+        while remarks.0.len() > 1 && remarks.length() > MAX_TEXT {
+            remarks.0.remove(0);
+        }
+    }
+
+    fn add_by(&mut self, remark: Remark, way: Way) -> &mut Waiting {
+        let waiting = self.waiting();
+        waiting.way = way;
+        waiting.remarks.0.push(remark);
+        waiting
+    }
+
+    /// Remarks that were taken for a hook wait again, before all that came later.
+    pub(crate) fn put_back(&mut self, remarks: Remarks) {
+        self.waiting().remarks.0.splice(0..0, remarks.0);
+    }
+
+    fn waiting(&mut self) -> &mut Waiting {
+        self.waiting.get_or_insert_with(|| Waiting {
+            remarks: Remarks::default(),
+            way: Way::Hook,
+        })
+    }
+
+    /// Returns true if remarks wait.
+    pub(crate) fn wait(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    /// Returns when an agent without hooks gets the remarks that wait for it.
+    pub(crate) fn told(&self) -> Option<String> {
+        let remark = self.waiting.as_ref()?.remarks.0.last()?;
+        Some(remark.told(false, false).message)
+    }
+
+    /// Returns the context for the agent, with the remarks that wait in place of the selection.
+    pub(crate) fn with_context(&mut self, context: Arc<IdeContext>) -> Arc<IdeContext> {
+        let Some(waiting) = &self.waiting else {
+            return context;
+        };
+        let Way::Selection(before) = &waiting.way else {
+            return context;
+        };
+        let now = selected(&context);
+        if now.is_some() && now != before.as_deref() {
+            self.waiting = None;
+            return context;
+        }
+        waiting.remarks.shown_in(&context).map_or(context, Arc::new)
+    }
+
+    /// Keeps what the person edited in a change of this file, until [`take`](Self::take) or the next turn.
+    pub(crate) fn add_edits(&mut self, file_path: &str, proposed: &str, accepted: &str) {
+        self.edits.push(edits(file_path, proposed, accepted));
+    }
+
+    /// The agent has sent the prompt, and with it what it was shown. Returns true if there were remarks.
+    pub(crate) fn turn_begins(&mut self) -> bool {
+        self.edits.clear();
+        let is_shown = |waiting: &mut Waiting| matches!(waiting.way, Way::Selection(_));
+        self.waiting.take_if(is_shown).is_some()
+    }
+
+    /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
+    /// with that. Returns true if there were remarks.
+    pub(crate) fn proposes(&mut self) -> bool {
+        let mut remarks = self.waiting.iter().flat_map(|it| &it.remarks.0);
+        remarks.any(|remark| !remark.is_accepted) && self.turn_begins()
+    }
+
+    /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
+    pub(crate) fn take(&mut self) -> Option<String> {
+        let mut texts = std::mem::take(&mut self.edits);
+        texts.extend(self.take_remarks().map(|remarks| remarks.text()));
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    /// Takes the remarks that wait, for a hook that tells them with the prompt, or at once.
+    pub(crate) fn take_remarks(&mut self) -> Option<Remarks> {
+        Some(self.waiting.take()?.remarks)
+    }
+}
+
+impl Remarks {
+    fn length(&self) -> usize {
+        let lengths = self.0.iter();
+        lengths
+            .map(|remark| remark.text().chars().count() + 1)
+            .sum()
+    }
+
+    /// All of them, as the agent's model reads them.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.0.iter().map(Remark::text).collect();
+        texts.join("\n")
+    }
+
+    fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
+        let last = self.0.last()?;
+        let others = context.files().iter();
+        let newest = others.clone().map(|file| file.timestamp).max();
+        let place = |line| Position { line, character: 0 };
+        let file = File {
+            selected_text: Some(self.text()),
+            selection: last.lines.map(|lines| Range {
+                start: place(lines.first),
+                end: place(lines.last.saturating_add(1)),
+            }),
+            ..File::focused(last.file_path.as_str(), newest.unwrap_or_default() + 1)
+        };
+        let files = std::iter::once(file).chain(others.cloned()).collect();
+        let state = context.workspace_state.as_ref();
+        let is_trusted = state.and_then(|state| state.is_trusted);
+        Some(IdeContext::for_agents(files, is_trusted))
+    }
+}
+
+/// Returns the text that the person has selected.
+fn selected(context: &IdeContext) -> Option<&str> {
+    let (text, _) = context.active_file()?.selected()?;
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! The delivery of notes and edits.
+
+use pillion_protocol::{Dialect, Note, Outcome};
+
+use super::*;
+use crate::remark::tests::{rejected, remark};
+
+fn context(selected: Option<&str>) -> Arc<IdeContext> {
+    let file = File {
+        selected_text: selected.map(str::to_owned),
+        ..File::focused("/b", 7)
+    };
+    Arc::new(IdeContext::for_agents(vec![file], None))
+}
+
+#[test]
+fn where_hooks_are_run_the_model_reads_it_once_the_file_is_written() {
+    let notes = [Note::on_all("and the tests?")];
+    let accepted = remark(Dialect::ClaudeCode, &Outcome::accepted("x"), &notes);
+    let when = "when it has written the file";
+    assert!(accepted.told(true, false).message.ends_with(when));
+    assert!(!accepted.told(false, false).message.ends_with(when));
+    let with_prompt = "Claude Code gets your note with your next prompt";
+    assert_eq!(rejected("no").told(true, false).message, with_prompt);
+    let or_sent = format!("{with_prompt}, or when you send it");
+    assert_eq!(rejected("no").told(true, true).message, or_sent);
+    assert!(rejected("no").told_now().message.ends_with("and goes on"));
+
+    let mut waiting = Notes::default();
+    assert_eq!(waiting.take(), None);
+    waiting.add_for_hook(accepted);
+    waiting.add_for_hook(rejected("no"));
+    let selected = context(Some("x"));
+    assert_eq!(waiting.with_context(Arc::clone(&selected)), selected);
+    assert!(!waiting.turn_begins(), "no prompt carries them");
+    let told = waiting.take().unwrap();
+    assert_eq!(
+        told,
+        "The user accepted your change to /a and says: and the tests?\n\
+         The user rejected your change to /a and says: no"
+    );
+    assert_eq!(waiting.take(), None);
+    assert_eq!(waiting.with_context(context(None)), context(None));
+}
+
+#[test]
+fn a_model_reads_what_was_edited_before_the_notes() {
+    let mut waiting = Notes::default();
+    waiting.add_edits("/a", "one\ntwo\n", "one\nzwei\n");
+    let edited = "The user edited your change to /a before accepting it. From what you proposed to what was accepted:\n\
+                  @@ -1,2 +1,2 @@\n one\n-two\n+zwei\n";
+    assert_eq!(waiting.take().as_deref(), Some(edited));
+    assert_eq!(waiting.take(), None);
+    waiting.add(rejected("no"), &context(None));
+    waiting.add_edits("/a", "one\ntwo\n", "one\nzwei\n");
+    let told = waiting.take().unwrap();
+    assert!(
+        told.starts_with(edited) && told.ends_with("says: no"),
+        "{told}"
+    );
+    // Of another turn, it would be a surprise.
+    waiting.add_edits("/a", "one\n", "eins\n");
+    waiting.turn_begins();
+    assert_eq!(waiting.take(), None);
+    // Notes go with the prompt, what was edited does not.
+    waiting.add_edits("/a", "one\n", "eins\n");
+    waiting.add_for_hook(rejected("no"));
+    let told = waiting.take_remarks().unwrap().text();
+    assert!(told.starts_with("The user rejected"), "{told}");
+    assert_eq!(waiting.take_remarks(), None);
+}
+
+#[test]
+fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
+    let mut waiting = Notes::default();
+    let before = context(Some("sel"));
+    waiting.add(rejected("first"), &before);
+    let shown = waiting.with_context(Arc::clone(&before));
+    let file = shown.active_file().unwrap();
+    assert_eq!(file.path, "/a");
+    assert_eq!(
+        file.selected_text.as_deref(),
+        Some("The user rejected your change to /a and says: first")
+    );
+    let paths: Vec<&str> = shown
+        .files()
+        .iter()
+        .map(|file| file.path.as_str())
+        .collect();
+    assert_eq!(paths, ["/a", "/b"]);
+
+    // Moving about, and a second note.
+    let nothing = context(None);
+    waiting.add(rejected("second"), &nothing);
+    let shown = waiting.with_context(Arc::clone(&nothing));
+    let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+    assert!(
+        text.contains("first\nThe user") && text.ends_with("second"),
+        "{text}"
+    );
+
+    assert!(waiting.turn_begins());
+    assert!(!waiting.turn_begins());
+    assert_eq!(waiting.with_context(Arc::clone(&nothing)), nothing);
+}
+
+#[test]
+fn what_the_person_selects_afterwards_takes_their_place() {
+    for (before, after, is_kept) in [
+        (None, None, true),
+        (None, Some("x"), false),
+        (Some("x"), None, true),
+        (Some("x"), Some("x"), true),
+        (Some("x"), Some("y"), false),
+    ] {
+        let mut waiting = Notes::default();
+        waiting.add(rejected("no"), &context(before));
+        let now = context(after);
+        let shown = waiting.with_context(Arc::clone(&now));
+        assert_eq!(shown != now, is_kept, "{before:?} {after:?}");
+        // For good.
+        let later = waiting.with_context(context(None));
+        assert_eq!(later != context(None), is_kept, "{before:?} {after:?}");
+    }
+}
+
+#[test]
+fn the_newest_notes_stay_where_there_is_no_room_for_all() {
+    let mut waiting = Notes::default();
+    for number in 0..10 {
+        let text = format!("{number}{}", "x".repeat(MAX_TEXT / 4));
+        waiting.add(rejected(&text), &context(None));
+    }
+    let shown = waiting.with_context(context(None));
+    let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+    assert!(text.chars().count() <= MAX_TEXT);
+    assert!(text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x"));
+}
+
+/// A rejection ends the turn, so what comes after it was asked for with a prompt; an accepted change may be followed by
+/// another one of the same turn.
+#[test]
+fn a_proposal_after_a_rejection_takes_the_notes_away_and_one_after_an_acceptance_does_not() {
+    let agent = Dialect::CopilotCli;
+    let notes = [Note::on_all("no")];
+    let accepted = || remark(agent, &Outcome::accepted("x"), &notes);
+    let rejected = || remark(agent, &Outcome::Rejected, &notes);
+    for (remarks, goes) in [
+        (vec![accepted()], false),
+        (vec![rejected()], true),
+        (vec![accepted(), rejected()], true),
+        (vec![], false),
+    ] {
+        let mut waiting = Notes::default();
+        for remark in remarks {
+            waiting.add(remark, &context(None));
+        }
+        assert_eq!(waiting.proposes(), goes);
+        assert!(!goes || waiting.take().is_none());
+    }
+    for (remark, until) in [(rejected(), "proposes a change"), (accepted(), "until you")] {
+        let told = remark.told(false, false);
+        assert!(
+            told.message.contains(until) && told.clipboard.is_none(),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn notes_that_did_not_get_through_come_before_later_ones() {
+    let mut waiting = Notes::default();
+    assert!(!waiting.wait());
+    waiting.add_for_hook(rejected("first"));
+    let notes = waiting.take_remarks().unwrap();
+    assert!(!waiting.wait());
+    waiting.add_for_hook(rejected("second"));
+    waiting.put_back(notes);
+    let text = waiting.take_remarks().unwrap().text();
+    let first = text.find("says: first").unwrap();
+    assert!(first < text.find("says: second").unwrap(), "{text}");
+    // Also where nothing came later.
+    waiting.add_for_hook(rejected("third"));
+    let notes = waiting.take_remarks().unwrap();
+    waiting.put_back(notes);
+    assert!(waiting.wait() && !waiting.turn_begins());
+    assert!(waiting.take().unwrap().ends_with("says: third"));
+}

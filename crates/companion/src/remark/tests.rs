@@ -1,0 +1,150 @@
+//! What is said, and what people are told of it.
+
+use super::*;
+
+const SHOWN: &str = "one\n\n  three\nfour\n";
+
+fn note(first: u32, last: u32, text: &str) -> Note {
+    let lines = Some(Lines { first, last });
+    let text = text.to_owned();
+    Note { lines, text }
+}
+
+pub(crate) fn remark(proposer: impl Into<Proposer>, outcome: &Outcome, notes: &[Note]) -> Remark {
+    Remark::new(proposer, "/a", outcome, SHOWN, true, notes).unwrap()
+}
+
+pub(crate) fn rejected(text: &str) -> Remark {
+    remark(
+        Dialect::ClaudeCode,
+        &Outcome::Rejected,
+        &[Note::on_all(text)],
+    )
+}
+
+#[test]
+fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
+    let text = |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).text;
+    assert_eq!(
+        text(&Outcome::Rejected, &[Note::on_all("use the\ntable")]),
+        "The user rejected your change to /a and says: use the\ntable"
+    );
+    assert_eq!(
+        text(&Outcome::accepted("x"), &[note(2, 2, "why?")]),
+        "The user accepted your change to /a and says:\n- line 3 (`three`): why?"
+    );
+    assert_eq!(
+        Remark::new(
+            Dialect::ClaudeCode,
+            "/a",
+            &Outcome::Rejected,
+            SHOWN,
+            true,
+            &[]
+        ),
+        None
+    );
+}
+
+#[test]
+fn a_person_is_always_told_whether_the_agent_gets_it() {
+    let gets = |remark: &Remark| remark.told(false, false).clipboard.is_none();
+    let notes = [Note::on_all("no")];
+    for agent in [Dialect::ClaudeCode, Dialect::GeminiCli, Dialect::QwenCode] {
+        let told = remark(agent, &Outcome::Rejected, &notes).told(false, false);
+        assert!(told.message.starts_with(agent.display_name()), "{told:?}");
+        let is_late = agent == Dialect::GeminiCli;
+        assert_eq!(told.message.contains("but one"), is_late, "{told:?}");
+        let told = remark(agent, &Outcome::accepted("x"), &notes).told(false, false);
+        assert!(!told.message.contains("but one"), "{told:?}");
+        assert_eq!(told.clipboard, None);
+    }
+    let printed = remark(Proposer::Pillion, &Outcome::Rejected, &notes);
+    assert!(gets(&printed) && !printed.is_taken(true));
+    // No context names a file that is not there, but Claude Code reads a selection anyway.
+    let claudes = Remark::new(
+        Dialect::ClaudeCode,
+        "/a",
+        &Outcome::Rejected,
+        "",
+        false,
+        &notes,
+    );
+    let claudes = claudes.unwrap();
+    assert!(gets(&claudes) && claudes.mention().is_none());
+    let new = |outcome| Remark::new(Dialect::GeminiCli, "/a", &outcome, "", false, &notes).unwrap();
+    assert!(gets(&new(Outcome::accepted("x"))));
+    let told = new(Outcome::Rejected).told(false, false);
+    assert!(told.message.contains("clipboard") && told.clipboard.unwrap().ends_with(": no"));
+    // Nor is a note cut by the agent, which only hooks carry then.
+    let long = rejected(&"é".repeat(MAX_TEXT));
+    assert!(!gets(&long) && !long.is_taken(false) && long.mention().is_none());
+    assert!(long.told(true, false).clipboard.is_none() && long.is_taken(true));
+}
+
+#[test]
+fn a_person_is_told_by_which_way_each_agent_gets_it() {
+    let notes = [Note::on_all("no")];
+    let (no, yes) = (Outcome::Rejected, Outcome::accepted("x"));
+    let next = "gets your note with your next prompt, unless you select something before";
+    let late = "gets your note with your next prompt but one (it adds nothing to the prompt right after a rejection), \
+                unless you select something before";
+    let each = "gets your note with each prompt, until you select something";
+    let until_new =
+        "gets your note with each prompt, until it proposes a change or you select something";
+    for (agent, outcome, expected) in [
+        (Dialect::ClaudeCode, &no, next),
+        (Dialect::ClaudeCode, &yes, next),
+        (Dialect::OpenCode, &no, next),
+        (Dialect::OpenCode, &yes, next),
+        (Dialect::QwenCode, &no, next),
+        (Dialect::QwenCode, &yes, next),
+        (Dialect::GeminiCli, &no, late),
+        (Dialect::GeminiCli, &yes, next),
+        (Dialect::CopilotCli, &no, until_new),
+        (Dialect::CopilotCli, &yes, each),
+    ] {
+        let told = remark(agent, outcome, &notes).told(false, false);
+        let expected = format!("{} {expected}", agent.display_name());
+        assert_eq!(told.message, expected, "{outcome:?}");
+    }
+}
+
+#[test]
+fn of_a_program_the_agent_is_named_whose_hook_it_is() {
+    let notes = [Note::on_all("why?")];
+    for (proposer, expected) in [
+        (
+            Proposer::Pillion,
+            "your note is printed by the command that proposed the change",
+        ),
+        (
+            Proposer::For(Dialect::CodexCli),
+            "Codex CLI gets your note from its hook",
+        ),
+        (
+            Proposer::For(Dialect::ClaudeCode),
+            "Claude Code gets your note from its hook",
+        ),
+    ] {
+        for outcome in [Outcome::Rejected, Outcome::accepted("x")] {
+            let remark = remark(proposer, &outcome, &notes);
+            assert_eq!(remark.told(true, false).message, expected);
+            // All else is as for any command.
+            assert!(!remark.is_taken(false) && remark.mention().is_none());
+        }
+    }
+}
+
+#[test]
+fn only_lines_that_the_file_will_have_are_mentioned() {
+    let notes = [Note::on_all("all"), note(2, 3, "these")];
+    let claude = |outcome: &Outcome| remark(Dialect::ClaudeCode, outcome, &notes);
+    assert_eq!(claude(&Outcome::Rejected).mention(), Some(("/a", None)));
+    let accepted = claude(&Outcome::accepted("x"));
+    assert_eq!(accepted.mention(), Some(("/a", Some((2, 3)))));
+    assert_eq!(
+        remark(Dialect::GeminiCli, &Outcome::Rejected, &notes).mention(),
+        None
+    );
+}
