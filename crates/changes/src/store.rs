@@ -7,6 +7,7 @@
 mod agents;
 mod judgements;
 mod log;
+mod notes;
 mod shown;
 
 use std::collections::{BTreeSet, HashSet};
@@ -26,9 +27,10 @@ use crate::log::EntryRef;
 use crate::state::{Hash, Stage, Writing};
 use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 
-pub use agents::NotedAgent;
+pub use agents::{NotedAgent, agent_lives};
 pub use judgements::{Held, Judgements};
 pub use log::MAX_ENTRIES;
+pub use notes::WaitingNote;
 pub use shown::{Shown, Shows};
 
 /// The folder below the user's state directory.
@@ -393,6 +395,7 @@ impl Store {
             }
         }
         self.tidy_log(now)?;
+        self.tidy_notes(now)?;
         self.remove_texts(now, MAX_IDLE, needed)
     }
 

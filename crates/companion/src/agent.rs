@@ -5,6 +5,7 @@
 mod before;
 mod choices;
 mod guards;
+mod left;
 mod looks;
 mod mode;
 mod notes;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use self::choices::Choices;
 use self::guards::Guards;
+use self::left::LeftNote;
 use self::looks::{Found, Looks};
 use self::mode::Mode;
 use self::notes::Notes;
@@ -73,6 +75,10 @@ pub(crate) struct Agents {
     choices: Choices,
     looks: Looks,
     handed: Handed,
+    /// What agents that are gone have not read.
+    left_notes: Vec<LeftNote>,
+    /// The names of the notes that agents have which are gone.
+    told: Vec<String>,
     /// The time at which an agent went while it was at work.
     left: Option<Instant>,
 }
@@ -91,6 +97,16 @@ impl Agent {
             is_by_hooks,
             found: Found::default(),
         }
+    }
+
+    /// Returns its process, once that is known.
+    pub(crate) fn process(&self) -> Option<AgentProcess> {
+        self.process
+    }
+
+    /// Its process is known.
+    pub(crate) fn is_process(&mut self, process: Option<AgentProcess>) {
+        self.process = self.process.or(process);
     }
 
     /// Returns true if it can be woken.
@@ -196,7 +212,9 @@ impl Agents {
 
     /// An agent is gone. Returns what was known of it.
     pub(crate) fn remove(&mut self, session: &SessionId, now: Instant) -> Option<Agent> {
-        let agent = self.agents.remove(session)?;
+        self.leave_notes(session);
+        let mut agent = self.agents.remove(session)?;
+        self.told.append(&mut agent.notes.take_told());
         if agent.turn.is_at_work(now) {
             self.left = Some(now);
         }

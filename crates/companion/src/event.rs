@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
-use pillion_changes::{Offer, Tally};
+use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File};
@@ -95,6 +95,8 @@ pub(crate) enum Event {
     Stirred,
     /// The folders were looked at for agents without hooks.
     Glanced(Glance),
+    /// These notes wait for their agents in the store, by name.
+    NotesFound(Vec<(String, WaitingNote)>),
     /// The texts that a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.

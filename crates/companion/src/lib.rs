@@ -29,6 +29,7 @@ pub mod gate;
 pub mod hub;
 mod ids;
 mod judging;
+mod kept_notes;
 mod line_endings;
 mod looking;
 mod lost;

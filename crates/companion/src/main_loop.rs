@@ -36,6 +36,7 @@ use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events, Listing, Task};
 use crate::gate::Gate;
 use crate::judging::Judging;
+use crate::kept_notes::{self, KeptNotes};
 use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
@@ -112,6 +113,7 @@ pub(crate) struct MainLoop {
     losses: Losses,
     written: Written,
     accepted_texts: AcceptedTexts,
+    kept_notes: KeptNotes,
     recording: Recording,
     judging: Judging,
     /// Shows changes that are written already.
@@ -176,6 +178,8 @@ impl MainLoop {
             tracing::warn!("{problem}");
         }
         let judging = Judging::new(environment.as_ref(), events.clone());
+        let kept_notes = KeptNotes::start(judging.store(), state.port, events.clone());
+        kept_notes.find();
         let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
         sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
@@ -200,6 +204,7 @@ impl MainLoop {
             written: Written::default(),
             agents: Agents::with(Vec::new(), recording.is_on()),
             accepted_texts: AcceptedTexts::default(),
+            kept_notes,
             recording,
             judging,
             looks,
@@ -305,6 +310,7 @@ impl MainLoop {
                 if self.agents.identified(&session, process) {
                     self.report_status();
                 }
+                self.give_notes(&session);
             }
             Event::QuestionRead {
                 session,
@@ -362,6 +368,14 @@ impl MainLoop {
             }
             Event::Stirred => self.agents.stirred(now),
             Event::Glanced(glance) => self.glanced(&glance, now),
+            Event::NotesFound(mut notes) => {
+                notes.retain(|(_, note)| note.is_of(&self.roots));
+                self.agents.found_notes(notes);
+                for session in self.sessions.ids() {
+                    self.give_notes(&session);
+                }
+                self.report_status();
+            }
             Event::Offered(offers) => {
                 for offer in offers {
                     let (id, revision) = (DiffId(offer.id), offer.revision);
@@ -458,6 +472,7 @@ impl MainLoop {
             self.session_gone(&session, now);
         }
         self.elapse_unhooked(now);
+        self.drop_told();
         if self.release.is_some_and(|at| at <= now) {
             self.release = None;
             memory::release_freed();
@@ -503,7 +518,34 @@ impl MainLoop {
         // On every stream: what the one before took may not have arrived.
         self.push_context(session, self.context.current());
         self.attend(session);
+        self.give_notes(session);
         self.report_agents();
+    }
+
+    /// An agent is told what waits for it, or for one whose place it takes.
+    pub(super) fn give_notes(&mut self, session: &SessionId) {
+        let Some(kind) = self.agent(session).map(|agent| agent.kind) else {
+            return;
+        };
+        // An agent that leaves without a word stays for a while.
+        for away in self.sessions.away(kind) {
+            self.agents.leave_notes(&away);
+        }
+        let context = self.context.current();
+        let agents = &mut self.agents;
+        if agents.give_notes(session, &context, pillion_changes::agent_lives) {
+            self.push_context(session, context);
+            self.report_status();
+        }
+    }
+
+    /// What agents have read by now is not kept any longer.
+    fn drop_told(&mut self) {
+        let told = self.agents.take_told();
+        if !told.is_empty() {
+            self.kept_notes.drop_all(told);
+            self.report_status();
+        }
     }
 
     /// The agent of a session, if that is open.
@@ -516,7 +558,11 @@ impl MainLoop {
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
-        self.agents.remove(session, now);
+        let gone = self.agents.remove(session, now);
+        let process = gone.and_then(|agent| agent.process());
+        for twin in process.map_or_else(Vec::new, |it| self.agents.of_process(it)) {
+            self.give_notes(&twin);
+        }
         if self.sessions.forget(session) {
             tracing::info!("session gone");
             self.recording.left(session);
@@ -671,11 +717,19 @@ impl MainLoop {
     /// prompt.
     fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
         let context = self.context.current();
+        let roots = Arc::clone(&self.roots);
         let Some(agent) = self.agent(session) else {
             return;
         };
+        let (kind, process) = (agent.kind.name(), agent.process());
+        let note = remark.to_waiting(kind, process, &roots, kept_notes::now(), is_hooked);
+        let remark = remark.named(self.kept_notes.keep(note));
+        let Some(agent) = self.agents.get_mut(session) else {
+            return;
+        };
         if is_hooked {
-            return agent.notes.add_for_hook(remark);
+            agent.notes.add_for_hook(remark);
+            return self.report_status();
         }
         let mention = remark.mention().map(|(path, lines)| Mention {
             path: path.to_owned(),
@@ -720,6 +774,7 @@ impl MainLoop {
             self.perform(actions);
             self.release_guards();
         }
+        self.drop_told();
         self.recording.closed_all();
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();

@@ -5,9 +5,12 @@
 //! It would have to ask for a file of ours, which is outside the workspace. A reason for a rejection arrives whole up to
 //! 50 kB, and with that all that a person may write.
 
+use std::path::PathBuf;
+
+use pillion_changes::WaitingNote;
 use pillion_protocol::remarks::{self, FileRemark};
 use pillion_protocol::verdict::{self, Lines};
-use pillion_protocol::{Dialect, Note, Outcome, Proposer};
+use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
 use pillion_text::unified::unified;
 use pillion_view::Told;
 
@@ -28,6 +31,8 @@ pub(crate) struct Remark {
     is_there: bool,
     /// The sentence for the person, if this is about a change that is written already.
     of_written: Option<&'static str>,
+    /// The name by which it is kept; empty before that.
+    name: String,
 }
 
 impl Remark {
@@ -56,6 +61,7 @@ impl Remark {
             is_accepted,
             is_there: is_there || is_accepted,
             of_written: None,
+            name: String::new(),
         })
     }
 
@@ -72,7 +78,55 @@ impl Remark {
             is_accepted: true,
             is_there: first.is_some(),
             of_written: None,
+            name: String::new(),
         }
+    }
+
+    /// The one that is kept by this name.
+    pub(crate) fn of_waiting(agent: Dialect, name: String, note: WaitingNote) -> Self {
+        Self {
+            proposer: agent.into(),
+            file_path: note.file_path,
+            lines: note.lines,
+            text: note.text,
+            is_accepted: note.is_accepted,
+            is_there: note.is_there,
+            of_written: None,
+            name,
+        }
+    }
+
+    /// It as it is kept, for an agent with this short name and process.
+    pub(crate) fn to_waiting(
+        &self,
+        agent: &str,
+        process: Option<AgentProcess>,
+        roots: &[PathBuf],
+        at: u64,
+        is_for_hook: bool,
+    ) -> WaitingNote {
+        WaitingNote {
+            agent: agent.to_owned(),
+            process,
+            roots: roots.to_vec(),
+            at,
+            file_path: self.file_path.clone(),
+            lines: self.lines,
+            text: self.text.clone(),
+            is_accepted: self.is_accepted,
+            is_there: self.is_there,
+            is_for_hook,
+        }
+    }
+
+    /// The same, kept by this name.
+    pub(crate) fn named(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
+    /// The name by which it is kept.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The same with this text, where there is no room for more.

@@ -292,6 +292,14 @@ impl Sessions {
             .collect()
     }
 
+    /// The agents of this kind that do not listen: they may not come back.
+    pub(crate) fn away(&self, kind: Dialect) -> Vec<SessionId> {
+        let table = self.lock();
+        let away = table.away().map(|(id, _)| id);
+        let is_its = |id: &&SessionId| table.sessions.get(*id).is_some_and(|it| it.agent == kind);
+        away.filter(is_its).map(Arc::clone).collect()
+    }
+
     /// The agent of this kind that was last active, of those that listen.
     pub(crate) fn latest(
         &self,

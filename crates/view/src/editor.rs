@@ -215,6 +215,9 @@ pub struct Status {
     pub changes: u64,
     /// The turn that was the last to end with such files.
     pub ended: Option<EndedTurn>,
+    /// What people have said to agents that these have not read yet, one sentence each.
+    #[serde(default)]
+    pub waiting: Vec<String>,
 }
 
 /// A turn that has ended with files that nobody has seen.

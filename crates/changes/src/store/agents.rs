@@ -41,7 +41,9 @@ impl Store {
         for name in folder.names()? {
             match noted(&name) {
                 Some((_, of)) if of != boot() => folder.remove(&name)?,
-                Some((it, _)) if !lives(it.process) => ended.push((it.process.started_at, name)),
+                Some((it, _)) if !agent_lives(it.process) => {
+                    ended.push((it.process.started_at, name));
+                }
                 _ => {}
             }
         }
@@ -70,7 +72,8 @@ impl Store {
     }
 }
 
-fn lives(process: AgentProcess) -> bool {
+/// Returns true if this process of an agent has not ended.
+pub fn agent_lives(process: AgentProcess) -> bool {
     process::started_at(process.pid) == Some(process.started_at)
 }
 

@@ -16,6 +16,8 @@ pub(crate) struct Notes {
     waiting: Option<Waiting>,
     /// The person's edits of texts that the agent is writing.
     edits: Vec<String>,
+    /// The names of those that the agent has, or that nobody will read any more.
+    told: Vec<String>,
 }
 
 /// Remarks, oldest first.
@@ -49,13 +51,16 @@ impl Notes {
         let way = Way::Selection(selected(now).map(str::to_owned));
         let remarks = &mut self.add_by(remark, way).remarks;
         // The newest are what the agent is to read if there is no room for all.
+        let mut surplus = Vec::new();
         while remarks.0.len() > 1 && remarks.length() > MAX_TEXT {
-            remarks.0.remove(0);
+            surplus.push(remarks.0.remove(0));
         }
+        self.told
+            .extend(surplus.iter().map(|it| it.name().to_owned()));
     }
 
     fn add_by(&mut self, remark: Remark, way: Way) -> &mut Waiting {
-        let waiting = self.waiting();
+        let waiting = self.waiting_mut();
         waiting.way = way;
         waiting.remarks.0.push(remark);
         waiting
@@ -63,10 +68,10 @@ impl Notes {
 
     /// Remarks that were taken for a hook wait again, before all that came later.
     pub(crate) fn put_back(&mut self, remarks: Remarks) {
-        self.waiting().remarks.0.splice(0..0, remarks.0);
+        self.waiting_mut().remarks.0.splice(0..0, remarks.0);
     }
 
-    fn waiting(&mut self) -> &mut Waiting {
+    fn waiting_mut(&mut self) -> &mut Waiting {
         self.waiting.get_or_insert_with(|| Waiting {
             remarks: Remarks::default(),
             way: Way::Hook,
@@ -81,7 +86,7 @@ impl Notes {
     /// Returns when an agent without hooks gets the remarks that wait for it.
     pub(crate) fn told(&self) -> Option<String> {
         let remark = self.waiting.as_ref()?.remarks.0.last()?;
-        Some(remark.told(false, false).message)
+        Some(remark.told(self.are_for_hook(), false).message)
     }
 
     /// Returns the context for the agent, with the remarks that wait in place of the selection.
@@ -94,7 +99,7 @@ impl Notes {
         };
         let now = selected(&context);
         if now.is_some() && now != before.as_deref() {
-            self.waiting = None;
+            self.tell();
             return context;
         }
         waiting.remarks.shown_in(&context).map_or(context, Arc::new)
@@ -109,30 +114,67 @@ impl Notes {
     pub(crate) fn turn_begins(&mut self) -> bool {
         self.edits.clear();
         let is_shown = |waiting: &mut Waiting| matches!(waiting.way, Way::Selection(_));
-        self.waiting.take_if(is_shown).is_some()
+        let is_shown = self.waiting.as_mut().is_some_and(is_shown);
+        is_shown && self.tell().is_some()
     }
 
     /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
     /// with that. Returns true if there were remarks.
     pub(crate) fn proposes(&mut self) -> bool {
-        let mut remarks = self.waiting.iter().flat_map(|it| &it.remarks.0);
-        remarks.any(|remark| !remark.is_accepted) && self.turn_begins()
+        self.waiting().any(|remark| !remark.is_accepted) && self.turn_begins()
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
     pub(crate) fn take(&mut self) -> Option<String> {
         let mut texts = std::mem::take(&mut self.edits);
-        texts.extend(self.take_remarks().map(|remarks| remarks.text()));
+        texts.extend(self.tell());
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Takes the remarks that wait, for a hook that tells them with the prompt, or at once.
+    /// Takes the remarks that wait, for a hook that tells them with the prompt: the agent has them.
+    pub(crate) fn tell(&mut self) -> Option<String> {
+        let remarks = self.take_remarks()?;
+        self.told.extend(remarks.names());
+        Some(remarks.text())
+    }
+
+    /// Takes the names of the remarks that the agent has.
+    pub(crate) fn take_told(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.told)
+    }
+
+    /// The remarks that wait.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Remark> {
+        self.waiting.iter().flat_map(|it| &it.remarks.0)
+    }
+
+    /// Returns true if a hook is to take those that wait.
+    pub(crate) fn are_for_hook(&self) -> bool {
+        let waiting = self.waiting.as_ref();
+        waiting.is_some_and(|it| matches!(it.way, Way::Hook))
+    }
+
+    /// Takes the remarks that wait, for whoever may not be able to pass them on.
     pub(crate) fn take_remarks(&mut self) -> Option<Remarks> {
         Some(self.waiting.take()?.remarks)
     }
 }
 
+impl IntoIterator for Remarks {
+    type Item = Remark;
+    type IntoIter = std::vec::IntoIter<Remark>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl Remarks {
+    /// The names by which they are kept.
+    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|it| it.name().to_owned())
+    }
+
     fn length(&self) -> usize {
         let lengths = self.0.iter();
         lengths

@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use pillion_protocol::{AgentProcess, Dialect};
+
 use super::Agents;
 use super::notes::Remarks;
 use crate::event::Waiter;
@@ -29,9 +31,11 @@ pub(super) struct Handed {
 
 /// The remarks that a process has got and not passed on yet.
 #[derive(Debug)]
-pub(crate) struct HandedNotes {
-    pub(crate) session: SessionId,
-    pub(crate) remarks: Remarks,
+struct HandedNotes {
+    session: SessionId,
+    kind: Dialect,
+    process: Option<AgentProcess>,
+    remarks: Remarks,
 }
 
 impl Agents {
@@ -57,18 +61,29 @@ impl Agents {
             agent.notes.put_back(remarks);
             return None;
         }
-        let session = session.clone();
-        let handed = HandedNotes { session, remarks };
+        let handed = HandedNotes {
+            session: session.clone(),
+            kind: agent.kind,
+            process: agent.process,
+            remarks,
+        };
         self.handed.open.insert(number, handed);
         Some(number)
     }
 
-    /// The process of this number has ended. Returns what it had got.
-    pub(crate) fn waker_ended(&mut self, number: u64) -> Option<HandedNotes> {
+    /// The process of this number has ended; before that it may have passed on what it got. Returns whose notes it had got, if any:
+    /// they wait again if it has not passed them on.
+    pub(crate) fn waker_ended(&mut self, number: u64, is_passed_on: bool) -> Option<SessionId> {
         for agent in self.agents.values_mut() {
             agent.waker.take_if(|it| it.number == number);
         }
-        self.handed.open.remove(&number)
+        let handed = self.handed.open.remove(&number)?;
+        match self.agents.get_mut(&handed.session) {
+            _ if is_passed_on => self.told.extend(handed.remarks.names()),
+            Some(agent) => agent.notes.put_back(handed.remarks),
+            None => self.leave(handed.kind, handed.process, true, handed.remarks),
+        }
+        Some(handed.session)
     }
 }
 
@@ -76,9 +91,9 @@ impl Agents {
 mod tests {
     use std::sync::Arc;
 
+    use pillion_protocol::IdeContext;
     use pillion_protocol::claude::hooks::Call;
     use pillion_protocol::remarks::FileRemark;
-    use pillion_protocol::{Dialect, IdeContext};
     use serde_json::Map;
     use tokio::sync::oneshot::{self, Receiver};
 
@@ -120,9 +135,9 @@ mod tests {
             [true, false, false]
         );
         // That the former one is gone is no news of the one that waits.
-        assert!(agents.waker_ended(first).is_none());
+        assert!(agents.waker_ended(first, false).is_none());
         assert!(can_wake(&agents, &a));
-        assert!(agents.waker_ended(second).is_none());
+        assert!(agents.waker_ended(second, false).is_none());
         assert!(!can_wake(&agents, &a) && can_wake(&agents, &b));
         agents.remove(&b, std::time::Instant::now());
         assert!(is_ended(&mut others));
@@ -137,12 +152,13 @@ mod tests {
         assert_eq!(got.try_recv().unwrap(), "no");
         // The next one has nothing to do with it.
         let (next, _) = waits(&mut agents, &a);
-        assert!(agents.waker_ended(next).is_none());
+        assert!(agents.waker_ended(next, false).is_none());
         // Nor has the session.
         agents.remove(&a, std::time::Instant::now());
-        let handed = agents.waker_ended(number).unwrap();
-        assert_eq!((handed.session, &*handed.remarks.text()), (a, "no"));
-        assert!(agents.waker_ended(number).is_none());
+        assert_eq!(agents.waker_ended(number, false), Some(a));
+        assert_eq!(agents.waker_ended(number, false), None);
+        // They wait for the agent to come back.
+        assert_eq!(agents.waiting_notes().len(), 1);
     }
 
     #[test]

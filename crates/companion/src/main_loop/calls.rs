@@ -191,11 +191,10 @@ impl MainLoop {
             ToolCall::BeforeTurn(call) => {
                 self.note_hook(session, &call);
                 let agent = self.agent(session);
-                let remarks = agent.and_then(|agent| {
+                let notes = agent.and_then(|agent| {
                     agent.turn.begins_and_ends_are_told(now);
-                    agent.notes.take_remarks()
+                    agent.notes.tell()
                 });
-                let notes = remarks.map(|remarks| remarks.text());
                 return answer(caller, Ok(told(hooks::USER_PROMPT_SUBMIT, notes)));
             }
             ToolCall::AfterTurn(call) => {

@@ -266,6 +266,7 @@ impl MainLoop {
             unseen,
             changes: self.recording.list(),
             ended: self.recording.ended(),
+            waiting: self.agents.waiting_notes(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),
@@ -302,6 +303,7 @@ impl MainLoop {
         if *self.roots != *roots {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
+            self.kept_notes.find();
             self.agents.stirred(Instant::now());
             self.publish();
         }

@@ -42,13 +42,16 @@ impl MainLoop {
             None => self.not_to_be_woken(agent),
             Some(_) => BTreeSet::new(),
         };
+        let left = self.agents.say_left(agent);
         if meant.is_empty() && unwoken.is_empty() {
             let which = agent.map_or("no agent", Dialect::display_name);
-            return reply.done(Chosen::refused(match (agent, number) {
+            let why = match (agent, number) {
                 (None, None) => format!("{which} is connected"),
                 (Some(_), None) => format!("{which} is not connected"),
                 (_, Some(number)) => format!("no agent with the number {number} is connected"),
-            }));
+            };
+            let left = left.map_or_else(String::new, |left| format!(": {left}"));
+            return reply.done(Chosen::refused(why + &left));
         }
         let mut sending = Sending {
             open: Vec::new(),
@@ -78,7 +81,8 @@ impl MainLoop {
                 (Some(agent), None) => agent.display_name(),
                 _ => "an agent",
             };
-            sending.add(false, format!("no notes are waiting for {whom}"));
+            let none = || format!("no notes are waiting for {whom}");
+            sending.add(false, left.unwrap_or_else(none));
         }
         self.sendings.push(sending);
         self.answer_sendings();
@@ -103,16 +107,11 @@ impl MainLoop {
 
     /// The process of this number has ended; before that it may have passed on what it got.
     pub(crate) fn waiter_ended(&mut self, number: u64, is_passed_on: bool) {
-        let Some(handed) = self.agents.waker_ended(number) else {
+        let Some(session) = self.agents.waker_ended(number, is_passed_on) else {
             return;
         };
         tracing::info!(is_passed_on, "notes were sent");
-        let session = handed.session;
-        let agent = self.agents.get_mut(&session);
-        let is_there = agent.is_some();
-        if let Some(agent) = agent.filter(|_| !is_passed_on) {
-            agent.notes.put_back(handed.remarks);
-        }
+        let is_there = self.agents.get(&session).is_some();
         let place = self.sendings.iter().enumerate().find_map(|(at, sending)| {
             let open = sending.open.iter().position(|(it, _)| *it == number)?;
             Some((at, open))
@@ -124,7 +123,7 @@ impl MainLoop {
         let sentence = match (is_passed_on, is_there) {
             (true, _) => format!("{name} reads your notes now"),
             (false, true) => self.later(&session, &name),
-            (false, false) => format!("{name} is gone, and has not got your notes"),
+            (false, false) => format!("{name} is gone: your notes wait until it is back"),
         };
         self.sendings[at].add(is_passed_on, sentence);
         self.answer_sendings();

@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use pillion_changes::recorder::Call;
+use pillion_protocol::AgentProcess;
 use pillion_system::{process, spawn};
 use pillion_view::ask::{ToolCall, Work, WorkStep};
 use tokio::sync::oneshot;
@@ -36,8 +37,15 @@ impl MainLoop {
             Some(known) => known,
             None => return drop(answer.send(None)),
         };
-        if let (true, Some(process)) = (is_new, process) {
-            self.await_end(&session, process);
+        if let (true, Some(pid)) = (is_new, process) {
+            self.await_end(&session, pid);
+            if let Some(agent) = self.agents.get_mut(&session) {
+                let started_at = process::started_at(pid);
+                agent.is_process(started_at.map(|started_at| AgentProcess { pid, started_at }));
+            }
+        }
+        if is_new {
+            self.give_notes(&session);
         }
         let working = self.agents.working();
         if let Some(agent) = self.agents.get_mut(&session) {

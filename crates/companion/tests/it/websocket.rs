@@ -4,6 +4,7 @@ mod asking;
 mod client;
 mod frames;
 mod guards;
+mod keeping;
 mod sending;
 mod subagents;
 mod turns;

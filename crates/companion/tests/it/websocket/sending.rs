@@ -18,15 +18,15 @@ const NOW: &str = "Claude Code reads your notes now";
 const LATER: &str = "Claude Code cannot be woken now: it gets your notes with your next prompt";
 
 /// A companion with an agent that runs hooks of ours, in a process of its own.
-struct World {
-    test: TestCompanion,
-    claude: Claude,
-    process: Other,
+pub(super) struct World {
+    pub(super) test: TestCompanion,
+    pub(super) claude: Claude,
+    pub(super) process: Other,
     path: String,
 }
 
 impl World {
-    async fn start() -> Self {
+    pub(super) async fn start() -> Self {
         let mut test = TestCompanion::start();
         let (claude, process) = connect(&mut test).await;
         let path = test.file("a.txt", "one\n");
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// The person rejects a change about which the agent does not ask.
-    async fn reject(&mut self, note: &str) -> String {
+    pub(super) async fn reject(&mut self, note: &str) -> String {
         let open = self.claude.open(&self.path, "two\n", note).await;
         let diff = self.test.editor.show().await;
         let told = decide_because(&self.test, &diff, Verdict::reject(), note).await;
@@ -60,7 +60,7 @@ impl World {
         told
     }
 
-    fn said(&self, note: &str) -> String {
+    pub(super) fn said(&self, note: &str) -> String {
         format!(
             "The user rejected your change to {} and says: {note}",
             self.path
@@ -68,7 +68,7 @@ impl World {
     }
 
     /// The person sends what waits.
-    fn send(&self) -> oneshot::Receiver<Chosen> {
+    pub(super) fn send(&self) -> oneshot::Receiver<Chosen> {
         let (sender, chosen) = oneshot::channel();
         let reply = Reply::new(move |chosen: Result<_, _>| drop(sender.send(chosen.unwrap())));
         self.test.handle.ask(SendNotes::default(), reply);
@@ -76,10 +76,24 @@ impl World {
     }
 
     /// Returns the context that the next prompt carries.
-    async fn prompt(&mut self) -> Option<String> {
-        let answer = ask(&mut self.claude, BEFORE_TURN, begins()).await;
-        (answer != json!({})).then(|| context_of(&answer, "UserPromptSubmit"))
+    pub(super) async fn prompt(&mut self) -> Option<String> {
+        prompt(&mut self.claude).await
     }
+}
+
+/// Returns the context that the next prompt of this agent carries.
+pub(super) async fn prompt(claude: &mut Claude) -> Option<String> {
+    let answer = ask(claude, BEFORE_TURN, begins()).await;
+    (answer != json!({})).then(|| context_of(&answer, "UserPromptSubmit"))
+}
+
+/// An agent connects, and says which process it is.
+pub(super) async fn comes(test: &TestCompanion, process: &Other) -> Claude {
+    let mut claude = Claude::connect(test).await;
+    let params = json!({"pid": process.0.id()});
+    let connected = json!({"jsonrpc": "2.0", "method": "ide_connected", "params": params});
+    claude.send(connected).await;
+    claude
 }
 
 fn begins() -> Value {
@@ -87,16 +101,14 @@ fn begins() -> Value {
 }
 
 async fn connect(test: &mut TestCompanion) -> (Claude, Other) {
-    let (mut claude, process) = (Claude::connect(test).await, Other::start());
-    let params = json!({"pid": process.0.id()});
-    let connected = json!({"jsonrpc": "2.0", "method": "ide_connected", "params": params});
-    claude.send(connected).await;
+    let process = Other::start();
+    let mut claude = comes(test, &process).await;
     ask(&mut claude, BEFORE_TURN, begins()).await;
     status(test, |status| !status.agents.is_empty()).await;
     (claude, process)
 }
 
-async fn answer(chosen: oneshot::Receiver<Chosen>) -> (bool, String) {
+pub(super) async fn answer(chosen: oneshot::Receiver<Chosen>) -> (bool, String) {
     let chosen = timeout(SOON, chosen).await.unwrap().unwrap();
     (chosen.done, chosen.message)
 }

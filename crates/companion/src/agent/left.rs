@@ -1,0 +1,267 @@
+//! The words for agents that are gone, or were when the companion before this one ended. They wait for the same process to come back,
+//! or, once it has ended, for the next agent of its kind.
+
+use pillion_changes::WaitingNote;
+use pillion_protocol::{AgentProcess, Dialect, IdeContext};
+use pillion_text::counted;
+
+use super::Agents;
+use super::notes::Remarks;
+use crate::remark::Remark;
+use crate::sessions::SessionId;
+
+/// A remark whose agent is gone.
+#[derive(Debug)]
+pub(super) struct LeftNote {
+    kind: Dialect,
+    process: Option<AgentProcess>,
+    is_for_hook: bool,
+    remark: Remark,
+}
+
+impl Agents {
+    /// These wait in the store.
+    pub(crate) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) {
+        for (name, note) in notes {
+            let kind = Dialect::ALL.into_iter().find(|it| it.name() == note.agent);
+            let Some(kind) = kind.filter(|_| !self.knows_note(&name)) else {
+                continue;
+            };
+            self.left_notes.push(LeftNote {
+                kind,
+                process: note.process,
+                is_for_hook: note.is_for_hook,
+                remark: Remark::of_waiting(kind, name, note),
+            });
+        }
+    }
+
+    fn knows_note(&self, name: &str) -> bool {
+        let left = self.left_notes.iter().map(|it| &it.remark);
+        let waiting = self.agents.values().flat_map(|it| it.notes.waiting());
+        left.chain(waiting).any(|it| it.name() == name)
+    }
+
+    /// The agent of this session may not come back: what it is told waits for whoever takes its place.
+    pub(crate) fn leave_notes(&mut self, session: &SessionId) {
+        if let Some(agent) = self.agents.get_mut(session) {
+            let (kind, process) = (agent.kind, agent.process);
+            let is_for_hook = agent.notes.are_for_hook();
+            if let Some(remarks) = agent.notes.take_remarks() {
+                self.leave(kind, process, is_for_hook, remarks);
+            }
+        }
+    }
+
+    pub(super) fn leave(
+        &mut self,
+        kind: Dialect,
+        process: Option<AgentProcess>,
+        is_for_hook: bool,
+        remarks: Remarks,
+    ) {
+        let left = remarks.into_iter().map(|remark| LeftNote {
+            kind,
+            process,
+            is_for_hook,
+            remark,
+        });
+        self.left_notes.extend(left);
+    }
+
+    /// An agent is here: it is told what waits for it, or for an agent whose place it takes, because that process has ended. Returns
+    /// true if there is something.
+    pub(crate) fn give_notes(
+        &mut self,
+        session: &SessionId,
+        context: &IdeContext,
+        lives: impl Fn(AgentProcess) -> bool,
+    ) -> bool {
+        let Some(agent) = self.agents.get_mut(session) else {
+            return false;
+        };
+        let (kind, process) = (agent.kind, agent.process);
+        let is_its = |note: &mut LeftNote| {
+            let is_over = note.process.is_none_or(|process| !lives(process));
+            note.kind == kind && (is_over || note.process == process)
+        };
+        let notes = self.left_notes.extract_if(.., is_its);
+        let mut has_some = false;
+        for note in notes {
+            has_some = true;
+            match note.is_for_hook {
+                true => agent.notes.add_for_hook(note.remark),
+                false => agent.notes.add(note.remark, context),
+            }
+        }
+        has_some
+    }
+
+    /// The agents that are this process.
+    pub(crate) fn of_process(&self, process: AgentProcess) -> Vec<SessionId> {
+        let agents = self.agents.iter();
+        let its = agents.filter(|(_, agent)| agent.process == Some(process));
+        its.map(|(session, _)| session.clone()).collect()
+    }
+
+    /// Takes the names of the notes that agents have by now.
+    pub(crate) fn take_told(&mut self) -> Vec<String> {
+        let agents = self.agents.values_mut();
+        let told = agents.flat_map(|agent| agent.notes.take_told());
+        let told: Vec<_> = self.told.drain(..).chain(told).collect();
+        told
+    }
+
+    /// Returns for whom notes wait that is gone, of these agents or all, in words.
+    pub(crate) fn say_left(&self, kind: Option<Dialect>) -> Option<String> {
+        let left = self.left_notes.iter().map(|it| it.kind);
+        let left: Vec<_> = left
+            .filter(|it| kind.is_none_or(|kind| kind == *it))
+            .collect();
+        let first = left.first()?;
+        let whom = match left.iter().all(|it| it == first) {
+            true => first.display_name(),
+            false => "agents",
+        };
+        let verb = if left.len() == 1 { "waits" } else { "wait" };
+        let count = counted(left.len(), "note");
+        Some(format!("{count} {verb} for {whom} to come back"))
+    }
+
+    /// The notes that wait, each as a sentence for people.
+    pub(crate) fn waiting_notes(&self) -> Vec<String> {
+        let mut agents: Vec<_> = self.agents.values().collect();
+        agents.sort_by_key(|agent| agent.kind.name());
+        let here = agents.into_iter().flat_map(|agent| {
+            let waiting = agent.notes.waiting();
+            waiting.map(|it| format!("{} has not read yet: {}", agent.kind, it.text()))
+        });
+        let left = self.left_notes.iter();
+        let left = left.map(|it| {
+            format!(
+                "{} is not here and has yet to read: {}",
+                it.kind,
+                it.remark.text()
+            )
+        });
+        here.chain(left).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use pillion_protocol::remarks::FileRemark;
+
+    use super::*;
+
+    fn process(pid: u32) -> AgentProcess {
+        AgentProcess { pid, started_at: 1 }
+    }
+
+    fn remark(text: &str) -> Remark {
+        let told = FileRemark::new("/a".to_owned(), text.to_owned(), &[], false);
+        Remark::written(Dialect::ClaudeCode, &[told]).named(text.to_owned())
+    }
+
+    fn comes(agents: &mut Agents, session: &str, kind: Dialect, pid: Option<u32>) -> SessionId {
+        let session: SessionId = session.into();
+        agents.connected(&session, kind);
+        if let Some(pid) = pid {
+            agents.identified(&session, process(pid));
+        }
+        session
+    }
+
+    /// The process 1 was told `no`, and is gone; these others live.
+    fn gone(living: &[u32]) -> (Agents, impl Fn(AgentProcess) -> bool) {
+        let mut agents = Agents::default();
+        let session = comes(&mut agents, "first", Dialect::ClaudeCode, Some(1));
+        agents
+            .get_mut(&session)
+            .unwrap()
+            .notes
+            .add_for_hook(remark("no"));
+        agents.remove(&session, Instant::now());
+        (agents, move |it: AgentProcess| living.contains(&it.pid))
+    }
+
+    #[test]
+    fn what_was_said_waits_for_the_process_or_for_the_one_after_it() {
+        let claude = Dialect::ClaudeCode;
+        for (living, kind, pid, is_given) in [
+            (&[1][..], claude, Some(1), true),
+            (&[1], claude, Some(2), false),
+            (&[1], claude, None, false),
+            (&[], claude, Some(2), true),
+            (&[], claude, None, true),
+            (&[], Dialect::OpenCode, None, false),
+        ] {
+            let (mut agents, lives) = gone(living);
+            assert_eq!(
+                agents.waiting_notes(),
+                ["Claude Code is not here and has yet to read: no"]
+            );
+            let next = comes(&mut agents, "next", kind, pid);
+            let given = agents.give_notes(&next, &IdeContext::default(), lives);
+            assert_eq!(given, is_given, "{living:?} {kind} {pid:?}");
+            let told = agents.get_mut(&next).unwrap().notes.take();
+            assert_eq!(told.as_deref(), is_given.then_some("no"));
+            let names: &[&str] = if is_given { &["no"] } else { &[] };
+            assert_eq!(agents.take_told(), names);
+            assert_eq!(agents.waiting_notes().is_empty(), is_given);
+        }
+    }
+
+    #[test]
+    fn what_the_store_has_is_given_once() {
+        let mut agents = Agents::default();
+        let note = |agent: &str| WaitingNote {
+            agent: agent.to_owned(),
+            process: None,
+            roots: Vec::new(),
+            at: 1,
+            file_path: "/a".to_owned(),
+            lines: None,
+            text: "from the store".to_owned(),
+            is_accepted: false,
+            is_there: true,
+            is_for_hook: true,
+        };
+        let found = || {
+            vec![
+                ("1".to_owned(), note("claude")),
+                ("2".to_owned(), note("none")),
+            ]
+        };
+        agents.found_notes(found());
+        agents.found_notes(found());
+        let session = comes(&mut agents, "s", Dialect::ClaudeCode, Some(1));
+        assert!(agents.give_notes(&session, &IdeContext::default(), |_| true));
+        agents.found_notes(found());
+        assert!(!agents.give_notes(&session, &IdeContext::default(), |_| true));
+        let told = agents.get_mut(&session).unwrap().notes.take();
+        assert_eq!(told.as_deref(), Some("from the store"));
+        assert_eq!(agents.take_told(), ["1"]);
+    }
+
+    #[test]
+    fn what_a_session_is_told_goes_to_the_one_that_takes_its_place() {
+        let mut agents = Agents::default();
+        let first = comes(&mut agents, "first", Dialect::GeminiCli, None);
+        let context = IdeContext::default();
+        agents
+            .get_mut(&first)
+            .unwrap()
+            .notes
+            .add(remark("no"), &context);
+        let next = comes(&mut agents, "next", Dialect::GeminiCli, None);
+        assert!(!agents.give_notes(&next, &context, |_| true));
+        agents.leave_notes(&first);
+        assert!(agents.give_notes(&next, &context, |_| true));
+        assert!(!agents.get(&first).unwrap().notes.wait());
+        assert!(agents.get_mut(&next).unwrap().notes.turn_begins());
+        assert_eq!(agents.take_told(), ["no"]);
+    }
+}

@@ -1,0 +1,78 @@
+//! Keeps in the store what people say to agents, on a thread of its own, until the agents have it: it outlives the companion.
+
+use std::time::{Duration, SystemTime};
+
+use pillion_changes::{Store, StoreError, WaitingNote};
+use pillion_system::Worker;
+
+use crate::event::{Event, Events};
+
+/// The time limit at the companion's end for what is being kept.
+const GRACE: Duration = Duration::from_secs(1);
+
+type Job = Box<dyn FnOnce(&Store) -> Result<(), StoreError> + Send>;
+
+/// The way to the notes in the store.
+pub(crate) struct KeptNotes {
+    /// None if nothing is kept.
+    worker: Option<Worker<Job>>,
+    events: Events,
+    /// The part of names that no other companion gives.
+    prefix: String,
+    count: u64,
+}
+
+impl KeptNotes {
+    /// Names are this companion's by its port, which no other has at the same time.
+    pub(crate) fn start(store: Option<Store>, port: u16, events: Events) -> Self {
+        let perform = |store: Store| {
+            move |job: Job| {
+                if let Err(error) = job(&store) {
+                    tracing::warn!(%error, "a note that waits for its agent is not kept");
+                }
+            }
+        };
+        let worker = store.and_then(|store| Worker::start("notes", GRACE, perform(store)).ok());
+        Self {
+            worker,
+            events,
+            prefix: format!("{}-{port}", now()),
+            count: 0,
+        }
+    }
+
+    /// Has those found that wait: an event.
+    pub(crate) fn find(&self) {
+        let events = self.events.clone();
+        self.order(move |store| {
+            let _ = events.send(Event::NotesFound(store.waiting_notes()?));
+            Ok(())
+        });
+    }
+
+    /// Keeps a note. Returns its name.
+    pub(crate) fn keep(&mut self, note: WaitingNote) -> String {
+        self.count += 1;
+        let name = format!("{}-{}", self.prefix, self.count);
+        let kept = name.clone();
+        self.order(move |store| store.keep_note(&kept, &note));
+        name
+    }
+
+    /// Agents have the notes of these names.
+    pub(crate) fn drop_all(&self, names: Vec<String>) {
+        self.order(move |store| names.iter().try_for_each(|name| store.drop_note(name)));
+    }
+
+    fn order(&self, job: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static) {
+        if let Some(worker) = &self.worker {
+            worker.order(Box::new(job));
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX))
+}
