@@ -243,6 +243,9 @@ impl<'a> Deciding<'a> {
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingTakenBack);
         }
+        if meant.len() == 1 {
+            self.telling.is_of_one();
+        }
         let part = match act {
             Act::Keep => meant.len().max(1),
             Act::TakeBack | Act::Undo => PART,

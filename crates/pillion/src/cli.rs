@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use pillion_text::{stderr, visible};
 
-use crate::commands::changes::{self, decide, forget, log, look, show, turns};
+use crate::commands::changes::{self, decide, forget, log, look, show, turns, waiting};
 #[cfg(unix)]
 use crate::commands::hub;
 use crate::commands::{
@@ -81,6 +81,7 @@ pub enum Command {
     Revert(decide::Revert),
     Undo(decide::Undo),
     Forget(forget::Args),
+    Notes(waiting::Args),
     SendNotes(send_notes::Args),
     Detect(detect::Args),
     Doctor(doctor::Args),
@@ -148,6 +149,7 @@ impl Cli {
             Some(Command::Revert(args)) => decide::revert(args),
             Some(Command::Undo(args)) => decide::undo(&args),
             Some(Command::Forget(args)) => forget::run(&args),
+            Some(Command::Notes(args)) => waiting::run(&args),
             Some(Command::SendNotes(args)) => send_notes::run(args),
             Some(Command::Detect(args)) => detect::run(args),
             Some(Command::Doctor(args)) => doctor::run(args),

@@ -159,10 +159,27 @@ pub fn put_back(file_path: &str, diff: Option<&str>) -> String {
     format!("The user has undone what they took back or changed in {file_path}.{rest}")
 }
 
-/// The rest of a remark: the file as it was and as it is, as a unified diff.
+/// The rest of a remark: the file as it was and as it is, as a unified diff, unless that is the same.
 fn became(diff: &str) -> String {
-    let diff = shortened(diff);
-    format!(" What became of the file:\n{diff}")
+    match diff {
+        "" => " The file is as it was before that.\n".to_owned(),
+        diff => format!(" The file, from before that to now:\n{}", shortened(diff)),
+    }
+}
+
+/// The person did the same as with the last file, with so many more of which nothing else is said.
+pub fn same_with_more(is_its: bool, count: usize) -> String {
+    let whose = if is_its { "of your files" } else { "files" };
+    format!("The user did the same with {count} more {whose}.")
+}
+
+/// The text that wakes an agent. Claude Code frames it as a notification that is none of the person's own input, and has its model
+/// doubt what it says of them: so it names who speaks, and what can be checked.
+pub fn sent(text: &str) -> String {
+    format!(
+        "This comes from Pillion, the program in which the user reviews your changes: they have just sent you the notes below. What \
+         they say of files can be checked on disk.\n{text}"
+    )
 }
 
 /// A remark on all that a person did with what was written, where there is room for little.
@@ -344,5 +361,62 @@ mod tests {
             assert_eq!(kept, line.repeat(kept.len() / line.len()));
         }
         assert!(edited("/a", "+x\n").ends_with("accepted:\n+x\n"));
+    }
+
+    /// All that a model is told after the write, whole: each sentence once, and no block without a content.
+    #[test]
+    fn every_sentence_about_what_was_written() {
+        let why = [Note::on_all("use the table")];
+        let diff = "@@ -1 +1 @@\n-x\n+y\n";
+        let became = format!(" The file, from before that to now:\n{diff}");
+        let again = "Do not make that change again unless they ask for it.";
+        for (told, expected) in [
+            (
+                taken_back("/a", true, true, Some(diff), &why, ""),
+                format!("The user has taken back your change in /a. {again}{became}The user says of this: use the table"),
+            ),
+            (
+                taken_back("/a", true, false, Some(""), &[], ""),
+                format!("The user has changed what you wrote in /a. {again} The file is as it was before that.\n"),
+            ),
+            (
+                taken_back("/a", false, true, None, &why, ""),
+                format!("The user has taken back a change that may be yours in /a. {again} Read the file before you go on.\nThe user says of this: use the table"),
+            ),
+            (
+                taken_back("/a", false, false, Some(diff), &[], ""),
+                format!("The user has changed what you may have written in /a. {again}{became}"),
+            ),
+            (
+                put_back("/a", Some(diff)),
+                format!("The user has undone what they took back or changed in /a.{became}"),
+            ),
+            (
+                put_back("/a", Some("")),
+                "The user has undone what they took back or changed in /a. The file is as it was before that.\n".to_owned(),
+            ),
+            (
+                put_back("/a", None),
+                "The user has undone what they took back or changed in /a. They did that in their editor: read the file before you go on.".to_owned(),
+            ),
+            (
+                of_several(true, true, &["/a", "/b"], &why),
+                "The user has kept your changes to /a, /b and says: use the table".to_owned(),
+            ),
+            (
+                of_several(false, false, &["/a", "/b"], &why),
+                "The user has taken back changes that may be yours to /a, /b and says: use the table".to_owned(),
+            ),
+            (same_with_more(true, 7), "The user did the same with 7 more of your files.".to_owned()),
+            (same_with_more(false, 7), "The user did the same with 7 more files.".to_owned()),
+            (
+                sent("one\ntwo"),
+                "This comes from Pillion, the program in which the user reviews your changes: they have just sent you the notes below. What they say of files can be checked on disk.\none\ntwo".to_owned(),
+            ),
+            (nothing_left("/a"), "The user took back all of your change to /a and accepted the file as it is: nothing is left to be written.".to_owned()),
+            (whole_text("/a", "/k"), "All of the text that the user accepted for /a is in /k.".to_owned()),
+        ] {
+            assert_eq!(told, expected);
+        }
     }
 }

@@ -109,6 +109,11 @@ impl Telling {
         self.used_on.clear();
     }
 
+    /// All that is decided is this one change: what is said of it is said once, with what becomes of it.
+    pub(super) fn is_of_one(&mut self) {
+        self.words.are_shared = false;
+    }
+
     /// Returns the words that the agent does not hear, because nothing was decided about what they say something of.
     pub(super) fn unsaid(&self) -> Vec<&Note> {
         let on_lines = self.words.on_lines.iter();
@@ -188,11 +193,8 @@ impl Telling {
     pub(super) fn take(&mut self) -> Vec<FileRemark> {
         if let Some(told) = self.told.last_mut().filter(|_| self.untold > 0) {
             let untold = std::mem::take(&mut self.untold);
-            let whose = match self.is_its {
-                true => "of your files",
-                false => "files",
-            };
-            told.text += &format!("\n\nThe user did the same with {untold} more {whose}.");
+            let more = remarks::same_with_more(self.is_its, untold);
+            told.text += &format!("\n\n{more}");
         }
         let on_all = self.said_of_several();
         let told = std::mem::take(&mut self.told);

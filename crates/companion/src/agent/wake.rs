@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use pillion_protocol::{AgentProcess, Dialect};
+use pillion_protocol::{AgentProcess, Dialect, remarks};
 
 use super::Agents;
 use super::notes::Remarks;
@@ -57,7 +57,7 @@ impl Agents {
         }
         let Waker { number, way } = agent.waker.take()?;
         let remarks = agent.notes.take_remarks()?;
-        if way.send(remarks.text()).is_err() {
+        if way.send(remarks::sent(&remarks.text())).is_err() {
             agent.notes.put_back(remarks);
             return None;
         }
@@ -149,7 +149,7 @@ mod tests {
         let mut agents = agents(&[&a]);
         let (number, mut got) = waits(&mut agents, &a);
         assert_eq!(agents.hand_notes(&a), Some(number));
-        assert_eq!(got.try_recv().unwrap(), "no");
+        assert_eq!(got.try_recv().unwrap(), remarks::sent("no"));
         // The next one has nothing to do with it.
         let (next, _) = waits(&mut agents, &a);
         assert!(agents.waker_ended(next, false).is_none());

@@ -14,6 +14,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
             "diffs",
             "accept",
             "reject",
+            "notes",
             "send-notes",
             "review-mode",
         ],

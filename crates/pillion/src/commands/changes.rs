@@ -6,6 +6,7 @@ pub mod log;
 pub mod look;
 pub mod show;
 pub mod turns;
+pub mod waiting;
 
 use std::borrow::Cow;
 use std::io::{self, Write};

@@ -1,11 +1,13 @@
 //! The notes that a person sends to an agent with a decision by command, and when its model reads them.
 
 use std::fs;
+use std::time::Instant;
 
+use pillion_discovery::state;
 use pillion_protocol::IdeContext;
-use pillion_testkit::TestAgent;
+use pillion_testkit::{SOON, TestAgent, pause};
 
-use crate::sandbox::{Sandbox, Serve};
+use crate::sandbox::{Sandbox, Serve, signal_to};
 
 const GETS_IT: &str =
     "note: Gemini CLI gets your note with your next prompt, unless you select something before.\n";
@@ -14,7 +16,7 @@ const GETS_IT_LATER: &str = "note: Gemini CLI gets your note with your next prom
 
 struct World {
     sandbox: Sandbox,
-    _serve: Serve,
+    serve: Serve,
     agent: TestAgent,
     path: String,
 }
@@ -22,8 +24,12 @@ struct World {
 impl World {
     /// A proposal that is pending.
     fn new() -> Self {
+        Self::with(|sandbox| sandbox.serve::<&str>([]))
+    }
+
+    fn with(serve: impl Fn(&Sandbox) -> Serve) -> Self {
         let sandbox = Sandbox::new();
-        let serve = sandbox.serve::<&str>([]);
+        let serve = serve(&sandbox);
         let path = sandbox.home.workspace().join("a.txt");
         fs::write(&path, "old\n").unwrap();
         let agent = serve.connect();
@@ -31,7 +37,7 @@ impl World {
         Self {
             agent,
             sandbox,
-            _serve: serve,
+            serve,
             path: path.to_str().unwrap().to_owned(),
         }
     }
@@ -140,4 +146,80 @@ fn what_is_too_long_for_an_agent_is_printed() {
         .expect(0);
     let text = "note: the agent cannot be told this; paste it into its prompt:\nThe user rejected";
     assert!(rejected.stderr.starts_with(text) && rejected.stderr.contains(&long));
+}
+
+/// Waits until this is so.
+fn eventually(is_so: impl Fn() -> bool, what: &str) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < SOON, "{what}");
+        pause(start);
+    }
+}
+
+/// The editor ends, the hub ends with it or is killed: what was said waits in the store.
+#[test]
+fn what_was_said_waits_for_the_agent_whatever_ends() {
+    let own = |sandbox: &Sandbox| sandbox.serve::<&str>([]);
+    let hub = |sandbox: &Sandbox| sandbox.serve_in_hub::<&str>([]);
+    type Starts = fn(&Sandbox) -> Serve;
+    for (case, start, is_killed) in [
+        ("without a hub", own as Starts, false),
+        ("with the hub", hub, false),
+        ("a hub that is killed", hub, true),
+    ] {
+        let mut world = World::with(start);
+        let rejected = world.sandbox.run(["reject", "1.1", "--because", "no"]);
+        rejected.expect(0);
+        let said = format!(
+            "The user rejected your change to {} and says: no",
+            world.path
+        );
+        world.selects(Some(&said));
+        let listed = format!("Gemini CLI has yet to read:\n  {said}\n");
+        let World {
+            sandbox,
+            mut serve,
+            agent,
+            path,
+        } = world;
+        let is_listed = || sandbox.run(["notes"]).expect(0).stdout == listed;
+        eventually(is_listed, case);
+        drop(agent);
+        if is_killed {
+            let hub = sandbox.companion_pid();
+            signal_to(hub, "KILL");
+            // Its view starts another one.
+            let is_next = || {
+                let running = state::list(&sandbox.environment());
+                running.first().is_some_and(|it| it.pid != hub)
+            };
+            eventually(is_next, case);
+        } else {
+            serve.signal("TERM");
+            serve.ended();
+            assert!(is_listed(), "{case}");
+            serve = start(&sandbox);
+        }
+        let agent = serve.connect();
+        let mut world = World {
+            sandbox,
+            serve,
+            agent,
+            path,
+        };
+        world.selects(Some(&said));
+        let json = world.sandbox.run(["notes", "--json"]).expect(0).stdout;
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            (&json[0]["agent"], &json[0]["text"]),
+            (&"gemini".into(), &said.into())
+        );
+        // What the person selects takes its place, and it is over.
+        world.select("ol");
+        world.selects(Some("ol"));
+        let none = "agents have read all that you said to them here\n";
+        let is_over = || world.sandbox.run(["notes"]).expect(0).stdout == none;
+        eventually(is_over, case);
+    }
 }

@@ -58,7 +58,7 @@ impl App {
     }
 
     fn ask_to_quit(&mut self) {
-        if self.views.is_empty() {
+        if self.views.is_empty() && self.status.waiting.is_empty() {
             return self.quit();
         }
         self.cover(Overlay::Quit);

@@ -65,6 +65,10 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         lines.push(Line::raw(""));
         lines.push(Line::raw(visible::one_line(note)));
     }
+    for waiting in &app.status.waiting {
+        lines.push(Line::raw(""));
+        lines.push(Line::raw(visible::one_line(waiting)));
+    }
     for warning in app.warnings() {
         lines.push(Line::raw(""));
         let warning = visible::one_line(warning);
@@ -173,9 +177,10 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
     panel(buffer, area, title, lines.collect(), from, theme);
 }
 
-/// The question whether to leave although diffs are pending.
+/// The question whether to leave although diffs are pending, or notes wait for agents.
 pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let pending = match app.views.len() {
+        0 => String::new(),
         1 => "1 diff is pending. Quitting rejects it unless it is also open elsewhere.".to_owned(),
         count => format!(
             "{count} diffs are pending. Quitting rejects those that are not open elsewhere."
@@ -187,7 +192,14 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => " The text that you edited is kept in a file.",
         _ => " The texts that you edited are kept in files.",
     };
-    let pending = format!("{pending}{kept}");
+    let waiting = match app.status.waiting.len() {
+        0 => "",
+        1 => "1 note waits for its agent, and is kept until it reads it. ",
+        count => {
+            &format!("{count} notes wait for their agents, and are kept until these read them. ")
+        }
+    };
+    let pending = format!("{waiting}{pending}{kept}");
     let width = area.width.min(51);
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
     let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));

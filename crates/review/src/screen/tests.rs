@@ -19,7 +19,7 @@ use ratatui::style::{Color, Modifier};
 
 use super::*;
 use crate::app::tests::Person;
-use crate::app::{Event, Opened};
+use crate::app::{Effect, Event, Opened};
 use crate::highlight;
 use crate::syntax::Class;
 use crate::view::Disk;
@@ -122,6 +122,7 @@ fn status() -> Status {
         working: Vec::new(),
         changes: 0,
         ended: None,
+        waiting: Vec::new(),
     }
 }
 
@@ -410,6 +411,28 @@ fn welcome() {
         see(&mut Person::new(60, 15))
     );
     insta::assert_snapshot!("welcome_with_agents", see(&mut reviewer(80, 24)));
+}
+
+/// The person leaves them behind, as they leave pending diffs.
+#[test]
+fn notes_that_wait_are_listed_and_leaving_says_so() {
+    let mut person = reviewer(80, 24);
+    let waits = "Claude Code has not read yet: why?";
+    for (count, said) in [(1, "1 note waits for its agent"), (2, "2 notes wait")] {
+        let waiting = vec![waits.to_owned(); count];
+        person.happens(Event::Status(Status {
+            waiting,
+            ..status()
+        }));
+        let screen = see(&mut person);
+        assert_eq!(screen.matches(waits).count(), count, "{screen}");
+        person.press("q");
+        let screen = see(&mut person);
+        assert!(screen.contains(said), "{screen}");
+        assert!(person.press("n").is_empty());
+    }
+    person.happens(Event::Status(status()));
+    assert!(matches!(person.press("q")[..], [Effect::Quit]));
 }
 
 #[test]

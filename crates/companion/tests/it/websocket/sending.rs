@@ -2,7 +2,7 @@
 
 use std::thread::{self, JoinHandle};
 
-use pillion_protocol::{Dialect, Verdict};
+use pillion_protocol::{Dialect, Verdict, remarks};
 use pillion_view::ask::{AwaitNotes, SendNotes};
 use pillion_view::{Chosen, Client, Reply, Woken};
 use serde_json::{Value, json};
@@ -147,7 +147,7 @@ async fn what_is_sent_arrives_at_once_and_does_not_come_with_the_prompt() {
         let sent = world.send();
         let woken = waiting.woken().await.unwrap();
         let expected: Vec<_> = notes.iter().map(|note| world.said(note)).collect();
-        assert_eq!(woken.text, expected.join("\n"));
+        assert_eq!(woken.text, remarks::sent(&expected.join("\n")));
         // Until it says so, nobody knows that the agent gets it; meanwhile nothing else carries it.
         assert_eq!(world.prompt().await, None);
         let nothing = ask(&mut world.claude, AFTER_WRITE, begins()).await;
@@ -202,7 +202,7 @@ async fn a_process_waits_for_its_own_agent_until_that_goes_or_the_next_one_comes
     world.reject("mine").await;
     let sent = world.send();
     let woken = second.woken().await.unwrap();
-    assert_eq!(woken.text, world.said("mine"));
+    assert_eq!(woken.text, remarks::sent(&world.said("mine")));
     woken.passed_on().unwrap();
     let said = "Claude Code 1 reads your notes now".to_owned();
     assert_eq!(answer(sent).await, (true, said));
