@@ -413,6 +413,16 @@ impl<C> Diffs<C> {
         Some((&proposal.session, &proposal.file_path))
     }
 
+    /// Returns whose proposal this is, as people are shown it, and its file, if it is there and was not replaced.
+    pub(crate) fn whose(&self, key: ProposalKey) -> Option<(Dialect, PathBuf)> {
+        self.check_current(key).ok()?;
+        let proposal = &self.entries.get(key.id)?.proposal;
+        Some((
+            proposal.proposer.agent()?,
+            PathBuf::from(&proposal.file_path),
+        ))
+    }
+
     /// Notes the state of a proposal's file, about which somebody decides.
     pub(crate) fn note_file(&mut self, id: DiffId, file: FileState) {
         if let Some(entry) = self.entries.get_mut(id) {

@@ -10,7 +10,7 @@ use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
 use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
-use pillion_protocol::{AgentProcess, File};
+use pillion_protocol::{AgentProcess, File, Note};
 use pillion_view::ask::Guarded;
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Answering, Decide, DiffId, Editor, Options, ProposalKey, Reply, Tell};
@@ -97,6 +97,8 @@ pub(crate) enum Event {
     Glanced(Glance),
     /// These notes wait for their agents in the store, by name.
     NotesFound(Vec<(String, WaitingNote)>),
+    /// A person wrote these notes on an earlier proposal of the same file, and nobody has decided about that.
+    NotesOffered(ProposalKey, Vec<Note>),
     /// The texts that a person wrote in earlier proposals of files that wait again.
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.

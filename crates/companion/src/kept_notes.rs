@@ -1,9 +1,12 @@
 //! Keeps in the store what people say to agents, on a thread of its own, until the agents have it: it outlives the companion.
 
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::time::Duration;
 
 use pillion_changes::{Store, StoreError, WaitingNote};
-use pillion_system::Worker;
+use pillion_protocol::Note;
+use pillion_system::{Worker, clock};
+use pillion_view::ProposalKey;
 
 use crate::event::{Event, Events};
 
@@ -36,7 +39,7 @@ impl KeptNotes {
         Self {
             worker,
             events,
-            prefix: format!("{}-{port}", now()),
+            prefix: format!("{}-{port}", clock::now_ms()),
             count: 0,
         }
     }
@@ -64,15 +67,28 @@ impl KeptNotes {
         self.order(move |store| names.iter().try_for_each(|name| store.drop_note(name)));
     }
 
+    /// Keeps the notes on what this agent proposes for a file; none forgets them.
+    pub(crate) fn keep_on(&self, agent: &str, path: &Path, notes: Vec<Note>) {
+        let (agent, path) = (agent.to_owned(), path.to_owned());
+        self.order(move |store| store.keep_notes_on(&agent, &path, notes));
+    }
+
+    /// Has the notes found that a person wrote on an earlier proposal of the same file: an event, if there are some.
+    pub(crate) fn find_on(&self, key: ProposalKey, agent: &str, path: &Path) {
+        let (agent, path) = (agent.to_owned(), path.to_owned());
+        let events = self.events.clone();
+        self.order(move |store| {
+            let notes = store.notes_on(&agent, &path)?;
+            if !notes.is_empty() {
+                let _ = events.send(Event::NotesOffered(key, notes));
+            }
+            Ok(())
+        });
+    }
+
     fn order(&self, job: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static) {
         if let Some(worker) = &self.worker {
             worker.order(Box::new(job));
         }
     }
-}
-
-/// Milliseconds since 1970.
-pub(crate) fn now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |it| u64::try_from(it.as_millis()).unwrap_or(u64::MAX))
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use pillion_changes::WriteOutcome;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
-use pillion_system::{Signal, Signals, duration, memory};
+use pillion_system::{Signal, Signals, clock, duration, memory};
 use pillion_view::ask::Focus;
 use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Tell, Told};
 use tokio::sync::{mpsc, watch};
@@ -36,7 +36,7 @@ use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events, Listing, Task};
 use crate::gate::Gate;
 use crate::judging::Judging;
-use crate::kept_notes::{self, KeptNotes};
+use crate::kept_notes::KeptNotes;
 use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
@@ -376,6 +376,7 @@ impl MainLoop {
                 }
                 self.report_status();
             }
+            Event::NotesOffered(key, notes) => self.views.offer_notes(key, &notes),
             Event::Offered(offers) => {
                 for offer in offers {
                     let (id, revision) = (DiffId(offer.id), offer.revision);
@@ -539,6 +540,13 @@ impl MainLoop {
         }
     }
 
+    /// The person has decided about this proposal: their notes go with that.
+    pub(super) fn forget_notes(&self, key: ProposalKey) {
+        if let Some((agent, path)) = self.diffs.whose(key) {
+            self.kept_notes.keep_on(agent.name(), &path, Vec::new());
+        }
+    }
+
     /// What agents have read by now is not kept any longer.
     fn drop_told(&mut self) {
         let told = self.agents.take_told();
@@ -583,6 +591,10 @@ impl MainLoop {
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
                     if self.diffs.is_logged(id) {
                         self.recording.proposed(&diff);
+                    }
+                    if let Some(agent) = diff.proposer.agent() {
+                        self.kept_notes
+                            .find_on(diff.key(), agent.name(), &diff.path);
                     }
                     self.views.open(diff);
                 }
@@ -722,7 +734,7 @@ impl MainLoop {
             return;
         };
         let (kind, process) = (agent.kind.name(), agent.process());
-        let note = remark.to_waiting(kind, process, &roots, kept_notes::now(), is_hooked);
+        let note = remark.to_waiting(kind, process, &roots, clock::now_ms(), is_hooked);
         let remark = remark.named(self.kept_notes.keep(note));
         let Some(agent) = self.agents.get_mut(session) else {
             return;
@@ -770,6 +782,10 @@ impl MainLoop {
         self.finish_decisions(inbox).await;
         self.release_guards();
         if ending != Ending::Asks {
+            for it in self.diffs.pending() {
+                let (id, revision) = (it.id, it.revision);
+                self.forget_notes(ProposalKey { id, revision });
+            }
             let actions = self.diffs.stop();
             self.perform(actions);
             self.release_guards();

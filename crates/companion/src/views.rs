@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_discovery::Seat;
-use pillion_protocol::{File, FileDiagnostics, IdeInfo};
+use pillion_protocol::{File, FileDiagnostics, IdeInfo, Note};
 use pillion_view::{
     CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
     Proposed, Reply, Shows, Stale, Status,
@@ -300,13 +300,22 @@ impl Views {
 
     /// The views of a proposal get to know what the person wrote for its file before.
     pub(crate) fn offer(&mut self, key: ProposalKey, text: &str) {
+        self.tell_audience(key, || EditorEvent::Draft(key, text.to_owned()));
+    }
+
+    /// They get to know the notes that the person wrote on an earlier proposal of its file.
+    pub(crate) fn offer_notes(&mut self, key: ProposalKey, notes: &[Note]) {
+        self.tell_audience(key, || EditorEvent::Notes(key, notes.to_vec()));
+    }
+
+    fn tell_audience(&mut self, key: ProposalKey, event: impl Fn() -> EditorEvent) {
         let audience = self.audiences.get(&key.id);
         let Some(audience) = audience.filter(|it| it.is_open() && it.key() == key) else {
             return;
         };
         for view in &mut self.views {
             if audience.has(view.id) {
-                view.editor.event(EditorEvent::Draft(key, text.to_owned()));
+                view.editor.event(event());
             }
         }
     }

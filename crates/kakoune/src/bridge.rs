@@ -230,7 +230,7 @@ impl Bridge {
             EditorEvent::Open(diff, shown) => self.open(diff, shown),
             EditorEvent::Close(id, reason, closed) => self.close(id, reason, closed),
             // Dropping the request answers that there are none.
-            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) => {}
+            EditorEvent::Diagnostics(..) | EditorEvent::Shared(_) | EditorEvent::Notes(..) => {}
             EditorEvent::Draft(key, text) => self.offered(key, text),
             EditorEvent::Text(key, told) => self.ask_text(key, told),
             EditorEvent::Status(status) => self.status(&status),

@@ -323,6 +323,7 @@ impl ClientProfile for Plain {
             EditorEvent::Draft(key, text) => self.proposals.offer(key, text),
             // Dropping a request for diagnostics answers that there are none.
             EditorEvent::Diagnostics(..)
+            | EditorEvent::Notes(..)
             | EditorEvent::Lost(_)
             | EditorEvent::Moved(_)
             | EditorEvent::Stopped => Vec::new(),

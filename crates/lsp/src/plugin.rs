@@ -271,6 +271,7 @@ impl ClientProfile for Plugin {
             }
             EditorEvent::Draft(key, text) => self.diffs.offer(key, text),
             EditorEvent::Shared(_)
+            | EditorEvent::Notes(..)
             | EditorEvent::Lost(_)
             | EditorEvent::Moved(_)
             | EditorEvent::Stopped => None,

@@ -253,6 +253,7 @@ impl Session {
             | EditorEvent::Text(..)
             | EditorEvent::Shared(_)
             | EditorEvent::Draft(..)
+            | EditorEvent::Notes(..)
             | EditorEvent::Status(_)
             | EditorEvent::Lost(_)
             | EditorEvent::Moved(_)

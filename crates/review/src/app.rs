@@ -16,7 +16,7 @@ mod review_delay;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, Proposer, ReviewChoice};
+use pillion_protocol::{Dialect, Note, Proposer, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
@@ -82,6 +82,8 @@ pub enum Event {
     Status(Status),
     /// The person wrote this for the file of a proposal before, and nobody decided about it.
     Drafted(ProposalKey, String),
+    /// The person wrote these notes on an earlier proposal of the file.
+    Noted(ProposalKey, Vec<Note>),
     /// The file of a pending diff changed on disk, or is as it was.
     Disk(DiffId, Disk),
     /// The file was read again, to merge with it, or could not be.
@@ -331,6 +333,13 @@ impl App {
             Event::Drafted(key, text) => {
                 if self.views.current(key).is_ok() {
                     self.compare(key.id, Step::Offer(text), now);
+                }
+            }
+            Event::Noted(key, notes) => {
+                if self.views.current(key).is_ok()
+                    && let Some(view) = self.views.find_mut(key.id)
+                {
+                    view.take_notes(notes);
                 }
             }
             Event::Disk(id, disk) => {

@@ -292,6 +292,7 @@ impl Driver {
             EditorEvent::Lost(lost) => self.kept(lost.to_string()),
             EditorEvent::Shared(_) | EditorEvent::Moved(_) => Ok(()),
             EditorEvent::Draft(key, text) => self.update(Event::Drafted(key, text)),
+            EditorEvent::Notes(key, notes) => self.update(Event::Noted(key, notes)),
             EditorEvent::Stopped => {
                 self.stop();
                 Ok(())
@@ -454,6 +455,9 @@ impl Driver {
     fn keep_drafts(&mut self) {
         for (key, text) in self.journal.look(&self.app.views, Instant::now()) {
             self.companion.tell(Tell::Draft { key, text });
+        }
+        for (key, notes) in self.journal.notes(&self.app.views) {
+            self.companion.tell(Tell::Notes { key, notes });
         }
     }
 

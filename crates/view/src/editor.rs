@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use pillion_protocol::{Dialect, FileDiagnostics, IdeContext, ReviewMode};
+use pillion_protocol::{Dialect, FileDiagnostics, IdeContext, Note, ReviewMode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +121,8 @@ pub enum EditorEvent<W: Way = Here> {
     /// This is what the person made of an earlier proposal of the same file, which nobody decided about, taken along to this
     /// one: it can be offered to them. It comes more than once.
     Draft(ProposalKey, String),
+    /// The person wrote these notes on an earlier proposal of the same file, which nobody decided about: they are there again.
+    Notes(ProposalKey, Vec<Note>),
     /// The problems that the editor shows: of the file of this URI, or of all. An agent waits, and after
     /// half a second it is answered that there are none.
     Diagnostics(Option<String>, W::Reply<Vec<FileDiagnostics>>),
@@ -180,6 +182,7 @@ impl<V: Way> EditorEvent<V> {
             Self::Diagnostics(uri, found) => EditorEvent::Diagnostics(uri, end.changed(found)?),
             Self::Shared(key) => EditorEvent::Shared(key),
             Self::Draft(key, text) => EditorEvent::Draft(key, text),
+            Self::Notes(key, notes) => EditorEvent::Notes(key, notes),
             Self::Status(status) => EditorEvent::Status(status),
             Self::Moved(port) => EditorEvent::Moved(port),
             Self::Lost(lost) => EditorEvent::Lost(lost),

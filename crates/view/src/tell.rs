@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
-use pillion_protocol::File;
+use pillion_protocol::{File, Note};
 use serde::{Deserialize, Serialize};
 
 use crate::open_file::OpenFile;
@@ -39,6 +39,14 @@ pub enum Tell {
         /// The text; none if the person has changed nothing.
         text: Option<String>,
     },
+    /// The person has written these notes on a proposal, which nobody has decided about: they are kept like a [draft](Self::Draft), and
+    /// an agent that is told of a rejection because all views have left reads them.
+    Notes {
+        /// The proposal.
+        key: ProposalKey,
+        /// All notes that there are now.
+        notes: Vec<Note>,
+    },
     /// The editor's workspace roots changed (C2.5).
     Roots(#[serde(with = "exact::paths")] Vec<PathBuf>),
     /// The editor's process is another one now: agents find the companion by it, and by its ancestors.
@@ -58,9 +66,11 @@ impl Tell {
     /// Returns true if it is the person's word: of a view that an agent has started, it does not count.
     pub fn is_for_person(&self) -> bool {
         match self {
-            Self::Context { .. } | Self::Saved(_) | Self::Synced { .. } | Self::Draft { .. } => {
-                true
-            }
+            Self::Context { .. }
+            | Self::Saved(_)
+            | Self::Synced { .. }
+            | Self::Draft { .. }
+            | Self::Notes { .. } => true,
             Self::Roots(_) | Self::Editor(_) | Self::Leave => false,
         }
     }

@@ -1,16 +1,20 @@
-//! Owns what people have said to agents that these have not read yet, in the store: a file for each note, until its agent has it.
+//! Owns what people have said to agents that these have not read yet, in the store: a file for each note, until its agent has it; and
+//! the notes on proposals that nobody has decided about, a file for each agent's proposal of a file.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use pillion_discovery::exact;
-use pillion_protocol::AgentProcess;
 use pillion_protocol::verdict::Lines;
+use pillion_protocol::{AgentProcess, Note};
+use pillion_system::clock;
+use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_RECORD, Store, StoreError};
 
 const NOTES: &str = "notes";
+const ON_PROPOSALS: &str = "notes-on-proposals";
 
 /// The end of the name of a note's file.
 const END: &str = ".json";
@@ -57,7 +61,49 @@ impl WaitingNote {
     }
 }
 
+/// The notes on a proposal that nobody has decided about.
+#[derive(Debug, Serialize, Deserialize)]
+struct OnProposal {
+    at: u64,
+    notes: Vec<Note>,
+}
+
 impl Store {
+    /// Keeps the notes on what this agent proposes for a file, in place of those from before; none forgets them.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub fn keep_notes_on(
+        &self,
+        agent: &str,
+        path: &Path,
+        notes: Vec<Note>,
+    ) -> Result<(), StoreError> {
+        let name = name_on(agent, path);
+        if notes.is_empty() {
+            return match self.open(&[ON_PROPOSALS])? {
+                Some(folder) => Ok(folder.remove(&name)?),
+                None => Ok(()),
+            };
+        }
+        let at = clock::now_ms();
+        let json = serde_json::to_vec(&OnProposal { at, notes }).unwrap_or_default();
+        Ok(self.create(&[ON_PROPOSALS])?.write(&name, &json)?)
+    }
+
+    /// The notes on what this agent proposed for a file. What cannot be understood is none.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn notes_on(&self, agent: &str, path: &Path) -> Result<Vec<Note>, StoreError> {
+        let Some(folder) = self.open(&[ON_PROPOSALS])? else {
+            return Ok(Vec::new());
+        };
+        let json = folder.read(&name_on(agent, path), MAX_RECORD)?;
+        let kept = json.and_then(|json| serde_json::from_slice::<OnProposal>(&json).ok());
+        Ok(kept.map_or_else(Vec::new, |it| it.notes))
+    }
+
     /// Keeps a note by this name, which no other has.
     ///
     /// # Errors
@@ -103,14 +149,33 @@ impl Store {
 
     /// Removes notes that have waited for too long.
     pub(super) fn tidy_notes(&self, now: SystemTime) -> Result<(), StoreError> {
+        let is_old = |at: u64| {
+            let at = SystemTime::UNIX_EPOCH + Duration::from_millis(at);
+            now.duration_since(at).is_ok_and(|age| age > MAX_AGE)
+        };
         for (name, note) in self.waiting_notes()? {
-            let at = SystemTime::UNIX_EPOCH + Duration::from_millis(note.at);
-            if now.duration_since(at).is_ok_and(|age| age > MAX_AGE) {
+            if is_old(note.at) {
                 self.drop_note(&name)?;
+            }
+        }
+        let Some(folder) = self.open(&[ON_PROPOSALS])? else {
+            return Ok(());
+        };
+        for name in folder.names()? {
+            let json = folder.read(&name, MAX_RECORD)?.unwrap_or_default();
+            let kept = serde_json::from_slice::<OnProposal>(&json);
+            if kept.is_ok_and(|it| is_old(it.at)) {
+                folder.remove(&name)?;
             }
         }
         Ok(())
     }
+}
+
+/// The name of the file with the notes on what this agent proposes for a file.
+fn name_on(agent: &str, path: &Path) -> String {
+    let of = [agent.as_bytes(), b"\0", path.as_os_str().as_encoded_bytes()].concat();
+    format!("{}{END}", &fingerprint::hash(&of)[..32])
 }
 
 #[cfg(test)]
@@ -150,6 +215,26 @@ mod tests {
         assert_eq!(store.waiting_notes().unwrap(), both[1..]);
         store.tidy_notes(SystemTime::now()).unwrap();
         assert_eq!(store.waiting_notes().unwrap(), []);
+    }
+
+    #[test]
+    fn notes_on_a_proposal_wait_for_the_next_one_of_that_file_and_agent() {
+        let (_base, store) = Store::temporary();
+        let (path, other) = (Path::new("/w/a"), Path::new("/w/b"));
+        let on = |agent, path| store.notes_on(agent, path).unwrap();
+        let notes = vec![Note::on_all("why?")];
+        store.keep_notes_on("claude", path, Vec::new()).unwrap();
+        assert_eq!(on("claude", path), []);
+        store.keep_notes_on("claude", path, notes.clone()).unwrap();
+        assert_eq!(on("claude", path), notes);
+        assert_eq!((on("codex", path), on("claude", other)), (vec![], vec![]));
+        store.tidy_notes(SystemTime::now()).unwrap();
+        assert_eq!(on("claude", path), notes);
+        store.tidy_notes(SystemTime::now() + MAX_AGE * 2).unwrap();
+        assert_eq!(on("claude", path), []);
+        store.keep_notes_on("claude", path, notes).unwrap();
+        store.keep_notes_on("claude", path, Vec::new()).unwrap();
+        assert_eq!(on("claude", path), []);
     }
 
     #[test]

@@ -680,10 +680,7 @@ fn what_the_person_says_is_told_with_the_change_the_hunk_or_the_turn() {
         said.starts_with("The user has taken back your change in "),
         "{said}"
     );
-    assert!(
-        said.ends_with("The user says of this: why all"),
-        "{said}"
-    );
+    assert!(said.ends_with("The user says of this: why all"), "{said}");
     heard(&lab, ChangesAct::Undo(Some("1".to_owned())));
     heard(&lab, ChangesAct::Undo(Some("1".to_owned())));
     assert_eq!(reason(&lab), None);

@@ -153,6 +153,7 @@ impl MainLoop {
             Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
             Outcome::Rejected => None,
         };
+        self.forget_notes(decide.key);
         let left_over = remark::left_over(&notes);
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(id, revision, outcome);

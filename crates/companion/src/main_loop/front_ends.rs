@@ -77,6 +77,13 @@ impl MainLoop {
                     self.recording.edited(key, view, text);
                 }
             }
+            Tell::Notes { key, notes } => {
+                if let Some((agent, path)) = self.diffs.whose(key) {
+                    self.kept_notes.keep_on(agent.name(), &path, notes.clone());
+                    // If all views leave before anybody decides, the agent reads them.
+                    self.diffs.note(key.id, notes);
+                }
+            }
             Tell::Roots(roots) => {
                 self.views.change(view, |options| options.roots = roots);
                 self.roots_changed();

@@ -34,7 +34,7 @@ impl Editor for Headless {
                 Err(stale) => told.failed(stale.to_string()),
             },
             EditorEvent::Diagnostics(_, found) => found.done(Vec::new()),
-            EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
+            EditorEvent::Shared(_) | EditorEvent::Draft(..) | EditorEvent::Notes(..) => {}
             EditorEvent::Lost(_)
             | EditorEvent::Status(_)
             | EditorEvent::Moved(_)

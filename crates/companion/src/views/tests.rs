@@ -57,6 +57,9 @@ fn editor(asked: &Arc<Mutex<Asked>>) -> Box<dyn Editor> {
             }
             EditorEvent::Shared(key) => asked.words.push(format!("shared {key}")),
             EditorEvent::Draft(key, text) => asked.words.push(format!("draft {key} {text}")),
+            EditorEvent::Notes(key, notes) => {
+                asked.words.push(format!("notes {key} {}", notes.len()))
+            }
             EditorEvent::Stopped => asked.words.push("stopped".to_owned()),
             EditorEvent::Diagnostics(..)
             | EditorEvent::Status(_)

@@ -63,7 +63,7 @@ pub fn stand_in() -> (impl Editor, StandIn) {
             }
         }
         // It shows nothing as a file.
-        EditorEvent::Shared(_) | EditorEvent::Draft(..) => {}
+        EditorEvent::Shared(_) | EditorEvent::Draft(..) | EditorEvent::Notes(..) => {}
         // Its attachment says the same.
         EditorEvent::Moved(_) => {}
         event => drop(asked_sender.send(event)),

@@ -43,6 +43,7 @@ fn renumbered(event: EditorEvent, id: DiffId) -> EditorEvent {
         EditorEvent::Close(_, reason, closed) => EditorEvent::Close(id, reason, closed),
         EditorEvent::Text(key, told) => EditorEvent::Text(ProposalKey { id, ..key }, told),
         EditorEvent::Draft(key, text) => EditorEvent::Draft(ProposalKey { id, ..key }, text),
+        EditorEvent::Notes(key, notes) => EditorEvent::Notes(ProposalKey { id, ..key }, notes),
         event @ (EditorEvent::Shared(_)
         | EditorEvent::Diagnostics(..)
         | EditorEvent::Status(_)

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::Note;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 
 use crate::view::View;
@@ -15,6 +16,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub struct Journal {
     told: HashMap<DiffId, Told>,
+    /// The notes that were told of each diff.
+    notes: HashMap<DiffId, Vec<Note>>,
     due: Option<Instant>,
 }
 
@@ -61,6 +64,22 @@ impl Journal {
                 (is_something || was_something).then(|| (view.key(), draft))
             })
             .collect()
+    }
+
+    /// The notes to tell now, of diffs that have others than were told.
+    pub fn notes(&mut self, views: &[View]) -> Vec<(ProposalKey, Vec<Note>)> {
+        self.notes
+            .retain(|id, _| views.iter().any(|view| view.id == *id));
+        let news = views.iter().filter_map(|view| {
+            let notes = view.notes(false);
+            let told = self.notes.entry(view.id).or_default();
+            if *told == notes {
+                return None;
+            }
+            told.clone_from(&notes);
+            Some((view.key(), notes))
+        });
+        news.collect()
     }
 
     /// Something else may have been told of a diff meanwhile than what stands in its view: that is told again.

@@ -44,6 +44,23 @@ impl View {
         }
     }
 
+    /// Takes in notes on an earlier proposal of the file, unless there are newer ones.
+    pub fn take_notes(&mut self, notes: Vec<Note>) {
+        if !self.hunk_notes.is_empty() {
+            return;
+        }
+        let count = self.proposal.after().len().max(1);
+        let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
+        for note in notes {
+            let lines = note.lines.unwrap_or(Lines { first: 0, last: 0 });
+            self.set_note(HunkNote {
+                version: self.proposal.version(),
+                lines: place(lines.first)..place(lines.last) + 1,
+                text: note.text,
+            });
+        }
+    }
+
     /// The notes on hunks, for the agent, with the lines that they have in the text that is accepted, or else in the text
     /// after.
     pub fn notes(&self, is_accepted: bool) -> Vec<Note> {

@@ -25,7 +25,7 @@ impl Editor for RemoteView {
             }
             // Dropping the request is an answer.
             EditorEvent::Text(..) | EditorEvent::Diagnostics(..) if self.link.is_crowded() => {}
-            EditorEvent::Draft(..) if self.link.is_crowded() => {}
+            EditorEvent::Draft(..) | EditorEvent::Notes(..) if self.link.is_crowded() => {}
             EditorEvent::Status(status) => {
                 let show = Box::new(Show::Status(status));
                 self.link.send_latest(FromHub::Show(show));

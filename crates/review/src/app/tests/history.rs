@@ -128,7 +128,7 @@ fn of_a_long_path_the_end_is_listed_and_of_a_long_reason_the_beginning() {
             entry.proposal.path =
                 "/work/shop/src/some/very/long/folder/\u{8aac}\u{660e}/end.rs".into();
             let why = "not like this, because the tests compare the numbers, all of them";
-            entry.notes = vec![pillion_protocol::Note::on_all(why.to_owned())];
+            entry.notes = vec![Note::on_all(why.to_owned())];
         }
         person.happens(Event::History(Ok(vec![entry])));
         let screen = see(&mut person);

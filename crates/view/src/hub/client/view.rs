@@ -241,7 +241,11 @@ impl View {
             }
             Tell::Roots(roots) => state.options.roots.clone_from(roots),
             Tell::Editor(pid) => state.options.editor_pid = *pid,
-            Tell::Saved(_) | Tell::Synced { .. } | Tell::Draft { .. } | Tell::Leave => {}
+            Tell::Saved(_)
+            | Tell::Synced { .. }
+            | Tell::Draft { .. }
+            | Tell::Notes { .. }
+            | Tell::Leave => {}
         }
         // The messages of one front end stay in their order: they are sent while the lock is held.
         if let Some(link) = &state.link {
