@@ -36,11 +36,21 @@ fn print_with(scene: &Scene, model: &str) -> Child {
     scene.start(&Opencode::env(scene.home.env()), &command)
 }
 
-/// A text in each encoding, edited; new files; and files that are overwritten.
+/// A text in each encoding, edited; new files, also an empty one; and files that are overwritten.
 #[test]
 #[ignore = "needs the real agents and opencode: cargo xtask test"]
 fn opencode_writes_what_its_plugin_allows_byte_for_byte() {
-    super::makes_accepted_changes(&scene(), 1, print);
+    let scene = scene();
+    super::makes_accepted_changes(&scene, 1, print);
+    let empty = scene.home.workspace().join("empty.txt");
+    scene.script([Turn::write_file(&empty, "")]);
+    let agent = print(&scene, 0);
+    let pending = companion::wait_pending(&scene.home, &empty);
+    let accept = ["accept", &pending.name, "--because", "and the tests?"];
+    companion::run(&scene.home, accept);
+    scene.wait_told("and says: and the tests?");
+    ended(agent).expect_done("empty");
+    assert_bytes(&empty, b"");
 }
 
 #[test]
