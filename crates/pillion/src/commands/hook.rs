@@ -168,7 +168,7 @@ fn answer(
 ) -> Verdict {
     let (agent, protocol, call) = match read(named, protocol) {
         Ok(read) => read,
-        Err(answer) => return Verdict::Answered(answer),
+        Err(unasked) => return Verdict::Answered(unasked.answer()),
     };
     match call.event {
         Event::BeforeTool | Event::Question => {
@@ -179,46 +179,55 @@ fn answer(
     }
 }
 
+/// Why a call asks nothing.
+enum Unasked {
+    /// It is not understood, as this says.
+    Unclear(&'static dyn HookProtocol, String),
+    /// Another program runs the hooks in Claude Code's settings. What it changes is its own business: blocking it would stop it at
+    /// each step.
+    Foreign(String),
+    /// The agent asks hooks of its own, too, and would ask twice.
+    AskedElsewhere,
+}
+
+impl Unasked {
+    fn answer(self) -> Answer {
+        match self {
+            Self::Unclear(protocol, why) => protocol.block(format!(
+                "Pillion does not understand this call of its hook: {why}"
+            )),
+            Self::Foreign(why) => Answer {
+                error: Some(format!(
+                    "Pillion's hook for Claude Code was called by another program, whose changes it does not show: {why}."
+                )),
+                ..Answer::nothing()
+            },
+            Self::AskedElsewhere => Answer::nothing(),
+        }
+    }
+}
+
 /// Reads the call of a hook that is named after an agent, and finds out which agent it is that calls.
-///
-/// # Errors
-/// The answer, if there is nothing to ask.
 fn read(
     named: Dialect,
     protocol: &'static dyn HookProtocol,
-) -> Result<(Dialect, &'static dyn HookProtocol, Call), Answer> {
-    let unclear = |protocol: &dyn HookProtocol, why: String| {
-        protocol.block(format!(
-            "Pillion does not understand this call of its hook: {why}"
-        ))
-    };
+) -> Result<(Dialect, &'static dyn HookProtocol, Call), Unasked> {
     let input = input::read(&mut io::stdin().lock()).map_err(|unread| match unread {
         // It writes nothing but calls.
-        Unread::NoCall(why) if named == Dialect::ClaudeCode => not_its_call(&why),
-        unread => unclear(protocol, unread.why()),
+        Unread::NoCall(why) if named == Dialect::ClaudeCode => Unasked::Foreign(why),
+        unread => Unasked::Unclear(protocol, unread.why()),
     })?;
     let environment = Environment::current();
-    let agent = caller::of(named, &input, &environment.commanding_agents())
-        .ok_or_else(|| not_its_call("the fields are not those of Claude Code"))?;
+    let foreign = || Unasked::Foreign("the fields are not those of Claude Code".to_owned());
+    let agent = caller::of(named, &input, &environment.commanding_agents()).ok_or_else(foreign)?;
     if agent != named && has_own_hooks(agent, &environment) {
-        return Err(Answer::nothing());
+        return Err(Unasked::AskedElsewhere);
     }
     let protocol = pillion_hooks::of(agent).unwrap_or(protocol);
     let _ = CALLER.set(protocol);
     let call = protocol.read(input);
-    let call = call.map_err(|why| unclear(protocol, why))?;
+    let call = call.map_err(|why| Unasked::Unclear(protocol, why))?;
     Ok((agent, protocol, call))
-}
-
-/// Another program runs the hooks in Claude Code's settings, and what it changes is its own business: blocking it would stop it at
-/// each step.
-fn not_its_call(why: &str) -> Answer {
-    Answer {
-        error: Some(format!(
-            "Pillion's hook for Claude Code was called by another program, whose changes it does not show: {why}."
-        )),
-        ..Answer::nothing()
-    }
 }
 
 /// Returns true if an agent asks hooks of its own, too, so that it would ask twice.
