@@ -385,6 +385,7 @@ impl Prepared {
             review: None,
             last_focused_ms: None,
             address: None,
+            open: Default::default(),
         };
         let (stop, stopping) = watch::channel(());
         let guard = |address: &Address| Guard::new(address, self.tokens.clone());

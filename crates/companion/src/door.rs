@@ -226,7 +226,7 @@ fn serve_program(
             link.send(refused(NOT_UNDERSTOOD));
             break;
         };
-        let companion = program.companion.and_then(|port| host.companion(port));
+        let companion = asked.companion.and_then(|port| host.companion(port));
         visit.asked(asked, companion, &link);
     }
     drop(visit);

@@ -18,6 +18,8 @@ const TAKEN_WITHIN: Duration = Duration::from_secs(15);
 pub struct Connection {
     stream: Arc<Mutex<Stream>>,
     lines: Lines,
+    /// The port of the companion that is asked, if it is one.
+    companion: Option<u16>,
     /// The number of the last request.
     last: u64,
     /// The messages that the other end has not got yet.
@@ -26,7 +28,10 @@ pub struct Connection {
 
 /// What is said over a connection while an answer is waited for.
 #[derive(Debug, Clone)]
-pub struct Aside(Arc<Mutex<Stream>>);
+pub struct Aside {
+    stream: Arc<Mutex<Stream>>,
+    companion: Option<u16>,
+}
 
 /// The number of requests whose answers nobody waits for.
 const ASIDE: u64 = 0;
@@ -41,12 +46,20 @@ impl Connection {
         let mut connection = Self {
             lines: Lines::new(stream.try_clone()?, None),
             stream: Arc::new(Mutex::new(stream)),
+            companion: None,
             last: 0,
             unsent: Vec::new(),
         };
         // It goes with the first request: whoever looks whether somebody is there asks nothing.
         connection.put(&FromProgram::Program(program))?;
         Ok(connection)
+    }
+
+    /// The same, to ask the companion at this port.
+    #[must_use]
+    pub fn to(self, port: u16) -> Self {
+        let companion = Some(port);
+        Self { companion, ..self }
     }
 
     /// Asks, and waits for the answer: for so long, or as long as it takes.
@@ -59,7 +72,7 @@ impl Connection {
         limit: Option<Duration>,
     ) -> io::Result<Result<A::Answer, Refused>> {
         self.last += 1;
-        self.put(&FromProgram::Ask(Asked::new(self.last, ask)?))?;
+        self.put(&message(self.last, self.companion, ask)?)?;
         lock(&self.stream).write_all(&std::mem::take(&mut self.unsent))?;
         match limit {
             Some(limit) => self.lines.wait_for(limit),
@@ -84,7 +97,10 @@ impl Connection {
 
     /// What is said while an answer is waited for.
     pub fn aside(&self) -> Aside {
-        Aside(Arc::clone(&self.stream))
+        Aside {
+            stream: Arc::clone(&self.stream),
+            companion: self.companion,
+        }
     }
 
     fn put(&mut self, message: &FromProgram) -> io::Result<()> {
@@ -100,8 +116,29 @@ impl Aside {
     /// # Errors
     /// When the connection is broken.
     pub fn ask<A: Ask>(&self, ask: &A) -> io::Result<()> {
-        let mut line = serde_json::to_vec(&FromProgram::Ask(Asked::new(ASIDE, ask)?))?;
+        let mut line = serde_json::to_vec(&message(ASIDE, self.companion, ask)?)?;
         line.push(b'\n');
-        lock(&self.0).write_all(&line)
+        lock(&self.stream).write_all(&line)
+    }
+}
+
+fn message<A: Ask>(request: u64, companion: Option<u16>, ask: &A) -> io::Result<FromProgram> {
+    let asked = Asked::new(request, ask)?;
+    Ok(FromProgram::Ask(Asked { companion, ..asked }))
+}
+
+/// A connection that somebody may go on with, once. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub struct Open(Arc<Mutex<Option<Connection>>>);
+
+impl Open {
+    /// This one.
+    pub fn new(connection: Connection) -> Self {
+        Self(Arc::new(Mutex::new(Some(connection))))
+    }
+
+    /// Takes it, if nobody has.
+    pub fn take(&self) -> Option<Connection> {
+        lock(&self.0).take()
     }
 }

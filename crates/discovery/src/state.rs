@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 use crate::private_file::Stream;
-use crate::program::Connection;
+use crate::program::{Connection, Open};
 use crate::socket::{self, Address};
 
 /// The question for the companions behind a socket. Who refuses it hangs.
@@ -65,6 +65,9 @@ pub struct CompanionState {
     /// The address at which it was asked, and at which commands reach it; none before that.
     #[serde(skip)]
     pub address: Option<Address>,
+    /// The connection on which it was asked: whoever has more to ask goes on with it.
+    #[serde(skip)]
+    pub open: Open,
 }
 
 /// One of the editors and reviews that a companion serves.
@@ -103,7 +106,15 @@ pub fn list(environment: &Environment) -> Vec<CompanionState> {
 /// The companions of this user. Waits for disks, and five seconds for who does not answer and was not suspended.
 pub fn look(environment: &Environment) -> Running {
     let addresses = socket::addresses(environment);
-    let asked = addresses.into_iter().map(|address| move || ask(address));
+    let names = environment.commanding_agents().into_iter();
+    let program = Program {
+        pid: std::process::id(),
+        commanded_by: names.map(|agent| agent.name().to_owned()).collect(),
+    };
+    let asked = addresses.into_iter().map(|address| {
+        let program = program.clone();
+        move || ask(address, program)
+    });
     let mut running = Running::default();
     for answer in time_limit::run_all(LOOK_WITHIN, asked) {
         match answer {
@@ -123,7 +134,7 @@ enum Answer {
     Nobody,
 }
 
-fn ask(address: Address) -> Answer {
+fn ask(address: Address, program: Program) -> Answer {
     let Ok(stream) = address.connect() else {
         return Answer::Nobody;
     };
@@ -131,10 +142,11 @@ fn ask(address: Address) -> Answer {
     if pid.is_some_and(process::is_suspended) {
         return Answer::Silent(pid);
     }
-    match question(stream) {
-        Ok(Some(mut companions)) => {
+    match question(stream, program) {
+        Ok(Some((mut companions, open))) => {
             for companion in &mut companions {
                 companion.address = Some(address.clone());
+                companion.open = open.clone();
             }
             Answer::Companions(companions)
         }
@@ -144,14 +156,10 @@ fn ask(address: Address) -> Answer {
 }
 
 /// Asks for the state; none if another program answers.
-fn question(stream: Stream) -> io::Result<Option<Vec<CompanionState>>> {
-    let program = Program {
-        pid: std::process::id(),
-        ..Program::default()
-    };
+fn question(stream: Stream, program: Program) -> io::Result<Option<(Vec<CompanionState>, Open)>> {
     let mut connection = Connection::new(stream, program)?;
     match connection.ask(&State, Some(ANSWERED_WITHIN)) {
-        Ok(Ok(companions)) => Ok(Some(companions)),
+        Ok(Ok(companions)) => Ok(Some((companions, Open::new(connection)))),
         Ok(Err(_)) => Err(io::ErrorKind::TimedOut.into()),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
         Err(error) => Err(error),

@@ -141,6 +141,14 @@ impl<'a> Running<'a> {
         }
     }
 
+    /// Closes the connections on which they were found, but for that of this one.
+    pub fn hang_up_but(&self, found: &Companion) {
+        let kept = found.state.as_ref().and_then(|it| it.address.as_ref());
+        for state in self.states().filter(|it| it.address.as_ref() != kept) {
+            drop(state.open.take());
+        }
+    }
+
     /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.companions.is_empty()

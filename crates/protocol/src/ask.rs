@@ -110,9 +110,6 @@ pub struct Program {
     /// The short names of the agents whose variables are in its environment.
     #[serde(default)]
     pub commanded_by: Vec<String>,
-    /// The port of the companion that it asks, if it asks one: a hub has several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub companion: Option<u16>,
 }
 
 /// A request as a message.
@@ -122,6 +119,9 @@ pub struct Asked {
     pub request: u64,
     /// [`Ask::METHOD`].
     pub method: String,
+    /// The port of the companion that a program asks, if it asks one: a hub has several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub companion: Option<u16>,
     /// The request itself.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub params: Value,
@@ -139,6 +139,7 @@ impl Asked {
         Ok(Self {
             request,
             method: A::METHOD.to_owned(),
+            companion: None,
             params: serde_json::to_value(ask)?,
             at: None,
         })

@@ -4,7 +4,7 @@ use std::io;
 use std::process;
 use std::time::Duration;
 
-use pillion_discovery::program::{Aside, Connection};
+use pillion_discovery::program::{Aside, Connection, Open};
 use pillion_discovery::socket::Address;
 use pillion_discovery::{CompanionState, FileError};
 use pillion_protocol::Dialect;
@@ -18,6 +18,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(15);
 #[derive(Debug, Clone)]
 pub struct Client {
     address: Address,
+    open: Open,
     port: u16,
     commanded_by: Vec<Dialect>,
 }
@@ -74,6 +75,7 @@ impl Client {
     pub fn new(companion: &CompanionState) -> Option<Self> {
         Some(Self {
             address: companion.address.clone()?,
+            open: companion.open.clone(),
             port: companion.port,
             commanded_by: Vec::new(),
         })
@@ -115,11 +117,21 @@ impl Client {
         Ok(text.map(|text| Woken { text, connection }))
     }
 
-    /// Connects, for several requests.
+    /// Connects, for several requests, or goes on with the connection on which the companion was found.
     ///
     /// # Errors
     /// When the companion cannot be reached.
     pub fn connect(&self) -> Result<Connected, ClientError> {
+        let port = self.port;
+        let connection = match self.open.take() {
+            Some(connection) => connection,
+            None => self.dial()?,
+        };
+        let connection = connection.to(port);
+        Ok(Connected { port, connection })
+    }
+
+    fn dial(&self) -> Result<Connection, ClientError> {
         let port = self.port;
         let stream = self.address.connect();
         let stream = stream.map_err(|source| ClientError::Unreachable { port, source })?;
@@ -127,11 +139,9 @@ impl Client {
         let program = Program {
             pid: process::id(),
             commanded_by: names.map(str::to_owned).collect(),
-            companion: Some(port),
         };
         let connection = Connection::new(stream, program);
-        let connection = connection.map_err(|source| ClientError::Broken { port, source })?;
-        Ok(Connected { port, connection })
+        connection.map_err(|source| ClientError::Broken { port, source })
     }
 }
 

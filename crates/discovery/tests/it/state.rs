@@ -30,6 +30,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         review: None,
         last_focused_ms: None,
         address: None,
+        open: Default::default(),
     }
 }
 

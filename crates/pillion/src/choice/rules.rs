@@ -198,6 +198,7 @@ mod tests {
                 review: None,
                 last_focused_ms,
                 address: None,
+                open: Default::default(),
             }),
             ..companion(port, &[], None, None)
         };

@@ -98,6 +98,10 @@ impl<'a> Companions<'a> {
             let is_over = Instant::now() >= until;
             let running = Running::answering(self.environment);
             let found = look(self.environment, &running, targets);
+            // The person may think for hours.
+            if let Ok(found) = &found {
+                running.hang_up_but(found);
+            }
             self.running = Some(running);
             let missing = match found {
                 Err(missing @ (Missing::Nobody(_) | Missing::Unreachable(_))) => missing,

@@ -268,6 +268,7 @@ impl View {
                 request,
                 method,
                 params,
+                companion: None,
                 at: Some(at),
             })
         });

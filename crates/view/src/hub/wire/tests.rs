@@ -91,7 +91,6 @@ fn what_a_view_says_arrives() {
         FromView::Program(Program {
             pid: 7,
             commanded_by: vec!["gemini".to_owned()],
-            companion: Some(9),
         }),
         FromView::Tell(Tell::context(vec![selected()], Some(true))),
         FromView::Tell(Tell::Saved(File::open("/w/b", 1).into())),
