@@ -383,6 +383,7 @@ impl Prepared {
             agents: Vec::new(),
             pending_diffs: 0,
             review: None,
+            unrecorded: None,
             last_focused_ms: None,
             address: None,
             open: Default::default(),

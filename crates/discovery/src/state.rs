@@ -60,6 +60,9 @@ pub struct CompanionState {
     /// When agents ask, as people have chosen: a few words. None if no agent is known to do as they choose.
     #[serde(default)]
     pub review: Option<String>,
+    /// Why what agents change is not recorded, or not kept, as a sentence for people; none if it is.
+    #[serde(default)]
+    pub unrecorded: Option<String>,
     /// When a file was last focused, in Unix milliseconds; none if no file is open.
     pub last_focused_ms: Option<u64>,
     /// The address at which it was asked, and at which commands reach it; none before that.

@@ -211,6 +211,7 @@ impl MainLoop {
                 .agents
                 .review(&self.sessions.listening())
                 .map(|it| it.label),
+            unrecorded: self.unrecorded(),
             last_focused_ms: self.context.last_focused(),
             ..self.state.clone()
         }

@@ -24,9 +24,9 @@ use crate::proposers::News;
 use crate::recording;
 use crate::views::{Closed, Leftover, ShownResult};
 
-/// What a view that has not turned it off is told where another one has.
-const NOT_RECORDED: &str = "what agents change is not recorded: PILLION_CHANGES=off is set where the first editor or review here \
-    was opened; close it and open this one again, unless you meant that";
+/// Why nothing is recorded, where the first view has turned that off.
+const TURNED_OFF: &str = "what agents change is not recorded: PILLION_CHANGES=off is set where the first editor or review here was \
+    opened; close all that are open here and open one without it, unless you meant that";
 
 impl MainLoop {
     pub(super) fn attached(&mut self, new: NewView, now: Instant) {
@@ -282,15 +282,24 @@ impl MainLoop {
 
     fn warnings(&self) -> Vec<String> {
         let mut warnings = self.discovery.warnings().to_vec();
-        let problem = self.recording.problem();
-        warnings.extend(problem.map(|it| format!("what agents change is not kept: {it}")));
         let is_wanted = |it: &Options| recording::is_on(&it.environment);
-        if self.recording.is_turned_off() && self.views.options().any(is_wanted) {
-            warnings.push(NOT_RECORDED.to_owned());
-        }
+        let is_meant = self.recording.is_turned_off() && !self.views.options().any(is_wanted);
+        warnings.extend(self.unrecorded().filter(|_| !is_meant));
         warnings.extend(self.look_problem.clone());
         warnings.extend(self.limit_problem.clone());
         warnings
+    }
+
+    /// Why what agents change is not recorded, or not kept, for people.
+    pub(super) fn unrecorded(&self) -> Option<String> {
+        let problem = self.recording.problem();
+        let problem = problem.map(|it| format!("what agents change is not kept: {it}"));
+        let turned_off = || {
+            self.recording
+                .is_turned_off()
+                .then(|| TURNED_OFF.to_owned())
+        };
+        problem.or_else(turned_off)
     }
 
     fn views_changed(&mut self, now: Instant) {

@@ -28,6 +28,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         agents: Vec::new(),
         pending_diffs: 0,
         review: None,
+        unrecorded: None,
         last_focused_ms: None,
         address: None,
         open: Default::default(),

@@ -196,6 +196,7 @@ mod tests {
                 agents: Vec::new(),
                 pending_diffs: 0,
                 review: None,
+                unrecorded: None,
                 last_focused_ms,
                 address: None,
                 open: Default::default(),

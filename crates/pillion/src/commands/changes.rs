@@ -18,12 +18,13 @@ use pillion_changes::kept::{self, Kept};
 use pillion_changes::{
     Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, take_back,
 };
-use pillion_discovery::Environment;
-use pillion_text::visible;
+use pillion_discovery::{Environment, depth_in};
+use pillion_text::{stderr, visible};
 use serde::Serialize;
 
 use super::control_client;
 use super::output::print_json;
+use crate::choice::Running;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 
@@ -132,6 +133,21 @@ fn here() -> anyhow::Result<Vec<PathBuf>> {
     workspace::roots(&[])
 }
 
+/// Warns if what agents change in these folders is not recorded or kept at present, as their companions say. Returns true if so.
+fn warn_unrecorded(folders: &[PathBuf]) -> bool {
+    let environment = Environment::current();
+    let running = Running::answering(&environment);
+    let is_around = |roots: &[PathBuf], all: &[PathBuf]| {
+        { all.iter() }.any(|folder| depth_in(roots, folder).is_some())
+    };
+    let is_of = |roots: &[PathBuf]| is_around(roots, folders) || is_around(folders, roots);
+    let here = running.states().filter(|it| is_of(&it.roots));
+    let mut reasons: Vec<_> = here.filter_map(|it| it.unrecorded.clone()).collect();
+    reasons.dedup();
+    reasons.iter().for_each(stderr::warn);
+    !reasons.is_empty()
+}
+
 /// The turns of these folders, oldest first.
 ///
 /// # Errors
@@ -162,6 +178,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
         None => turns_of(&store, &here()?)?,
     };
+    let is_unrecorded = args.turn.is_none() && warn_unrecorded(&here()?);
     let shows_all = args.all || args.turn.is_some();
     if shows_all && !args.locations {
         Kept::read_decisions(&mut turns, &store).map_err(failure)?;
@@ -233,7 +250,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out, "  not watched: {}", visible::one_line(uncovered))?;
         }
     }
-    if is_empty {
+    if is_empty && !is_unrecorded {
         writeln!(out, "there are no unseen changes here")?;
     }
     Ok(())

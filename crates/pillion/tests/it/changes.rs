@@ -34,6 +34,47 @@ fn call(id: &str) -> Call {
     }
 }
 
+/// Nobody is told that there is nothing where nothing is known.
+#[test]
+fn where_nothing_is_recorded_the_lists_say_so() {
+    let world = World::new();
+    let sandbox = &world.sandbox;
+    let elsewhere = sandbox.home.other_workspace("elsewhere");
+    let elsewhere = ["--workspace", elsewhere.to_str().unwrap()];
+    let mut other = sandbox.serve_with("PILLION_CHANGES", "off", elsewhere);
+    for (command, nothing) in [
+        ("changes", "there are no unseen changes here\n"),
+        ("turns", "no turn of an agent is known here\n"),
+        ("log", "nothing has been decided here\n"),
+    ] {
+        let said = sandbox.run([command]).expect(0);
+        assert_eq!(
+            (&*said.stdout, &*said.stderr),
+            (nothing, ""),
+            "another folder"
+        );
+    }
+    let _serve = sandbox.serve_with::<&str>("PILLION_CHANGES", "off", []);
+    for args in [
+        ["changes", "--json"],
+        ["turns", "--json"],
+        ["log", "--json"],
+    ] {
+        let said = sandbox.run(args).expect(0);
+        assert_eq!(said.stdout, "[]\n", "{args:?}");
+        assert!(
+            said.stderr.contains("PILLION_CHANGES=off"),
+            "{}",
+            said.stderr
+        );
+        let said = sandbox.run([args[0]]).expect(0);
+        assert_eq!(said.stdout, "", "{args:?}");
+        assert!(said.stderr.contains("is not recorded"), "{}", said.stderr);
+    }
+    other.signal("TERM");
+    other.ended();
+}
+
 /// A workspace with the store of its user.
 struct World {
     sandbox: Sandbox,

@@ -143,7 +143,8 @@ impl Sandbox {
         self.home.root().join("hub.log")
     }
 
-    fn serve_with<S: AsRef<OsStr>>(
+    /// With this variable.
+    pub fn serve_with<S: AsRef<OsStr>>(
         &self,
         name: &str,
         value: impl AsRef<OsStr>,

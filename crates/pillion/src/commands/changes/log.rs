@@ -8,7 +8,7 @@ use pillion_changes::history::{self, Item, ago};
 use pillion_text::visible;
 use serde::Serialize;
 
-use super::{failure, here, lines, store};
+use super::{failure, here, lines, store, warn_unrecorded};
 use crate::commands::output::print_json;
 
 /// List what you decided here, newest first
@@ -56,6 +56,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
     let here = here()?;
     let items = history::read(&store, &here, args.count).map_err(failure)?;
+    let is_unrecorded = warn_unrecorded(&here);
     let count = |item: &Item| {
         let (before, after) = item.sides();
         history::count(&store, before, after)
@@ -65,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return print_json(&printed);
     }
     let mut out = io::stdout().lock();
-    if items.is_empty() {
+    if items.is_empty() && !is_unrecorded {
         writeln!(out, "nothing has been decided here")?;
     }
     let agents = items.iter().map(|item| item.agent_name().len());

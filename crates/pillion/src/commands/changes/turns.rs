@@ -6,7 +6,7 @@ use pillion_changes::Kept;
 use pillion_text::counted;
 use serde::Serialize;
 
-use super::{failure, here, store, turns_of};
+use super::{failure, here, store, turns_of, warn_unrecorded};
 use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
@@ -37,6 +37,7 @@ struct Printed<'a> {
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
     let mut turns = turns_of(&store, &here()?)?;
+    let is_unrecorded = warn_unrecorded(&here()?);
     Kept::read_decisions(&mut turns, &store).map_err(failure)?;
     let files = |kept: &Kept| kept.turn.real_changes().count();
     if args.json {
@@ -56,7 +57,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return print_json(&printed);
     }
     let mut out = io::stdout().lock();
-    if turns.is_empty() {
+    if turns.is_empty() && !is_unrecorded {
         writeln!(out, "no turn of an agent is known here")?;
     }
     for kept in &turns {
