@@ -157,7 +157,7 @@ fn an_argument_that_cannot_be_meant_is_told_without_what_a_terminal_would_do() {
         .sandbox
         .run(["show", "\u{1b}]0;taken\u{7}\u{202e}"]);
     let stderr = said.expect(2).stderr;
-    assert!(stderr.contains("␛]0;taken␇⟨U+202E⟩"), "{stderr:?}");
+    assert!(stderr.contains("⟨U+202E⟩"), "{stderr:?}");
     assert!(!stderr.contains(['\u{1b}', '\u{202e}']), "{stderr:?}");
 }
 
