@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) use codex as context_sockets;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, IdeContext};
+use pillion_protocol::{Dialect, IdeContext, OpenDiff};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -67,6 +67,18 @@ pub(crate) struct Open {
     pub(crate) deletes: bool,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<StandIn>,
+}
+
+impl From<OpenDiff> for Open {
+    fn from(open: OpenDiff) -> Self {
+        let OpenDiff { path, content, tab } = open;
+        Self {
+            path,
+            content,
+            tab,
+            ..Self::default()
+        }
+    }
 }
 
 /// The answer to a call.

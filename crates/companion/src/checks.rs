@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use crate::acceptance::Acceptance;
 use crate::accepted_texts::AcceptedText;
 use crate::agents;
-use crate::diffs::TargetCheck;
+use crate::diffs::PendingDiff;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Caller, Event, Events};
 use crate::ids::{Decider, RequestId};
@@ -63,14 +63,14 @@ impl FileChecks {
 
     /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
-    pub(crate) fn check_target(&mut self, wanted: TargetCheck) {
+    pub(crate) fn check_target(&mut self, wanted: PendingDiff) {
         let threads = self.targets.entry(wanted.proposer);
         let threads = threads
             .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
             .clone();
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
-        let TargetCheck { id, revision, .. } = wanted;
+        let PendingDiff { id, revision, .. } = wanted;
         let check = move || {
             let target = check(&wanted.file_path);
             let target =
@@ -205,14 +205,16 @@ mod tests {
     use super::*;
     use pillion_view::{DiffId, Original};
 
-    fn wanted(id: u64, agent: Dialect, file_path: &str) -> TargetCheck {
-        TargetCheck {
+    fn wanted(id: u64, agent: Dialect, file_path: &str) -> PendingDiff {
+        PendingDiff {
             id: DiffId(id),
             revision: 1,
             proposer: agent.into(),
             file_path: file_path.into(),
+            set: None,
             proposed: Arc::default(),
             stand_in: None,
+            opened: None,
         }
     }
 

@@ -195,18 +195,6 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// The target of a proposal that is to be checked.
-#[derive(Debug)]
-pub(crate) struct TargetCheck {
-    pub(crate) id: DiffId,
-    pub(crate) revision: u32,
-    pub(crate) proposer: Proposer,
-    pub(crate) file_path: String,
-    pub(crate) proposed: Arc<String>,
-    /// The stand-in for the file's text, with which it is compared.
-    pub(crate) stand_in: Option<Arc<StandIn>>,
-}
-
 /// A person's decision about a proposal.
 #[derive(Debug)]
 pub(crate) struct Judgement {
@@ -220,7 +208,7 @@ pub(crate) struct Judgement {
 #[derive(Debug)]
 pub(crate) enum Action<C> {
     /// Check the target of a proposal; the result goes to [`Diffs::checked`].
-    Check(TargetCheck),
+    Check(PendingDiff),
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
@@ -251,7 +239,7 @@ pub(crate) enum Action<C> {
     Lose(Lost),
 }
 
-/// A diff that waits for the reviewer.
+/// A diff that waits: for the check of its target, or for the reviewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingDiff {
     pub(crate) id: DiffId,
@@ -260,7 +248,9 @@ pub(crate) struct PendingDiff {
     pub(crate) file_path: String,
     pub(crate) set: Option<SetPlace>,
     pub(crate) proposed: Arc<String>,
-    /// The file's state when the agent proposed.
+    /// The stand-in for the file's text, with which it is compared.
+    pub(crate) stand_in: Option<Arc<StandIn>>,
+    /// The file's state when the agent proposed, once it was checked.
     pub(crate) opened: Option<FileState>,
 }
 
@@ -520,6 +510,7 @@ impl<C> Entry<C> {
             file_path: self.proposal.file_path.clone(),
             set: self.set,
             proposed: Arc::clone(&self.proposal.proposed),
+            stand_in: self.proposal.stand_in.clone(),
             opened: self.opened.clone(),
         }
     }

@@ -13,7 +13,6 @@ pub mod tools;
 
 pub use lock_file::LockFile;
 pub use notifications::{at_mentioned, selection_changed};
-pub use tools::OpenDiff;
 
 /// The request header in which the agent presents its token, which is bare there.
 pub const AUTHORIZATION_HEADER: &str = "x-claude-code-ide-authorization";

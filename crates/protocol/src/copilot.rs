@@ -11,7 +11,6 @@ pub mod tools;
 
 pub use lock_file::LockFile;
 pub use notifications::{add_file_reference, selection_changed};
-pub use tools::OpenDiff;
 
 /// The `Host` header of its requests: a socket has no port.
 pub const HOST: &str = "localhost";

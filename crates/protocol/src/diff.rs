@@ -10,27 +10,30 @@ pub const OPEN_DIFF: &str = "openDiff";
 /// The tool that takes a proposal's view away (C5.4).
 pub const CLOSE_DIFF: &str = "closeDiff";
 
-/// The arguments of [`OPEN_DIFF`] (C5.1).
+/// The arguments of a call that shows a proposal, whatever an agent's protocol calls them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenDiff {
     /// The file that the agent wants to change, as the agent spells it (C5.8).
-    pub file_path: String,
+    pub path: String,
     /// The whole text that the agent wants the file to have.
-    pub new_content: String,
+    pub content: String,
+    /// The name of the proposal from now on, if the agent gives it one.
+    pub tab: Option<String>,
 }
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
 
 impl OpenDiff {
-    /// Reads the arguments of a tool call. Fields that the contract does not know are ignored, whatever is in them.
+    /// Reads the arguments of [`OPEN_DIFF`] (C5.1). Fields that the contract does not know are ignored, whatever is in them.
     ///
     /// # Errors
     /// Names the first field that breaks the contract, for the agent.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
         Ok(Self {
-            file_path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
-            new_content: take_content(&mut arguments, "newContent")?,
+            path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
+            content: take_content(&mut arguments, "newContent")?,
+            tab: None,
         })
     }
 }
@@ -219,8 +222,9 @@ mod tests {
         let own = json!({"name": "x", "place": 9});
         let value = json!({"filePath": "/a", "newContent": "x", "set": own, "onBehalfOf": 7, "deletes": true});
         let expected = OpenDiff {
-            file_path: "/a".to_owned(),
-            new_content: "x".to_owned(),
+            path: "/a".to_owned(),
+            content: "x".to_owned(),
+            tab: None,
         };
         assert_eq!(OpenDiff::from_arguments(arguments(value)), Ok(expected));
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
@@ -273,7 +277,8 @@ mod tests {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
             let parsed = OpenDiff::from_arguments(arguments).unwrap();
-            let expected = OpenDiff { file_path, new_content };
+            let (path, content, tab) = (file_path, new_content, None);
+            let expected = OpenDiff { path, content, tab };
             prop_assert_eq!(parsed, expected);
         }
 

@@ -16,7 +16,7 @@ use pillion_protocol::{Dialect, IdeContext, Outcome};
 use serde_json::{Map, Value};
 
 use super::contract::Contract;
-use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
+use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
 use crate::diffs::Answer;
 use crate::outbox::{Delivery, Mention};
 use crate::subagents;
@@ -65,15 +65,7 @@ impl AgentProtocol for Claude {
         is_models: bool,
     ) -> Result<ToolCall, String> {
         Ok(match tool {
-            OPEN_DIFF => {
-                let open = tools::OpenDiff::from_arguments(arguments)?;
-                ToolCall::Open(Open {
-                    path: open.path,
-                    content: open.contents,
-                    tab: Some(open.tab_name),
-                    ..Open::default()
-                })
-            }
+            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?.into()),
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),
             CLOSE_ALL_DIFF_TABS => ToolCall::CloseAll,
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models),

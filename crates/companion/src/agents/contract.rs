@@ -8,7 +8,7 @@ use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
 use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 
-use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
+use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
 
@@ -40,14 +40,7 @@ impl AgentProtocol for Contract {
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         match tool {
-            OPEN_DIFF => {
-                let open = OpenDiff::from_arguments(arguments)?;
-                Ok(ToolCall::Open(Open {
-                    path: open.file_path,
-                    content: open.new_content,
-                    ..Open::default()
-                }))
-            }
+            OPEN_DIFF => Ok(ToolCall::Open(OpenDiff::from_arguments(arguments)?.into())),
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
             other => Err(super::unknown(other)),
         }

@@ -16,7 +16,7 @@ use pillion_view::decision::takes_no_edits;
 use serde_json::{Map, Value};
 
 use super::contract::Contract;
-use super::{AgentProtocol, ListedTool, Message, Open, Params, Reply, ToolCall, ToolResult};
+use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
 use crate::diffs::Answer;
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
@@ -48,15 +48,7 @@ impl AgentProtocol for Copilot {
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         Ok(match tool {
-            OPEN_DIFF => {
-                let open = tools::OpenDiff::from_arguments(arguments)?;
-                ToolCall::Open(Open {
-                    path: open.path,
-                    content: open.contents,
-                    tab: Some(open.tab_name),
-                    ..Open::default()
-                })
-            }
+            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?.into()),
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), false),
             GET_SELECTION => ToolCall::Selection,

@@ -8,7 +8,7 @@ use pillion_protocol::Outcome;
 use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
-use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State, TargetCheck};
+use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State};
 use crate::disk::CHECK_TIMEOUT;
 use crate::ids::RequestId;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
@@ -48,14 +48,6 @@ impl<C> Diffs<C> {
             let why = "a newer proposal for this file replaced it";
             actions.extend(former.state.give_up(why));
         }
-        let wanted = TargetCheck {
-            id,
-            revision,
-            proposer: proposal.proposer,
-            file_path: proposal.file_path.clone(),
-            proposed: Arc::clone(&proposal.proposed),
-            stand_in: proposal.stand_in.clone(),
-        };
         // A command's hook has a limit of its own.
         let is_limited = proposal.tab.is_some() && proposal.held().is_some();
         let entry = Entry {
@@ -76,8 +68,8 @@ impl<C> Diffs<C> {
                 deadline: now + CHECK_TIMEOUT,
             },
         };
+        actions.push(Action::Check(entry.pending()));
         self.entries.insert(entry);
-        actions.push(Action::Check(wanted));
         actions
     }
 

@@ -10,7 +10,7 @@ use pillion_agent::Update;
 use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
 use pillion_view::ClientError as CommandError;
-use pillion_view::ask::{DiffRef, Diffs, GetDiff, Refused, State};
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, GetReview, Refused, State};
 use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Ruling};
 
 use tokio::task::spawn_blocking;
@@ -350,4 +350,16 @@ async fn a_command_accepts_what_would_go_over_a_changed_file_only_if_it_says_so(
         // An agent that writes nothing is reported after a while.
         fs::write(&path, "new\n").unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_program_goes_on_with_the_connection_on_which_it_found_the_companion() {
+    let companion = TestCompanion::start();
+    let state = companion.state();
+    let client = pillion_view::Client::new(&state).unwrap();
+    // Nobody can connect any more.
+    fs::remove_file(state.address.unwrap().path()).unwrap();
+    let asked = spawn_blocking(move || client.ask(GetReview::default()));
+    let chosen = asked.await.unwrap().unwrap();
+    assert!(!chosen.message.is_empty());
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{OPEN_DIFF, schema_of_strings, take_content, take_string};
+use crate::diff::{OPEN_DIFF, OpenDiff, schema_of_strings, take_content, take_string};
 
 /// Takes the view of one proposal away, by its tab's name.
 pub const CLOSE_TAB: &str = "close_tab";
@@ -22,45 +22,28 @@ pub const DIFF_REJECTED: &str = "DIFF_REJECTED";
 /// The block that answers [`CLOSE_TAB`]. As an answer to `openDiff` it would accept the proposal.
 pub const TAB_CLOSED: &str = "TAB_CLOSED";
 
-/// The arguments of `openDiff`, which is answered when the person has decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenDiff {
-    /// The file that the agent wants to change.
-    pub path: String,
-    /// The whole text that it wants the file to have.
-    pub contents: String,
-    /// The name of the proposal from now on.
-    pub tab_name: String,
-}
-
-impl OpenDiff {
-    /// Reads the arguments of a call. Fields that are not known are ignored.
-    ///
-    /// # Errors
-    /// Names the first field that is missing, has another type or is too long, or says that the two
-    /// paths differ: moving a file cannot be reviewed.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
-        let old = take_string(&mut arguments, OPEN_DIFF, "old_file_path")?;
-        let path = take_string(&mut arguments, OPEN_DIFF, "new_file_path")?;
-        let contents = take_content(&mut arguments, "new_file_contents")?;
-        let tab_name = take_string(&mut arguments, OPEN_DIFF, "tab_name")?;
-        if old != path {
-            return Err(format!(
-                "{OPEN_DIFF}: old_file_path {old:?} and new_file_path {path:?} differ"
-            ));
-        }
-        Ok(Self {
-            path,
-            contents,
-            tab_name,
-        })
-    }
-}
-
-/// The tab of a call of [`CLOSE_TAB`], as in the [`OpenDiff`] before.
+/// Reads the arguments of `openDiff`, which is answered when the person has decided. Fields that are not known are ignored.
 ///
 /// # Errors
-/// As [`OpenDiff::from_arguments`].
+/// Names the first field that is missing, has another type or is too long, or says that the two
+/// paths differ: moving a file cannot be reviewed.
+pub fn opened(mut arguments: Map<String, Value>) -> Result<OpenDiff, String> {
+    let old = take_string(&mut arguments, OPEN_DIFF, "old_file_path")?;
+    let path = take_string(&mut arguments, OPEN_DIFF, "new_file_path")?;
+    let content = take_content(&mut arguments, "new_file_contents")?;
+    let tab = take_string(&mut arguments, OPEN_DIFF, "tab_name").map(Some)?;
+    if old != path {
+        return Err(format!(
+            "{OPEN_DIFF}: old_file_path {old:?} and new_file_path {path:?} differ"
+        ));
+    }
+    Ok(OpenDiff { path, content, tab })
+}
+
+/// The tab of a call of [`CLOSE_TAB`], as it was [`opened`].
+///
+/// # Errors
+/// As [`opened`].
 pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_TAB, "tab_name")
 }
@@ -116,12 +99,12 @@ mod tests {
         });
         let mut arguments: Map<_, _> = serde_json::from_value(arguments).unwrap();
         change(&mut arguments);
-        OpenDiff::from_arguments(arguments)
+        opened(arguments)
     }
 
     #[test]
     fn wrong_arguments_name_the_field() {
-        assert_eq!(open(|_| {}).unwrap().tab_name, "t");
+        assert_eq!(open(|_| {}).unwrap().tab.as_deref(), Some("t"));
         for field in [
             "old_file_path",
             "new_file_path",

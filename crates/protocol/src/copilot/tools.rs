@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{schema_of_strings, take_content, take_string};
+use crate::diff::{OpenDiff, schema_of_strings, take_content, take_string};
 
 /// Shows a proposal. Answered when the person has decided.
 pub const OPEN_DIFF: &str = "open_diff";
@@ -24,35 +24,23 @@ pub const NAMES: [&str; 5] = [
     UPDATE_SESSION_NAME,
 ];
 
-/// The arguments of [`OPEN_DIFF`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenDiff {
-    /// The file that the agent wants to change; it may not exist yet.
-    pub path: String,
-    /// The whole text that the agent will write, with the file's own line ends.
-    pub contents: String,
-    /// The name of the proposal from now on.
-    pub tab_name: String,
-}
-
-impl OpenDiff {
-    /// Reads the arguments of a call. Fields that are not known are ignored.
-    ///
-    /// # Errors
-    /// Names the first field that is missing, has another type or is too long.
-    pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
-        Ok(Self {
-            path: take_string(&mut arguments, OPEN_DIFF, "original_file_path")?,
-            contents: take_content(&mut arguments, "new_file_contents")?,
-            tab_name: take_string(&mut arguments, OPEN_DIFF, "tab_name")?,
-        })
-    }
-}
-
-/// The tab of a call of [`CLOSE_DIFF`], as in the [`OpenDiff`] before.
+/// Reads the arguments of [`OPEN_DIFF`]: the text is what the agent will write, with the file's own line ends. Fields that are not
+/// known are ignored.
 ///
 /// # Errors
-/// As [`OpenDiff::from_arguments`].
+/// Names the first field that is missing, has another type or is too long.
+pub fn opened(mut arguments: Map<String, Value>) -> Result<OpenDiff, String> {
+    Ok(OpenDiff {
+        path: take_string(&mut arguments, OPEN_DIFF, "original_file_path")?,
+        content: take_content(&mut arguments, "new_file_contents")?,
+        tab: take_string(&mut arguments, OPEN_DIFF, "tab_name").map(Some)?,
+    })
+}
+
+/// The tab of a call of [`CLOSE_DIFF`], as it was [`opened`].
+///
+/// # Errors
+/// As [`opened`].
 pub fn closed_tab(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_DIFF, "tab_name")
 }
@@ -135,12 +123,12 @@ mod tests {
         });
         let mut arguments: Map<_, _> = serde_json::from_value(arguments).unwrap();
         change(&mut arguments);
-        OpenDiff::from_arguments(arguments)
+        opened(arguments)
     }
 
     #[test]
     fn wrong_arguments_name_the_field() {
-        assert_eq!(open(|_| {}).unwrap().contents, "x\r\n");
+        assert_eq!(open(|_| {}).unwrap().content, "x\r\n");
         for field in ["original_file_path", "tab_name"] {
             let error = open(|it| drop(it.remove(field))).unwrap_err();
             assert_eq!(error, format!("open_diff: {field} is missing"));
