@@ -228,10 +228,7 @@ async fn a_decision_without_a_revision_is_no_decision() {
     ] {
         let decide = format!(r#"{{"key":{key},"verdict":{verdict},{by},"base":null}}"#);
         let state = companion.state();
-        let lines = [
-            program(state.port),
-            format!(r#"{{"ask":{{"request":7,"method":"decide","params":{decide}}}}}"#),
-        ];
+        let lines = [PROGRAM, &asked(state.port, "decide", &decide)];
         let answer = say(state.address.as_ref().unwrap(), &lines.join("\n"));
         assert!(answer.contains(r#""request":7"#), "{answer}");
         assert!(answer.contains("decide is not understood"), "{answer}");
@@ -244,24 +241,30 @@ async fn what_is_no_command_is_refused_and_ends_no_companion() {
     let companion = TestCompanion::start();
     let state = companion.state();
     let address = state.address.as_ref().unwrap();
-    let (own, other) = (program(state.port), program(state.port ^ 1));
-    let no_one = r#"{"program":{"pid":1}}"#;
-    let ask = |method: &str| format!(r#"{{"ask":{{"request":1,"method":"{method}"}}}}"#);
+    let ask = |port: u16, method: &str| asked(port, method, "null");
+    let (own, other) = (state.port, state.port ^ 1);
+    let no_one = r#"{"ask":{"request":1,"method":"diffs"}}"#;
     for (lines, expected) in [
         ([""; 2], "is not understood here"),
         (["{}", ""], "is not understood here"),
         (["companions", ""], "is not understood here"),
         ([r#"{"attach":{}}"#, ""], "is not understood here"),
         ([r#"{"program":7}"#, ""], "is not understood here"),
-        ([&own, "{}"], "is not understood here"),
+        ([PROGRAM, "{}"], "is not understood here"),
         (
-            [&own, r#"{"ask":{"method":"diffs"}}"#],
+            [PROGRAM, r#"{"ask":{"method":"diffs"}}"#],
             "is not understood here",
         ),
-        ([&own, &own], "is not understood here"),
-        ([&own, &ask("format")], "\\\"format\\\" is not known here"),
-        ([&other, &ask("diffs")], "there is no such companion"),
-        ([no_one, &ask("diffs")], "there is no such companion"),
+        ([PROGRAM, PROGRAM], "is not understood here"),
+        (
+            [PROGRAM, &ask(own, "format")],
+            "\\\"format\\\" is not known here",
+        ),
+        (
+            [PROGRAM, &ask(other, "diffs")],
+            "there is no such companion",
+        ),
+        ([PROGRAM, no_one], "there is no such companion"),
     ] {
         let answer = say(address, &lines.join("\n"));
         assert!(answer.contains(expected), "{lines:?} {answer}");
@@ -295,9 +298,12 @@ async fn a_program_asks_several_things_over_one_connection() {
     assert_eq!(told, (2, "no diff 9 is pending".to_owned(), 1));
 }
 
-/// The first line of a program that asks the companion at this port.
-fn program(port: u16) -> String {
-    format!(r#"{{"program":{{"pid":1,"companion":{port}}}}}"#)
+/// The first line of a program.
+const PROGRAM: &str = r#"{"program":{"pid":1}}"#;
+
+/// The line of a request to the companion at this port.
+fn asked(port: u16, method: &str, params: &str) -> String {
+    format!(r#"{{"ask":{{"request":7,"method":"{method}","companion":{port},"params":{params}}}}}"#)
 }
 
 /// The first line of the answer to these lines.
