@@ -2,8 +2,8 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::{io, process};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
@@ -272,7 +272,7 @@ struct Prepared {
     sessions: Sessions,
     who: Who,
     /// The one front end of this process, if it is the companion's own.
-    own_view: Option<SeatedView>,
+    own_view: Option<Arc<SeatedView>>,
     commands: Commands,
     options: Options,
     #[cfg(unix)]
@@ -323,7 +323,8 @@ async fn prepare(
     let sessions = Sessions::default();
     let commands = Commands::new(events.clone(), who.clone());
     let own = is_program.then(|| commands.clone());
-    let own_view = is_program.then(|| who.seat(Asker::this_process(&options.environment)));
+    let own_view =
+        is_program.then(|| Arc::new(who.seat(Asker::this_process(&options.environment))));
     #[cfg(unix)]
     let context_keeper = own.clone().and_then(|commands| {
         let keeper = Keeper::start(&options.environment, commands);
@@ -412,7 +413,8 @@ impl Prepared {
         });
         let main_loop = main_loop
             .with_choices(self.choices)
-            .with_numbers(self.numbers);
+            .with_numbers(self.numbers)
+            .with_own_view(self.own_view.clone());
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         #[cfg(unix)]

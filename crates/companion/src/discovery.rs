@@ -12,7 +12,7 @@ use std::time::Duration;
 use std::{io, thread};
 
 use pillion_discovery::handover::REFRESH_INTERVAL;
-use pillion_discovery::unended::Unended;
+use pillion_discovery::unended::{Ended, Unended};
 use pillion_discovery::{DiscoveryFiles, DiscoveryInfo, Environment, FileError, Handover, Seat};
 use pillion_protocol::discovery::RootError;
 use pillion_protocol::{Dialect, IdeInfo, ProcessChoice};
@@ -130,10 +130,9 @@ impl DiscoveryThread {
         self.orders.give(order);
     }
 
-    /// Takes the files away (C6.2). `is_awaited` says that whoever looks for the companion is to go on expecting one. Waits for the
-    /// disk, but not longer than [`REMOVE_TIMEOUT`].
-    pub(crate) async fn remove(&self, is_awaited: bool) {
-        self.order(Order::Remove { is_awaited });
+    /// Takes the files away (C6.2). Waits for the disk, but not longer than [`REMOVE_TIMEOUT`].
+    pub(crate) async fn remove(&self, ended: Ended) {
+        self.order(Order::Remove(ended));
         let orders = Arc::clone(&self.orders);
         let waiting = tasks::spawn_blocking(move || orders.wait_done(REMOVE_TIMEOUT));
         let _ = timeout(REMOVE_TIMEOUT, waiting).await;
@@ -142,7 +141,7 @@ impl DiscoveryThread {
 
 impl Drop for DiscoveryThread {
     fn drop(&mut self) {
-        self.order(Order::Remove { is_awaited: false });
+        self.order(Order::Remove(Ended::ByPerson));
         // The process may be about to exit when this is dropped.
         self.orders.wait_done(REMOVE_TIMEOUT);
     }
@@ -182,7 +181,7 @@ impl Files {
             Ok(discovery_files) => discovery_files,
             Err(error) => {
                 if let Some(unended) = unended {
-                    unended.end();
+                    unended.end(Ended::ByStranger);
                 }
                 return Err(error);
             }
@@ -219,7 +218,7 @@ impl Files {
                     }
                 }
                 Order::Restore => self.restore(),
-                Order::Remove { is_awaited } => return self.end(is_awaited),
+                Order::Remove(ended) => return self.end(ended),
             }
             let warnings = self.warnings();
             if warnings != reported {
@@ -242,14 +241,14 @@ impl Files {
             .collect()
     }
 
-    fn end(self, is_awaited: bool) {
+    fn end(self, ended: Ended) {
         drop((self.discovery_files, self.socket));
         // A successor's files may have the same names and tokens, so that ours must be gone first.
         if let Some(handover) = self.handover {
             handover.end(now_ms());
         }
-        if let Some(unended) = self.unended.filter(|_| !is_awaited) {
-            unended.end();
+        if let Some(unended) = self.unended {
+            unended.end(ended);
         }
     }
 

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_changes::WriteOutcome;
+use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
 use pillion_system::{Signal, Signals, clock, duration, memory};
@@ -48,6 +49,7 @@ use crate::target;
 use crate::tasks;
 use crate::views::Views;
 use crate::weighing::Weighing;
+use crate::who::SeatedView;
 use crate::written::{self, CameOf, Written};
 
 /// The interval at which what agents have read by now is forgotten, while there is such.
@@ -74,8 +76,10 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 pub(crate) enum Ending {
     /// They are rejected (C5.7).
     Rejects,
-    /// They are rejected, and another companion is to come: this one ends, and not because of its front ends.
+    /// They are rejected, and another companion is to come: this one ends under its front ends.
     RejectsUnderViews,
+    /// They are rejected: the last front end was none of the person's.
+    RejectsForStranger,
     /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
     Asks,
 }
@@ -129,6 +133,8 @@ pub(crate) struct MainLoop {
     release: Option<Instant>,
     /// The agents that front ends know of.
     connected: Vec<Dialect>,
+    /// The front end of this process, if it is the companion's own.
+    own_view: Option<Arc<SeatedView>>,
 }
 
 /// The variable with the time after which a call is denied that waits for the person in a hook.
@@ -215,7 +221,14 @@ impl MainLoop {
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
+            own_view: None,
         }
+    }
+
+    /// With the front end of this process, if it is the companion's own.
+    pub(crate) fn with_own_view(mut self, own_view: Option<Arc<SeatedView>>) -> Self {
+        self.own_view = own_view;
+        self
     }
 
     /// With these numbers for diffs.
@@ -257,7 +270,10 @@ impl MainLoop {
                             Event::Stop(true) => break 'running Ending::RejectsUnderViews,
                             Event::Stop(false) => break 'running Ending::Rejects,
                             Event::Told(view, Tell::Leave) if self.views.is_last(view) => {
-                                break 'running Ending::Rejects;
+                                break 'running match self.views.is_agents(view) {
+                                    true => Ending::RejectsForStranger,
+                                    false => Ending::Rejects,
+                                };
                             }
                             Event::Gone(view) if self.views.is_last(view) => {
                                 break 'running Ending::Asks;
@@ -777,8 +793,13 @@ impl MainLoop {
         ending: Ending,
         inbox: &mut mpsc::UnboundedReceiver<Event>,
     ) -> Unanswered {
-        // Who was killed has not ended by itself, whatever ends next.
-        self.discovery.remove(ending != Ending::Rejects).await;
+        let ended = match ending {
+            Ending::Rejects if is_strangers(self.own_view.take()).await => Ended::ByStranger,
+            Ending::Rejects => Ended::ByPerson,
+            Ending::RejectsForStranger => Ended::ByStranger,
+            Ending::RejectsUnderViews | Ending::Asks => Ended::NotByItself,
+        };
+        self.discovery.remove(ended).await;
         self.finish_decisions(inbox).await;
         self.release_guards();
         if ending != Ending::Asks {
@@ -822,4 +843,13 @@ impl MainLoop {
             _agents: self.agents,
         }
     }
+}
+
+/// Returns true if this process is a front end, and none of the person's.
+async fn is_strangers(own: Option<Arc<SeatedView>>) -> bool {
+    let Some(own) = own else {
+        return false;
+    };
+    let judged = tasks::spawn_blocking(move || own.judge().is_err());
+    judged.await.unwrap_or(true)
 }

@@ -100,6 +100,13 @@ impl Views {
         self.extend_all();
     }
 
+    /// Returns true if an agent has started it.
+    pub(crate) fn is_agents(&self, id: ViewId) -> bool {
+        self.views
+            .iter()
+            .any(|view| view.id == id && view.is_agents)
+    }
+
     /// An agent has started a view, or that is not so any more.
     pub(crate) fn is_of_agent(&mut self, id: ViewId, is_agents: bool) {
         if let Some(view) = self.find_mut(id) {

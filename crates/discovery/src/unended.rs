@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::discovery::Namespaces;
+use pillion_system::process;
 use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,19 @@ const EXTENSION: &str = ".served";
 pub struct Unended {
     note: Note,
     directory: PathBuf,
+    /// True if it took over the note of one that has not ended by itself until then.
+    comes_after_another: bool,
+}
+
+/// The end of a companion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The person has ended it, with their last editor or review.
+    ByPerson,
+    /// Something else has, such as an agent's own view: whoever was killed before is expected as if this one had not been there.
+    ByStranger,
+    /// It was ended under the person's editors or reviews, or these were killed.
+    NotByItself,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,11 +69,16 @@ impl Unended {
             roots: roots.to_vec(),
             namespaces: namespaces::here(),
         };
-        let directory = state_dir::first_usable(environment, |directory| {
+        let (directory, comes_after_another) = state_dir::first_usable(environment, |directory| {
+            let former = state_dir::open(directory).and_then(|it| read(&it, &note.name()));
             note.write(directory)?;
-            Ok(directory.to_owned())
+            Ok((directory.to_owned(), former.is_some()))
         })?;
-        Ok(Self { note, directory })
+        Ok(Self {
+            note,
+            directory,
+            comes_after_another,
+        })
     }
 
     /// Notes other workspace roots.
@@ -76,15 +95,23 @@ impl Unended {
         Ok(())
     }
 
-    /// The companion has ended by itself. Whoever was killed in its folders before is not expected there any more.
-    pub fn end(self) {
+    /// The companion ends. If the person has ended it, whoever was killed in its folders before is not expected there any more.
+    pub fn end(self, ended: Ended) {
+        match ended {
+            Ended::ByPerson => self.end_all(),
+            Ended::ByStranger if !self.comes_after_another => self.note.remove(&self.directory),
+            Ended::ByStranger | Ended::NotByItself => {}
+        }
+    }
+
+    fn end_all(self) {
         let Some(folder) = state_dir::open(&self.directory) else {
             return;
         };
         for mut note in notes(&folder) {
             if note == self.note {
                 note.remove(&self.directory);
-            } else if !pillion_system::process::is_alive(note.pid) {
+            } else if note.is_over() {
                 let is_elsewhere = |root: &PathBuf| depth_in(&self.note.roots, root).is_none();
                 let left = { note.roots.iter() }.filter(|it| is_elsewhere(it));
                 let left: Vec<_> = left.cloned().collect();
@@ -123,15 +150,20 @@ fn find(environment: &Environment, is_meant: impl Fn(&Note) -> bool) -> Option<V
 fn notes(folder: &Folder) -> Vec<Note> {
     let names = folder.names().unwrap_or_default().into_iter();
     let names = names.filter(|name| name.ends_with(EXTENSION));
-    names
-        .filter_map(|name| {
-            let content = folder.read(&name, MAX_FILE).ok().flatten()?;
-            serde_json::from_slice(&content).ok()
-        })
-        .collect()
+    names.filter_map(|name| read(folder, &name)).collect()
+}
+
+fn read(folder: &Folder, name: &str) -> Option<Note> {
+    let content = folder.read(name, MAX_FILE).ok().flatten()?;
+    serde_json::from_slice(&content).ok()
 }
 
 impl Note {
+    /// Returns true if its companion was killed.
+    fn is_over(&self) -> bool {
+        !process::is_alive(self.pid)
+    }
+
     /// The same for all companions of one workspace in one part of the machine; one without a workspace has a note of its own.
     fn name(&self) -> String {
         let place = self.namespaces.as_ref().map(|it| (it.pid, it.net));

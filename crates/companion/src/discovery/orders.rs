@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use pillion_discovery::Seat;
+use pillion_discovery::unended::Ended;
 use pillion_protocol::{IdeInfo, ProcessChoice};
 use pillion_system::lock;
 
@@ -26,8 +27,8 @@ pub(crate) enum Order {
     Tell(Vec<Reply<Vec<PathBuf>>>),
     /// Nothing was ordered for a while: restore deleted files.
     Restore,
-    /// Take everything away, and end. A companion `is_awaited` then: the note that one is stays.
-    Remove { is_awaited: bool },
+    /// Take everything away, and end.
+    Remove(Ended),
 }
 
 /// Shared by those that give orders and the thread that carries them out.
@@ -44,8 +45,8 @@ struct Waiting {
     ide: Option<IdeInfo>,
     choices: Option<Vec<ProcessChoice>>,
     asking: Vec<Reply<Vec<PathBuf>>>,
-    /// Whether a companion is awaited then, as the first order says.
-    remove: Option<bool>,
+    /// As the first order says.
+    remove: Option<Ended>,
     /// The thread has ended.
     is_done: bool,
 }
@@ -64,8 +65,8 @@ impl Orders {
             Order::Tell(asking) => waiting.asking.extend(asking),
             // Comes by itself.
             Order::Restore => {}
-            Order::Remove { is_awaited } => {
-                waiting.remove.get_or_insert(is_awaited);
+            Order::Remove(ended) => {
+                waiting.remove.get_or_insert(ended);
             }
         });
     }
@@ -83,8 +84,8 @@ impl Orders {
         let until = Instant::now() + limit;
         let mut waiting = lock(&self.waiting);
         loop {
-            if let Some(is_awaited) = waiting.remove {
-                return Order::Remove { is_awaited };
+            if let Some(ended) = waiting.remove {
+                return Order::Remove(ended);
             }
             if let Some(roots) = waiting.roots.take() {
                 return Order::SetRoots(roots);
@@ -145,10 +146,10 @@ mod tests {
         assert!(matches!(next(), Order::SetRoots(roots) if roots == [PathBuf::from("/c")]));
         assert!(matches!(next(), Order::Restore));
         orders.give(Order::SetRoots(vec!["/d".into()]));
-        orders.give(Order::Remove { is_awaited: true });
-        orders.give(Order::Remove { is_awaited: false });
+        orders.give(Order::Remove(Ended::NotByItself));
+        orders.give(Order::Remove(Ended::ByPerson));
         assert!(
-            matches!(next(), Order::Remove { is_awaited: true }),
+            matches!(next(), Order::Remove(Ended::NotByItself)),
             "nothing is published any more"
         );
     }

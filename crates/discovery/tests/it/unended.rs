@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pillion_discovery::unended::{self, Unended};
+use pillion_discovery::unended::{self, Ended, Unended};
 use serde_json::{Value, json};
 
 use crate::world::{World, dead_pid};
@@ -44,7 +44,7 @@ fn a_companion_is_expected_in_its_folders_until_it_ends_by_itself() {
     assert_eq!(on(PORT + 1), None);
     noted.set_roots(&roots(&["/y"])).unwrap();
     assert!(is_any(&world, "/y") && !is_any(&world, "/w"));
-    noted.end();
+    noted.end(Ended::ByPerson);
     assert!(!is_any(&world, "/y") && world.files().is_empty());
 }
 
@@ -62,10 +62,26 @@ fn what_one_that_was_killed_has_noted_is_its_successors() {
         drop(note(&world, &["/w", "/x"], PORT));
         change(&world, |note| note["pid"] = json!(dead_pid()));
         assert!(is_any(&world, "/w"), "it was killed");
-        note(&world, ends, PORT + 1).end();
+        note(&world, ends, PORT + 1).end(Ended::ByPerson);
         let left = ["/w", "/x"].map(|it| is_any(&world, it));
         assert_eq!(left, is_left, "{ends:?}");
     }
+}
+
+/// An agent's own view lifts nothing, and leaves nothing.
+#[test]
+fn one_that_the_person_has_not_ended_changes_nothing() {
+    let world = World::new();
+    note(&world, &["/w"], PORT).end(Ended::ByStranger);
+    assert!(!is_any(&world, "/w"));
+    note(&world, &["/w"], PORT).end(Ended::NotByItself);
+    change(&world, |note| note["pid"] = json!(dead_pid()));
+    for around in ["/w", "/"] {
+        note(&world, &[around], PORT).end(Ended::ByStranger);
+        assert!(is_any(&world, "/w"), "it was killed");
+    }
+    note(&world, &["/"], PORT).end(Ended::ByPerson);
+    assert!(!is_any(&world, "/w"));
 }
 
 #[test]
@@ -73,7 +89,7 @@ fn one_that_ends_leaves_what_a_companion_that_runs_has_noted() {
     let world = World::new();
     let former = note(&world, &["/w"], PORT);
     let _next = note(&world, &["/w"], PORT + 1);
-    former.end();
+    former.end(Ended::ByPerson);
     assert!(is_any(&world, "/w"));
 }
 
@@ -90,13 +106,13 @@ fn what_was_noted_in_another_container_or_before_this_start_of_the_machine_says_
 #[test]
 fn what_is_no_note_is_passed_over() {
     let world = World::new();
-    note(&world, &["/x"], PORT).end();
+    note(&world, &["/x"], PORT).end(Ended::ByPerson);
     for (name, content) in [("a.served", ""), ("b.served", "{}"), ("c.served", "[1]")] {
         fs::write(world.path("run/pillion").join(name), content).unwrap();
     }
     assert!(!is_any(&world, "/w"));
     let noted = note(&world, &["/w"], PORT);
     assert!(is_any(&world, "/w"));
-    noted.end();
+    noted.end(Ended::ByPerson);
     assert!(!is_any(&world, "/w"));
 }

@@ -225,7 +225,11 @@ impl Inbox<'_> {
                 self.origin.seat.change_editor(pid);
                 self.attached.way.tell(Tell::Editor(pid));
             }
-            Tell::Leave => self.shared.left(self.view, Some(link)),
+            Tell::Leave => {
+                // The companion is to know whose end this is.
+                self.origin.stranger();
+                self.shared.left(self.view, Some(link));
+            }
             tell => self.attached.way.tell(tell),
         }
     }

@@ -4,7 +4,8 @@
 use std::fs;
 use std::time::Instant;
 
-use pillion_testkit::{SOON, pause};
+use pillion_discovery::unended;
+use pillion_testkit::{SOON, kill_all_of, pause};
 
 use super::{WITHOUT_COMPANION, World, apart};
 use crate::sandbox::Ran;
@@ -110,6 +111,29 @@ fn a_view_that_an_agent_leaves_behind_is_nobodys() {
         assert!(said.stderr.contains(UNKNOWN), "{}", said.stderr);
     }
     world.expect_pending();
+}
+
+/// In the hub, and in the view's own process.
+#[test]
+fn a_view_that_an_agent_ends_does_not_lift_the_denial_after_a_kill() {
+    for hub in ["", "env 'PIL''LION_HUB=off'"] {
+        let world = World::new("after\n");
+        let home = &world.sandbox.home;
+        home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+        agent_work::turn_begins(home);
+        let noted = home.changes_store().agents().unwrap();
+        assert!(!noted.is_empty(), "{hub}: the agent is known");
+        kill_all_of(home);
+        let roots = unended::roots_around(&world.sandbox.environment(), &home.workspace());
+        assert!(roots.is_some(), "{hub}: it was killed");
+        let shown = format!(
+            "{hub} PILLION serve --workspace . >ready & until grep -q port ready; do sleep 0.01; done
+            kill $!; wait $!"
+        );
+        let said = left_behind(&world, "setsid", &shown);
+        let roots = unended::roots_around(&world.sandbox.environment(), &home.workspace());
+        assert!(roots.is_some(), "{hub}: {}", said.report());
+    }
 }
 
 #[test]
