@@ -11,7 +11,7 @@ pub mod white;
 
 use std::path::PathBuf;
 
-use pillion_protocol::Proposer;
+use pillion_protocol::{Note, Proposer};
 use pillion_text::damage;
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed, SetPlace};
 
@@ -112,6 +112,8 @@ pub struct View {
     pub reason: String,
     /// The person's notes on hunks.
     pub hunk_notes: Vec<HunkNote>,
+    /// Those on an earlier proposal, until the texts are compared on whose lines they are.
+    offered_notes: Vec<Note>,
     /// The note from the list of changes that went with the decision.
     pub note_of_list: String,
     /// It is being read again.
@@ -177,6 +179,7 @@ impl View {
             is_told_rejection: false,
             reason: String::new(),
             hunk_notes: Vec::new(),
+            offered_notes: Vec::new(),
             note_of_list: String::new(),
             is_rereading: false,
             is_gone: false,

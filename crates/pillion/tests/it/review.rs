@@ -8,6 +8,7 @@ mod history;
 #[cfg(target_os = "linux")]
 mod hung_disk;
 mod merged;
+mod notes;
 mod saves;
 mod sets;
 #[cfg(target_os = "linux")]

@@ -199,6 +199,8 @@ impl View {
         }
         comparing.has_proposal = true;
         self.proposal = compared.proposal;
+        let notes = std::mem::take(&mut self.offered_notes);
+        self.take_notes(notes);
         Some(compared.done)
     }
 }

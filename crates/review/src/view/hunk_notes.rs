@@ -49,6 +49,10 @@ impl View {
         if !self.hunk_notes.is_empty() {
             return;
         }
+        if self.is_comparing() {
+            self.offered_notes = notes;
+            return;
+        }
         let count = self.proposal.after().len().max(1);
         let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
         for note in notes {

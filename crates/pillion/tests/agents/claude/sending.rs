@@ -85,6 +85,33 @@ fn claude_that_is_run_and_idle_is_woken_by_notes_that_are_sent() {
     }
 }
 
+/// The person clears the conversation, or the hub is killed: what the model is to read comes with the next prompt, once.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn what_waits_for_claude_outlives_clear_and_the_hub() {
+    let scene = run_in("default");
+    let clears: fn(&Scene) = |scene| {
+        scene.claude.prompt("/clear");
+        scene.claude.wait_ready();
+    };
+    let kills: fn(&Scene) = |scene| {
+        kill_hub(&scene.home);
+        scene.review.pane().wait_gone(&format!("● {NAME}"), SOON);
+    };
+    for (file, happens) in [("one.txt", clears), ("two.txt", kills)] {
+        let note = &leave_a_note(&scene, file);
+        happens(&scene);
+        wait_connected(&scene.review);
+        let waits = pillion(&scene, &["notes"]);
+        assert!(waits.contains(note.as_str()), "{file}: {waits}");
+        for turn in ["the first", "the second"] {
+            let over = format!("{turn} after {file}");
+            say(&scene, &over);
+            assert_eq!(told(&scene, note), 1, "{over}");
+        }
+    }
+}
+
 /// The number of the one that waits, once there is exactly one and it is none of these.
 fn one_waits(scene: &Scene, former: &[u32]) -> u32 {
     wait_until(

@@ -1,6 +1,12 @@
 //! Texts that the reviewer wrote before the review, the companion or the agent ended.
 
+use std::sync::Arc;
+
+use pillion_protocol::Note;
+use pillion_protocol::verdict::Lines;
+
 use super::*;
+use crate::view::Step;
 
 fn offered(person: &mut Person, text: &str) {
     let key = {
@@ -67,4 +73,53 @@ fn it_is_said_once_and_not_of_another_proposal() {
     person.wait(700);
     person.press("ZZ");
     assert_eq!(text(&person), "A\nmine\n");
+}
+
+/// Notes on an earlier proposal are at their lines again, or at the last one, unless the person has written others since.
+#[test]
+fn notes_on_an_earlier_proposal_are_there_again() {
+    let note = |line: u32, text: &str| Note {
+        lines: Some(Lines {
+            first: line,
+            last: line,
+        }),
+        text: text.to_owned(),
+    };
+    for (offered, expected) in [
+        (note(1, "why?"), note(1, "why?")),
+        (note(9, "why?"), note(1, "why?")),
+        (Note::on_all("why?"), note(0, "why?")),
+    ] {
+        let mut person = Person::new(80, 24);
+        let id = person.open("a.txt", Some("a\nb\n"), "A\nB\n");
+        let key = ProposalKey { id, revision: 1 };
+        let stale = ProposalKey { id, revision: 9 };
+        person.happens(Event::Noted(stale, vec![note(0, "stale")]));
+        person.happens(Event::Noted(key, vec![offered]));
+        person.happens(Event::Noted(key, vec![note(0, "later")]));
+        let notes = person.app.view().unwrap().notes(false);
+        assert_eq!(notes, [expected]);
+    }
+}
+
+/// They come while the texts are compared that they are about.
+#[test]
+fn notes_wait_for_the_texts_on_whose_lines_they_are() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some("a\nb\n"), "A\nB\n");
+    let key = ProposalKey { id, revision: 1 };
+    let lines = Some(Lines { first: 1, last: 1 });
+    let text = "why?".to_owned();
+    let notes = vec![Note { lines, text }];
+    let now = person.now;
+    let longer = Step::Edit(Arc::new("A\nB\nC\n".to_owned()));
+    person.app.compare(id, longer, now);
+    let effects = person.app.update(Event::Noted(key, notes.clone()), now);
+    assert_eq!(person.app.view().unwrap().notes(false), []);
+    for effect in effects {
+        if let Effect::Compare(job) = effect {
+            person.app.update(Event::Compared(job.run()), now);
+        }
+    }
+    assert_eq!(person.app.view().unwrap().notes(false), notes);
 }

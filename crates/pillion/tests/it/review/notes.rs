@@ -1,0 +1,92 @@
+//! The notes that a person has written on a proposal outlive the review, its diff and the agent's: they are there again with the next
+//! proposal, or the agent is told them when the person leaves.
+
+use pillion_testkit::{Env, SOON, TestAgent};
+use rustix::process::Signal;
+
+use super::Review;
+use super::drafts::states;
+
+const NOTE: &str = "why not zwei?";
+
+/// A review with a proposal and a note on it, which is kept.
+fn start() -> (Review, TestAgent, String) {
+    let review = Review::usual();
+    let file = review.sandbox.home.file("a.txt", "one\n");
+    let path = file.to_str().unwrap().to_owned();
+    let agent = review.connect();
+    agent.propose(&path, "two\n");
+    review.pane.wait_for("proposes", SOON);
+    review.decide("C");
+    review.pane.wait_for("note on line 1 of a.txt", SOON);
+    review.pane.type_text(NOTE);
+    review.decide("Enter");
+    review.pane.wait_for("1 note", SOON);
+    let state = review.sandbox.home.home().join(".local/state");
+    let kept = state.join("pillion/changes/notes-on-proposals");
+    let is_kept = |_: &str| {
+        kept.read_dir()
+            .is_ok_and(|mut files| files.next().is_some())
+    };
+    review.pane.wait_until("the note kept", SOON, is_kept);
+    (review, agent, path)
+}
+
+fn comes_back(review: &Review, agent: &TestAgent, path: &str) {
+    agent.propose(path, "two\n");
+    review.pane.wait_for("1 note", SOON);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_note_outlives_a_review_that_is_killed() {
+    let (review, agent, path) = start();
+    review.signal(Signal::KILL);
+    review.pane.wait_for("exit code", SOON);
+    drop(agent);
+    let review = review.again(&Env::default());
+    let mut agent = review.connect();
+    comes_back(&review, &agent, &path);
+    // With a decision it is over.
+    review.decide("r");
+    agent.outcome();
+    let said = format!("\n- line 1 (`two`): {NOTE}\n");
+    let printed = || review.sandbox.run(["notes"]).expect(0).stdout;
+    let is_told = |_: &str| printed().contains(said.trim_start());
+    review.pane.wait_until("the rejection", SOON, is_told);
+    let is_settled = |_: &str| states(&review) == ["rejected"];
+    review.pane.wait_until("one entry", SOON, is_settled);
+}
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_note_outlives_a_diff_that_its_agent_closes() {
+    let (review, mut agent, path) = start();
+    agent.close(&path).unwrap();
+    review.pane.wait_for("closed its diff", SOON);
+    comes_back(&review, &agent, &path);
+}
+
+/// That rejects the diff, and the agent is to read why.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn who_leaves_a_diff_with_a_note_has_the_agent_told() {
+    for signal in [None, Some(Signal::HUP), Some(Signal::TERM)] {
+        let (review, _agent, path) = start();
+        match signal {
+            Some(signal) => review.signal(signal),
+            None => {
+                review.decide("q");
+                review.pane.wait_for("1 diff is pending", SOON);
+                review.decide("y");
+            }
+        }
+        review.pane.wait_for("exit code", SOON);
+        let waits = review.sandbox.run(["notes"]).expect(0).stdout;
+        let said = format!("The user rejected your change to {path} and says:");
+        assert!(
+            waits.contains(&said) && waits.contains(NOTE),
+            "{signal:?}: {waits}"
+        );
+    }
+}
