@@ -111,13 +111,13 @@ impl Machine {
         assert!(ran.status.success(), "{line}\n{printed}\n{errors}");
     }
 
-    /// Accepts the script's proposal when it is there.
+    /// Accepts the proposal of a command when it is there.
     fn accept_next(&self) {
         let started = Instant::now();
         loop {
             let listed = self.shell("pillion diffs --json").output().unwrap().stdout;
             let diffs: Vec<serde_json::Value> = serde_json::from_slice(&listed).unwrap();
-            if let Some(diff) = diffs.iter().find(|diff| diff["agent"] == "script") {
+            if let Some(diff) = diffs.iter().find(|diff| diff["agent"] == "pillion") {
                 return self.run(&format!("pillion accept {}", diff["diff"]));
             }
             assert!(started.elapsed() < SOON, "no proposal came");

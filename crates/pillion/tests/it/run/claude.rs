@@ -84,9 +84,21 @@ fn settings_with_another_port_are_reported() {
 fn opencode_gets_no_port_for_it_would_dial_without_the_token() {
     let stage = Stage::new(TALKATIVE);
     let serve = stage.sandbox.serve::<&str>([]);
-    let mut command = stage.command(["opencode"]);
-    command.env(PORT, serve.port().to_string());
-    let said = stage.said(command);
+    let said = || {
+        let mut command = stage.command(["opencode"]);
+        command.env(PORT, serve.port().to_string());
+        stage.said(command)
+    };
+    // It shows nothing without its plugin.
+    let missing =
+        "so you are not shown what opencode changes: `pillion hook install opencode` adds them.\n";
+    let without = said().stderr();
+    assert!(
+        without.ends_with(missing) && without.lines().count() == 1,
+        "{without}"
+    );
+    stage.sandbox.run(["hook", "install", "opencode"]).expect(0);
+    let said = said();
     assert_eq!(said.stderr(), "");
     assert_eq!(said.variable(PORT), None);
     assert!(said.leading().is_empty());
@@ -216,6 +228,7 @@ fn only_who_refuses_a_companion_of_another_folder_is_said_to() {
     let stage = Stage::new(TALKATIVE);
     let elsewhere = stage.sandbox.home.other_workspace("elsewhere");
     let there = stage.serve_in(&elsewhere);
+    stage.sandbox.run(["hook", "install", "opencode"]).expect(0);
     let port = there.port().to_string();
     let folder = elsewhere.to_str().unwrap();
     let warning = |agent: &str| {
