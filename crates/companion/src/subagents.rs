@@ -20,7 +20,7 @@ impl Question {
     /// Reads the file that an agent asks about with this call of its hook. Waits for the disk. None if the question is not
     /// understood, or the file cannot be read as text.
     pub(crate) fn read(agent: Dialect, call: Call) -> Option<Self> {
-        let Changes::Files(changes) = pillion_hooks::of(agent)?.changes(&call, &mut Disk) else {
+        let Changes::Files(changes) = pillion_hooks::of(agent).changes(&call, &mut Disk) else {
             return None;
         };
         let [change] = <[Change; 1]>::try_from(changes).ok()?;
@@ -59,9 +59,8 @@ impl Question {
         if let Ruling::Denied(why) = ruling {
             return Answer::NothingLeft(why);
         }
-        let protocol = pillion_hooks::of(agent);
-        let answer = protocol.and_then(|it| it.answer(&self.call, &ruling).output);
-        answer.map_or(Answer::Rejected, Answer::Edited)
+        let answer = pillion_hooks::of(agent).answer(&self.call, &ruling);
+        answer.output.map_or(Answer::Rejected, Answer::Edited)
     }
 }
 

@@ -252,9 +252,10 @@ fn folders(facts: &Facts) -> String {
 
 /// The place of Pillion's hooks.
 fn hooks(facts: &Facts) -> String {
-    match &facts.setup.hooks {
-        Some(hooks) if !hooks.ours.is_empty() => format!("in {}", hooks.path.display()),
-        _ => "not installed".to_owned(),
+    let hooks = &facts.setup.hooks;
+    match hooks.ours.is_empty() {
+        true => "not installed".to_owned(),
+        false => format!("in {}", hooks.path.display()),
     }
 }
 

@@ -21,8 +21,8 @@ use self::variables::Variables;
 pub struct Setup {
     /// The content of its settings files.
     pub settings: Settings,
-    /// Pillion's hooks; none if the agent has no hooks that are known.
-    pub hooks: Option<Hooks>,
+    /// Pillion's hooks.
+    pub hooks: Hooks,
     /// The variables that the agent has when it looks for a companion.
     pub variables: Variables,
 }

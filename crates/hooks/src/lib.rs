@@ -25,24 +25,14 @@ pub use call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope, TIMEOUT}
 pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
-/// The agents that have hooks.
-pub const AGENTS: [Dialect; 6] = [
-    Dialect::ClaudeCode,
-    Dialect::CodexCli,
-    Dialect::CopilotCli,
-    Dialect::GeminiCli,
-    Dialect::OpenCode,
-    Dialect::QwenCode,
-];
-
-/// Returns the hooks of this agent; none if it has no hooks that are known here.
-pub fn of(agent: Dialect) -> Option<&'static dyn HookProtocol> {
+/// Returns the hooks of this agent.
+pub fn of(agent: Dialect) -> &'static dyn HookProtocol {
     match agent {
-        Dialect::ClaudeCode => Some(&agents::claude::Claude),
-        Dialect::CopilotCli => Some(&agents::copilot::Copilot),
-        Dialect::CodexCli => Some(&agents::codex::Codex),
-        Dialect::GeminiCli => Some(&agents::gemini::Gemini),
-        Dialect::OpenCode => Some(&agents::opencode::OpenCode),
-        Dialect::QwenCode => Some(&agents::qwen::Qwen),
+        Dialect::ClaudeCode => &agents::claude::Claude,
+        Dialect::CopilotCli => &agents::copilot::Copilot,
+        Dialect::CodexCli => &agents::codex::Codex,
+        Dialect::GeminiCli => &agents::gemini::Gemini,
+        Dialect::OpenCode => &agents::opencode::OpenCode,
+        Dialect::QwenCode => &agents::qwen::Qwen,
     }
 }

@@ -71,7 +71,7 @@ pub struct Refused {
 impl Format {
     /// The language of this agent's settings.
     pub fn of(agent: Dialect) -> Self {
-        crate::of(agent).map_or(Self::Json, |protocol| protocol.format())
+        crate::of(agent).format()
     }
 
     /// The same, but for comments, which do not keep what is ours in a file.

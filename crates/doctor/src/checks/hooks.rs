@@ -25,14 +25,7 @@ fn oldest_tried(agent: Dialect) -> Option<Version> {
 }
 
 pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
-    let Some((hooks, protocol)) = facts
-        .setup
-        .hooks
-        .as_ref()
-        .zip(pillion_hooks::of(facts.agent()))
-    else {
-        return;
-    };
+    let (hooks, protocol) = (&facts.setup.hooks, pillion_hooks::of(facts.agent()));
     if hooks.ours.is_empty() {
         findings.extend(missing(facts, hooks, findings));
         return;

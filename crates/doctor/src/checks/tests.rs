@@ -50,7 +50,7 @@ fn alone(agent: Dialect, version: Version) -> Facts {
                 }],
                 of_folder: None,
             },
-            hooks: None,
+            hooks: crate::setup::hooks::Hooks::default(),
             variables: Variables::of(&Environment::from_pairs([("HOME", "/h"), ("TMPDIR", "/t")])),
         },
         elsewhere: Vec::new(),

@@ -21,7 +21,7 @@ const MANAGED: &str = if cfg!(target_os = "macos") {
 /// Reads them as an agent started in `folder` does. Later ones win; the last is not a settings file,
 /// but what `/config` writes.
 pub fn read(environment: &Environment, folder: &Path) -> Settings {
-    let user = user_file(Dialect::ClaudeCode, environment).unwrap_or_default();
+    let user = user_file(Dialect::ClaudeCode, environment);
     let project = folder.join(".claude/settings.json");
     let mut places = vec![(Scope::User, user.clone())];
     // In the home directory both would be one file.

@@ -67,19 +67,17 @@ impl Hooks {
 
     /// Returns true if this text, which has hooks of ours, would be another one if they were installed again.
     fn is_not_written_as(&self, agent: Dialect, text: &str) -> bool {
-        let written = self.ours.first().zip(pillion_hooks::of(agent));
-        written.is_some_and(|(ours, protocol)| {
-            let entries = protocol.entries(&ours.command.to_string());
+        self.ours.first().is_some_and(|ours| {
+            let entries = pillion_hooks::of(agent).entries(&ours.command.to_string());
             let written = settings::add(Format::of(agent), Some(text), agent.name(), &entries);
             written.as_deref() != Ok(text)
         })
     }
 }
 
-/// Reads those of an agent; none if it has no hooks that are known.
-pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
-    pillion_hooks::of(agent)?;
-    let path = user_file(agent, environment)?;
+/// Reads those of an agent.
+pub fn read(agent: Dialect, environment: &Environment) -> Hooks {
+    let path = user_file(agent, environment);
     let text = match regular_file::read(&path, MAX_FILE) {
         Ok(bytes) => String::from_utf8(bytes).map_err(|_| "it is not in UTF-8".to_owned()),
         Err(_) if !path.exists() => Ok(String::new()),
@@ -90,7 +88,7 @@ pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
         Ok(values) => Ok((values, text)),
         Err(refused) => Err(refused.why),
     });
-    Some(match read {
+    match read {
         Ok((values, text)) => {
             let hooks = Hooks::of(agent, path, values, |it| has_program(it, environment));
             Hooks {
@@ -103,7 +101,7 @@ pub fn read(agent: Dialect, environment: &Environment) -> Option<Hooks> {
             broken: Some(why),
             ..Hooks::default()
         },
-    })
+    }
 }
 
 fn has_program(program: &str, environment: &Environment) -> bool {

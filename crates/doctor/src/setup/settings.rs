@@ -111,19 +111,17 @@ pub fn home(agent: Dialect, environment: &Environment) -> PathBuf {
     named.or_else(|| environment.home()).unwrap_or_default()
 }
 
-/// The file of the user's settings that names hooks; of opencode, the plugin that is one. None if there is none that is known.
-pub fn user_file(agent: Dialect, environment: &Environment) -> Option<PathBuf> {
+/// The file of the user's settings that names hooks; of opencode, the plugin that is one.
+pub fn user_file(agent: Dialect, environment: &Environment) -> PathBuf {
     let folder = match agent {
         Dialect::ClaudeCode => environment.base(Base::ClaudeConfig),
         Dialect::CopilotCli => environment.base(Base::CopilotHome),
-        Dialect::CodexCli => return Some(environment.codex_home().join("config.toml")),
+        Dialect::CodexCli => return environment.codex_home().join("config.toml"),
         Dialect::QwenCode => environment.base(Base::QwenHome),
         Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
-        Dialect::OpenCode => {
-            return Some(environment.opencode_config().join("plugin/pillion.js"));
-        }
+        Dialect::OpenCode => return environment.opencode_config().join("plugin/pillion.js"),
     };
-    Some(folder.join("settings.json"))
+    folder.join("settings.json")
 }
 
 /// Reads every settings file that Gemini CLI or Qwen Code reads when it starts in `folder`.
@@ -132,7 +130,7 @@ pub fn read(agent: Dialect, environment: &Environment, folder: &Path) -> Setting
         Dialect::QwenCode => "QWEN_CODE",
         _ => "GEMINI_CLI",
     };
-    let user = user_file(agent, environment).unwrap_or_default();
+    let user = user_file(agent, environment);
     let named = |file: &str| {
         let variable = format!("{prefix}_{file}_PATH");
         environment.filled(&variable).map(PathBuf::from)

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use pillion_protocol::Note;
+use pillion_protocol::{Dialect, Note};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -284,7 +284,7 @@ fn a_call_passes_if_its_answer_says_nothing_else() {
         (Ruling::Unclear("why".to_owned()), false),
         (Ruling::NobodyAsked("why".to_owned()), true),
     ];
-    for protocol in crate::AGENTS.into_iter().filter_map(crate::of) {
+    for protocol in Dialect::ALL.into_iter().map(crate::of) {
         let all = json!({
             "hook_event_name": "PreToolUse", "tool_name": "x", "toolName": "x", "toolArgs": {},
         });
@@ -467,7 +467,7 @@ proptest! {
                 "hook_event_name": event, "cwd": value, "tool_name": tool, "tool_input": value,
                 "toolName": tool, "toolArgs": value,
             });
-            for protocol in crate::AGENTS.into_iter().filter_map(crate::of) {
+            for protocol in Dialect::ALL.into_iter().map(crate::of) {
                 if let Ok(call) = protocol.read(object(all.clone())) {
                     let _ = protocol.changes(&call, &mut Memory(HashMap::new()));
                     let _ = call.key(&protocol.scope(&call));

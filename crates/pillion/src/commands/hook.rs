@@ -64,7 +64,7 @@ pub struct Args {
     command: Option<Command>,
 
     /// The agent that calls
-    #[arg(value_name = "AGENT", value_parser = args::agent(pillion_hooks::AGENTS), required = true)]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::ALL), required = true)]
     agent: Option<Dialect>,
 
     /// Deny the change if nobody has decided after this time, such as `90`, `5m` or `1h`, whatever
@@ -117,7 +117,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         (None, Some(agent)) => agent,
         (None, None) => return Err(Failure::new(Kind::Usage, "no agent is named").into()),
     };
-    let protocol = protocol(agent)?;
+    let protocol = pillion_hooks::of(agent);
     expect_call(agent)?;
     let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
     give_up_after(limit, protocol);
@@ -148,15 +148,6 @@ fn expect_call(agent: Dialect) -> Result<(), Failure> {
     let message = format!("{agent} runs this command and writes the call to standard input");
     let hint = "`pillion diff` shows a change that you make yourself.";
     Err(Failure::new(Kind::Usage, message).hint(hint))
-}
-
-/// The protocol of the hooks of an agent.
-///
-/// # Errors
-/// When it has none.
-fn protocol(agent: Dialect) -> Result<&'static dyn HookProtocol, Failure> {
-    pillion_hooks::of(agent)
-        .ok_or_else(|| Failure::new(Kind::Usage, format!("{agent} has no hooks")))
 }
 
 /// Returns the answer to the agent.
@@ -223,7 +214,7 @@ fn read(
     if agent != named && has_own_hooks(agent, &environment) {
         return Err(Unasked::AskedElsewhere);
     }
-    let protocol = pillion_hooks::of(agent).unwrap_or(protocol);
+    let protocol = pillion_hooks::of(agent);
     let _ = CALLER.set(protocol);
     let call = protocol.read(input);
     let call = call.map_err(|why| Unasked::Unclear(protocol, why))?;
@@ -232,7 +223,7 @@ fn read(
 
 /// Returns true if an agent asks hooks of its own, too, so that it would ask twice.
 fn has_own_hooks(agent: Dialect, environment: &Environment) -> bool {
-    hooks::read(agent, environment).is_some_and(|hooks| !hooks.ours.is_empty())
+    !hooks::read(agent, environment).ours.is_empty()
 }
 
 /// The protocol of the agent that has called, once that is known.

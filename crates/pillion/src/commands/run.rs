@@ -312,7 +312,7 @@ fn warn_if_too_old(release: Release, program: Option<&Path>) {
 /// A note for a person on an agent that shows nothing without its hooks.
 fn missing_hooks(agent: Dialect, environment: &Environment) -> Option<String> {
     let hooks = hooks::read(agent, environment);
-    hooks.filter(|hooks| hooks.ours.is_empty()).map(|hooks| {
+    hooks.ours.is_empty().then(|| {
         format!(
             "Pillion's hooks are not in {}, so you are not shown what {agent} changes: `pillion hook install {}` adds them",
             visible::one_line(&hooks.path.display().to_string()),

@@ -29,7 +29,7 @@ const BEFORE: &str = "one\ntwo\nthree\n";
 
 /// An agent's settings with the entries of its hook, which has these options, beside what is there.
 pub fn settings(agent: Dialect, options: &str, mut own: Value) -> Value {
-    let hooks = pillion_hooks::of(agent).expect("it has hooks");
+    let hooks = pillion_hooks::of(agent);
     let command = format!("'{PILLION}' hook {} {options}", agent.name());
     for entry in hooks.entries(command.trim()) {
         let list = &mut own["hooks"][entry.event];

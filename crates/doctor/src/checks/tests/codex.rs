@@ -23,15 +23,13 @@ const TRUST: &str = "
 /// One with Pillion's hooks, whose text is then changed in this way, and with nobody to ask.
 fn facts(version: Version, from: &str, to: &str) -> Facts {
     let mut facts = alone(CODEX, version);
-    let entries = pillion_hooks::of(CODEX)
-        .unwrap()
-        .entries("/bin/pillion hook codex");
+    let entries = pillion_hooks::of(CODEX).entries("/bin/pillion hook codex");
     let text = settings::add(Format::Toml, None, CODEX.name(), &entries).unwrap() + TRUST;
     assert!(text.contains(from), "{text}");
     let values = Format::Toml.values(&text.replace(from, to)).unwrap();
-    facts.setup.hooks = Some(Hooks::of(CODEX, PathBuf::from(PATH), values, |it| {
+    facts.setup.hooks = Hooks::of(CODEX, PathBuf::from(PATH), values, |it| {
         it == "/bin/pillion"
-    }));
+    });
     facts.asked = Some(Asked {
         socket: PathBuf::from("/h/.codex/ipc/ipc.sock"),
         answer: Answer::Context,

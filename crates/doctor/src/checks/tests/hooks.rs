@@ -12,7 +12,7 @@ const PATH: &str = "/h/settings.json";
 /// A settings text with our hooks, which is then changed in this way.
 fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
     let command = format!("/bin/pillion hook {}", agent.name());
-    let entries = pillion_hooks::of(agent).unwrap().entries(&command);
+    let entries = pillion_hooks::of(agent).entries(&command);
     let text = settings::add(Format::Json, None, agent.name(), &entries).unwrap();
     assert!(text.contains(from), "{text}");
     Format::Json.values(&text.replace(from, to)).unwrap()
@@ -20,12 +20,9 @@ fn installed(agent: Dialect, from: &str, to: &str) -> Map<String, Value> {
 
 fn facts(agent: Dialect, version: Version, values: Map<String, Value>) -> Facts {
     let mut facts = alone(agent, version);
-    facts.setup.hooks = Some(Hooks::of(
-        agent,
-        PathBuf::from(PATH),
-        values.clone(),
-        |it| it == "/bin/pillion",
-    ));
+    facts.setup.hooks = Hooks::of(agent, PathBuf::from(PATH), values.clone(), |it| {
+        it == "/bin/pillion"
+    });
     facts.setup.settings.files[0].content = Content::Object(values);
     facts
 }
@@ -178,7 +175,7 @@ fn a_release_older_than_those_that_were_tried_is_named() {
 fn a_plugin_is_there_or_missing_or_another_versions() {
     let script = |values: &Map<String, Value>, is_other_script, broken: Option<&str>| {
         let mut facts = facts(Dialect::OpenCode, Version::new(1, 18, 33), values.clone());
-        let hooks = facts.setup.hooks.as_mut().unwrap();
+        let hooks = &mut facts.setup.hooks;
         hooks.is_other_script = is_other_script;
         hooks.broken = broken.map(str::to_owned);
         said(&facts)

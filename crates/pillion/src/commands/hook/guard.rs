@@ -38,7 +38,7 @@ const CONNECTS_WITHIN: Duration = Duration::from_millis(500);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
-    let protocol = super::protocol(args.agent)?;
+    let protocol = pillion_hooks::of(args.agent);
     let input = input::read(&mut io::stdin().lock()).ok();
     let call = input.and_then(|input| protocol.read(input).ok());
     // What it is not told of is the business of the hook beside it.

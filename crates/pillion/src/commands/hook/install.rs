@@ -28,7 +28,7 @@ const BY_HAND: &str = "Add the entry yourself: `pillion hook install AGENT --pri
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
-    #[arg(value_name = "AGENT", value_parser = args::agent(pillion_hooks::AGENTS))]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::ALL))]
     agent: Dialect,
 
     /// Have the hooks deny every change while no companion runs
@@ -42,7 +42,7 @@ pub struct Args {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let Args { agent, strict, .. } = args;
-    let protocol = super::protocol(agent)?;
+    let protocol = pillion_hooks::of(agent);
     let flags = if strict { &["--strict"][..] } else { &[] };
     let command = super::command_line(agent, flags)?;
     let entries = protocol.entries(&command.to_string());
@@ -93,7 +93,7 @@ pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
 
 fn path(agent: Dialect) -> Result<PathBuf, Failure> {
     let path = user_file(agent, &Environment::current());
-    path.filter(|path| path.is_absolute()).ok_or_else(|| {
+    Some(path).filter(|path| path.is_absolute()).ok_or_else(|| {
         let message = format!("it is not known where {agent} has its settings");
         Failure::new(Kind::Refused, message).hint("Set HOME to your home folder.")
     })

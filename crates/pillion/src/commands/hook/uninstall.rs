@@ -15,7 +15,7 @@ use crate::commands::output::say;
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
-    #[arg(value_name = "AGENT", value_parser = args::agent(pillion_hooks::AGENTS))]
+    #[arg(value_name = "AGENT", value_parser = args::agent(Dialect::ALL))]
     agent: Dialect,
 
     /// Print what would be removed, and change nothing

@@ -47,7 +47,7 @@ pub fn run(args: &Args) {
 
 /// Waits at the companion that the agent is connected to.
 fn woken(agent: Dialect) -> Option<Woken> {
-    let processes = agent::processes(super::protocol(agent).ok()?);
+    let processes = agent::processes(pillion_hooks::of(agent));
     let companions = state::list(&Environment::current()).into_iter();
     companions.filter_map(|it| Client::new(&it)).find_map(|it| {
         let processes = processes.clone();

@@ -59,10 +59,7 @@ pub fn own_hooks(setup: &Setup) -> OwnHooks {
     let said = files.find_map(|file| file.content.get(&[NO_HOOKS])?.as_bool());
     OwnHooks {
         are_disabled: said == Some(true),
-        has_ours: setup
-            .hooks
-            .as_ref()
-            .is_some_and(|hooks| !hooks.ours.is_empty()),
+        has_ours: !setup.hooks.ours.is_empty(),
     }
 }
 
@@ -155,8 +152,7 @@ pub fn arguments(
 /// The hooks that run this command line before each change.
 fn command_hooks(command: &str) -> Value {
     let mut hooks = json!({});
-    let protocol = pillion_hooks::of(Dialect::ClaudeCode);
-    for entry in protocol.map_or_else(Vec::new, |it| it.entries(command)) {
+    for entry in pillion_hooks::of(Dialect::ClaudeCode).entries(command) {
         match &mut hooks[entry.event] {
             Value::Array(list) => list.push(entry.item),
             none => *none = json!([entry.item]),
