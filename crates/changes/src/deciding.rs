@@ -28,7 +28,9 @@ use crate::scan::is_settled;
 use crate::state::FileState;
 use crate::store::{Judgements, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
-use crate::turn::{Change, ChangeRef, ChangeState, Judged, Judgement, Running, Turn, overlap};
+use crate::turn::{
+    Author, Change, ChangeRef, ChangeState, Judged, Judgement, Running, Turn, overlap,
+};
 
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
@@ -41,6 +43,12 @@ const MAX_STEPS: usize = 50;
 
 /// The result for a change that was taken back before.
 const ALREADY: &str = "taken back already";
+
+/// The result for a change that somebody else has taken out of the file: there is nothing to take back, and nothing to tell.
+const GONE: &str = "no longer in the file";
+
+/// What became of a change: a judgement, or why there is none.
+type Judging = Result<Made, &'static str>;
 
 /// An action of a person on changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +68,8 @@ pub enum DecideError {
     #[error("{0} was not taken back")]
     NotTakenBack(ChangeRef),
     /// There is nothing to undo in the folder.
-    #[error("nothing has been taken back here")]
-    NothingTakenBack,
+    #[error("nothing has been kept or taken back here")]
+    NothingDecided,
     /// No hunk stands at the lines that were named.
     #[error("at these lines of {0}, nothing of an agent's change can be taken back by itself")]
     NoHunk(String),
@@ -176,6 +184,8 @@ pub struct Deciding<'a> {
     telling: Telling,
     /// The time of the decision, in milliseconds since 1970. Changes that are decided at once are undone at once.
     at: u64,
+    /// True if nothing of a turn is left out.
+    takes_all: bool,
     /// The numbers of the changes that are decided at once.
     at_once: BTreeSet<u64>,
     /// The texts that an act brings back, as far as they were looked for.
@@ -193,14 +203,20 @@ impl<'a> Deciding<'a> {
             kept,
             telling: Telling::new(!kept.turn.is_without_hooks),
             at: clock::now_ms(),
+            takes_all: false,
             at_once: BTreeSet::new(),
             origins: None,
         }
     }
 
-    /// Later decisions stand by themselves, and are made now.
-    pub fn apart(&mut self) {
-        self.at = clock::now_ms();
+    /// What is decided is part of an act of this time, which may be about several turns.
+    pub fn at(&mut self, at: u64) {
+        self.at = at;
+    }
+
+    /// With a turn, all of it is taken back: also what may be somebody else's, and what was kept by its name.
+    pub fn take_all(&mut self) {
+        self.takes_all = true;
     }
 
     /// The person says this of what is decided next.
@@ -241,7 +257,7 @@ impl<'a> Deciding<'a> {
     ) -> Result<(), DecideError> {
         let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
-            return Err(DecideError::NothingTakenBack);
+            return Err(DecideError::NothingDecided);
         }
         if meant.len() == 1 {
             self.telling.is_of_one();
@@ -250,6 +266,15 @@ impl<'a> Deciding<'a> {
             Act::Keep => meant.len().max(1),
             Act::TakeBack | Act::Undo => PART,
         };
+        let is_turn = |it: &ChangeRef| it.change.is_none();
+        if act == Act::TakeBack && names.iter().any(is_turn) {
+            for change in self.kept.turn.real_changes() {
+                let is_named = self.at_once.contains(&change.number);
+                if let Some(why) = self.left_out(change).filter(|_| !is_named) {
+                    said(self.decided(change, Ok(why)));
+                }
+            }
+        }
         for part in meant.chunks(part) {
             self.read_running();
             let written = self.write(act, part);
@@ -259,17 +284,17 @@ impl<'a> Deciding<'a> {
                 .collect();
             let done = part.iter().zip(&made);
             let done = done.filter_map(|(change, made)| {
-                let made = made.as_ref().ok()?.as_ref()?;
+                let made = made.as_ref().ok()?.as_ref().ok()?;
                 Some((change.number, made.judged.clone()))
             });
             let is_kept = self.keep_made(done.collect()).is_ok();
             for (change, made) in part.iter().zip(made) {
                 let result = match made {
                     Err(error) => Err(error),
-                    Ok(None) => Ok(ALREADY),
-                    Ok(Some(made)) if is_kept => Ok(self.saved_made(change, made)),
+                    Ok(Err(why)) => Ok(why),
+                    Ok(Ok(made)) if is_kept => Ok(self.saved_made(change, made)),
                     // There may be room for some.
-                    Ok(Some(made)) => self.save(change, made),
+                    Ok(Ok(made)) => self.save(change, made),
                 };
                 said(self.decided(change, result));
             }
@@ -277,25 +302,22 @@ impl<'a> Deciding<'a> {
         Ok(())
     }
 
-    /// The judgement of a change for which this was written already, unless something was in the way; none if it had been
-    /// taken back before.
+    /// The judgement of a change for which this was written already, unless something was in the way.
     fn make(
         &mut self,
         act: Act,
         change: &Change,
         written: Option<Written>,
-    ) -> Result<Option<Made>, DecideError> {
-        Ok(Some(match (act, written) {
-            (Act::Keep, _) => return Ok(self.kept(change)),
+    ) -> Result<Judging, DecideError> {
+        Ok(match (act, written) {
+            (Act::Keep, _) => self.kept(change).ok_or(ALREADY),
             (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done),
-            (Act::Undo, Some(Written::Undone(done))) => self.undone(change, Some(&done))?,
-            (Act::TakeBack, _) if self.state(change) == ChangeState::TakenBack => {
-                return Ok(None);
-            }
+            (Act::Undo, Some(Written::Undone(done))) => Ok(self.undone(change, Some(&done))?),
+            (Act::TakeBack, _) if self.state(change) == ChangeState::TakenBack => Err(ALREADY),
             // Another file of these may have been in its way.
             (Act::TakeBack, _) => self.write_back(change)?,
-            (Act::Undo, _) => self.write_undone(change)?,
-        }))
+            (Act::Undo, _) => Ok(self.write_undone(change)?),
+        })
     }
 
     /// Writes the files of these changes side by side, as far as nothing is in the way.
@@ -351,17 +373,40 @@ impl<'a> Deciding<'a> {
         let mut changes = kept.named(name)?;
         match act {
             Act::Keep if name.change.is_some() => {}
-            Act::Keep => changes.retain(|it| self.state(it) == ChangeState::Unseen),
+            Act::Keep => changes.retain(|it| self.is_unseen(it)),
             // What was done last is taken back first.
-            Act::TakeBack => changes.reverse(),
+            Act::TakeBack => {
+                changes.retain(|it| name.change.is_some() || self.left_out(it).is_none());
+                changes.reverse();
+            }
             Act::Undo => {
-                changes.retain(|it| it.has_taken_back(self.judged.of(it.number)));
+                let is_back = |it: &&Change| it.has_taken_back(self.judged.of(it.number));
+                // To keep is undone with the other things only where that is what was done last.
+                match changes.iter().any(is_back) && name.change.is_none() {
+                    true => changes.retain(is_back),
+                    false => changes.retain(|it| kept.judged(it).is_some()),
+                }
                 if changes.is_empty() {
                     return Err(DecideError::NotTakenBack(name));
                 }
             }
         }
         Ok(changes)
+    }
+
+    /// The reason why a change is not taken back with its turn, but only by its name or with all.
+    fn left_out(&self, change: &Change) -> Option<&'static str> {
+        let turn = &self.kept.turn;
+        let is_kept = |it: &Change| self.state(it) == ChangeState::Kept;
+        let is_unclear = change.by == Author::Unclear && !turn.is_without_hooks;
+        match (self.takes_all, is_unclear) {
+            (true, _) => None,
+            (false, true) => Some("left out, as it is unclear who changed it"),
+            (false, false) if is_kept(change) && !turn.real_changes().all(is_kept) => {
+                Some("left out, as you kept it")
+            }
+            (false, false) => None,
+        }
     }
 
     /// The outcome of this change.
@@ -392,8 +437,7 @@ impl<'a> Deciding<'a> {
 
     /// The judgement of a change that stays; none if all of it has been taken back, which can still be undone.
     fn kept(&self, change: &Change) -> Option<Made> {
-        let edit = self.edit(change).cloned();
-        if edit.is_none() && self.is_written_back(change) {
+        if self.is_written_back(change) {
             return None;
         }
         let notes = self.telling.words.own(change);
@@ -406,16 +450,7 @@ impl<'a> Deciding<'a> {
                 remarks::decided(true, path, &notes, &shown)
             })
         });
-        let made = match edit {
-            // What is left of it stays.
-            Some(mut edit) => {
-                edit.judgement = Judgement::Edited;
-                // The newest first, as in what was said of hunks before.
-                edit.notes.splice(0..0, self.telling.words.all(change));
-                Made::of(edit)
-            }
-            None => self.made(change, Judgement::Kept, None),
-        };
+        let made = self.made(change, Judgement::Kept, None);
         Some(Made {
             stays: true,
             remark,
@@ -433,11 +468,13 @@ impl<'a> Deciding<'a> {
         }
         self.read_running();
         self.know_origins(Act::TakeBack);
-        let made = self.write_back(change)?;
-        self.save(change, made)
+        match self.write_back(change)? {
+            Ok(made) => self.save(change, made),
+            Err(why) => Ok(why),
+        }
     }
 
-    fn write_back(&mut self, change: &Change) -> Result<Made, DecideError> {
+    fn write_back(&mut self, change: &Change) -> Result<Judging, DecideError> {
         self.refuse_running(change)?;
         self.refuse_only_copy(Act::TakeBack, change)?;
         let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
@@ -445,10 +482,13 @@ impl<'a> Deciding<'a> {
         Ok(self.taken_back(change, done))
     }
 
-    /// All of a change has been taken back.
-    fn taken_back(&mut self, change: &Change, done: Done) -> Made {
+    /// All of a change has been taken back, if there was anything of it.
+    fn taken_back(&mut self, change: &Change, done: Done) -> Judging {
+        if done.is_nothing() {
+            return Err(GONE);
+        }
         self.tell_what_became(change, true, &done);
-        self.made(change, Judgement::TakenBack, Some(done))
+        Ok(self.made(change, Judgement::TakenBack, Some(done)))
     }
 
     /// Takes the hunks of a change back that touch these lines of the file, from 0.
@@ -597,11 +637,17 @@ impl<'a> Deciding<'a> {
         change.state(self.judged.of(change.number))
     }
 
+    /// Returns true if nobody has looked at a change that is in its file.
+    fn is_unseen(&self, change: &Change) -> bool {
+        self.state(change) == ChangeState::Unseen && self.kept.state(change) != ChangeState::Gone
+    }
+
     /// The person's judgement of a change.
     fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
         let judged = self.judged.of(change.number);
-        let judged = judged.filter(|it| change.has_taken_back(Some(it)));
-        judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
+        change
+            .counting(judged)
+            .ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
     /// A change that was taken back is there again, if it was not in an editor only.
@@ -619,13 +665,17 @@ impl<'a> Deciding<'a> {
         }
         let judged = self.judged(change)?;
         let former = judged.former.as_ref().map(|it| it.judgement);
+        let is_kept = judged.judgement == Judgement::Kept;
         let what = match (judged.written.is_some(), former) {
-            (true, None) => "is as the agent left it",
+            (false, _) if is_kept => "is not kept any more",
+            (true, None | Some(Judgement::Kept)) => "is as the agent left it",
             (true, Some(Judgement::Edited)) => "is as you had edited it",
             (true, Some(_)) => "is as before the last hunk was taken back",
             (false, None) => "is unseen again; undo it in the editor, too",
             (false, Some(_)) => "undo it in the editor, too",
         };
+        // The agent was told no more than the person's words.
+        let remark = remark.filter(|_| !is_kept);
         Ok(Made {
             judged: judged.former.as_deref().cloned(),
             what,
@@ -646,9 +696,13 @@ impl<'a> Deciding<'a> {
     }
 
     fn made(&self, change: &Change, judgement: Judgement, done: Option<Done>) -> Made {
-        let mut former = match judgement {
-            Judgement::Kept => None,
-            _ => self.edit(change).cloned().map(Box::new),
+        let judged = change.counting(self.judged.of(change.number)).cloned();
+        let mut former = match judged {
+            // What was kept is kept once.
+            Some(judged) if judgement == Judgement::Kept && judged.judgement == judgement => {
+                judged.former
+            }
+            judged => judged.map(Box::new),
         };
         let mut steps = &mut former;
         for _ in 1..MAX_STEPS {
@@ -695,13 +749,6 @@ impl<'a> Deciding<'a> {
             self.telling.hear(remark);
         }
         made.what
-    }
-
-    /// The judgement before, if a part of the change was taken back or if it was edited.
-    fn edit(&self, change: &Change) -> Option<&Judged> {
-        let judged = self.judged.of(change.number);
-        let is_edit = |it: &Judged| matches!(it.judgement, Judgement::Part | Judgement::Edited);
-        change.counting(judged).filter(|it| is_edit(it))
     }
 
     /// Returns true if the file has the text from before the change, because a person wanted it.
@@ -784,7 +831,7 @@ impl<'a> Deciding<'a> {
 impl Made {
     fn of(judged: Judged) -> Self {
         Self {
-            what: judged.judgement.name(),
+            what: judged.name(),
             judged: Some(judged),
             stays: false,
             remark: None,
@@ -792,41 +839,45 @@ impl Made {
     }
 }
 
-/// The changes that were taken back or edited last, of the turns that belong to one of these folders: those of one turn about
-/// which it was decided at once, in the order in which that is undone.
+/// The changes of a person's last act in these folders: those about which it was decided at once, in the order in which that
+/// is undone.
 ///
 /// # Errors
 /// When there are none, or the store cannot be read.
-pub fn last_taken_back(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
+pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
     let mut all = BTreeSet::new();
     for turn in store.numbers()? {
         // What cannot be read cannot be undone.
         let Ok(judged) = store.judged(turn) else {
             continue;
         };
-        let is_edit = |(_, it): &(u64, &Judged)| it.judgement != Judgement::Kept;
-        all.extend(judged.all().filter(is_edit).map(|(_, it)| (it.at, turn)));
+        all.extend(judged.all().map(|(_, it)| (it.at, turn)));
     }
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
     let is_here = |kept: &Kept| overlap(&kept.turn.roots, &folders);
     let mut read = HashMap::new();
+    let mut last: Option<(u64, Vec<ChangeRef>)> = None;
     for (at, turn) in all.into_iter().rev() {
+        // It may have been about several turns.
+        if last.as_ref().is_some_and(|(last, _)| *last != at) {
+            break;
+        }
         let kept = read
             .entry(turn)
             .or_insert_with(|| Kept::read(store, turn).ok().filter(is_here));
         let Some(kept) = kept else {
             continue;
         };
-        let is_meant = |it: &&Change| {
-            kept.has_taken_back(it) && kept.judged(it).is_some_and(|judged| judged.at == at)
-        };
+        let is_meant = |it: &&Change| kept.judged(it).is_some_and(|judged| judged.at == at);
         let meant = kept.turn.changes.iter().filter(is_meant);
         let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
         if !names.is_empty() {
-            return Ok(names);
+            last.get_or_insert_default().0 = at;
+            last.get_or_insert_default().1.extend(names);
         }
     }
-    Err(DecideError::NothingTakenBack)
+    last.map(|(_, names)| names)
+        .ok_or(DecideError::NothingDecided)
 }
 
 /// Returns true if a person was shown by a command what was taken back in one of these folders.

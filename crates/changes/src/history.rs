@@ -145,7 +145,7 @@ impl Item {
     pub fn state(&self) -> &'static str {
         match self {
             Self::Entry(entry) => entry.shown_state(),
-            Self::Change(it) => it.judged.judgement.name(),
+            Self::Change(it) => it.judged.name(),
         }
     }
 
@@ -175,8 +175,8 @@ impl Item {
         match self {
             Self::Entry(entry) => (&entry.proposal.before, entry.after()),
             Self::Change(it) => {
-                let written = it.judged.written.as_ref();
-                let written = written.filter(|_| it.judged.judgement == Judgement::Edited);
+                let written = it.judged.last_written();
+                let written = written.filter(|_| it.judged.name() == Judgement::Edited.name());
                 (&it.change.before, written.unwrap_or(&it.change.after))
             }
         }

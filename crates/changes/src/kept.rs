@@ -11,6 +11,7 @@ use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::state::FileState;
 use crate::store::{Held, Judgements, MAX_TEXT, Shows, Store, StoreError};
+use crate::take_back;
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -128,9 +129,14 @@ impl Kept {
         rejected.count()
     }
 
-    /// The state of a change.
+    /// The state of a change. Looks at its file if nobody has seen it.
     pub fn state(&self, change: &Change) -> ChangeState {
-        change.state(self.judged.of(change.number))
+        match change.state(self.judged.of(change.number)) {
+            ChangeState::Unseen if take_back::is_at(&change.before, &change.path) => {
+                ChangeState::Gone
+            }
+            state => state,
+        }
     }
 
     /// The person's judgement of a change.
@@ -147,11 +153,6 @@ impl Kept {
     /// The person's judgements of all changes.
     pub(crate) fn judgements(&self) -> &Judgements {
         &self.judged
-    }
-
-    /// Returns true if a person has taken back something of a change that can be brought back.
-    pub fn has_taken_back(&self, change: &Change) -> bool {
-        change.has_taken_back(self.judged.of(change.number))
     }
 
     /// The changes that are meant: one, or all of the turn.
@@ -201,7 +202,7 @@ impl Kept {
         let shown = store.shown(self.turn.number);
         let named = { names.iter() }.filter_map(|name| self.with_judged(*name).ok());
         let is_other = |it: &Shows<'_>| !shown.is_as_taken_back(*it).unwrap_or(is_unshown_meant);
-        let other = named.flatten().filter(|(it, _)| self.has_taken_back(it));
+        let other = named.flatten().filter(|(_, judged)| judged.is_some());
         other.filter(is_other).map(|(it, _)| it).collect()
     }
 

@@ -104,6 +104,13 @@ pub struct Done {
     pub written: FileState,
 }
 
+impl Done {
+    /// Returns true if it was so before.
+    pub fn is_nothing(&self) -> bool {
+        self.overwritten == self.written
+    }
+}
+
 /// Takes a change back. `roots` are the folders that were watched.
 ///
 /// # Errors
@@ -300,7 +307,8 @@ fn write(
     if state == now.state {
         let former = store
             .writing(path)
-            .filter(|it| it.written == state && it.after.as_ref() == Some(after));
+            .filter(|it| it.written == state && it.after.as_ref() == Some(after))
+            .filter(|it| is_there(path, it.stage));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
         let at = clock::now_ms();
@@ -336,6 +344,34 @@ fn write(
         overwritten,
         written: state,
     })
+}
+
+/// Returns true if a path is in this state. The file is read only if its size and permissions are the same.
+pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
+    let Ok(stat) = Stat::at(path) else {
+        return false;
+    };
+    match (state, stat) {
+        (FileState::Absent, None) => !path.exists(),
+        (FileState::File { mode, size, text }, Some(stat)) if !stat.is_link => {
+            let is_same = stat.mode == *mode && stat.size == *size;
+            is_same && kept::now(path).is_some_and(|now| text.as_ref() == Some(&Hash::of(&now)))
+        }
+        (FileState::Link { text }, Some(stat)) if stat.is_link => {
+            let target = fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes());
+            target.is_ok_and(|it| text.as_ref() == Some(&Hash::of(&it)))
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if what is there may be what was written then: nobody has written the file again.
+fn is_there(path: &Path, stage: Stage) -> bool {
+    match stage {
+        Stage::Begun | Stage::InPlace => true,
+        Stage::Failed => false,
+        Stage::Done { stat, .. } => Stat::at(path).is_ok_and(|it| it == stat),
+    }
 }
 
 /// The state that is to be there, and its text.

@@ -185,6 +185,28 @@ impl Judged {
         states.flatten().filter_map(FileState::text)
     }
 
+    /// Returns true if it keeps what is left of a change of which a part was taken back, or that was edited.
+    fn is_of_the_rest(&self) -> bool {
+        let former = self.former.as_deref();
+        let is_edit = |it: &Self| {
+            matches!(it.judgement, Judgement::Part | Judgement::Edited) || it.is_of_the_rest()
+        };
+        self.judgement == Judgement::Kept && former.is_some_and(is_edit)
+    }
+
+    /// Its name in words.
+    pub fn name(&self) -> &'static str {
+        match self.is_of_the_rest() {
+            true => Judgement::Edited.name(),
+            false => self.judgement.name(),
+        }
+    }
+
+    /// What was written last for it, or for what it keeps.
+    pub fn last_written(&self) -> Option<&FileState> {
+        self.steps().find_map(|it| it.written.as_ref())
+    }
+
     /// The person's words to the agent, those of the last step first.
     pub fn all_notes(&self) -> impl Iterator<Item = &Note> {
         self.steps().flat_map(|it| &it.notes)
@@ -205,6 +227,8 @@ pub enum ChangeState {
     TakenBack,
     /// A person has taken a part of it back, or edited it.
     Edited,
+    /// Nobody has looked at it, and the file is as it was before it.
+    Gone,
 }
 
 impl ChangeState {
@@ -216,6 +240,7 @@ impl ChangeState {
             Self::Kept => "kept",
             Self::TakenBack => "taken back",
             Self::Edited => "edited",
+            Self::Gone => "gone",
         }
     }
 }
@@ -223,7 +248,11 @@ impl ChangeState {
 impl Change {
     /// Its state, by a person's last judgement.
     pub fn state(&self, judged: Option<&Judged>) -> ChangeState {
-        match self.counting(judged).map(|judged| judged.judgement) {
+        let judged = self.counting(judged);
+        match judged.map(|judged| judged.judgement) {
+            Some(Judgement::Kept) if judged.is_some_and(Judged::is_of_the_rest) => {
+                ChangeState::Edited
+            }
             Some(Judgement::Kept) => ChangeState::Kept,
             Some(Judgement::TakenBack) => ChangeState::TakenBack,
             Some(Judgement::Edited) => ChangeState::Edited,
@@ -236,13 +265,13 @@ impl Change {
     /// Returns true if, as a person made this of it last, something was taken back or edited that can be brought back.
     pub(crate) fn has_taken_back(&self, judged: Option<&Judged>) -> bool {
         let judged = self.counting(judged);
-        judged.is_some_and(|it| it.judgement != Judgement::Kept)
+        judged.is_some_and(|it| it.judgement != Judgement::Kept || it.is_of_the_rest())
     }
 
     /// This judgement, if it is one of the change as it is now: a person has not seen what the agent has made again since, but
     /// for a text that they kept.
     pub(crate) fn counting<'a>(&self, judged: Option<&'a Judged>) -> Option<&'a Judged> {
-        let is_kept = |it: &Judged| it.judgement == Judgement::Kept;
+        let is_kept = |it: &Judged| it.judgement == Judgement::Kept && !it.is_of_the_rest();
         judged.filter(|it| it.after == self.after && (it.made == self.made || is_kept(it)))
     }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use pillion_changes::deciding::last_taken_back;
+use pillion_changes::deciding::last_act;
 use pillion_changes::history;
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{self, Present};
@@ -117,7 +117,7 @@ impl Lab {
     }
 
     fn last(&self) -> Result<Vec<ChangeRef>, DecideError> {
-        last_taken_back(&self.store, std::slice::from_ref(&self.root))
+        last_act(&self.store, std::slice::from_ref(&self.root))
     }
 
     fn undo_last(&self) -> Result<Vec<String>, DecideError> {
@@ -183,7 +183,7 @@ fn what_cannot_be_undone_is_not_in_the_way_of_what_was_taken_back_before() {
         lab.undo_last().unwrap();
         assert_eq!(lab.text("a").as_deref(), Some(NEW), "{why}");
         let nothing = lab.last().unwrap_err();
-        assert!(matches!(nothing, DecideError::NothingTakenBack), "{why}");
+        assert!(matches!(nothing, DecideError::NothingDecided), "{why}");
     }
 }
 
@@ -226,7 +226,7 @@ fn of_many_at_once_all_are_undone_with_which_that_can_be_done() {
     }
     // Nothing of these is left.
     let again = lab.act(Act::Undo, &[named("f004"), named("f005")]);
-    assert!(matches!(again, Err(DecideError::NothingTakenBack)));
+    assert!(matches!(again, Err(DecideError::NothingDecided)));
 }
 
 /// Whoever decides about a turn waits until nobody else does, and finds then what that has come to.
@@ -251,6 +251,94 @@ fn of_two_who_decide_about_a_turn_at_once_one_is_second() {
         scope.spawn(|| act(Act::TakeBack));
         scope.spawn(|| act(Act::Undo));
     });
+}
+
+/// Nothing before it, and that a change is kept, too.
+#[test]
+fn what_is_undone_is_the_last_act() {
+    let mut lab = Lab::edited();
+    lab.turn(&[("b", "new\n"), ("c", "new\n")]);
+    lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+    lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+    lab.act(Act::Keep, &[name("2.2")]).unwrap();
+    assert_eq!(lab.undo_last().unwrap(), ["2.2: is not kept any more"]);
+    let states = [ChangeState::TakenBack, ChangeState::Unseen];
+    assert_eq!(lab.state(2), states);
+    assert_eq!(lab.state(1), [ChangeState::TakenBack]);
+    assert_eq!(lab.undo_last().unwrap(), ["2.1: is as the agent left it"]);
+    assert_eq!(lab.text("a").as_deref(), Some(OLD));
+    // What was kept before it was taken back is kept again.
+    lab.act(Act::Keep, &[name("2.1")]).unwrap();
+    lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
+    lab.undo_last().unwrap();
+    assert_eq!(lab.state(2)[0], ChangeState::Kept);
+    assert_eq!(lab.last().unwrap(), [name("2.1")]);
+    // Several turns at once.
+    for turn in [1, 2] {
+        let kept = lab.kept(turn);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        deciding.at(u64::MAX);
+        let named = ChangeRef {
+            turn,
+            change: Some(1),
+        };
+        done(&mut deciding, Act::Keep, &[named]).unwrap();
+    }
+    assert_eq!(
+        lab.last().unwrap(),
+        [name("2.1")],
+        "1.1 is taken back already"
+    );
+}
+
+/// By git, another program, or the person.
+#[test]
+fn of_what_is_no_longer_in_the_file_nothing_is_taken_back_and_nothing_told() {
+    let mut lab = Lab::edited();
+    lab.turn(&[("new", "new\n")]);
+    for (turn, file, before, after) in [(1, "a", Some(OLD), NEW), (2, "new", None, "new\n")] {
+        let named = [ChangeRef { turn, change: None }];
+        match before {
+            Some(before) => lab.write(file, before),
+            None => fs::remove_file(lab.root.join(file)).unwrap(),
+        }
+        assert_eq!(lab.state(turn), [ChangeState::Gone]);
+        let kept = lab.kept(turn);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let said = done(&mut deciding, Act::TakeBack, &named).unwrap();
+        assert_eq!(said, [format!("{turn}.1: no longer in the file")]);
+        assert_eq!(deciding.take_told(), []);
+        lab.last().unwrap_err();
+        // It comes back, as by `git stash pop`.
+        lab.write(file, after);
+        assert_eq!(lab.state(turn), [ChangeState::Unseen]);
+    }
+}
+
+/// What nobody knows to be the agent's, and what the person kept while they did not keep the rest.
+#[test]
+fn a_turn_is_taken_back_without_what_is_unclear_or_was_kept_by_name() {
+    let mut lab = Lab::new();
+    lab.recorder.begin(1, "claude", "").unwrap();
+    lab.call(&[("a", "new\n"), ("b", "new\n")]);
+    lab.write("notes", "mine\n");
+    lab.recorder.end(1).unwrap();
+    lab.act(Act::Keep, &[name("1.1")]).unwrap();
+    let mut said = lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    said.sort();
+    let expected = [
+        "1.1: left out, as you kept it",
+        "1.2: taken back",
+        "1.3: left out, as it is unclear who changed it",
+    ];
+    assert_eq!(said, expected);
+    assert_eq!(lab.text("notes").as_deref(), Some("mine\n"));
+    assert_eq!(lab.text("a").as_deref(), Some("new\n"));
+    let kept = lab.kept(1);
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    deciding.take_all();
+    done(&mut deciding, Act::TakeBack, &[name("1")]).unwrap();
+    assert_eq!([lab.text("a"), lab.text("notes")], [None, None]);
 }
 
 /// Taken back and undone, then the person's own text: what the agent writes at once is its change, also if that is the same
@@ -479,6 +567,10 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         let in_view = Deciding::new(&lab.store, &kept).keep(change);
         assert_eq!(in_view.unwrap(), said, "{what}");
         assert_eq!(lab.state(1), [state], "{what}");
+        if said == "edited" {
+            lab.undo_last().unwrap();
+            assert_eq!(lab.text("a").as_deref(), Some("mine\n"), "{what}");
+        }
         lab.undo_last().unwrap();
         assert_eq!(lab.text("a").as_deref(), Some(NEW), "{what}");
     }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use pillion_changes::deciding::last_taken_back;
+use pillion_changes::deciding::last_act;
 use pillion_changes::looking::Shown;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, EntryRef, Hash, Kept,
@@ -17,6 +17,7 @@ use pillion_changes::{
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::{Note, verdict};
+use pillion_system::clock;
 use pillion_view::ask::End;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
@@ -259,10 +260,30 @@ struct OfTurn {
     told: Option<Told>,
 }
 
+/// The way in which something is done with changes.
+#[derive(Debug, Clone, Copy)]
+struct How {
+    act: Act,
+    /// The time of the act, which may be about several turns.
+    at: u64,
+    /// True if nothing of a turn is left out.
+    takes_all: bool,
+}
+
+impl How {
+    fn new(act: Act) -> Self {
+        Self {
+            act,
+            at: clock::now_ms(),
+            takes_all: false,
+        }
+    }
+}
+
 /// Does this with changes of one turn, while nobody else decides about it.
 fn of_turn(
     store: &Store,
-    act: Act,
+    How { act, at, takes_all }: How,
     names: &[ChangeRef],
     words: Words,
     take_back: Option<&TakeBack>,
@@ -272,6 +293,10 @@ fn of_turn(
     };
     let kept = Kept::hold(store, name.turn)?;
     let mut deciding = Deciding::new(store, &kept);
+    deciding.at(at);
+    if takes_all {
+        deciding.take_all();
+    }
     deciding.say(words);
     let mut done = OfTurn::default();
     let (decided, edits) = (&mut done.decided, &mut done.edits);
@@ -306,13 +331,13 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
             (Act::TakeBack, each(names), Some(take_back))
         }
         ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![named(&id)?]], None),
-        ChangesAct::Undo(None) => (Act::Undo, vec![last_taken_back(store, roots)?], None),
+        ChangesAct::Undo(None) => return undo_last(store, roots),
     };
     let mut last = Err(ActError::NoChange("the file".to_owned()));
     // Of several changes of one file, the newest is meant that has something at these lines.
     for at_once in names {
         let words = Words::on(&at_once, notes.clone());
-        let of_turn = of_turn(store, kind, &at_once, words, take_back.as_ref())?;
+        let of_turn = of_turn(store, How::new(kind), &at_once, words, take_back.as_ref())?;
         let is_elsewhere =
             { of_turn.decided.iter() }.all(|it| matches!(it.result, Err(DecideError::NoHunk(_))));
         last = Ok(of_turn.acted());
@@ -321,6 +346,22 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
         }
     }
     last
+}
+
+/// Undoes what was done last in these folders, for a view. It may be about several turns.
+fn undo_last(store: &Store, roots: &[PathBuf]) -> Result<Acted, ActError> {
+    let (mut all, mut told) = (OfTurn::default(), Vec::new());
+    let (names, how) = (last_act(store, roots)?, How::new(Act::Undo));
+    for names in names.chunk_by(|one, other| one.turn == other.turn) {
+        let done = of_turn(store, how, names, Words::default(), None)?;
+        all.decided.extend(done.decided);
+        all.failed = all.failed.or(done.failed);
+        told.extend(done.told);
+    }
+    Ok(Acted {
+        told,
+        ..all.acted()
+    })
 }
 
 impl OfTurn {

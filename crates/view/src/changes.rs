@@ -134,6 +134,9 @@ pub struct Named {
     pub act: NamedAct,
     /// Turns, and changes of them; to be forgotten also entries of the log.
     pub names: Vec<String>,
+    /// True if nothing of a turn is left out that may be somebody else's, or that was kept by its name.
+    #[serde(default)]
+    pub takes_all: bool,
     /// The folders of the command: without a name, what is undone was done last in one of these.
     #[serde(with = "exact::paths")]
     pub folders: Vec<PathBuf>,

@@ -100,7 +100,7 @@ impl Recorder {
                 .and_then(|judged| change.counting(judged.of(change.number)));
             let is_its_own = judged.is_some_and(|it| {
                 let is_back = it.judgement == Judgement::TakenBack;
-                let is_written = it.written.as_ref() == Some(&difference.after);
+                let is_written = it.last_written() == Some(&difference.after);
                 is_back || is_written
             });
             if !is_its_own {

@@ -6,13 +6,13 @@ use std::error::Error;
 use std::iter;
 use std::time::{Duration, SystemTime};
 
-use pillion_changes::deciding::{is_any_taken_back_shown, last_taken_back};
+use pillion_changes::deciding::{is_any_taken_back_shown, last_act};
 use pillion_changes::{Act, ChangeRef, DecideError, Decided, EntryRef, Kept, Store, Words};
 use pillion_protocol::{Note, verdict};
 use pillion_text::{counted, visible};
 use pillion_view::changes::{ActDone, Named, NamedAct, NotDone, Report};
 
-use super::{ActError, Acted, OfTurn, named, of_turn};
+use super::{ActError, Acted, How, OfTurn, named, of_turn};
 
 /// So many changes are told of one by one, and so many that failed.
 const MAX_LINES: usize = 100;
@@ -36,8 +36,12 @@ pub(super) fn perform(store: &Store, named: Named, is_watched: bool) -> Result<A
     let said = words(&named, &turns)?;
     let (mut outcome, mut told) = (Outcome::default(), Vec::new());
     let mut unsaid = Vec::new();
+    let how = How {
+        takes_all: named.takes_all,
+        ..How::new(act)
+    };
     for ((_, names), words) in turns.iter().zip(&said) {
-        let of_turn = of_turn(store, act, names, words.clone(), None);
+        let of_turn = of_turn(store, how, names, words.clone(), None);
         let of_turn = of_turn.unwrap_or_else(|error| OfTurn {
             failed: Some(error),
             ..OfTurn::default()
@@ -75,7 +79,7 @@ fn turns(store: &Store, act: Act, wanted: &Named) -> Result<Vec<(u64, Vec<Change
     let names = wanted.names.iter().map(|it| named(it));
     let mut names = names.collect::<Result<Vec<_>, _>>()?;
     if names.is_empty() && act == Act::Undo {
-        names = last_taken_back(store, &wanted.folders)?;
+        names = last_act(store, &wanted.folders)?;
     }
     let mut turns: Vec<(u64, Vec<ChangeRef>)> = Vec::new();
     for name in names {

@@ -272,7 +272,7 @@ fn lines_count_only_in_the_text_in_which_they_were_seen() {
     assert!(
         lab.act(ChangesAct::Undo(None))
             .unwrap_err()
-            .contains("nothing has been taken back")
+            .contains("nothing has been kept or taken back")
     );
 }
 
@@ -322,7 +322,7 @@ fn what_is_undone_without_a_name_was_taken_back_in_this_folder() {
         .unwrap();
         let refused = undo(&elsewhere).done;
         assert!(!refused.done);
-        assert_eq!(refused.message, "nothing has been taken back here");
+        assert_eq!(refused.message, "nothing has been kept or taken back here");
         assert_eq!(fs::read_to_string(lab.path()).unwrap(), BEFORE);
         assert!(undo(folder).done.done);
         assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);

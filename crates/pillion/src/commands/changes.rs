@@ -54,7 +54,7 @@ pub struct Args {
     locations: bool,
 
     /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed, reason}`; `state` is `unseen`,
-    /// `accepted`, `kept`, `edited`, `taken back` or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
+    /// `accepted`, `kept`, `edited`, `taken back`, `gone` (nobody has seen it, and the file is as before) or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
     /// null, and `reason` is what you told the agent with your decision, or null
     #[arg(long)]
     json: bool,

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use pillion_changes::deciding::last_taken_back;
+use pillion_changes::deciding::last_act;
 use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
@@ -32,7 +32,8 @@ pub struct Keep {
 ///
 /// The lines before the change are put into the file as it is now: what you have written in other places since stays.
 /// If the same places were changed since, nothing is written. A new file is removed if it still is what the agent made of
-/// it, and a deleted one comes back. What is overwritten is kept, and `pillion undo` brings it back. Git is not used, and
+/// it, and a deleted one comes back. Of a whole turn, what is unclear who changed it and what you kept by its name stays, and is
+/// named; `--all` takes it back, too. What is no longer in the file is not taken back, and nobody is told. What is overwritten is kept, and `pillion undo` brings it back. Git is not used, and
 /// nothing of it is changed.
 ///
 /// The agent is told what was taken out, and why if you say so, with your next prompt. It is refused while the agent runs a
@@ -43,15 +44,19 @@ pub struct Revert {
     #[arg(required = true)]
     change: Vec<ChangeRef>,
 
+    /// Of a turn, also what may be somebody else's, and what you kept by its name
+    #[arg(long)]
+    all: bool,
+
     #[command(flatten)]
     notes: Notes,
 }
 
-/// Undo `pillion revert`, or what you changed in `pillion look`
+/// Undo `pillion revert` or `pillion keep`, or what you changed in `pillion look`
 ///
-/// Without CHANGE, what was taken back or edited last in this folder: a whole turn if that was taken back at once. If that is not
-/// what a command printed last, because something else was taken back meanwhile, it is not undone: it is printed, and the same
-/// command again undoes it.
+/// Without CHANGE, what you did last in this folder, and nothing before it: whole turns if that was about them. If that is not
+/// what a command printed last, because something else was done meanwhile, it is not undone: it is printed, and the same
+/// command again undoes it. Of a turn, what was taken back or edited; if nothing was, what was kept.
 #[derive(Debug, clap::Args)]
 pub struct Undo {
     /// The change (`7.2`), or all of a turn (`7`)
@@ -59,24 +64,25 @@ pub struct Undo {
 }
 
 pub fn keep(args: Keep) -> anyhow::Result<()> {
-    act(NamedAct::Keep, &args.change, &args.notes)
+    act(NamedAct::Keep, &args.change, &args.notes, false)
 }
 
 pub fn revert(args: Revert) -> anyhow::Result<()> {
-    act(NamedAct::TakeBack, &args.change, &args.notes)
+    act(NamedAct::TakeBack, &args.change, &args.notes, args.all)
 }
 
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
-    act(NamedAct::Undo, args.change.as_slice(), &Notes::default())
+    let names = args.change.as_slice();
+    act(NamedAct::Undo, names, &Notes::default(), false)
 }
 
 /// Does this with changes. To undo what has no name is to undo what was taken back last.
-fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes) -> anyhow::Result<()> {
+fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes, takes_all: bool) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
     let named = names.iter().map(ToString::to_string).collect();
     let names = match names.is_empty() {
-        true => last_taken_back(&store, &here()?).map_err(refused)?,
+        true => last_act(&store, &here()?).map_err(refused)?,
         false => names.to_vec(),
     };
     let mut turns: Vec<(Kept, Vec<ChangeRef>)> = Vec::new();
@@ -100,6 +106,7 @@ fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes) -> anyhow::Result<()> 
     let named = Named {
         act,
         names: named,
+        takes_all,
         folders: here()?,
         notes: notes.on_all(),
         on_lines: on_lines.map(|(it, note)| (it.to_string(), note)).collect(),

@@ -29,6 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     let named = Named {
         act: NamedAct::Forget,
         names: names.collect(),
+        takes_all: false,
         folders: Vec::new(),
         notes: Vec::new(),
         on_lines: Vec::new(),
