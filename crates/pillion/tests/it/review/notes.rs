@@ -61,7 +61,7 @@ fn a_note_outlives_a_review_that_is_killed() {
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_note_outlives_a_diff_that_its_agent_closes() {
-    let (review, mut agent, path) = start();
+    let (review, agent, path) = start();
     agent.close(&path).unwrap();
     review.pane.wait_for("closed its diff", SOON);
     comes_back(&review, &agent, &path);
