@@ -1,6 +1,7 @@
 //! `context`: what an agent would see.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
@@ -286,4 +287,22 @@ fn following_ends_when_its_output_is_not_read() {
     following.until(|_| true);
     following.out = None;
     assert_eq!(ended(&mut following.child), Some(0));
+}
+
+#[test]
+fn whoever_looks_at_the_context_is_no_agent() {
+    for is_in_hub in [false, true] {
+        let sandbox = Sandbox::new();
+        let _serve = match is_in_hub {
+            false => sandbox.serve::<&str>([]),
+            true => sandbox.serve_in_hub::<&str>([]),
+        };
+        let path = sandbox.home.file("a.rs", "");
+        let mut following = Following::start(&sandbox);
+        sandbox.run(["focus", "a.rs"]).expect(0);
+        following.until(|context| Path::new(active(context)) == path);
+        let listed = sandbox.run(["list", "--json"]).expect(0).stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        assert_eq!(listed[0]["agents"], json!([]), "{listed}");
+    }
 }
