@@ -268,9 +268,10 @@ impl<'a> Deciding<'a> {
         };
         let is_turn = |it: &ChangeRef| it.change.is_none();
         if act == Act::TakeBack && names.iter().any(is_turn) {
+            let keeps_all = self.keeps_all();
             for change in self.kept.turn.real_changes() {
                 let is_named = self.at_once.contains(&change.number);
-                if let Some(why) = self.left_out(change).filter(|_| !is_named) {
+                if let Some(why) = self.left_out(change, keeps_all).filter(|_| !is_named) {
                     said(self.decided(change, Ok(why)));
                 }
             }
@@ -376,7 +377,9 @@ impl<'a> Deciding<'a> {
             Act::Keep => changes.retain(|it| self.is_unseen(it)),
             // What was done last is taken back first.
             Act::TakeBack => {
-                changes.retain(|it| name.change.is_some() || self.left_out(it).is_none());
+                let keeps_all = self.keeps_all();
+                changes
+                    .retain(|it| name.change.is_some() || self.left_out(it, keeps_all).is_none());
                 changes.reverse();
             }
             Act::Undo => {
@@ -395,18 +398,22 @@ impl<'a> Deciding<'a> {
     }
 
     /// The reason why a change is not taken back with its turn, but only by its name or with all.
-    fn left_out(&self, change: &Change) -> Option<&'static str> {
-        let turn = &self.kept.turn;
-        let is_kept = |it: &Change| self.state(it) == ChangeState::Kept;
-        let is_unclear = change.by == Author::Unclear && !turn.is_without_hooks;
+    fn left_out(&self, change: &Change, keeps_all: bool) -> Option<&'static str> {
+        let is_unclear = change.by == Author::Unclear && !self.kept.turn.is_without_hooks;
         match (self.takes_all, is_unclear) {
             (true, _) => None,
             (false, true) => Some("left out, as it is unclear who changed it"),
-            (false, false) if is_kept(change) && !turn.real_changes().all(is_kept) => {
+            (false, false) if !keeps_all && self.state(change) == ChangeState::Kept => {
                 Some("left out, as you kept it")
             }
             (false, false) => None,
         }
+    }
+
+    /// Returns true if the person keeps all of the turn.
+    fn keeps_all(&self) -> bool {
+        let mut changes = self.kept.turn.real_changes();
+        changes.all(|it| self.state(it) == ChangeState::Kept)
     }
 
     /// The outcome of this change.
@@ -664,7 +671,11 @@ impl<'a> Deciding<'a> {
             self.telling.hear(remark);
         }
         let judged = self.judged(change)?;
-        let former = judged.former.as_ref().map(|it| it.judgement);
+        let former = judged.former.as_ref();
+        let former = former.map(|it| match it.name() == Judgement::Edited.name() {
+            true => Judgement::Edited,
+            false => it.judgement,
+        });
         let is_kept = judged.judgement == Judgement::Kept;
         let what = match (judged.written.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",

@@ -169,6 +169,7 @@ fn change_in<'a>(
         (_, true) => ("●", theme.warning),
         ("accepted" | "kept", _) => ("✓", theme.good),
         ("taken back", _) => ("↩", theme.muted),
+        ("gone", _) => ("∅", theme.muted),
         _ => ("✎", theme.current),
     };
     let (added, removed) = counts(change);
