@@ -634,10 +634,10 @@ impl MainLoop {
                     if let Some(judgement) = judgement {
                         self.recording.decided(&session, *judgement);
                     }
-                    if delivery.outcome == Outcome::Rejected {
-                        if let Some(agent) = self.agents.get_mut(&session) {
-                            agent.mode.settle(&delivery.file_path);
-                        }
+                    if delivery.outcome == Outcome::Rejected
+                        && let Some(agent) = self.agents.get_mut(&session)
+                    {
+                        agent.mode.settle(&delivery.file_path);
                     }
                     let awaited = accepted.as_ref().filter(|it| it.is_told);
                     let is_approved = self.approve_question(&session, awaited);
