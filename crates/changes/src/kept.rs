@@ -1,6 +1,7 @@
 //! A turn as the store keeps it, with what people made of its changes, and how both are shown.
 
 use std::collections::HashSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::{real_path, regular_file};
@@ -9,9 +10,9 @@ use pillion_text::{fingerprint, visible};
 
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
-use crate::state::FileState;
+use crate::scan::Stat;
+use crate::state::{FileState, Hash};
 use crate::store::{Held, Judgements, MAX_TEXT, Shows, Store, StoreError};
-use crate::take_back;
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -132,9 +133,7 @@ impl Kept {
     /// The state of a change. Looks at its file if nobody has seen it.
     pub fn state(&self, change: &Change) -> ChangeState {
         match change.state(self.judged.of(change.number)) {
-            ChangeState::Unseen if take_back::is_at(&change.before, &change.path) => {
-                ChangeState::Gone
-            }
+            ChangeState::Unseen if is_at(&change.before, &change.path) => ChangeState::Gone,
             state => state,
         }
     }
@@ -292,6 +291,25 @@ impl Kept {
 pub fn now(path: &Path) -> Option<Vec<u8>> {
     let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
     is_file.then(|| regular_file::read(path, MAX_TEXT).ok())?
+}
+
+/// Returns true if a path is in this state. The file is read only if its size and permissions are the same.
+pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
+    let Ok(stat) = Stat::at(path) else {
+        return false;
+    };
+    match (state, stat) {
+        (FileState::Absent, None) => !path.exists(),
+        (FileState::File { mode, size, text }, Some(stat)) if !stat.is_link => {
+            let is_same = stat.mode == *mode && stat.size == *size;
+            is_same && now(path).is_some_and(|now| text.as_ref() == Some(&Hash::of(&now)))
+        }
+        (FileState::Link { text }, Some(stat)) if stat.is_link => {
+            let target = fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes());
+            target.is_ok_and(|it| text.as_ref() == Some(&Hash::of(&it)))
+        }
+        _ => false,
+    }
 }
 
 /// A name of what is shown of a change: another one once the agent, or anybody else, has changed the file again.

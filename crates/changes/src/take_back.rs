@@ -346,25 +346,6 @@ fn write(
     })
 }
 
-/// Returns true if a path is in this state. The file is read only if its size and permissions are the same.
-pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
-    let Ok(stat) = Stat::at(path) else {
-        return false;
-    };
-    match (state, stat) {
-        (FileState::Absent, None) => !path.exists(),
-        (FileState::File { mode, size, text }, Some(stat)) if !stat.is_link => {
-            let is_same = stat.mode == *mode && stat.size == *size;
-            is_same && kept::now(path).is_some_and(|now| text.as_ref() == Some(&Hash::of(&now)))
-        }
-        (FileState::Link { text }, Some(stat)) if stat.is_link => {
-            let target = fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes());
-            target.is_ok_and(|it| text.as_ref() == Some(&Hash::of(&it)))
-        }
-        _ => false,
-    }
-}
-
 /// Returns true if what is there may be what was written then: nobody has written the file again.
 fn is_there(path: &Path, stage: Stage) -> bool {
     match stage {

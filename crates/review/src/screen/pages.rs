@@ -105,10 +105,9 @@ fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
         Line::raw("1  In another terminal, in this folder, start one:"),
     ];
     lines.extend(agents.iter().map(|agent| {
-        let remark = match (agent.proposes(), agent.opens_session()) {
-            (true, _) => "",
-            (false, true) => "  (sees your files, shows no changes)",
-            (false, false) => "  (with its hooks: pillion hook install)",
+        let remark = match agent.proposes() {
+            true => "",
+            false => "  (with its hooks: pillion hook install)",
         };
         Line::from_iter([
             Span::raw("   "),
