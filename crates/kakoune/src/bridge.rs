@@ -102,9 +102,10 @@ struct Bridge {
 /// # Errors
 /// When there is no private folder, no port or no thread.
 pub fn run(options: Options) -> anyhow::Result<()> {
-    // The session may outlive the terminal in which it began.
+    // The session may outlive the terminal in which it began: what hangs up there is another group of processes. Of the same
+    // session of the system it stays, because that shows whose it is.
     #[cfg(unix)]
-    let _ = rustix::process::setsid();
+    let _ = rustix::process::setpgid(None, None);
     let environment = Environment::current();
     let files = Files::new(&environment).context("cannot make a private folder")?;
     let (sender, messages) = unbounded();

@@ -72,7 +72,7 @@ fn twenty_thousand_changed_files_are_listed_kept_and_taken_back() {
     assert!(world.tree() == before, "all of it is taken back");
     in_time("undo", &world, &["undo", "1"]);
     assert!(world.tree() == after, "and is there again");
-    let json = world.sandbox.run(["changes", "--json"]).expect(0);
+    let json = world.sandbox.run(["changes", "--all", "--json"]).expect(0);
     let all: Vec<serde_json::Value> = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(all.len(), FILES);
 }
