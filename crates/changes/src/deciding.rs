@@ -93,6 +93,14 @@ pub enum DecideError {
         /// The action that was tried.
         act: Act,
     },
+    /// What was taken back does not fit into the file any more.
+    #[error("{why}")]
+    NotUndone {
+        /// The change.
+        name: ChangeRef,
+        /// The reason.
+        why: String,
+    },
     /// It cannot be taken back.
     #[error(transparent)]
     TakeBack(#[from] TakeBackError),
@@ -114,6 +122,9 @@ impl DecideError {
                 return Some(format!(
                     "{first}; if something else is at {of}, move that aside before."
                 ));
+            }
+            Self::NotUndone { name, .. } => {
+                return Some(format!("`pillion show {name}` prints what was taken back."));
             }
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::TakeBack(error) => return error.hint(),
@@ -383,11 +394,12 @@ impl<'a> Deciding<'a> {
                 changes.reverse();
             }
             Act::Undo => {
-                let is_back = |it: &&Change| it.has_taken_back(self.judged.of(it.number));
+                let judged = |it: &Change| self.judged.of(it.number);
+                let is_back = |it: &&Change| judged(it).is_some_and(Judged::takes_back);
                 // To keep is undone with the other things only where that is what was done last.
                 match changes.iter().any(is_back) && name.change.is_none() {
                     true => changes.retain(is_back),
-                    false => changes.retain(|it| kept.judged(it).is_some()),
+                    false => changes.retain(|it| judged(it).is_some()),
                 }
                 if changes.is_empty() {
                     return Err(DecideError::NotTakenBack(name));
@@ -622,13 +634,26 @@ impl<'a> Deciding<'a> {
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
-                let done = take_back::undo(self.store, roots, change, judged)?;
+                let done = take_back::undo(self.store, roots, change, judged)
+                    .map_err(|error| self.not_undone(change, error))?;
                 self.clear_up(change, &done);
                 Some(done)
             }
             None => None,
         };
         self.undone(change, done.as_ref())
+    }
+
+    /// The reason why what was taken back cannot be put into the file.
+    fn not_undone(&self, change: &Change, error: TakeBackError) -> DecideError {
+        let name = self.kept.name(change);
+        match error {
+            TakeBackError::Conflict { .. } | TakeBackError::Changed(_) => DecideError::NotUndone {
+                name,
+                why: error.to_string(),
+            },
+            error => error.into(),
+        }
     }
 
     /// Once a file is gone, the folders go that the turn has made for it, and that are empty now.
@@ -649,12 +674,10 @@ impl<'a> Deciding<'a> {
         self.state(change) == ChangeState::Unseen && self.kept.state(change) != ChangeState::Gone
     }
 
-    /// The person's judgement of a change.
+    /// The person's last judgement of a change, also if the agent has changed the file again since.
     fn judged(&self, change: &Change) -> Result<&Judged, DecideError> {
         let judged = self.judged.of(change.number);
-        change
-            .counting(judged)
-            .ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
+        judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
     /// A change that was taken back is there again, if it was not in an editor only.
@@ -671,7 +694,8 @@ impl<'a> Deciding<'a> {
             self.telling.hear(remark);
         }
         let judged = self.judged(change)?;
-        let former = judged.former.as_ref();
+        let is_changed_since = change.counting(Some(judged)).is_none();
+        let former = judged.former_of_text();
         let former = former.map(|it| match it.name() == Judgement::Edited.name() {
             true => Judgement::Edited,
             false => it.judgement,
@@ -679,6 +703,7 @@ impl<'a> Deciding<'a> {
         let is_kept = judged.judgement == Judgement::Kept;
         let what = match (judged.written.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",
+            (true, _) if is_changed_since => "is back, beside what the agent has changed since",
             (true, None | Some(Judgement::Kept)) => "is as the agent left it",
             (true, Some(Judgement::Edited)) => "is as you had edited it",
             (true, Some(_)) => "is as before the last hunk was taken back",
@@ -707,12 +732,14 @@ impl<'a> Deciding<'a> {
     }
 
     fn made(&self, change: &Change, judgement: Judgement, done: Option<Done>) -> Made {
-        let judged = change.counting(self.judged.of(change.number)).cloned();
+        let judged = self.judged.of(change.number).cloned();
+        let is_again = |it: &Judged| {
+            let are_kept = judgement == Judgement::Kept && it.judgement == judgement;
+            are_kept && change.counting(Some(it)).is_some()
+        };
         let mut former = match judged {
             // What was kept is kept once.
-            Some(judged) if judgement == Judgement::Kept && judged.judgement == judgement => {
-                judged.former
-            }
+            Some(judged) if is_again(&judged) => judged.former,
             judged => judged.map(Box::new),
         };
         let mut steps = &mut former;
@@ -879,7 +906,8 @@ pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, De
         let Some(kept) = kept else {
             continue;
         };
-        let is_meant = |it: &&Change| kept.judged(it).is_some_and(|judged| judged.at == at);
+        let judged = kept.judgements();
+        let is_meant = |it: &&Change| judged.of(it.number).is_some_and(|it| it.at == at);
         let meant = kept.turn.changes.iter().filter(is_meant);
         let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
         if !names.is_empty() {

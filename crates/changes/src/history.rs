@@ -177,7 +177,7 @@ impl Item {
             Self::Change(it) => {
                 let written = it.judged.last_written();
                 let written = written.filter(|_| it.judged.name() == Judgement::Edited.name());
-                (&it.change.before, written.unwrap_or(&it.change.after))
+                (&it.change.before, written.unwrap_or(&it.judged.after))
             }
         }
     }

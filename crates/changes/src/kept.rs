@@ -143,6 +143,14 @@ impl Kept {
         change.counting(self.judged.of(change.number))
     }
 
+    /// The person's last judgement of a change if that took something back, and the agent has changed the file again since:
+    /// what was taken back is in no other text of the change.
+    pub fn taken_back_before(&self, change: &Change) -> Option<&Judged> {
+        let judged = self.judged.of(change.number);
+        let former = judged.filter(|_| change.counting(judged).is_none());
+        former.filter(|it| it.takes_back())
+    }
+
     /// The first words of what the person told the agent with their judgement of the change as it is; none if nothing.
     pub fn reason(&self, change: &Change) -> Option<String> {
         let judged = self.judged(change);
@@ -187,7 +195,7 @@ impl Kept {
 
     fn with_judged(&self, name: ChangeRef) -> Result<Vec<Shows<'_>>, StoreError> {
         let changes = self.named(name)?.into_iter();
-        Ok(changes.map(|it| (it, self.judged(it))).collect())
+        Ok(changes.map(|it| (it, self.judged.of(it.number))).collect())
     }
 
     /// Of the changes with these names, those of which something else was taken back last than the person was shown. What they

@@ -168,7 +168,7 @@ pub struct Judged {
     /// The person's words to the agent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,
-    /// The judgement of the same text before this, of what was taken back: undoing this leads back to it.
+    /// The judgement before this, maybe of another text: undoing this leads back to it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub former: Option<Box<Judged>>,
 }
@@ -179,19 +179,38 @@ impl Judged {
         std::iter::successors(Some(self), |it| it.former.as_deref())
     }
 
-    /// The names of the texts that undoing it needs.
+    /// Those of them that are about the same text.
+    fn steps_of_text(&self) -> impl Iterator<Item = &Self> {
+        self.steps()
+            .take_while(|it| it.after == self.after && it.made == self.made)
+    }
+
+    /// The judgement of the same text to which undoing it leads back.
+    pub(crate) fn former_of_text(&self) -> Option<&Self> {
+        self.steps_of_text().nth(1)
+    }
+
+    /// The names of the texts that undoing it needs, and of those that it is about.
     pub fn texts(&self) -> impl Iterator<Item = &Hash> {
-        let states = self.steps().flat_map(|it| [&it.overwritten, &it.written]);
-        states.flatten().filter_map(FileState::text)
+        let states = self.steps().flat_map(|it| {
+            let written = [&it.overwritten, &it.written];
+            written.into_iter().flatten().chain([&it.after])
+        });
+        states.filter_map(FileState::text)
     }
 
     /// Returns true if it keeps what is left of a change of which a part was taken back, or that was edited.
     fn is_of_the_rest(&self) -> bool {
-        let former = self.former.as_deref();
+        let former = self.former_of_text();
         let is_edit = |it: &Self| {
             matches!(it.judgement, Judgement::Part | Judgement::Edited) || it.is_of_the_rest()
         };
         self.judgement == Judgement::Kept && former.is_some_and(is_edit)
+    }
+
+    /// Returns true if something was taken back or edited that can be brought back.
+    pub fn takes_back(&self) -> bool {
+        self.judgement != Judgement::Kept || self.is_of_the_rest()
     }
 
     /// Its name in words.
@@ -204,12 +223,12 @@ impl Judged {
 
     /// What was written last for it, or for what it keeps.
     pub fn last_written(&self) -> Option<&FileState> {
-        self.steps().find_map(|it| it.written.as_ref())
+        self.steps_of_text().find_map(|it| it.written.as_ref())
     }
 
     /// The person's words to the agent, those of the last step first.
     pub fn all_notes(&self) -> impl Iterator<Item = &Note> {
-        self.steps().flat_map(|it| &it.notes)
+        self.steps_of_text().flat_map(|it| &it.notes)
     }
 }
 
@@ -264,14 +283,13 @@ impl Change {
 
     /// Returns true if, as a person made this of it last, something was taken back or edited that can be brought back.
     pub(crate) fn has_taken_back(&self, judged: Option<&Judged>) -> bool {
-        let judged = self.counting(judged);
-        judged.is_some_and(|it| it.judgement != Judgement::Kept || it.is_of_the_rest())
+        self.counting(judged).is_some_and(Judged::takes_back)
     }
 
     /// This judgement, if it is one of the change as it is now: a person has not seen what the agent has made again since, but
     /// for a text that they kept.
     pub(crate) fn counting<'a>(&self, judged: Option<&'a Judged>) -> Option<&'a Judged> {
-        let is_kept = |it: &Judged| it.judgement == Judgement::Kept && !it.is_of_the_rest();
+        let is_kept = |it: &Judged| !it.takes_back();
         judged.filter(|it| it.after == self.after && (it.made == self.made || is_kept(it)))
     }
 

@@ -153,13 +153,7 @@ fn name(name: &str) -> ChangeRef {
 #[test]
 fn what_cannot_be_undone_is_not_in_the_way_of_what_was_taken_back_before() {
     type Spoil = fn(&mut Lab);
-    let spoils: [(&str, Spoil); 4] = [
-        ("the agent wrote it anew", |lab| {
-            lab.recorder.begin(1, "claude", "").unwrap();
-            lab.call(&[("b", "new\n")]);
-            lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
-            lab.call(&[("b", "another\n")]);
-        }),
+    let spoils: [(&str, Spoil); 3] = [
         ("its turn is damaged", |lab| {
             lab.turn(&[("b", "new\n")]);
             lab.act(Act::TakeBack, &[name("2.1")]).unwrap();
@@ -205,17 +199,19 @@ fn of_many_at_once_all_are_undone_with_which_that_can_be_done() {
         kept.name(change)
     };
     let last = lab.last().unwrap();
-    assert_eq!(last.len(), 149);
-    assert!(!last.contains(&named("f001")));
+    assert_eq!(last.len(), 150);
     lab.act(Act::Undo, &[named("f002")]).unwrap();
     lab.write("f003", "mine\n");
     let done = lab.act(Act::Undo, &last).unwrap();
-    assert_eq!(done.len(), 148);
+    assert_eq!(done.len(), 149);
     let failed: Vec<_> = { done.iter() }
         .filter(|it| !it.ends_with("is as the agent left it"))
         .collect();
-    assert_eq!(failed.len(), 1, "{failed:?}");
-    assert!(failed[0].starts_with(&named("f003").to_string()));
+    assert_eq!(failed.len(), 2, "{failed:?}");
+    for file in ["f001", "f003"] {
+        let is_it = |it: &&&String| it.starts_with(&named(file).to_string());
+        assert_eq!(failed.iter().filter(is_it).count(), 1, "{failed:?}");
+    }
     for file in &names {
         let expected = match &**file {
             "f001" => "another\n",
@@ -251,6 +247,91 @@ fn of_two_who_decide_about_a_turn_at_once_one_is_second() {
         scope.spawn(|| act(Act::TakeBack));
         scope.spawn(|| act(Act::Undo));
     });
+}
+
+/// The agent has changed the file again in the same turn: in the same place, in another one, to the same text, or as a new file.
+#[test]
+fn what_was_taken_back_comes_back_though_the_agent_changed_the_file_again() {
+    const IN_PART: &str = "one\n2\n3\n4\n5\n6\n7\n8\n9\n";
+    let both = NEW.replace('3', "three");
+    let elsewhere = OLD.replace('3', "three");
+    let beside = Ok("is back, beside what the agent has changed since");
+    let conflict = Err("has changed since, in 1 of the same places");
+    let other = Err("is no longer as the change left it");
+    // What the agent made of it, what it makes then, what comes of the undo, and the text in the file.
+    for (before, made, again, expected, text) in [
+        (Some(OLD), NEW, &*elsewhere, beside, &*both),
+        (Some(OLD), NEW, NEW, beside, NEW),
+        (
+            Some(OLD),
+            IN_PART,
+            "ONE\n2\n3\n4\n5\n6\n7\n8\n9\n",
+            conflict,
+            "ONE\n2\n3\n4\n5\n6\n7\n8\n9\n",
+        ),
+        (None, "new\n", "another\n", other, "another\n"),
+    ] {
+        for is_over in [false, true] {
+            let mut lab = Lab::new();
+            if let Some(before) = before {
+                lab.write("b", before);
+            }
+            lab.recorder.begin(1, "claude", "").unwrap();
+            lab.call(&[("b", made)]);
+            lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+            lab.call(&[("b", again)]);
+            if is_over {
+                lab.recorder.end(1).unwrap();
+            }
+            assert_eq!(lab.state(1), [ChangeState::Unseen]);
+            assert_eq!(lab.last().unwrap(), [name("1.1")], "{again}");
+            let mut failed = None;
+            let kept = lab.kept(1);
+            let shown = kept.taken_back_before(&kept.turn.changes[0]).unwrap();
+            let overwritten = shown.overwritten.as_ref().unwrap();
+            let overwritten = lab.store.text_of(overwritten).unwrap().unwrap();
+            assert_eq!(overwritten, made.as_bytes());
+            Deciding::new(&lab.store, &kept)
+                .all(Act::Undo, &lab.last().unwrap(), |it| {
+                    failed = Some(it.result)
+                })
+                .unwrap();
+            assert_eq!(lab.text("b").as_deref(), Some(text));
+            match (failed.unwrap(), expected) {
+                (Ok(what), Ok(expected)) => {
+                    assert_eq!(what, expected);
+                    lab.last().unwrap_err();
+                }
+                (Err(error), Err(expected)) => {
+                    assert!(error.to_string().ends_with(expected), "{error}");
+                    let hint = error.hint().unwrap();
+                    assert!(hint.contains("`pillion show 1.1`"), "{hint}");
+                    assert_eq!(lab.last().unwrap(), [name("1.1")], "it is not forgotten");
+                }
+                (result, _) => panic!("{again}: {result:?}"),
+            }
+        }
+    }
+}
+
+/// Two texts of one change, each taken back: the one that was taken back last comes back first.
+#[test]
+fn what_was_taken_back_before_comes_back_after_what_was_taken_back_last() {
+    let mut lab = Lab::new();
+    lab.write("b", OLD);
+    lab.recorder.begin(1, "claude", "").unwrap();
+    for text in [OLD.replace('1', "one"), OLD.replace('5', "five")] {
+        lab.call(&[("b", &text)]);
+        lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+        assert_eq!(lab.text("b").as_deref(), Some(OLD));
+    }
+    assert_eq!(lab.undo_last().unwrap(), ["1.1: is as the agent left it"]);
+    assert_eq!(lab.text("b"), Some(OLD.replace('5', "five")));
+    assert_eq!(lab.state(1), [ChangeState::Unseen]);
+    lab.undo_last().unwrap();
+    let both = OLD.replace('5', "five").replace('1', "one");
+    assert_eq!(lab.text("b"), Some(both));
+    lab.last().unwrap_err();
 }
 
 /// Nothing before it, and that a change is kept, too.

@@ -39,7 +39,7 @@ impl<'a> Deciding<'a> {
                 .then_some((&change.after, &change.before)),
             Act::Undo => {
                 let judged = self.judged.of(change.number);
-                let judged = change.counting(judged)?;
+                let judged = judged?;
                 judged.written.as_ref().zip(judged.overwritten.as_ref())
             }
         }

@@ -50,7 +50,7 @@ impl Shown {
 
     fn note_taken_back<'a>(&mut self, changes: impl IntoIterator<Item = Shows<'a>>) {
         for (change, judged) in changes {
-            match change.counting(judged) {
+            match judged {
                 Some(judged) => drop(self.taken_back.insert(change.number, judged.at)),
                 None => drop(self.taken_back.remove(&change.number)),
             }

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Kind};
 /// Print what an agent changed, or a decision, as a unified diff
 ///
 /// The text before is the one that the file had when the turn began, also if that was not committed anywhere. A file that
-/// is not text is named only. An entry of `pillion log` is shown as it was decided: what you accepted, with your edits, what
+/// is not text is named only. What you took back before the agent changed the file again follows. An entry of `pillion log` is shown as it was decided: what you accepted, with your edits, what
 /// you rejected, or what you had written in a proposal that nobody decided about.
 #[derive(Debug, clap::Args)]
 pub struct Args {
@@ -87,5 +87,22 @@ pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
     );
     let judged = kept.judged(change);
     let remarks = judged.map_or_else(String::new, Judged::remarks);
-    format!("# {name} {state}\n{remarks}{diff}")
+    let taken_back = kept.taken_back_before(change);
+    let taken_back =
+        taken_back.map_or_else(String::new, |it| taken_back_before(store, kept, change, it));
+    format!("# {name} {state}\n{remarks}{diff}{taken_back}")
+}
+
+/// What a person took back of a change before the agent changed the file again, as it was in the file then.
+fn taken_back_before(store: &Store, kept: &Kept, change: &Change, judged: &Judged) -> String {
+    let sides = judged.written.as_ref().zip(judged.overwritten.as_ref());
+    let (before, after) = sides.unwrap_or((&change.before, &judged.after));
+    let diff = history::diff(store, kept.turn.shown(&change.path), before, after);
+    format!(
+        "# {}, {} {}, before the agent changed the file again\n{}{diff}",
+        kept.name(change),
+        judged.name(),
+        history::ago(judged.at),
+        judged.remarks()
+    )
 }
