@@ -51,6 +51,29 @@ pub struct WaitingNote {
     pub is_for_hook: bool,
 }
 
+/// The names of notes that one process keeps: nobody else gives them.
+#[derive(Debug)]
+pub struct NoteNames {
+    prefix: String,
+    count: u64,
+}
+
+impl NoteNames {
+    /// Those of this giver, which no other is at the same time.
+    pub fn of(giver: &str) -> Self {
+        Self {
+            prefix: format!("{}-{giver}", clock::now_ms()),
+            count: 0,
+        }
+    }
+
+    /// Returns the next one.
+    pub fn next_name(&mut self) -> String {
+        self.count += 1;
+        format!("{}-{}", self.prefix, self.count)
+    }
+}
+
 impl WaitingNote {
     /// Returns true if its workspace has one of these folders, or is within one.
     pub fn is_of(&self, folders: &[impl AsRef<Path>]) -> bool {
@@ -161,7 +184,9 @@ impl Store {
         let Some(folder) = self.open(&[ON_PROPOSALS])? else {
             return Ok(());
         };
-        for name in folder.names()? {
+        let mut names = folder.names()?;
+        names.retain(|name| name.ends_with(END));
+        for name in names {
             let json = folder.read(&name, MAX_RECORD)?.unwrap_or_default();
             let kept = serde_json::from_slice::<OnProposal>(&json);
             if kept.is_ok_and(|it| is_old(it.at)) {
