@@ -613,3 +613,43 @@ fn an_entry_that_a_killed_process_has_only_begun_is_removed() {
     assert!(!file.exists());
     assert_eq!(world.log().len(), 1);
 }
+
+/// The agent takes its proposal away, once more the same, or the hub ends: what the person had to say of it is in the log.
+#[test]
+fn notes_on_what_nobody_decided_are_in_the_log_once() {
+    let world = World::new();
+    let mut recorder = world.recorder();
+    let why = |text: &str| vec![Note::on_all(text)];
+    for ends in [Recorder::closed_all, |it: &mut Recorder| it.closed(1)] {
+        recorder.proposed(world.proposal(1, 1, USUAL));
+        recorder.noted(1, why("first"));
+        recorder.noted(1, why("why?"));
+        ends(&mut recorder).unwrap();
+        let [entry] = &world.log()[..] else {
+            panic!("{:?}", world.log());
+        };
+        let (state, reason) = (entry.state, entry.reason());
+        assert_eq!((state, &*reason), (EntryState::Undecided, "why?"));
+        // There is no text to offer.
+        recorder.proposed(world.proposal(2, 1, USUAL));
+        assert_eq!(offered(&mut recorder), []);
+        recorder.closed(2).unwrap();
+    }
+    // Beside what the person has made of it.
+    recorder.proposed(world.proposal(3, 1, USUAL));
+    recorder.edited(3, 1, 1, Some(MINE)).unwrap();
+    recorder.noted(3, why("like this"));
+    recorder.closed(3).unwrap();
+    let log = world.log();
+    let last = log.last().unwrap();
+    assert_eq!(
+        (last.reason(), world.after(last)),
+        ("like this".to_owned(), Some(MINE.to_owned()))
+    );
+    // What is decided has them itself.
+    recorder.proposed(world.proposal(4, 1, USUAL));
+    recorder.noted(4, why("no"));
+    recorder.decided(4, rejected("no")).unwrap();
+    let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
+    assert_eq!(rejected.count(), 1);
+}

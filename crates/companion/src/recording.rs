@@ -10,7 +10,7 @@ use std::time::Duration;
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
 use pillion_discovery::{CompanionState, Environment, real_path};
-use pillion_protocol::Proposer;
+use pillion_protocol::{Note, Proposer};
 use pillion_system::Worker;
 use pillion_text::counted;
 use pillion_view::{Diff, DiffId, EndedTurn, ProposalKey};
@@ -352,6 +352,14 @@ impl Recording {
         let bytes = text.as_ref().map_or(0, String::len);
         self.order_with(bytes, move |recorder| {
             recorder.edited(key.id.0, key.revision, view.0.into(), text.as_deref())
+        });
+    }
+
+    /// The person has these notes on a proposal.
+    pub(crate) fn noted(&self, id: DiffId, notes: Vec<Note>) {
+        self.order_with(0, move |recorder| {
+            recorder.noted(id.0, notes);
+            Ok(())
         });
     }
 

@@ -79,6 +79,8 @@ struct Pending {
     /// they came, or taken away.
     kept: Option<Proposal>,
     drafts: Vec<Draft>,
+    /// The person's notes on it.
+    notes: Vec<Note>,
 }
 
 /// The text that stands in a view.
@@ -138,11 +140,23 @@ impl Recorder {
     /// A proposal is shown.
     pub fn proposed(&mut self, new: NewProposal) {
         let former = self.journal.pending.remove(&new.id);
-        let drafts = former.map(|it| it.drafts).unwrap_or_default();
+        let former = former.map(|it| (it.drafts, it.notes));
+        let (drafts, notes) = former.unwrap_or_default();
         let (id, kept) = (new.id, None);
-        self.journal
-            .pending
-            .insert(id, Pending { new, kept, drafts });
+        let pending = Pending {
+            new,
+            kept,
+            drafts,
+            notes,
+        };
+        self.journal.pending.insert(id, pending);
+    }
+
+    /// The person has these notes on a proposal, in place of those from before.
+    pub fn noted(&mut self, id: u64, notes: Vec<Note>) {
+        if let Some(pending) = self.journal.pending.get_mut(&id) {
+            pending.notes = notes;
+        }
     }
 
     /// This stands in the view of a proposal; none if the person has written nothing there.
@@ -317,11 +331,46 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn closed(&mut self, id: u64) -> Result<(), StoreError> {
-        let pending = self.journal.pending.remove(&id);
-        for draft in pending.map(|it| it.drafts).unwrap_or_default() {
+        let Some(mut pending) = self.journal.pending.remove(&id) else {
+            return Ok(());
+        };
+        self.keep_notes(&mut pending)?;
+        for draft in pending.drafts {
             self.end_draft(draft.entry, None)?;
         }
         Ok(())
+    }
+
+    /// Keeps the notes on a proposal about which nobody has decided: with the text that the person has made of it, if they have, and
+    /// once.
+    fn keep_notes(&self, pending: &mut Pending) -> Result<(), StoreError> {
+        let notes = mem::take(&mut pending.notes);
+        if notes.is_empty() {
+            return Ok(());
+        }
+        if let Some(draft) = pending.drafts.last_mut() {
+            draft.entry.notes = notes;
+            return Ok(());
+        }
+        let proposal = pending.keep(&self.store)?;
+        let is_same = |it: &Entry| it.notes == notes && it.proposal == proposal;
+        if self.store.undecided()?.iter().any(is_same) {
+            return Ok(());
+        }
+        let entry = Entry {
+            number: 0,
+            state: EntryState::Undecided,
+            at: clock::now_ms(),
+            proposal,
+            turn: None,
+            notes,
+            edited: None,
+            pending_in: None,
+            outcome: None,
+            // There is no text to offer.
+            is_closed: true,
+        };
+        self.store.add_entry(entry).map(drop)
     }
 
     /// No proposal is shown any more.
