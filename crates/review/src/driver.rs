@@ -456,7 +456,10 @@ impl Driver {
         for (key, text) in self.journal.look(&self.app.views, Instant::now()) {
             self.companion.tell(Tell::Draft { key, text });
         }
-        for (key, notes) in self.journal.notes(&self.app.views) {
+        for (key, notes) in self
+            .journal
+            .notes(&self.app.views, |it| self.app.words_on(it))
+        {
             self.companion.tell(Tell::Notes { key, notes });
         }
     }

@@ -187,6 +187,7 @@ impl App {
         // By the name that it has beside the others.
         let agent = self.agent_name(&self.views[at]);
         let was_shown = at == self.current;
+        self.end_remark_on(self.views[at].id);
         let view = self.remove(at);
         let name = &view.target.shown;
         let text = match reason {
@@ -238,7 +239,7 @@ impl App {
     /// Takes a view away. The one that is shown stays, if it is another; after a file of a set comes the next one of it.
     pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
-        self.drop_remark(view.id);
+        self.end_remark_on(view.id);
         if at < self.current {
             self.current -= 1;
         } else if at == self.current {

@@ -12,7 +12,7 @@ use pillion_view::{DiffId, ProposalKey, Proposed};
 use super::review_delay::Press;
 use super::{App, PASTED, Tone};
 use crate::proposal::Version;
-use crate::view::HunkNote;
+use crate::view::{HunkNote, View};
 
 /// Words that are being typed.
 #[derive(Debug, Clone)]
@@ -122,10 +122,35 @@ impl App {
         true
     }
 
-    /// The view of this diff is gone, and with it the words that were typed about it.
-    pub(super) fn drop_remark(&mut self, id: DiffId) {
-        let is_about = |remark: &mut Remark| remark.purpose.key().is_some_and(|key| key.id == id);
-        self.remark.take_if(is_about);
+    /// The view of this diff goes: it keeps the words that are being typed about it.
+    pub(super) fn end_remark_on(&mut self, id: DiffId) {
+        if self.remark.as_ref().is_some_and(|it| it.is_on(id)) {
+            self.leave_remark();
+        }
+    }
+
+    /// All that the reviewer has to say of the diff of this view and has not sent, with what is being typed.
+    pub fn words_on(&self, view: &View) -> Vec<Note> {
+        let mut notes = view.notes(false);
+        let mut reason = &view.reason;
+        if let Some(typed) = self.remark.as_ref().filter(|it| it.is_on(view.id)) {
+            match &typed.purpose {
+                Purpose::Note(_, version, lines) => {
+                    let (version, lines) = (version.clone(), lines.clone());
+                    let text = typed.text.clone();
+                    notes = view.notes_with(HunkNote {
+                        version,
+                        lines,
+                        text,
+                    });
+                }
+                _ => reason = &typed.text,
+            }
+        }
+        if !reason.trim().is_empty() {
+            notes.push(Note::on_all(reason));
+        }
+        notes
     }
 
     /// The line that is shown while words are typed.
@@ -274,6 +299,10 @@ impl Purpose {
 }
 
 impl Remark {
+    fn is_on(&self, id: DiffId) -> bool {
+        self.purpose.key().is_some_and(|key| key.id == id)
+    }
+
     /// Words beside notes that have so many bytes.
     fn new(purpose: Purpose, text: String, others: usize) -> Self {
         Self {

@@ -67,11 +67,15 @@ impl Journal {
     }
 
     /// The notes to tell now, of diffs that have others than were told.
-    pub fn notes(&mut self, views: &[View]) -> Vec<(ProposalKey, Vec<Note>)> {
+    pub fn notes(
+        &mut self,
+        views: &[View],
+        words_on: impl Fn(&View) -> Vec<Note>,
+    ) -> Vec<(ProposalKey, Vec<Note>)> {
         self.notes
             .retain(|id, _| views.iter().any(|view| view.id == *id));
         let news = views.iter().filter_map(|view| {
-            let notes = view.notes(false);
+            let notes = words_on(view);
             let told = self.notes.entry(view.id).or_default();
             if *told == notes {
                 return None;

@@ -46,7 +46,7 @@ impl View {
 
     /// Takes in notes on an earlier proposal of the file, unless there are newer ones.
     pub fn take_notes(&mut self, notes: Vec<Note>) {
-        if !self.hunk_notes.is_empty() {
+        if !self.hunk_notes.is_empty() || !self.reason.is_empty() {
             return;
         }
         if self.is_comparing() {
@@ -56,7 +56,10 @@ impl View {
         let count = self.proposal.after().len().max(1);
         let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(count - 1);
         for note in notes {
-            let lines = note.lines.unwrap_or(Lines { first: 0, last: 0 });
+            let Some(lines) = note.lines else {
+                self.reason = note.text;
+                continue;
+            };
             self.set_note(HunkNote {
                 version: self.proposal.version(),
                 lines: place(lines.first)..place(lines.last) + 1,
@@ -75,7 +78,25 @@ impl View {
             };
             u32::try_from(line).unwrap_or(u32::MAX)
         };
-        let mut notes: Vec<_> = { self.hunk_notes.iter() }
+        self.notes_at(self.hunk_notes.iter(), place)
+    }
+
+    /// The same about the text after, with this one in place of that on the same lines.
+    pub fn notes_with(&self, note: HunkNote) -> Vec<Note> {
+        let lines = note.lines_in(&self.proposal);
+        let others = self.hunk_notes.iter();
+        let others = others.filter(|it| !it.is_on(&lines, &self.proposal));
+        let own = Some(&note).filter(|it| !it.text.trim().is_empty());
+        let place = |line| u32::try_from(line).unwrap_or(u32::MAX);
+        self.notes_at(others.chain(own), place)
+    }
+
+    fn notes_at<'a>(
+        &self,
+        notes: impl Iterator<Item = &'a HunkNote>,
+        place: impl Fn(usize) -> u32,
+    ) -> Vec<Note> {
+        let mut notes: Vec<_> = notes
             .map(|note| {
                 let lines = note.lines_in(&self.proposal);
                 let (first, last) = (place(lines.start), place(lines.end - 1));
@@ -91,7 +112,8 @@ impl View {
     /// The notes that no decision has taken along, one after the other.
     pub fn untold_notes(&self) -> Option<String> {
         let notes = self.hunk_notes.iter().map(|note| note.text.trim());
-        let notes = notes.collect::<Vec<_>>().join("; ");
+        let reason = Some(self.reason.trim()).filter(|it| !it.is_empty());
+        let notes = notes.chain(reason).collect::<Vec<_>>().join("; ");
         (!notes.is_empty()).then_some(notes)
     }
 }

@@ -88,7 +88,7 @@ fn notes_on_an_earlier_proposal_are_there_again() {
     for (offered, expected) in [
         (note(1, "why?"), note(1, "why?")),
         (note(9, "why?"), note(1, "why?")),
-        (Note::on_all("why?"), note(0, "why?")),
+        (Note::on_all("why?"), Note::on_all("why?")),
     ] {
         let mut person = Person::new(80, 24);
         let id = person.open("a.txt", Some("a\nb\n"), "A\nB\n");
@@ -97,7 +97,7 @@ fn notes_on_an_earlier_proposal_are_there_again() {
         person.happens(Event::Noted(stale, vec![note(0, "stale")]));
         person.happens(Event::Noted(key, vec![offered]));
         person.happens(Event::Noted(key, vec![note(0, "later")]));
-        let notes = person.app.view().unwrap().notes(false);
+        let notes = person.app.words_on(person.app.view().unwrap());
         assert_eq!(notes, [expected]);
     }
 }
@@ -122,4 +122,22 @@ fn notes_wait_for_the_texts_on_whose_lines_they_are() {
         }
     }
     assert_eq!(person.app.view().unwrap().notes(false), notes);
+}
+
+/// The agent closes its diff while words are typed: they are told like what was written, and said once more.
+#[test]
+fn words_that_are_typed_are_no_less_kept() {
+    for (key, lines) in [("R", None), ("C", Some(Lines { first: 0, last: 1 }))] {
+        let mut person = Person::new(80, 24);
+        let id = person.open("a.txt", Some("a\nb\n"), "A\nB\n");
+        person.press(key);
+        person.press("why?");
+        let text = "why?".to_owned();
+        let words = person.app.words_on(person.app.view().unwrap());
+        assert_eq!(words, [Note { lines, text }], "{key}");
+        let (reason, closed) = (CloseReason::ClosedByAgent, Reply::new(|_| ()));
+        person.happens(Event::Closed { id, reason, closed });
+        let said = person.message();
+        assert!(said.ends_with("was not told your notes: why?"), "{said}");
+    }
 }
