@@ -40,6 +40,6 @@ pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState, WriteOutcome};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
 pub use state::{FileState, Hash};
-pub use store::{Store, StoreError, WaitingNote, agent_lives};
+pub use store::{NoteNames, Store, StoreError, WaitingNote, agent_lives};
 pub use turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn};
 pub use typed::{Typed, TypedError};

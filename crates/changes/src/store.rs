@@ -30,7 +30,7 @@ use crate::turn::{Change, ChangeRef, ChangeState, Turn};
 pub use agents::{NotedAgent, agent_lives};
 pub use judgements::{Held, Judgements};
 pub use log::MAX_ENTRIES;
-pub use notes::WaitingNote;
+pub use notes::{NoteNames, WaitingNote};
 pub use shown::{Shown, Shows};
 
 /// The folder below the user's state directory.

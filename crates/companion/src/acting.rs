@@ -7,16 +7,17 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::{process, slice};
 
 use pillion_changes::deciding::last_act;
 use pillion_changes::looking::Shown;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, EntryRef, Hash, Kept,
-    Store, Typed, TypedError, Words, kept,
+    NoteNames, Store, Typed, TypedError, WaitingNote, Words, kept,
 };
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
-use pillion_protocol::{Note, verdict};
+use pillion_protocol::{Dialect, Note, verdict};
 use pillion_system::clock;
 use pillion_view::ask::End;
 use pillion_view::changes::{
@@ -24,6 +25,8 @@ use pillion_view::changes::{
     judged_said,
 };
 use pillion_view::decision::Refusal;
+
+use crate::remark::Remark;
 
 /// The most sentences that a person is told of several changes in a view.
 const MAX_SAID: usize = 3;
@@ -106,8 +109,12 @@ pub(crate) struct Acted {
 pub(crate) struct Told {
     /// The name by which people know the agent.
     agent: String,
+    /// The agent, if it is one that is told things.
+    pub(crate) kind: Option<Dialect>,
+    /// The folders of the turn's workspace.
+    pub(crate) roots: Vec<PathBuf>,
     /// True if it runs no hooks of ours.
-    is_without_hooks: bool,
+    pub(crate) is_without_hooks: bool,
     /// The process that has watched the turn.
     pub(crate) watcher: u32,
     /// The number by which that process knows the agent's session.
@@ -120,11 +127,30 @@ impl Told {
     fn of(kept: &Kept, remarks: Vec<FileRemark>) -> Option<Self> {
         (!remarks.is_empty()).then(|| Self {
             agent: kept.agent().to_owned(),
+            kind: Dialect::from_name(&kept.turn.agent),
+            roots: kept.turn.roots.clone(),
             is_without_hooks: kept.turn.is_without_hooks,
             watcher: kept.turn.watcher,
             session: kept.turn.session,
             remarks,
         })
+    }
+
+    /// What is kept of it for an agent that is not here; nothing if that takes nothing.
+    pub(crate) fn to_waiting(&self) -> Vec<WaitingNote> {
+        let Some(kind) = self.kind else {
+            return Vec::new();
+        };
+        let is_hooked = !self.is_without_hooks;
+        let each = self
+            .remarks
+            .iter()
+            .map(|it| Remark::written(kind, slice::from_ref(it)));
+        let taken = each.filter(|remark| remark.is_taken(is_hooked));
+        let now = clock::now_ms();
+        taken
+            .map(|it| it.to_waiting(kind.name(), None, &self.roots, now, is_hooked))
+            .collect()
     }
 }
 
@@ -162,10 +188,20 @@ impl Acted {
     }
 }
 
-/// Does what a command names, where no companion runs that could: no agent is there to hear of it.
+/// Does what a command names, where no companion runs that could: no agent is there to hear of it, so that it waits for one.
 pub fn act_alone(store: &Store, named: Named) -> ActDone {
     let acted = named::perform(store, named, false).unwrap_or_else(Acted::failed);
-    acted.tell(|_| Hearing::Nothing)
+    let mut names = NoteNames::of(&format!("p{}", process::id()));
+    acted.tell(|told| {
+        let waiting = told.to_waiting();
+        let kept = waiting
+            .iter()
+            .map(|it| store.keep_note(&names.next_name(), it));
+        match kept.collect::<Result<Vec<_>, _>>() {
+            Ok(kept) if !kept.is_empty() => Hearing::Later,
+            _ => Hearing::Nothing,
+        }
+    })
 }
 
 /// Of a file that was saved and that agents changed in these turns: what the person had taken back, and what is there again.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use pillion_changes::{Store, StoreError, WaitingNote};
+use pillion_changes::{NoteNames, Store, StoreError, WaitingNote};
 use pillion_protocol::Note;
-use pillion_system::{Worker, clock};
+use pillion_system::Worker;
 use pillion_view::ProposalKey;
 
 use crate::event::{Event, Events};
@@ -20,9 +20,7 @@ pub(crate) struct KeptNotes {
     /// None if nothing is kept.
     worker: Option<Worker<Job>>,
     events: Events,
-    /// The part of names that no other companion gives.
-    prefix: String,
-    count: u64,
+    names: NoteNames,
 }
 
 impl KeptNotes {
@@ -39,8 +37,7 @@ impl KeptNotes {
         Self {
             worker,
             events,
-            prefix: format!("{}-{port}", clock::now_ms()),
-            count: 0,
+            names: NoteNames::of(&port.to_string()),
         }
     }
 
@@ -55,8 +52,7 @@ impl KeptNotes {
 
     /// Keeps a note. Returns its name.
     pub(crate) fn keep(&mut self, note: WaitingNote) -> String {
-        self.count += 1;
-        let name = format!("{}-{}", self.prefix, self.count);
+        let name = self.names.next_name();
         let kept = name.clone();
         self.order(move |store| store.keep_note(&kept, &note));
         name

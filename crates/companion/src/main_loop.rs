@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_changes::WriteOutcome;
+use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
@@ -386,11 +386,7 @@ impl MainLoop {
             Event::Glanced(glance) => self.glanced(&glance, now),
             Event::NotesFound(mut notes) => {
                 notes.retain(|(_, note)| note.is_of(&self.roots));
-                self.agents.found_notes(notes);
-                for session in self.sessions.ids() {
-                    self.give_notes(&session);
-                }
-                self.report_status();
+                self.found_notes(notes);
             }
             Event::NotesOffered(key, notes) => self.views.offer_notes(key, &notes),
             Event::Offered(offers) => {
@@ -539,10 +535,22 @@ impl MainLoop {
         self.report_agents();
     }
 
-    /// An agent is told what waits for it, or for one whose place it takes.
-    pub(super) fn give_notes(&mut self, session: &SessionId) {
+    /// These wait in the store: the agents that are here are told. Returns true if some are.
+    pub(super) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) -> bool {
+        self.agents.found_notes(notes);
+        let by_hooks = self.agents.all_by_hooks();
+        let by_hooks = by_hooks.map(|(session, _)| Arc::clone(session));
+        let mut all: Vec<_> = by_hooks.collect();
+        all.extend(self.sessions.ids());
+        let given = all.iter().filter(|it| self.give_notes(it)).count();
+        self.report_status();
+        given > 0
+    }
+
+    /// An agent is told what waits for it, or for one whose place it takes. Returns true if there is something.
+    pub(super) fn give_notes(&mut self, session: &SessionId) -> bool {
         let Some(kind) = self.agent(session).map(|agent| agent.kind) else {
-            return;
+            return false;
         };
         // An agent that leaves without a word stays for a while.
         for away in self.sessions.away(kind) {
@@ -550,10 +558,12 @@ impl MainLoop {
         }
         let context = self.context.current();
         let agents = &mut self.agents;
-        if agents.give_notes(session, &context, pillion_changes::agent_lives) {
+        let is_told = agents.give_notes(session, &context, pillion_changes::agent_lives);
+        if is_told {
             self.push_context(session, context);
             self.report_status();
         }
+        is_told
     }
 
     /// The person has decided about this proposal: their notes go with that.
@@ -745,14 +755,7 @@ impl MainLoop {
     /// prompt.
     fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
         let context = self.context.current();
-        let roots = Arc::clone(&self.roots);
-        let Some(agent) = self.agent(session) else {
-            return;
-        };
-        let (kind, process) = (agent.kind.name(), agent.process());
-        let note = remark.to_waiting(kind, process, &roots, clock::now_ms(), is_hooked);
-        let remark = remark.named(self.kept_notes.keep(note));
-        let Some(agent) = self.agents.get_mut(session) else {
+        let Some((agent, remark)) = self.keep(session, remark, is_hooked) else {
             return;
         };
         if is_hooked {
@@ -771,6 +774,29 @@ impl MainLoop {
                 outbox.push_mention(mention);
             });
         }
+    }
+
+    /// A hook of the agent has got this as its answer.
+    fn handed(&mut self, session: &SessionId, remark: Remark) {
+        if let Some((agent, remark)) = self.keep(session, remark, true) {
+            agent.notes.add_handed(remark);
+            self.report_status();
+        }
+    }
+
+    /// Keeps in the store what this agent is told, until it has it.
+    fn keep(
+        &mut self,
+        session: &SessionId,
+        remark: Remark,
+        is_for_hook: bool,
+    ) -> Option<(&mut Agent, Remark)> {
+        let roots = Arc::clone(&self.roots);
+        let agent = self.agent(session)?;
+        let (kind, process) = (agent.kind.name(), agent.process());
+        let note = remark.to_waiting(kind, process, &roots, clock::now_ms(), is_for_hook);
+        let remark = remark.named(self.kept_notes.keep(note));
+        Some((self.agents.get_mut(session)?, remark))
     }
 
     /// Carries out the person's decisions from before the end. The disk answers in time, or counts as silent.

@@ -288,6 +288,8 @@ pub enum Hearing {
     Nothing,
     /// The decision, and the beginning of the person's words: there is no room for more.
     Beginning,
+    /// All of it, once it is back: it is not here.
+    Later,
     /// All of it.
     All,
 }
@@ -305,6 +307,9 @@ pub fn judged_said(agent: &str, is_without_hooks: bool, hearing: Hearing) -> Str
             "{agent} is told with your next prompt, unless you select something before, but only the beginning of your words: \
              there is no room for more"
         ),
+        (Hearing::Later, _) => {
+            format!("{agent} is not connected now, and is told when it works here again")
+        }
         (Hearing::Nothing, _) => format!("{agent} is no longer connected, and is not told"),
     }
 }

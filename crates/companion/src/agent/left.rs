@@ -5,8 +5,8 @@ use pillion_changes::WaitingNote;
 use pillion_protocol::{AgentProcess, Dialect, IdeContext};
 use pillion_text::counted;
 
-use super::Agents;
 use super::notes::Remarks;
+use super::{Agent, Agents};
 use crate::remark::Remark;
 use crate::sessions::SessionId;
 
@@ -23,7 +23,7 @@ impl Agents {
     /// These wait in the store.
     pub(crate) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) {
         for (name, note) in notes {
-            let kind = Dialect::ALL.into_iter().find(|it| it.name() == note.agent);
+            let kind = Dialect::from_name(&note.agent);
             let Some(kind) = kind.filter(|_| !self.knows_note(&name)) else {
                 continue;
             };
@@ -38,7 +38,7 @@ impl Agents {
 
     fn knows_note(&self, name: &str) -> bool {
         let left = self.left_notes.iter().map(|it| &it.remark);
-        let waiting = self.agents.values().flat_map(|it| it.notes.waiting());
+        let waiting = self.agents.values().flat_map(|it| it.notes.unread());
         left.chain(waiting).any(|it| it.name() == name)
     }
 
@@ -50,6 +50,24 @@ impl Agents {
             if let Some(remarks) = agent.notes.take_remarks() {
                 self.leave(kind, process, is_for_hook, remarks);
             }
+        }
+    }
+
+    /// Commands in its hooks tell of this agent. What hooks are to take and its connection was given, which has none, waits for them.
+    fn leave_what_others_cannot_take(&mut self, session: &SessionId) {
+        let Some(kind) = self.kind_by_hooks(session) else {
+            return;
+        };
+        let cannot = |agent: &Agent| {
+            let is_unhooked = !agent.is_by_hooks && !agent.mode.is_hooked();
+            agent.kind == kind && is_unhooked && agent.notes.are_for_hook() && agent.notes.wait()
+        };
+        let agents = self.agents.iter();
+        let others: Vec<_> = { agents.filter(|(_, agent)| cannot(agent)) }
+            .map(|(session, _)| session.clone())
+            .collect();
+        for other in others {
+            self.leave_notes(&other);
         }
     }
 
@@ -77,6 +95,7 @@ impl Agents {
         context: &IdeContext,
         lives: impl Fn(AgentProcess) -> bool,
     ) -> bool {
+        self.leave_what_others_cannot_take(session);
         let Some(agent) = self.agents.get_mut(session) else {
             return false;
         };
@@ -133,7 +152,7 @@ impl Agents {
         let mut agents: Vec<_> = self.agents.values().collect();
         agents.sort_by_key(|agent| agent.kind.name());
         let here = agents.into_iter().flat_map(|agent| {
-            let waiting = agent.notes.waiting();
+            let waiting = agent.notes.unread();
             waiting.map(|it| format!("{} has not read yet: {}", agent.kind, it.text()))
         });
         let left = self.left_notes.iter();
@@ -206,7 +225,9 @@ mod tests {
             let next = comes(&mut agents, "next", kind, pid);
             let given = agents.give_notes(&next, &IdeContext::default(), lives);
             assert_eq!(given, is_given, "{living:?} {kind} {pid:?}");
-            let told = agents.get_mut(&next).unwrap().notes.take();
+            let notes = &mut agents.get_mut(&next).unwrap().notes;
+            let told = notes.take();
+            notes.goes_on();
             assert_eq!(told.as_deref(), is_given.then_some("no"));
             let names: &[&str] = if is_given { &["no"] } else { &[] };
             assert_eq!(agents.take_told(), names);
@@ -241,9 +262,25 @@ mod tests {
         assert!(agents.give_notes(&session, &IdeContext::default(), |_| true));
         agents.found_notes(found());
         assert!(!agents.give_notes(&session, &IdeContext::default(), |_| true));
-        let told = agents.get_mut(&session).unwrap().notes.take();
-        assert_eq!(told.as_deref(), Some("from the store"));
+        let notes = &mut agents.get_mut(&session).unwrap().notes;
+        assert_eq!(notes.take().as_deref(), Some("from the store"));
+        notes.goes_on();
         assert_eq!(agents.take_told(), ["1"]);
+    }
+
+    /// An agent that is connected, and of which commands in its hooks tell: these take what is for hooks.
+    #[test]
+    fn what_hooks_are_to_take_does_not_stay_with_a_connection_that_has_none() {
+        let (mut agents, lives) = gone(&[2]);
+        let connected = comes(&mut agents, "next", Dialect::ClaudeCode, Some(2));
+        assert!(agents.give_notes(&connected, &IdeContext::default(), &lives));
+        let (by_hooks, _) = agents.by_hooks(Dialect::ClaudeCode, "a").unwrap();
+        let its = agents.get_mut(&by_hooks).unwrap();
+        its.is_process(Some(process(2)));
+        assert!(agents.give_notes(&by_hooks, &IdeContext::default(), &lives));
+        assert!(!agents.get(&connected).unwrap().notes.wait());
+        let told = agents.get_mut(&by_hooks).unwrap().notes.take();
+        assert_eq!(told.as_deref(), Some("no"));
     }
 
     #[test]

@@ -14,6 +14,9 @@ use crate::remark::{MAX_TEXT, Remark, edits};
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     waiting: Option<Waiting>,
+    /// Those that a hook has got. The agent has them when it goes on: a person who breaks off the prompt that carries them, or who
+    /// ends the agent, takes them out of its conversation.
+    handed: Remarks,
     /// The person's edits of texts that the agent is writing.
     edits: Vec<String>,
     /// The names of those that the agent has, or that nobody will read any more.
@@ -66,6 +69,25 @@ impl Notes {
         waiting
     }
 
+    /// A hook has got this remark as its answer.
+    pub(crate) fn add_handed(&mut self, remark: Remark) {
+        self.handed.0.push(remark);
+    }
+
+    /// The agent goes on: it has what its hooks have got.
+    pub(crate) fn goes_on(&mut self) {
+        let handed = std::mem::take(&mut self.handed);
+        self.told.extend(handed.names());
+    }
+
+    /// Another prompt is sent, and the agent has not gone on: what its hooks have got waits again.
+    pub(crate) fn hand_again(&mut self) {
+        let handed = std::mem::take(&mut self.handed);
+        if !handed.0.is_empty() {
+            self.put_back(handed);
+        }
+    }
+
     /// Remarks that were taken for a hook wait again, before all that came later.
     pub(crate) fn put_back(&mut self, remarks: Remarks) {
         self.waiting_mut().remarks.0.splice(0..0, remarks.0);
@@ -78,9 +100,9 @@ impl Notes {
         })
     }
 
-    /// Returns true if remarks wait.
+    /// Returns true if there are remarks that the agent may not have.
     pub(crate) fn wait(&self) -> bool {
-        self.waiting.is_some()
+        self.unread().next().is_some()
     }
 
     /// Returns when an agent without hooks gets the remarks that wait for it.
@@ -115,27 +137,36 @@ impl Notes {
         self.edits.clear();
         let is_shown = |waiting: &mut Waiting| matches!(waiting.way, Way::Selection(_));
         let is_shown = self.waiting.as_mut().is_some_and(is_shown);
-        is_shown && self.tell().is_some()
+        is_shown && self.tell()
     }
 
     /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
     /// with that. Returns true if there were remarks.
     pub(crate) fn proposes(&mut self) -> bool {
-        self.waiting().any(|remark| !remark.is_accepted) && self.turn_begins()
+        self.unread().any(|remark| !remark.is_accepted) && self.turn_begins()
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
     pub(crate) fn take(&mut self) -> Option<String> {
         let mut texts = std::mem::take(&mut self.edits);
-        texts.extend(self.tell());
+        texts.extend(self.hand());
         (!texts.is_empty()).then(|| texts.join("\n"))
     }
 
-    /// Takes the remarks that wait, for a hook that tells them with the prompt: the agent has them.
-    pub(crate) fn tell(&mut self) -> Option<String> {
-        let remarks = self.take_remarks()?;
-        self.told.extend(remarks.names());
-        Some(remarks.text())
+    /// Takes the remarks that wait, for a hook that tells them with the prompt.
+    pub(crate) fn hand(&mut self) -> Option<String> {
+        let remarks = self.waiting.take()?.remarks;
+        let text = remarks.text();
+        self.handed.0.extend(remarks);
+        Some(text)
+    }
+
+    /// The agent has the remarks that wait, or nobody will read them any more. Returns true if there were some.
+    fn tell(&mut self) -> bool {
+        let waiting = self.waiting.take();
+        let told = waiting.iter().flat_map(|it| it.remarks.names());
+        self.told.extend(told);
+        waiting.is_some()
     }
 
     /// Takes the names of the remarks that the agent has.
@@ -143,19 +174,21 @@ impl Notes {
         std::mem::take(&mut self.told)
     }
 
-    /// The remarks that wait.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = &Remark> {
-        self.waiting.iter().flat_map(|it| &it.remarks.0)
+    /// The remarks that the agent may not have.
+    pub(crate) fn unread(&self) -> impl Iterator<Item = &Remark> {
+        let waiting = self.waiting.iter().flat_map(|it| &it.remarks.0);
+        self.handed.0.iter().chain(waiting)
     }
 
     /// Returns true if a hook is to take those that wait.
     pub(crate) fn are_for_hook(&self) -> bool {
         let waiting = self.waiting.as_ref();
-        waiting.is_some_and(|it| matches!(it.way, Way::Hook))
+        waiting.is_none_or(|it| matches!(it.way, Way::Hook))
     }
 
-    /// Takes the remarks that wait, for whoever may not be able to pass them on.
+    /// Takes the remarks that the agent may not have, for whoever may not be able to pass them on.
     pub(crate) fn take_remarks(&mut self) -> Option<Remarks> {
+        self.hand_again();
         Some(self.waiting.take()?.remarks)
     }
 }

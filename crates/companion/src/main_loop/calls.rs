@@ -71,6 +71,11 @@ impl MainLoop {
     ) {
         match call {
             Ok(call) => {
+                if shows_going_on(&call)
+                    && let Some(agent) = self.agent(session)
+                {
+                    agent.notes.goes_on();
+                }
                 if let Some((request, call, caller)) = self.record(session, request, call, caller) {
                     self.serve(session, request, call, caller, now);
                 }
@@ -193,7 +198,8 @@ impl MainLoop {
                 let agent = self.agent(session);
                 let notes = agent.and_then(|agent| {
                     agent.turn.begins_and_ends_are_told(now);
-                    agent.notes.tell()
+                    agent.notes.hand_again();
+                    agent.notes.hand()
                 });
                 return answer(caller, Ok(told(hooks::USER_PROMPT_SUBMIT, notes)));
             }
@@ -346,6 +352,18 @@ impl MainLoop {
         let outbox = self.sessions.outbox(&session)?;
         outbox.push_mention(Mention { path, lines });
         Some(agent)
+    }
+}
+
+/// Returns true if an agent makes this call only once its model has answered.
+fn shows_going_on(call: &ToolCall) -> bool {
+    match call {
+        ToolCall::BeforeWrite(hook)
+        | ToolCall::Question(hook)
+        | ToolCall::AfterWrite(hook)
+        | ToolCall::AfterTurn(hook) => !hook.is_subagent(),
+        ToolCall::Open(_) => true,
+        _ => false,
     }
 }
 

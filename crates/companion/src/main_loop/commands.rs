@@ -138,8 +138,9 @@ impl MainLoop {
         reply.done(acted.tell(|told| self.tell_judged(told)));
     }
 
-    /// A person has judged elsewhere what agents had written.
+    /// A person has judged elsewhere what agents had written, and may have said something to them.
     pub(crate) fn recount(&mut self, _: Recount) {
+        self.kept_notes.find();
         self.recording.count();
     }
 
@@ -148,7 +149,7 @@ impl MainLoop {
         let session = self.recording.session(told.session);
         let is_here = told.watcher == std::process::id();
         let Some(session) = session.filter(|_| is_here) else {
-            return Hearing::Nothing;
+            return self.tell_later(&told);
         };
         let connected = self.sessions.agent(&session);
         if let Some(agent) = connected.filter(|_| self.agents.is_looked_for(&session)) {
@@ -156,13 +157,28 @@ impl MainLoop {
         }
         let connected = connected.filter(|_| self.agents.is_hooked(&session));
         let Some(agent) = connected.or_else(|| self.agents.kind_by_hooks(&session)) else {
-            return Hearing::Nothing;
+            return self.tell_later(&told);
         };
         for remark in told.remarks {
             let remark = Remark::written(agent, &[remark]);
             self.remark(&session, remark, true);
         }
         Hearing::All
+    }
+
+    /// The session of the turn is over, or was one of an earlier companion: the agent is told that takes its place, here or later.
+    fn tell_later(&mut self, told: &Told) -> Hearing {
+        let waiting = told.to_waiting().into_iter();
+        let waiting: Vec<_> = waiting
+            .map(|note| (self.kept_notes.keep(note.clone()), note))
+            .collect();
+        if waiting.is_empty() {
+            return Hearing::Nothing;
+        }
+        match self.found_notes(waiting) {
+            true => Hearing::All,
+            false => Hearing::Later,
+        }
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

@@ -172,17 +172,19 @@ impl MainLoop {
                 delivery,
                 remark: Some(remark),
                 ..
-            } => Some((at, session, delivery, remark)),
+            } => Some((at, session.clone(), delivery, remark.clone())),
             _ => None,
         })?;
         let told = if delivery.takes_words() {
             let told = remark.told_now();
+            self.handed(&session, *remark);
             if let Action::Notify { remark, .. } = &mut actions[at] {
                 *remark = None;
             }
             told
-        } else if self.answer_question(session, delivery, remark) {
+        } else if self.answer_question(&session, delivery, &remark) {
             let told = remark.told_now();
+            self.handed(&session, *remark);
             // It is no less a decision.
             if let Action::Notify {
                 session,
@@ -194,7 +196,7 @@ impl MainLoop {
             }
             told
         } else {
-            let agent = self.agents.get(session);
+            let agent = self.agents.get(&session);
             let is_hooked = agent.is_some_and(|it| it.mode.is_hooked());
             remark.told(is_hooked, agent.is_some_and(Agent::can_wake))
         };

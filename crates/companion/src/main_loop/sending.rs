@@ -99,7 +99,7 @@ impl MainLoop {
     /// Returns the sentence that says when an agent gets its notes that cannot be woken.
     fn later(&self, session: &SessionId, name: &str) -> String {
         let agent = self.agents.get(session);
-        match agent.filter(|it| !it.mode.is_hooked()) {
+        match agent.filter(|it| !it.notes.are_for_hook()) {
             None => cannot_be_woken(name),
             Some(agent) => agent.notes.told().unwrap_or_default(),
         }

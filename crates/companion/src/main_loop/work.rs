@@ -44,13 +44,19 @@ impl MainLoop {
                 agent.is_process(started_at.map(|started_at| AgentProcess { pid, started_at }));
             }
         }
-        if is_new {
+        if is_new || begins {
             self.give_notes(&session);
         }
         let working = self.agents.working();
         if let Some(agent) = self.agents.get_mut(&session) {
+            if shows_going_on(&step) {
+                agent.notes.goes_on();
+            }
             match &step {
-                WorkStep::TurnBegins(_) => agent.turn.begins_and_ends_are_told(now),
+                WorkStep::TurnBegins(_) => {
+                    agent.turn.begins_and_ends_are_told(now);
+                    agent.notes.hand_again();
+                }
                 WorkStep::CallBegins(call) => agent.turn.works(call.subagent.is_some(), now),
                 WorkStep::CallEnds(_) => agent.turn.works(false, now),
                 WorkStep::TurnEnds => agent.turn.ends(false, now),
@@ -129,5 +135,14 @@ impl MainLoop {
         if let Err(error) = spawn("agent", wait) {
             tracing::warn!(%error, "nobody notices if an agent ends");
         }
+    }
+}
+
+/// Returns true if an agent takes this step only once its model has answered.
+fn shows_going_on(step: &WorkStep) -> bool {
+    match step {
+        WorkStep::TurnBegins(_) => false,
+        WorkStep::CallBegins(call) => call.subagent.is_none(),
+        WorkStep::CallEnds(_) | WorkStep::TurnEnds => true,
     }
 }

@@ -186,3 +186,26 @@ fn notes_that_did_not_get_through_come_before_later_ones() {
     assert!(waiting.wait() && !waiting.turn_begins());
     assert!(waiting.take().unwrap().ends_with("says: third"));
 }
+
+#[test]
+fn what_a_hook_has_got_waits_again_until_the_agent_goes_on() {
+    let mut notes = Notes::default();
+    notes.add_for_hook(rejected("first"));
+    let first = notes.hand().unwrap();
+    assert!(notes.wait() && notes.hand().is_none() && notes.take_told().is_empty());
+    notes.add_for_hook(rejected("second"));
+    notes.hand_again();
+    let both = notes.hand().unwrap();
+    assert!(both.starts_with(&first) && both.ends_with("says: second"));
+    notes.add_handed(rejected("third"));
+    assert_eq!(notes.unread().count(), 3);
+    notes.goes_on();
+    assert_eq!((notes.take_told().len(), notes.wait()), (3, false));
+    notes.hand_again();
+    assert_eq!(notes.hand(), None);
+    // Whoever is to pass them on gets what a hook has got, too.
+    notes.add_handed(rejected("fourth"));
+    assert!(notes.are_for_hook());
+    assert!(notes.take_remarks().unwrap().text().ends_with("fourth"));
+    assert!(!notes.wait());
+}

@@ -18,7 +18,7 @@ pub(super) const BEFORE_WRITE: &str = "pillionBeforeWrite";
 pub(super) const BEFORE_TURN: &str = "pillionBeforeTurn";
 pub(super) const QUESTION: &str = "pillionQuestion";
 pub(super) const AFTER_WRITE: &str = "pillionAfterWrite";
-const AFTER_TURN: &str = "pillionAfterTurn";
+pub(super) const AFTER_TURN: &str = "pillionAfterTurn";
 
 /// As the hooks of `pillion run` send it.
 pub(super) fn change(review: &str, agent: &str, path: &str) -> Value {
@@ -461,7 +461,7 @@ pub(super) async fn decide_because(
 }
 
 /// A view of a change of this file, with the question beside it: the calls of both.
-async fn propose(
+pub(super) async fn propose(
     test: &mut TestCompanion,
     claude: &mut Claude,
     path: &str,
@@ -608,7 +608,7 @@ async fn notes_that_answer_no_question_go_with_the_next_hook_that_is_called() {
             .iter()
             .map(|note| format!("The user rejected your change to {path} and says: {note}"));
         assert_eq!(said, expected.collect::<Vec<_>>().join("\n"));
-        for hook in [BEFORE_TURN, AFTER_WRITE] {
+        for hook in [AFTER_WRITE, BEFORE_TURN] {
             assert_eq!(ask(&mut claude, hook, begins()).await, json!({}));
         }
     }

@@ -10,7 +10,9 @@ use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::asking::{AFTER_WRITE, BEFORE_TURN, ask, change, context_of, decide_because, status};
+use super::asking::{
+    AFTER_TURN, AFTER_WRITE, BEFORE_TURN, ask, change, context_of, decide_because, status,
+};
 use super::client::Claude;
 use crate::support::{Other, SOON, TestCompanion};
 
@@ -22,7 +24,7 @@ pub(super) struct World {
     pub(super) test: TestCompanion,
     pub(super) claude: Claude,
     pub(super) process: Other,
-    path: String,
+    pub(super) path: String,
 }
 
 impl World {
@@ -44,7 +46,7 @@ impl World {
         let is_known = |told: &str| told.ends_with("or when you send it");
         loop {
             let told = self.reject("is one there?").await;
-            ask(&mut self.claude, BEFORE_TURN, begins()).await;
+            self.prompt().await;
             if is_known(&told) {
                 return waiting;
             }
@@ -81,8 +83,15 @@ impl World {
     }
 }
 
-/// Returns the context that the next prompt of this agent carries.
+/// Returns the context that the next prompt of this agent carries, whose turn ends.
 pub(super) async fn prompt(claude: &mut Claude) -> Option<String> {
+    let carried = aborted_prompt(claude).await;
+    ask(claude, AFTER_TURN, begins()).await;
+    carried
+}
+
+/// The same, but the person aborts the prompt.
+pub(super) async fn aborted_prompt(claude: &mut Claude) -> Option<String> {
     let answer = ask(claude, BEFORE_TURN, begins()).await;
     (answer != json!({})).then(|| context_of(&answer, "UserPromptSubmit"))
 }

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Instant;
 
-use pillion_testkit::SOON;
+use pillion_testkit::{SOON, pause};
 use serde_json::Value;
 
 use super::World;
+use crate::hook::Hook;
 
 const OLD: &str = "1\n2\n3\n";
 const NEW: &str = "1\ntwo\n3\n";
@@ -339,4 +340,44 @@ fn new_and_deleted_files_are_rejected_with_a_reason_and_taken_back() {
     }
     assert_eq!(fs::read_to_string(path("gone")).unwrap(), OLD);
     assert!(!path("new").exists());
+}
+
+/// The companion has ended that knew the agent, or runs no more: what is said to the agent waits for its next prompt.
+#[test]
+fn a_reason_waits_for_an_agent_that_no_companion_knows() {
+    for has_companion in [false, true] {
+        let world = world();
+        let serve = |is_run: bool| is_run.then(|| world.sandbox.serve::<&str>([]));
+        let running = serve(has_companion);
+        let mut command = world
+            .sandbox
+            .command(["revert", "1.1", "--because", "use the table"]);
+        let output = command.current_dir(&world.root).output().unwrap();
+        let said =
+            String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+        let later = "Claude Code is not connected now, and is told when it works here again";
+        assert!(output.status.success() && said.contains(later), "{said}");
+        let notes = run(&world, &["notes"]);
+        assert!(
+            notes.starts_with("Claude Code has yet to read:\n") && notes.contains("use the table"),
+            "{notes}"
+        );
+        let _running = running.or_else(|| serve(true));
+        let hook = |event: &str| {
+            let call = serde_json::json!({
+                "hook_event_name": event, "session_id": "s", "cwd": world.root, "prompt": "go on",
+            });
+            let answer = Hook::call(&world.sandbox, &["claude"], &call).answer();
+            answer.output.to_string()
+        };
+        let told = hook("UserPromptSubmit");
+        assert!(told.contains("use the table"), "{told}");
+        hook("Stop");
+        let none = "agents have read all that you said to them here\n";
+        let start = Instant::now();
+        while run(&world, &["notes"]) != none {
+            assert!(start.elapsed() < SOON);
+            pause(start);
+        }
+    }
 }
