@@ -254,11 +254,11 @@ fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
     person.wait(10_000);
     assert_eq!(line(&person), "your note on lines 6 to 8: no!");
     assert_eq!(person.app.views[0].hunk_notes.len(), 1);
-    // The one that was there is said when the agent closes the diff in the middle.
+    // It is said as far as it was typed when the agent closes the diff in the middle.
     person.press("C?");
     person.close(id).unwrap();
     assert!(
-        person.message().ends_with("was not told your notes: no!"),
+        person.message().ends_with("was not told your notes: no!?"),
         "{}",
         person.message()
     );
