@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'pillion-core)
+(require 'pillion-client)
 (require 'pillion-proposal)
 (require 'pillion-view)
 
@@ -130,6 +131,10 @@ be changed, and an empty one is removed."
              (user-error "Pillion: this diff is settled; M-p in a prompt brings the note back"))
             ((string-blank-p text) (delete-overlay overlay))
             (t (pillion-notes--show overlay text)))
+      ;; At once: Emacs may be killed before the person decides.
+      (pillion-client-notify :pillion/didChangeNotes
+                             (list :id (pillion-diff-id diff) :revision (pillion-diff-revision diff)
+                                   :notes (pillion-notes diff)))
       (force-mode-line-update t))))
 
 (provide 'pillion-notes)

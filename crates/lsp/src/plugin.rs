@@ -24,10 +24,10 @@ use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 pub use self::messages::DidChangeWorkspace;
 use self::messages::{
-    CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_STATUS,
-    DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync, ENVIRONMENT,
-    Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW, SEND_NOTES,
-    TAKE_BACK, UNDO, WORKSPACE,
+    CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
+    DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync,
+    ENVIRONMENT, Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW,
+    SEND_NOTES, TAKE_BACK, UNDO, WORKSPACE,
 };
 use crate::asking::Asking;
 use crate::disk::Done;
@@ -225,6 +225,7 @@ impl ClientProfile for Plugin {
             }
             DID_SYNC => message::params(params).map(Self::synced),
             DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
+            DID_CHANGE_NOTES => message::params(params).map(|it| self.diffs.noted(it)),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };

@@ -7,8 +7,8 @@ use std::time::Instant;
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
-use pillion_protocol::File;
 use pillion_protocol::context::MAX_FILES;
+use pillion_protocol::{File, Note};
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey};
 use serde_json::Value;
@@ -138,6 +138,8 @@ pub enum Action {
     },
     /// This stands in the view of a proposal; none if the person has changed nothing there.
     KeepDraft(ProposalKey, Option<String>),
+    /// The person has these notes on a proposal.
+    KeepNotes(ProposalKey, Vec<Note>),
     /// Ask the companion what answers the client's request.
     Ask(Asking),
     /// Have what agents have written listed: [`Done::Listed`].

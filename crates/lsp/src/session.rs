@@ -21,7 +21,8 @@ use pillion_system::{Worker, spawn};
 use pillion_view::ask::{Changes, Refused};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows, Tell,
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, ProposalKey, Reply, Ruling,
+    Shows, Tell,
 };
 use serde_json::Value;
 
@@ -272,6 +273,14 @@ impl Session {
         self.held.extend(kept);
     }
 
+    /// Tells the companion of a proposal, or that whose guest shows it.
+    fn tell_of(&self, key: ProposalKey, tell: impl FnOnce(ProposalKey) -> Tell) {
+        let own = || Some((self.service.handle()?, key));
+        if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
+            companion.tell(tell(key));
+        }
+    }
+
     fn say(&mut self, message: Message) {
         if self.is_initialized {
             // An editor that reads no more ends the loop by itself.
@@ -436,10 +445,10 @@ impl Session {
                     self.check(reported);
                 }
                 Action::KeepDraft(key, text) => {
-                    let own = || Some((self.service.handle()?, key));
-                    if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
-                        companion.tell(Tell::Draft { key, text });
-                    }
+                    self.tell_of(key, |key| Tell::Draft { key, text });
+                }
+                Action::KeepNotes(key, notes) => {
+                    self.tell_of(key, |key| Tell::Notes { key, notes });
                 }
                 Action::Ask(asking) => asking.send(self.service.handle(), self.output.clone()),
                 Action::Changes { request } => {

@@ -12,8 +12,8 @@ use serde_json::Value;
 
 use super::asked::{Asked, Requests};
 use super::messages::{
-    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, OFFER_TEXT,
-    OPEN_DIFF, OfferText, OpenDiff, Seen,
+    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, DidChangeNotes,
+    OFFER_TEXT, OPEN_DIFF, OfferText, OpenDiff, Seen,
 };
 use crate::profile::Action;
 use crate::{message, uri};
@@ -154,6 +154,20 @@ impl Diffs {
         let key = ProposalKey { id, revision };
         let is_current = self.views.current(key).is_ok();
         let keep = is_current.then_some(Action::KeepDraft(key, content));
+        keep.into_iter().collect()
+    }
+
+    /// The person has other notes on a proposal than before.
+    pub fn noted(&self, noted: DidChangeNotes) -> Vec<Action> {
+        let DidChangeNotes {
+            id,
+            revision,
+            notes,
+        } = noted;
+        let id = DiffId(id);
+        let key = ProposalKey { id, revision };
+        let is_current = self.views.current(key).is_ok();
+        let keep = is_current.then_some(Action::KeepNotes(key, notes));
         keep.into_iter().collect()
     }
 

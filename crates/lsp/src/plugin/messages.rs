@@ -35,6 +35,7 @@ pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
 pub const DIFF_TEXT: &str = "pillion/diffText";
 pub const DID_CHANGE_DIFF: &str = "pillion/didChangeDiff";
+pub const DID_CHANGE_NOTES: &str = "pillion/didChangeNotes";
 pub const OFFER_TEXT: &str = "pillion/offerText";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
@@ -275,6 +276,14 @@ pub struct DidChangeDiff {
     pub id: u64,
     pub revision: u32,
     pub content: Option<String>,
+}
+
+/// The person has these notes on a proposal.
+#[derive(Debug, Deserialize, Serialize)]
+pub struct DidChangeNotes {
+    pub id: u64,
+    pub revision: u32,
+    pub notes: Vec<Note>,
 }
 
 /// The person's text from an earlier proposal of the file.

@@ -324,6 +324,9 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/didChangeDiff` (notification)" => {
                 check_read::<DidChangeDiff>(fields, &tables);
             }
+            "`pillion/didChangeNotes` (notification)" => {
+                check_read::<DidChangeNotes>(fields, &tables);
+            }
             "`pillion/offerText` (notification)" => {
                 let (key, content) = (key(), String::new());
                 check_written(OfferText { key, content }, fields, &tables);
@@ -345,7 +348,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 49, "every table was found");
+    assert_eq!(tables.len(), 50, "every table was found");
 }
 
 fn open_diff() -> OpenDiff<'static> {

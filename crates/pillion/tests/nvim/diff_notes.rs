@@ -1,9 +1,12 @@
 //! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
-use pillion_testkit::{NvimVersion, SOON, Size, Tmux, each_neovim};
+use std::time::Instant;
+
+use pillion_testkit::{NvimVersion, SOON, Size, Tmux, each_neovim, pause};
 use serde_json::{Value, json};
 
 use crate::diff::Review;
+use crate::install::pillion;
 use crate::world::World;
 
 const PROPOSED: &str = "one\n2\nthree\nfour\nfive\nsix\nseven\n";
@@ -322,4 +325,26 @@ fn notes_are_only_text(version: NvimVersion) {
             .lua::<bool>("return vim.g.ran == nil", json!([]))
     );
     review.world.nvim.assert_no_errors();
+}
+
+/// Neovim quits before the person decides: what they had to say goes with the rejection, and waits for the agent.
+#[each_neovim]
+fn notes_outlive_neovim(version: NvimVersion) {
+    let mut review = Review::new(version);
+    review.propose(PROPOSED);
+    review
+        .world
+        .nvim
+        .input("2G:PillionNote why?<CR>:PillionNote! because<CR>:qa!<CR>");
+    assert_eq!(review.world.nvim.wait_exit(), 0);
+    let path = review.path();
+    let rejected = pillion_agent::Update::DiffRejected { path: path.clone() };
+    assert_eq!(review.gemini.outcome(), rejected);
+    let said = format!("rejected your change to {path} and says:\n  - line 2 (`2`): because\n");
+    let start = Instant::now();
+    let notes = || pillion(&review.world.home, &["notes"]);
+    while !notes().ends_with(&said) {
+        assert!(start.elapsed() < SOON, "{}", notes());
+        pause(start);
+    }
 }

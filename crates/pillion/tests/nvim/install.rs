@@ -58,9 +58,10 @@ fn the_options_of_the_readme_are_options(version: NvimVersion) {
 }
 
 /// Runs `pillion` as this person.
-fn pillion(home: &Home, args: &[&str]) -> String {
+pub(crate) fn pillion(home: &Home, args: &[&str]) -> String {
     let output = Command::new(PILLION)
         .args(args)
+        .current_dir(home.workspace())
         .env_clear()
         .envs(home.env().iter())
         .output()

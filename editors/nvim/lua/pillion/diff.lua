@@ -315,6 +315,9 @@ function M.note(call, words)
   local removed = call.bang and notes.remove(diff, first, last) or 0
   if said ~= "" then
     notes.add(diff, first, last, said)
+  end
+  if said ~= "" or removed > 0 then
+    notes.tell(diff)
   elseif call.bang and removed == 0 then
     notify.info("there is no note on these lines")
   elseif not call.bang and notes.count(diff) == 0 then

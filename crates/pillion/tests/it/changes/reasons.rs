@@ -366,6 +366,7 @@ fn a_reason_waits_for_an_agent_that_no_companion_knows() {
         let hook = |event: &str| {
             let call = serde_json::json!({
                 "hook_event_name": event, "session_id": "s", "cwd": world.root, "prompt": "go on",
+                "permission_mode": "default",
             });
             let answer = Hook::call(&world.sandbox, &["claude"], &call).answer();
             answer.output.to_string()

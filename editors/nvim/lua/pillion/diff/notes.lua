@@ -103,6 +103,15 @@ function M.choose(diff)
   end)
 end
 
+--- Pillion hears of them at once: Neovim may quit before the person decides.
+function M.tell(diff)
+  require("pillion.client").notify("pillion/didChangeNotes", {
+    id = diff.id,
+    revision = diff.revision,
+    notes = M.params(diff) or {},
+  })
+end
+
 --- As they are sent: `reason` is about the whole change. Nil if there are none.
 function M.params(diff, reason)
   local notes = reason and reason ~= "" and { { text = reason } } or {}

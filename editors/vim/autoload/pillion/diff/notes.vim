@@ -3,6 +3,7 @@ vim9script
 # The person's notes for the agent, on lines of a proposal: shown at these lines, wherever edits move them, and sent
 # with the decision. `diff.notes_on` has the text of each by the id of its text property.
 
+import autoload '../client.vim'
 import autoload '../notify.vim'
 import autoload './label.vim'
 
@@ -118,6 +119,10 @@ export def Note(diff: dict<any>, words: string, about: dict<any>)
   const removed = about.bang ? Remove(diff, about.line1 - 1, about.line2 - 1) : 0
   if text != ''
     Add(diff, about.line1 - 1, about.line2 - 1, text)
+  endif
+  if text != '' || removed > 0
+    # At once: Vim may quit before the person decides.
+    client.Notify('pillion/didChangeNotes', {id: diff.id, revision: diff.revision, notes: get(Params(diff), 'notes', [])})
   elseif about.bang && removed == 0
     notify.Info('there is no note on these lines')
   elseif !about.bang && empty(diff.notes_on)
