@@ -28,8 +28,8 @@ use crate::tasks;
 const VARIABLE: &str = "PILLION_CHANGES";
 const OFF: &str = "off";
 
-/// The time limit for a call's wait: less than its agent waits for a hook.
-const WAITS: Duration = Duration::from_secs(8);
+/// The time limit for a call's wait: less than its agent waits for a hook. No command waits longer.
+pub(crate) const WAITS: Duration = Duration::from_secs(8);
 
 /// The time limit for the wait at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
@@ -399,6 +399,22 @@ impl Recording {
     pub(crate) fn view_left(&self, view: ViewId) {
         self.order_with(0, move |recorder| recorder.view_left(view.0.into()));
         self.offer();
+    }
+
+    /// Tells when everything is found that was to be looked for until now. The answer is false if the disk hangs.
+    pub(crate) fn tell_when_done(&self, done: oneshot::Sender<bool>) {
+        let is_stuck = self.is_stuck.load(Ordering::Relaxed);
+        match self.worker.as_ref().filter(|_| !is_stuck) {
+            None => drop(done.send(!is_stuck)),
+            Some(worker) => worker.order(Job {
+                work: Box::new(|_| {
+                    // A command that does not wait any more needs no answer.
+                    let _ = done.send(true);
+                    Ok(())
+                }),
+                counts: false,
+            }),
+        }
     }
 
     /// Looks for what the person wrote in earlier proposals of the files that wait.

@@ -40,12 +40,21 @@ pub(super) fn perform(store: &Store, named: Named, is_watched: bool) -> Result<A
         takes_all: named.takes_all,
         ..How::new(act)
     };
-    for ((_, names), words) in turns.iter().zip(&said) {
+    for ((turn, names), words) in turns.iter().zip(&said) {
         let of_turn = of_turn(store, how, names, words.clone(), None);
         let of_turn = of_turn.unwrap_or_else(|error| OfTurn {
             failed: Some(error),
             ..OfTurn::default()
         });
+        if of_turn.decided.is_empty() && of_turn.failed.is_none() {
+            let what = match act {
+                Act::Keep => "to keep",
+                Act::TakeBack => "to take back",
+                Act::Undo => "to undo",
+            };
+            let nothing = format!("there is nothing {what} in turn {turn}");
+            outcome.report.said.push(nothing);
+        }
         of_turn.decided.into_iter().for_each(|it| outcome.add(it));
         if let Some(error) = of_turn.failed {
             outcome.fails(NotDone {

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
-    AgentOfHook, AwaitNotes, Changes, ContextAsker, Decided, Decisions, DiffRef, DiffSummary,
-    DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt,
-    Lost, Mention, PassedOn, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak,
-    State, Withdraw, Work,
+    AgentOfHook, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, DiffRef,
+    DiffSummary, DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook,
+    Look, LookedAt, Lost, Mention, PassedOn, Propose, Recount, Refused, SendNotes, SetReview,
+    ShownContext, Speak, State, Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, ProposalKey};
@@ -24,6 +24,7 @@ use crate::diffs::PendingDiff;
 use crate::looking;
 use crate::main_loop::MainLoop;
 use crate::on_disk::OnDisk;
+use crate::recording::WAITS;
 
 /// All that can be asked, and who does it.
 pub(super) fn table() -> Table {
@@ -33,6 +34,7 @@ pub(super) fn table() -> Table {
         .beside::<GetDiff, _>(diff)
         .beside::<GetContext, _>(context)
         .beside::<Speak, _>(speak)
+        .beside::<CatchUp, _>(catch_up)
         .beside::<Guard, _>(guard)
         .beside::<AwaitNotes, _>(await_notes)
         .beside::<PassedOn, _>(passed_on)
@@ -145,6 +147,12 @@ async fn context(
 async fn speak(_: Commands, _: Speak, _: Arc<Caller>) -> Result<(), Refused> {
     // The door has let it in.
     Ok(())
+}
+
+async fn catch_up(companion: Commands, _: CatchUp, _: Arc<Caller>) -> Result<bool, Refused> {
+    let done = companion.ask("catch up", |it, done| it.catch_up(done));
+    let done = tokio::time::timeout(WAITS, done).await;
+    done.unwrap_or(Ok(false))
 }
 
 async fn guard(companion: Commands, guard: Guard, _: Arc<Caller>) -> Result<Guarded, Refused> {

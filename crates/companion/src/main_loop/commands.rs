@@ -144,6 +144,11 @@ impl MainLoop {
         self.recording.count();
     }
 
+    /// Whoever asks waits until it is known what agents have changed by now.
+    pub(crate) fn catch_up(&self, done: oneshot::Sender<bool>) {
+        self.recording.tell_when_done(done);
+    }
+
     /// A person has judged what an agent had written. Returns how much of it the agent is told.
     fn tell_judged(&mut self, told: Told) -> Hearing {
         let session = self.recording.session(told.session);

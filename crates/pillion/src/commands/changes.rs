@@ -133,15 +133,36 @@ fn here() -> anyhow::Result<Vec<PathBuf>> {
     workspace::roots(&[])
 }
 
+/// Returns true if one of these roots is in one of the folders, or around one.
+fn are_here(roots: &[PathBuf], folders: &[PathBuf]) -> bool {
+    let is_around = |roots: &[PathBuf], all: &[PathBuf]| {
+        { all.iter() }.any(|folder| depth_in(roots, folder).is_some())
+    };
+    is_around(roots, folders) || is_around(folders, roots)
+}
+
+/// Waits until it is known what agents have changed in these folders by now. Returns false if that takes long.
+fn catch_up(folders: &[PathBuf]) -> bool {
+    control_client::catch_up(|it| are_here(&it.roots, folders))
+}
+
+/// The same, and warns then.
+fn catch_up_or_warn(folders: &[PathBuf]) -> bool {
+    let is_caught_up = catch_up(folders);
+    if !is_caught_up {
+        stderr::warn(format_args!("{COMPARING}, and may be missing here"));
+    }
+    is_caught_up
+}
+
+/// Why not all is known yet.
+const COMPARING: &str = "what an agent changed last is still being compared";
+
 /// Warns if what agents change in these folders is not recorded or kept at present, as their companions say. Returns true if so.
 fn warn_unrecorded(folders: &[PathBuf]) -> bool {
     let environment = Environment::current();
     let running = Running::answering(&environment);
-    let is_around = |roots: &[PathBuf], all: &[PathBuf]| {
-        { all.iter() }.any(|folder| depth_in(roots, folder).is_some())
-    };
-    let is_of = |roots: &[PathBuf]| is_around(roots, folders) || is_around(folders, roots);
-    let here = running.states().filter(|it| is_of(&it.roots));
+    let here = running.states().filter(|it| are_here(&it.roots, folders));
     let mut reasons: Vec<_> = here.filter_map(|it| it.unrecorded.clone()).collect();
     reasons.dedup();
     reasons.iter().for_each(stderr::warn);
@@ -174,6 +195,10 @@ struct Printed<'a> {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
+    let is_caught_up = catch_up_or_warn(&match args.turn {
+        Some(number) => store.turn(number).map_err(failure)?.roots,
+        None => here()?,
+    });
     let mut turns = match args.turn {
         Some(number) => vec![Kept::read(&store, number).map_err(failure)?],
         None => turns_of(&store, &here()?)?,
@@ -250,7 +275,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out, "  not watched: {}", visible::one_line(uncovered))?;
         }
     }
-    if is_empty && !is_unrecorded {
+    if is_empty && !is_unrecorded && is_caught_up {
         writeln!(out, "there are no unseen changes here")?;
     }
     Ok(())

@@ -11,13 +11,14 @@ use pillion_companion::{act_alone, knows_session};
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_view::ask::{Ask, Recount, Refused, Speak};
-use pillion_view::changes::{ChangesAct, Named, Report};
-use pillion_view::{Client, ClientError, Connected};
+use pillion_view::ask::{Ask, CatchUp, Recount, Refused, Speak};
+use pillion_view::changes::{ChangesAct, Named, NamedAct, NotDone, Report};
+use pillion_view::{Client, ClientError, Connected, Failure as _};
 
 use crate::args::Target;
 use crate::choice::{self, Running, SUSPENDED};
 use crate::failure::{Failure, Kind};
+use crate::progress;
 
 /// Returns the answer of the companion of Pillion's that `target` means.
 ///
@@ -93,7 +94,7 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
 /// around its folders, so that the agent hears of it. The others count anew. Where none runs, it is carried out here.
 ///
 /// # Errors
-/// When a companion refuses it, or ends meanwhile.
+/// When a companion refuses it.
 pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Report> {
     let environment = Environment::current();
     let running = Running::answering(&environment);
@@ -124,6 +125,10 @@ pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Repo
             None | Some(Err(ClientError::Unreachable { .. })) => {
                 act_alone(store, part_of(named, turns))
             }
+            Some(Err(error)) if is_cut_short(&error) => {
+                report.failed.push(cut_short(named, &error));
+                continue;
+            }
             Some(done) => done.map_err(failure)?,
         };
         report.add(done.report);
@@ -134,6 +139,47 @@ pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Repo
         let _ = client(other).map(|it| it.ask(Recount));
     }
     Ok(report)
+}
+
+/// Returns true if the companion has ended, or was killed, while it was at work.
+fn is_cut_short(error: &ClientError) -> bool {
+    match error {
+        ClientError::Broken { source, .. } => source.kind() != io::ErrorKind::InvalidData,
+        ClientError::Refused(refused) => *refused == Refused::because(Refused::UNANSWERED),
+        _ => false,
+    }
+}
+
+/// Nobody knows how far it came.
+fn cut_short(named: &Named, error: &ClientError) -> NotDone {
+    let hint = match named.act {
+        NamedAct::Undo => {
+            "`pillion changes --all` lists what is there now. Undo what is left by its name, such as `pillion undo 7`."
+        }
+        NamedAct::Forget => "Give the command again: what is forgotten already stays so.",
+        _ => {
+            "Give the command again: what is done already is not done twice. `pillion changes --all` lists what is there now."
+        }
+    };
+    NotDone {
+        what: "the companion has ended meanwhile: all of it may be done, a part, or nothing"
+            .to_owned(),
+        why: vec![error.to_string()],
+        hint: Some(hint.to_owned()),
+    }
+}
+
+/// Waits until the companions that are meant know what agents have changed by now. Returns false if that takes long.
+pub fn catch_up(is_meant: impl Fn(&CompanionState) -> bool) -> bool {
+    progress::doing("waiting for what agents changed last");
+    let environment = Environment::current();
+    let running = Running::answering(&environment);
+    let meant = running.states().filter(|it| is_meant(it));
+    let mut asked = meant.filter_map(|it| Some(client(&environment, it)?.ask(CatchUp)));
+    // One that has ended finds nothing any more.
+    let is_late = asked.any(|it| matches!(it, Ok(false) | Err(ClientError::Silent { .. })));
+    progress::pause();
+    !is_late
 }
 
 /// The way to a companion.

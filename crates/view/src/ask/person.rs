@@ -78,6 +78,12 @@ pub struct Recount;
 
 ask!(Recount => (), "recount", for_person: true);
 
+/// Answered once it is known what agents have changed by now; false if that takes long.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CatchUp;
+
+ask!(CatchUp => bool, "catchUp", for_person: false);
+
 /// Nothing but whether whoever asks speaks for the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Speak;

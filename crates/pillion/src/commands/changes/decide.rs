@@ -7,7 +7,7 @@ use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
-use super::{failure as refused, here, remember, show, store};
+use super::{COMPARING, catch_up, failure as refused, here, remember, show, store};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
 use crate::commands::output::printable;
@@ -80,6 +80,14 @@ pub fn undo(args: &Undo) -> anyhow::Result<()> {
 fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes, takes_all: bool) -> anyhow::Result<()> {
     control_client::speak_for_the_person()?;
     let store = store()?;
+    let mut folders = here()?;
+    for name in names {
+        folders.extend(store.turn(name.turn).map_err(refused)?.roots);
+    }
+    if !catch_up(&folders) {
+        let failure = Failure::new(Kind::Refused, format!("{COMPARING}: nothing was done"));
+        return Err(failure.hint("Give the command again in a moment.").into());
+    }
     let named = names.iter().map(ToString::to_string).collect();
     let names = match names.is_empty() {
         true => last_act(&store, &here()?).map_err(refused)?,

@@ -6,7 +6,7 @@ use pillion_changes::Kept;
 use pillion_text::counted;
 use serde::Serialize;
 
-use super::{failure, here, store, turns_of, warn_unrecorded};
+use super::{catch_up_or_warn, failure, here, store, turns_of, warn_unrecorded};
 use crate::commands::output::print_json;
 
 /// List agents' turns in this folder, and their unseen changes
@@ -36,6 +36,7 @@ struct Printed<'a> {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
+    let is_caught_up = catch_up_or_warn(&here()?);
     let mut turns = turns_of(&store, &here()?)?;
     let is_unrecorded = warn_unrecorded(&here()?);
     Kept::read_decisions(&mut turns, &store).map_err(failure)?;
@@ -57,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         return print_json(&printed);
     }
     let mut out = io::stdout().lock();
-    if turns.is_empty() && !is_unrecorded {
+    if turns.is_empty() && !is_unrecorded && is_caught_up {
         writeln!(out, "no turn of an agent is known here")?;
     }
     for kept in &turns {

@@ -1,0 +1,141 @@
+//! Commands about changes while the companion still compares what an agent has done, and if it ends in the middle of an act.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::Instant;
+
+use pillion_changes::Kept;
+use pillion_testkit::{HungDisk, SOON, pause};
+
+use super::World;
+use crate::sandbox::signal_to;
+use crate::shared_agent_work::{turn_begins, turn_ends};
+
+/// More than are compared while a command starts.
+const FILES: usize = 2000;
+
+/// A turn in which this is done has just ended, and nobody has waited for what is found then.
+fn turn(world: &World, work: impl FnOnce()) {
+    let home = &world.sandbox.home;
+    turn_begins(home);
+    work();
+    turn_ends(home);
+}
+
+#[test]
+fn what_a_turn_has_changed_is_listed_and_kept_as_soon_as_its_hook_has_returned() {
+    let commands = [
+        (["turns", ""], format!("{FILES} files, {FILES} unseen")),
+        (
+            ["changes", ""],
+            "changes 1` lists all of the turn".to_owned(),
+        ),
+        (["changes", "1"], format!("f{:04}", FILES - 1)),
+        (["keep", "1"], format!("{} more: kept", FILES - 100)),
+        (["revert", "1"], format!("{} more: ", FILES - 100)),
+    ];
+    for (command, expected) in commands {
+        let world = World::new();
+        let _serve = match command[0] {
+            "keep" => world.sandbox.serve_in_hub::<&str>([]),
+            _ => world.sandbox.serve::<&str>([]),
+        };
+        turn(&world, || {
+            for number in 0..FILES {
+                let name = format!("f{number:04}");
+                fs::write(world.root.join(name), "new\n").unwrap();
+            }
+        });
+        let said = match command {
+            [command, ""] => world.sandbox.run_as_person([command]),
+            args => world.sandbox.run_as_person(args),
+        };
+        let said = said.expect(0);
+        assert!(said.stdout.contains(&expected), "{}", said.report());
+    }
+}
+
+/// Neither that there is nothing, nor that something was done.
+#[test]
+fn where_comparing_takes_too_long_commands_say_so() {
+    let world = World::new();
+    let inner = world.root.join("inner");
+    fs::create_dir(&inner).unwrap();
+    let _serve = world.sandbox.serve::<&str>([]);
+    let mut hung = None;
+    turn(&world, || hung = HungDisk::mount(&inner));
+    if hung.is_none() {
+        return;
+    }
+    let comparing = "what an agent changed last is still being compared";
+    let keep = world.sandbox.run_as_person(["keep", "1"]);
+    let hint = "Give the command again in a moment.";
+    keep.expect_error(1, &format!("{comparing}: nothing was done"), hint);
+    let listed = world.sandbox.run(["changes"]).expect(0);
+    assert_eq!(listed.stdout, "", "{}", listed.report());
+    assert!(listed.stderr.contains(comparing), "{}", listed.report());
+}
+
+#[test]
+fn where_there_is_nothing_to_keep_that_is_said() {
+    let world = World::new();
+    world.turn(|root| fs::write(root.join("a"), "new\n").unwrap());
+    world.sandbox.run(["revert", "1"]).expect(0);
+    let said = world.sandbox.run(["keep", "1"]).expect(0);
+    assert_eq!(said.stdout, "there is nothing to keep in turn 1\n");
+}
+
+/// It waits for its turn, which the test holds, at the moment of its end.
+#[test]
+fn if_the_companion_ends_in_the_middle_of_an_act_it_is_said_that_it_may_be_done() {
+    for (is_hub, signal, command, hint) in [
+        (true, "KILL", "revert", "Give the command again"),
+        (false, "KILL", "undo", "`pillion changes --all`"),
+        (false, "TERM", "keep", "Give the command again"),
+    ] {
+        let world = World::new();
+        world.turn(|root| fs::write(root.join("a"), "new\n").unwrap());
+        if command == "undo" {
+            world.sandbox.run(["revert", "1"]).expect(0);
+        }
+        let _serve = match is_hub {
+            true => world.sandbox.serve_in_hub::<&str>([]),
+            false => world.sandbox.serve::<&str>([]),
+        };
+        let companion = world.sandbox.companion_pid();
+        let held = Kept::hold(&world.store, 1).unwrap();
+        let asked = world
+            .sandbox
+            .command([command, "1"])
+            .stdin(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        await_lock(companion);
+        signal_to(companion, signal);
+        let said = asked.wait_with_output().unwrap();
+        drop(held);
+        let stderr = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(1), "{stderr}");
+        let may_be = "all of it may be done, a part, or nothing";
+        assert!(stderr.contains(may_be) && stderr.contains(hint), "{stderr}");
+    }
+}
+
+/// Returns once this process waits for a lock that another one holds.
+fn await_lock(process: u32) {
+    let started = Instant::now();
+    let process = process.to_string();
+    let waits = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        words.next() == Some("->") && words.any(|it| it == process)
+    };
+    while !fs::read_to_string("/proc/locks")
+        .unwrap()
+        .lines()
+        .any(waits)
+    {
+        assert!(started.elapsed() < SOON, "nobody waits for a lock");
+        pause(started);
+    }
+}
