@@ -9,7 +9,7 @@ pub enum Format {
     PlainJson(&'static str),
     /// TOML.
     Toml,
-    /// A program of the agent's own language, which is a hook as a whole: see [`SOURCE`].
+    /// A program of the agent's own language, which is a hook as a whole: its text is in `agents`.
     Script,
 }
 
