@@ -441,12 +441,15 @@ impl Server {
     /// Waits until the person is attached.
     fn wait_for_person(&self) {
         let started = Instant::now();
-        let has_terminal = |line: &str| !line.is_empty();
-        while !self
-            .run(["list-clients", "-F", "#{client_tty}"])
-            .lines()
-            .any(has_terminal)
-        {
+        let clients = ["list-clients", "-F", "#{client_tty}"].map(OsStr::new);
+        let is_attached = || {
+            let connection = self.connection.lock();
+            let mut connection = connection.unwrap_or_else(PoisonError::into_inner);
+            // While the session begins, there is nothing that could be listed.
+            let listed = connection.run(&clients).unwrap_or_default();
+            listed.lines().any(|line| !line.is_empty())
+        };
+        while !is_attached() {
             assert!(started.elapsed() < SOON, "nobody attaches");
             pause(started);
         }

@@ -48,6 +48,7 @@ fn a_rejection_with_a_reason_takes_back_what_is_written(kind: Kind) {
             Some(turn_begins(&person.home)).filter(|heard| heard.contains(reason))
         });
         assert!(heard.contains(file), "{heard}");
+        turn_ends(&person.home);
         let heard = turn_begins(&person.home);
         assert!(!heard.contains(reason), "twice: {heard}");
     }
