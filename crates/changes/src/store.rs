@@ -479,7 +479,13 @@ impl Store {
             self.remove_unfinished(&[TEXTS, &part], now)?;
             self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
         }
-        for folder in [WRITTEN, shown::SHOWN, agents::AGENTS] {
+        for folder in [
+            WRITTEN,
+            shown::SHOWN,
+            agents::AGENTS,
+            notes::NOTES,
+            notes::ON_PROPOSALS,
+        ] {
             self.remove_unfinished(&[folder], now)?;
         }
         self.remove_idle(&[WRITTEN], now, idle, |_| false)

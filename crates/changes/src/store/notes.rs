@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{MAX_RECORD, Store, StoreError};
 
-const NOTES: &str = "notes";
-const ON_PROPOSALS: &str = "notes-on-proposals";
+pub(super) const NOTES: &str = "notes";
+pub(super) const ON_PROPOSALS: &str = "notes-on-proposals";
 
 /// The end of the name of a note's file.
 const END: &str = ".json";

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{failure, here, store};
 use crate::commands::output::print_json;
 
-/// List what you said to agents in this folder that they have not read yet
+/// List what you said to agents here that they have not read yet
 ///
 /// A reason or a note that an agent cannot be told at once is kept until it reads it, also when your editor or review has ended, or
 /// the agent. It goes to the same agent when it connects again, or, once that has ended, to the next one of its kind; after 14 days

@@ -264,7 +264,10 @@ fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&st
         (turns.first()?["ended"].is_u64()).then(|| json_of(scene, &["changes", "--json"]))
     });
     assert_eq!(known[0]["by"], agent.shell, "{known:#?}");
-    let said = companion::run(&scene.home, ["revert", "1"]);
+    // A turn before it, in which nothing was changed, has a number, too.
+    let id = known[0]["id"].as_str().expect("each change has a name");
+    let (turn, _) = id.split_once('.').expect("it is of a turn");
+    let said = companion::run(&scene.home, ["revert", turn]);
     let said = String::from_utf8(said).expect("it is text");
     assert!(said.contains("is told with your next prompt"), "{said}");
     let sent = companion::command(&scene.home, ["send-notes", agent.name.name()]).output();
