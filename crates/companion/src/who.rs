@@ -15,7 +15,7 @@ use pillion_changes::Store;
 use pillion_changes::store::NotedAgent;
 use pillion_discovery::Environment;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
-use pillion_system::lineage::login;
+use pillion_system::lineage::kin;
 use pillion_system::peer::{self, Connection};
 use pillion_system::{lock, process, spawn};
 
@@ -110,9 +110,18 @@ impl Asker {
     }
 
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
-        rule::judge(&self.lineage, &self.says, known, || {
-            is_attended(&self.lineage, known, MAX_NESTED)
-        })
+        let judge = |lineage: &Lineage| {
+            rule::judge(lineage, &self.says, known, || {
+                is_attended(lineage, known, MAX_NESTED)
+            })
+        };
+        let judged = judge(&self.lineage);
+        match (judged, self.lineage.session_of_orphan()) {
+            (Err(Stranger::Unknown), Some(session)) if known.is_without_agents(session) => {
+                judge(&self.lineage.clone().below(session))
+            }
+            (judged, _) => judged,
+        }
     }
 }
 
@@ -245,12 +254,14 @@ impl Who {
                 agent,
                 process,
                 login,
+                session,
             } in noted
             {
                 state.add(Agent {
                     agent: Dialect::from_name(&agent),
                     process,
                     login,
+                    session,
                     is_everybodys: false,
                 });
             }
@@ -280,15 +291,22 @@ impl Who {
         // While the last view leaves, it cannot be told whether the agent has started it: the next companion notes the agent.
         let is_noted = !is_everybodys && !self.lock().views.is_empty();
         for process in processes {
-            let login = login(process.pid);
+            let kin = kin(process.pid);
+            let (login, session) = kin.map_or((None, None), |it| (it.login, it.session));
             let is_new = self.lock().add(Agent {
                 agent: Some(agent),
                 process,
                 login,
+                session,
                 is_everybodys,
             });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {
-                let noted = store.note_agent(agent.name(), process, login);
+                let noted = store.note_agent(&NotedAgent {
+                    agent: agent.name().to_owned(),
+                    process,
+                    login,
+                    session,
+                });
                 if let Err(error) = noted {
                     tracing::warn!(%error, "an agent's process cannot be noted");
                 }

@@ -85,9 +85,9 @@ pub fn lineage(pid: u32) -> Vec<Kin> {
     found
 }
 
-/// The login that a process descends from, as [`Kin::login`] has it.
-pub fn login(pid: u32) -> Option<u32> {
-    process::login(pid)
+/// What is shown of a process, unless it has ended.
+pub fn kin(pid: u32) -> Option<Kin> {
+    process::look()(pid)
 }
 
 /// The variables that a process was started with, if it is this user's and the system tells.

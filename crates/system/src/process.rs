@@ -227,11 +227,6 @@ pub(crate) fn look() -> impl Fn(u32) -> Option<Kin> {
     move |pid| tree.kin(pid)
 }
 
-/// The login that a process descends from, as [`Kin::login`] has it.
-pub(crate) fn login(pid: u32) -> Option<u32> {
-    system::login(pid)
-}
-
 /// The variables that a process of this user was started with, if the system tells.
 pub(crate) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     system::variables(pid)

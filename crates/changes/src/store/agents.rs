@@ -8,8 +8,8 @@ use super::{Store, StoreError};
 
 pub(super) const AGENTS: &str = "agents";
 
-/// Stands for the login where logins are not counted.
-const UNCOUNTED: &str = "none";
+/// Stands for a number that the system does not tell.
+const UNTOLD: &str = "none";
 
 /// More are not kept of those that have ended.
 const MAX_ENDED: usize = 256;
@@ -23,6 +23,8 @@ pub struct NotedAgent {
     pub process: AgentProcess,
     /// The login that it descended from, where logins are counted.
     pub login: Option<u32>,
+    /// The process that began its session, where that is told.
+    pub session: Option<u32>,
 }
 
 impl Store {
@@ -30,12 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn note_agent(
-        &self,
-        agent: &str,
-        process: AgentProcess,
-        login: Option<u32>,
-    ) -> Result<(), StoreError> {
+    pub fn note_agent(&self, new: &NotedAgent) -> Result<(), StoreError> {
         let folder = self.create(&[AGENTS])?;
         let mut ended = Vec::new();
         for name in folder.names()? {
@@ -51,12 +48,12 @@ impl Store {
         for (_, name) in ended.iter().skip(MAX_ENDED) {
             folder.remove(name)?;
         }
+        let NotedAgent { agent, process, .. } = new;
         let AgentProcess { pid, started_at } = process;
-        let login = login.map_or_else(|| UNCOUNTED.to_owned(), |login| login.to_string());
-        folder.write(
-            &format!("{agent}-{pid}-{started_at}-{login}-{}", boot()),
-            b"",
-        )?;
+        let [login, session] = [new.login, new.session]
+            .map(|number| number.map_or_else(|| UNTOLD.to_owned(), |it| it.to_string()));
+        let name = format!("{agent}-{pid}-{started_at}-{login}-{session}-{}", boot());
+        folder.write(&name, b"")?;
         Ok(())
     }
 
@@ -85,18 +82,21 @@ fn boot() -> String {
 
 /// The agent in the name of a file that notes its process, and the start of the machine in which that was.
 fn noted(name: &str) -> Option<(NotedAgent, &str)> {
-    let mut words = name.rsplitn(5, '-');
+    let mut words = name.rsplitn(6, '-');
     let boot = words.next()?;
-    let login = words.next()?;
+    let number = |word: &str| match word {
+        UNTOLD => Some(None),
+        number => Some(Some(number.parse().ok()?)),
+    };
+    let session = number(words.next()?)?;
+    let login = number(words.next()?)?;
     let started_at = words.next()?.parse().ok()?;
     let pid = words.next()?.parse().ok()?;
     let noted = NotedAgent {
         agent: words.next()?.to_owned(),
         process: AgentProcess { pid, started_at },
-        login: match login {
-            UNCOUNTED => None,
-            number => Some(number.parse().ok()?),
-        },
+        login,
+        session,
     };
     Some((noted, boot))
 }
@@ -109,6 +109,12 @@ mod tests {
     fn an_agents_process_is_known_until_the_machine_starts_anew() {
         let (_base, store) = Store::temporary();
         assert_eq!(store.agents().unwrap(), []);
+        let noted = |agent: &str, process, number| NotedAgent {
+            agent: agent.to_owned(),
+            process,
+            login: number,
+            session: number,
+        };
         let pid = std::process::id();
         let started_at = process::started_at(pid).unwrap();
         let own = AgentProcess { pid, started_at };
@@ -116,16 +122,11 @@ mod tests {
             pid,
             started_at: started_at + 1,
         };
-        store.note_agent("codex", ended, None).unwrap();
+        store.note_agent(&noted("codex", ended, None)).unwrap();
         let folder = store.create(&[AGENTS]).unwrap();
-        let earlier = format!("codex-{pid}-{started_at}-2-{}", "0".repeat(32));
+        let earlier = format!("codex-{pid}-{started_at}-2-3-{}", "0".repeat(32));
         folder.write(&earlier, b"").unwrap();
-        store.note_agent("an-agent", own, Some(7)).unwrap();
-        let noted = |agent: &str, process, login| NotedAgent {
-            agent: agent.to_owned(),
-            process,
-            login,
-        };
+        store.note_agent(&noted("an-agent", own, Some(7))).unwrap();
         let mut found = store.agents().unwrap();
         found.sort_by_key(|it| it.login);
         let expected = [noted("codex", ended, None), noted("an-agent", own, Some(7))];
@@ -142,7 +143,13 @@ mod tests {
                 pid: u32::MAX,
                 started_at,
             };
-            store.note_agent("codex", process, None).unwrap();
+            let noted = NotedAgent {
+                agent: "codex".to_owned(),
+                process,
+                login: None,
+                session: None,
+            };
+            store.note_agent(&noted).unwrap();
         };
         (0..MAX_ENDED as u64 + 3).for_each(note);
         let found = store.agents().unwrap();

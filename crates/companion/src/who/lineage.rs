@@ -59,6 +59,12 @@ impl Lineage {
         self
     }
 
+    /// The process that began its session, if that is not among them: who has started the uppermost of them has ended.
+    pub(super) fn session_of_orphan(&self) -> Option<u32> {
+        let session = self.top()?.session?;
+        self.pids().all(|pid| pid != session).then_some(session)
+    }
+
     /// Its processes, as far up as it is known whose children they are.
     fn own(&self) -> impl Iterator<Item = &Kin> {
         self.members.iter().take(self.own).map(|it| &it.kin)

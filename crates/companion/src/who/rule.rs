@@ -7,6 +7,7 @@
 //! - a top that began before any agent that was known here: no agent has started it;
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
+//! - the process that began its session, if no agent has been in that: what an editor starts in the background stays in it;
 //! - a window on a display, or a terminal in which the same program is attached, as a multiplexer's is.
 
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
@@ -22,6 +23,8 @@ pub(super) struct Agent {
     pub(super) process: AgentProcess,
     /// The login that it descends from, where logins are counted.
     pub(super) login: Option<u32>,
+    /// The process that began its session, where that is told.
+    pub(super) session: Option<u32>,
     /// True if it had started all views of the person when it was known first: then what it starts is the person's.
     pub(super) is_everybodys: bool,
 }
@@ -41,6 +44,12 @@ impl Known {
     fn is_older(&self, top: &Kin) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| top.started_at < agent.process.started_at)
+    }
+
+    /// Returns true if no agent has been in this session.
+    pub(super) fn is_without_agents(&self, session: u32) -> bool {
+        let is_other = |agent: &Agent| agent.session.is_some_and(|it| it != session);
+        self.agents.iter().all(is_other)
     }
 
     /// Returns true if this descends from another login than all agents.

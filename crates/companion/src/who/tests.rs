@@ -95,6 +95,7 @@ fn the_first_agent_is_remembered_when_there_is_no_room() {
             started_at,
         },
         login: None,
+        session: None,
         is_everybodys: false,
     };
     for started_at in 0..MAX_AGENTS as u64 + 3 {

@@ -111,7 +111,7 @@ pub(super) fn now() -> u64 {
 }
 
 /// The number of its audit session, which no process can change without privileges.
-pub(super) fn login(pid: u32) -> Option<u32> {
+fn login(pid: u32) -> Option<u32> {
     let number = fs::read_to_string(format!("/proc/{pid}/sessionid")).ok()?;
     let number = number.trim().parse().ok()?;
     Some(number).filter(|number| *number != u32::MAX)

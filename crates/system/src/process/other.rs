@@ -124,10 +124,6 @@ pub(super) fn now() -> u64 {
     since.unwrap_or_default().as_secs()
 }
 
-pub(super) fn login(_pid: u32) -> Option<u32> {
-    None
-}
-
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     let kind = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
     let only = [Pid::from_u32(pid)];

@@ -14,6 +14,7 @@ fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
         agent: Some(agent),
         process: AgentProcess { pid, started_at },
         login: None,
+        session: None,
         is_everybodys: false,
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use pillion_changes::store::NotedAgent;
 use pillion_changes::{Act, Decided, Deciding, Kept, Recorder};
 use pillion_protocol::AgentProcess;
 use pillion_system::process;
@@ -169,7 +170,13 @@ fn what_an_agent_has_printed_was_not_shown_to_the_person() {
     let pid = std::process::id();
     let started_at = process::started_at(pid).unwrap();
     let agent = AgentProcess { pid, started_at };
-    turn.world.store.note_agent("claude", agent, None).unwrap();
+    let agent = NotedAgent {
+        agent: "claude".to_owned(),
+        process: agent,
+        login: None,
+        session: None,
+    };
+    turn.world.store.note_agent(&agent).unwrap();
     turn.write("a", "two\n");
     turn.person("show 1.1");
     let sandbox = &turn.world.sandbox;
