@@ -67,6 +67,7 @@ pub(crate) struct Asker {
     lineage: Lineage,
     /// The agents whose variables it has, as it says.
     says: Vec<Dialect>,
+    is_view: bool,
 }
 
 impl Asker {
@@ -80,6 +81,7 @@ impl Asker {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
             says,
+            is_view: false,
         }
     }
 
@@ -90,6 +92,7 @@ impl Asker {
             pid: Some(own),
             lineage: Lineage::of(own),
             says: environment.commanding_agents(),
+            is_view: false,
         }
     }
 
@@ -101,6 +104,7 @@ impl Asker {
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
         self.lineage = self.lineage.below(pid);
+        self.is_view = true;
         self
     }
 
@@ -112,7 +116,8 @@ impl Asker {
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
         let judge = |lineage: &Lineage| {
             rule::judge(lineage, &self.says, known, || {
-                is_attended(lineage, known, MAX_NESTED)
+                let is_early = |top| self.is_view && known.is_older_than_knowledge(top);
+                lineage.top().is_some_and(is_early) || is_attended(lineage, known, MAX_NESTED)
             })
         };
         let judged = judge(&self.lineage);
@@ -262,6 +267,7 @@ impl Who {
                     process,
                     login,
                     session,
+                    since: process.started_at,
                     is_everybodys: false,
                 });
             }
@@ -298,6 +304,7 @@ impl Who {
                 process,
                 login,
                 session,
+                since: process::now(),
                 is_everybodys,
             });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {

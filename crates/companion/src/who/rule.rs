@@ -5,6 +5,7 @@
 //! is enough:
 //! - a process that is also above one of the person's views, or such a view or its editor: always;
 //! - a top that began before any agent that was known here: no agent has started it;
+//! - for a view, a top that began before any agent was known: an editor's helper in the background has no other evidence;
 //! - a terminal or a login shell, if the top is another user's (a login, a secure shell, a container) or descends from a login that
 //!   no agent descends from: others could have been made by an agent, or by what an agent has left behind;
 //! - the process that began its session, if no agent has been in that: what an editor starts in the background stays in it;
@@ -25,6 +26,8 @@ pub(super) struct Agent {
     pub(super) login: Option<u32>,
     /// The process that began its session, where that is told.
     pub(super) session: Option<u32>,
+    /// When it was known first, in the unit of times at which processes start.
+    pub(super) since: u64,
     /// True if it had started all views of the person when it was known first: then what it starts is the person's.
     pub(super) is_everybodys: bool,
 }
@@ -44,6 +47,11 @@ impl Known {
     fn is_older(&self, top: &Kin) -> bool {
         let mut agents = self.agents.iter();
         agents.all(|agent| top.started_at < agent.process.started_at)
+    }
+
+    /// Returns true if this began before any agent was known.
+    pub(super) fn is_older_than_knowledge(&self, top: &Kin) -> bool {
+        self.agents.iter().all(|agent| top.started_at < agent.since)
     }
 
     /// Returns true if no agent has been in this session.

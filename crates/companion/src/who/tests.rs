@@ -96,6 +96,7 @@ fn the_first_agent_is_remembered_when_there_is_no_room() {
         },
         login: None,
         session: None,
+        since: 500,
         is_everybodys: false,
     };
     for started_at in 0..MAX_AGENTS as u64 + 3 {

@@ -223,8 +223,10 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     go_to(&world, "turn 1 ");
     world.emacs.input("R");
     world.emacs.input("all of it<RET>");
-    world.emacs.wait_said("1.2 new.txt: taken back");
-    let all = [said("1.1", "all of it, use: 2"), said("1.2", "all of it")];
+    world
+        .emacs
+        .wait_said("1.2 new.txt: left out, as you kept it");
+    let all = [said("1.1", "all of it, use: 2"), said("1.2", "a new file")];
     assert_eq!(world.home.said_of(1), all);
     world.emacs.assert_no_errors();
 }

@@ -78,6 +78,8 @@ fn one_process_serves_all_and_ends_with_the_last() {
     assert!(companions.iter().all(|it| it.pid == hub));
     assert_eq!(companions.len(), 2);
     assert_ne!(hub, first.child.id());
+    // The connections with them.
+    drop(companions);
     let files = first.files();
     for (serve, signal) in [
         (&mut first, "TERM"),
@@ -127,6 +129,7 @@ fn a_hub_that_starts_with_few_descriptors_has_room_for_many_workspaces() {
     let companions = running(&sandbox);
     assert_eq!(companions.len(), serving.len());
     assert!(companions.iter().all(|it| it.pid == hub.id()));
+    drop(companions);
     let open = fs::read_dir(format!("/proc/{}/fd", hub.id())).unwrap();
     assert!(open.count() > 64);
     let agent = serving.last().unwrap().connect();

@@ -222,7 +222,8 @@ fn a_change_is_named_in_the_buffer_of_its_file(version: KakouneVersion) {
         .input("2g:pillion-take-back 1.1: all of it<ret>");
     wait_text(&world, &path, BEFORE);
     world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
-    assert_eq!(world.home.said_of(1), said("all of it"));
+    // Beside what was said when it was kept, which `undo` brings back.
+    assert_eq!(world.home.said_of(1), said("all of it, -- no, $(fine)"));
     world.kakoune.assert_no_errors();
 }
 

@@ -224,11 +224,11 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) 
     wait_told(&world, "1.3 picture: kept");
     assert_eq!(world.home.said_of(1)[2], said("1.3", "fine"));
     world.nvim.command("PillionTakeBack 1: all of it");
-    wait_told(&world, "1.3 picture: taken back");
+    wait_told(&world, "1.3 picture: left out, as you kept it");
     let all = world.home.said_of(1);
     assert_eq!(
         all[1..],
-        [said("1.2", "all of it"), said("1.3", "all of it")]
+        [said("1.2", "good, and : short"), said("1.3", "fine")]
     );
 }
 

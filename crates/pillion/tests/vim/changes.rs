@@ -162,8 +162,8 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: VimVersion) {
     assert_eq!(world.home.said_of(1), [rest, kept]);
     // Of a turn as a whole.
     world.vim.command("PillionTakeBack 1: all of it");
-    world.vim.wait_said("1.2 new.txt: taken back");
-    assert_eq!(world.home.said_of(1)[1], said("1.2", "all of it"));
+    world.vim.wait_said("1.2 new.txt: left out, as you kept it");
+    assert_eq!(world.home.said_of(1)[1], said("1.2", "good, and : short"));
 }
 
 /// The agent goes on while a command is typed: what comes above in the list does not move what is meant.

@@ -15,6 +15,7 @@ fn agent(agent: Dialect, pid: u32, started_at: u64) -> Agent {
         process: AgentProcess { pid, started_at },
         login: None,
         session: None,
+        since: 500,
         is_everybodys: false,
     }
 }
