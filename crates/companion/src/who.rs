@@ -184,6 +184,7 @@ impl Drop for SeatedView {
 #[derive(Debug)]
 pub(crate) struct Sought {
     who: Who,
+    since: u64,
 }
 
 impl Sought {
@@ -203,7 +204,7 @@ impl Sought {
         };
         // 1 is everybody's ancestor here, and what an agent in a container is there.
         let processes = held.into_iter().filter(|pid| *pid > 1).filter_map(process);
-        self.who.learn(agent, processes.collect());
+        self.who.learn(agent, processes.collect(), self.since);
     }
 }
 
@@ -277,7 +278,10 @@ impl Who {
     /// An agent has connected, or may have before, and its process is looked for.
     pub(crate) fn seek(&self) -> Sought {
         self.lock().sought += 1;
-        Sought { who: self.clone() }
+        Sought {
+            who: self.clone(),
+            since: process::now(),
+        }
     }
 
     /// An agent has called a hook: it is what stands between the hook and the person's shell, terminal or view.
@@ -286,11 +290,11 @@ impl Who {
         let is_persons = |process: &AgentProcess| views.iter().any(|view| view.has(*process));
         let above = hook.lineage.agent_of_hook();
         let end = above.iter().position(is_persons).unwrap_or(above.len());
-        self.learn(agent, above[..end].to_vec());
+        self.learn(agent, above[..end].to_vec(), process::now());
     }
 
     /// These are an agent's processes.
-    fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>) {
+    fn learn(&self, agent: Dialect, processes: Vec<AgentProcess>, since: u64) {
         let views = self.known().views;
         let is_above = |view: &Lineage| processes.iter().any(|it| view.has(*it));
         let is_everybodys = !views.is_empty() && views.iter().all(is_above);
@@ -304,7 +308,7 @@ impl Who {
                 process,
                 login,
                 session,
-                since: process::now(),
+                since,
                 is_everybodys,
             });
             if let (true, true, Some(store)) = (is_new, is_noted, &self.store) {

@@ -22,7 +22,7 @@ fn an_agent_is_known_until_the_machine_ends_also_to_companions_to_come() {
     let this = || asker(std::process::id());
     assert_eq!(who.judge(&this()), Ok(()), "nobody is known");
     let _view = who.seat(Asker::default());
-    who.learn(Dialect::GeminiCli, vec![own()]);
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
     let refused = Err(Stranger::Agent(Dialect::GeminiCli));
     assert_eq!(who.judge(&this()), refused);
     let later = Who::default().at(&environment);
@@ -39,7 +39,7 @@ fn an_agent_that_has_started_all_views_is_not_noted() {
     let who = Who::default().at(&environment);
     let this = || asker(std::process::id());
     let view = who.seat(this());
-    who.learn(Dialect::GeminiCli, vec![own()]);
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
     assert_eq!(who.judge(&this()), Ok(()));
     assert_eq!(view.judge(), Ok(()));
     drop(view);
@@ -52,14 +52,14 @@ fn an_agent_that_connects_while_the_last_view_leaves_is_not_noted() {
     let environment = Environment::from_pairs([("HOME", home.path())]);
     let who = Who::default().at(&environment);
     drop(who.seat(asker(std::process::id())));
-    who.learn(Dialect::GeminiCli, vec![own()]);
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
     assert_eq!(Store::of(&environment).unwrap().agents().unwrap(), []);
 }
 
 #[test]
 fn a_view_that_comes_after_the_agent_which_is_above_it_is_the_agents() {
     let who = Who::default();
-    who.learn(Dialect::GeminiCli, vec![own()]);
+    who.learn(Dialect::GeminiCli, vec![own()], process::now());
     let view = who.seat(asker(std::process::id()));
     let refused = Err(Stranger::Agent(Dialect::GeminiCli));
     assert_eq!(view.judge(), refused);

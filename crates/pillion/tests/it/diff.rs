@@ -129,7 +129,7 @@ fn the_reviewer_may_change_the_text_and_reads_who_asks() {
     let asking = Asking::start(&sandbox, &args, b"");
     let diff = pending(&sandbox, 1).remove(0);
     let path = sandbox.home.workspace().join("sub/new.txt");
-    let expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "script", "path": path,
+    let expected = json!({"diff": "1.1", "id": 1, "revision": 1, "agent": "pillion", "path": path,
         "leadsTo": null, "set": null});
     assert_eq!(diff, expected);
     assert_eq!(

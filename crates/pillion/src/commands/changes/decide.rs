@@ -52,7 +52,7 @@ pub struct Revert {
     notes: Notes,
 }
 
-/// Undo `pillion revert` or `pillion keep`, or what you changed in `pillion look`
+/// Undo `pillion revert`, `keep`, or what you changed in `look`
 ///
 /// Without CHANGE, what you did last in this folder, and nothing before it: whole turns if that was about them. If that is not
 /// what a command printed last, because something else was done meanwhile, it is not undone: it is printed, and the same
