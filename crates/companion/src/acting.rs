@@ -7,6 +7,7 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::{process, slice};
 
 use pillion_changes::deciding::last_act;
@@ -310,10 +311,18 @@ impl How {
     fn new(act: Act) -> Self {
         Self {
             act,
-            at: clock::now_ms(),
+            at: time_of_an_act(),
             takes_all: false,
         }
     }
+}
+
+/// The time by which an act is known: now, and never that of the act before, however soon this one follows.
+fn time_of_an_act() -> u64 {
+    static LAST: Mutex<u64> = Mutex::new(0);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+    *last = clock::now_ms().max(last.saturating_add(1));
+    *last
 }
 
 /// Does this with changes of one turn, while nobody else decides about it.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use pillion_changes::recorder::Call;
 use pillion_changes::{Kept, Recorder, Store};
-use pillion_system::clock;
 use tempfile::TempDir;
 
 use pillion_discovery::{Environment, real_path};
@@ -361,8 +360,6 @@ fn what_was_taken_back_at_once_is_undone_at_once() {
     assert_eq!(fs::read_to_string(lab.path()).unwrap(), AFTER);
     // One after the other.
     for name in ["2.1", "2.2"] {
-        let now = clock::now_ms();
-        while clock::now_ms() == now {}
         lab.act(whole_turn(name)).unwrap();
     }
     lab.act(ChangesAct::Undo(None)).unwrap();

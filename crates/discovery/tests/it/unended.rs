@@ -75,10 +75,10 @@ fn one_that_the_person_has_not_ended_changes_nothing() {
     note(&world, &["/w"], PORT).end(Ended::ByStranger);
     assert!(!is_any(&world, "/w"));
     note(&world, &["/w"], PORT).end(Ended::NotByItself);
-    change(&world, |note| note["pid"] = json!(dead_pid()));
     for around in ["/w", "/"] {
         note(&world, &[around], PORT).end(Ended::ByStranger);
         assert!(is_any(&world, "/w"), "it was killed");
+        change(&world, |note| note["pid"] = json!(dead_pid()));
     }
     note(&world, &["/"], PORT).end(Ended::ByPerson);
     assert!(!is_any(&world, "/w"));

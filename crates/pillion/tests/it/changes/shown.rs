@@ -144,7 +144,10 @@ fn a_whole_text_does_nothing_to_a_terminal() {
     let tmux = Tmux::start();
     let size = Size::new(80, 10);
     let pane = tmux.spawn("person", size, &home.env(), &home.workspace(), &command);
-    pane.wait_for("␛[8mhidden⟨U+202E⟩", SOON);
+    assert_eq!(pane.wait_exit(SOON), 0);
+    // The line that says so pushes the first one out of the screen.
+    let printed = pane.scrollback();
+    assert!(printed.contains("␛[8mhidden⟨U+202E⟩"), "{printed}");
     let piped = turn.world.sandbox.run(["show", "1.1", "--text"]).expect(0);
     assert_eq!(piped.stdout, "\u{1b}[8mhidden\u{202e}\n");
 }
