@@ -3,14 +3,9 @@
 use std::time::Duration;
 
 use pillion_http::HeaderValue;
-use pillion_protocol::diff::MAX_CONTENT;
 use pillion_protocol::{Address as At, Token, copilot};
 
 use crate::error::{ClientError, unreachable};
-
-/// The longest message of a companion, in bytes: the longest content may double its size as a JSON
-/// string.
-pub(crate) const MAX_MESSAGE: usize = 2 * MAX_CONTENT + 1024 * 1024;
 
 /// The address of a companion, with the token that opens it. `Debug` does not show the token.
 #[derive(Debug, Clone)]
@@ -18,10 +13,8 @@ pub struct Address {
     host: String,
     at: At,
     token: Option<Token>,
-    /// The time limit for a step of the handshake.
-    pub(crate) handshake: Duration,
-    /// The time limit for the answer to a tool call.
-    pub(crate) call: Duration,
+    /// The time limit for an answer.
+    pub(crate) limit: Duration,
 }
 
 impl Address {
@@ -31,8 +24,7 @@ impl Address {
             host: "127.0.0.1".to_owned(),
             at: at.into(),
             token: None,
-            handshake: Duration::from_secs(10),
-            call: Duration::from_secs(60),
+            limit: Duration::from_secs(10),
         }
     }
 
@@ -50,12 +42,10 @@ impl Address {
         self
     }
 
-    /// Waits at most so long for each step of the handshake (10 s without this) and for the answer to
-    /// a tool call (60 s without this).
+    /// Waits at most so long for an answer (10 s without this).
     #[must_use]
-    pub fn with_timeouts(mut self, handshake: Duration, call: Duration) -> Self {
-        self.handshake = handshake;
-        self.call = call;
+    pub fn with_timeout(mut self, limit: Duration) -> Self {
+        self.limit = limit;
         self
     }
 

@@ -1,8 +1,8 @@
-//! The errors between an agent and a companion.
+//! Why a companion does not let an agent in.
 
 use std::time::Duration;
 
-/// Why a companion could not be asked, or did not do it.
+/// Why a companion could not be asked, or does not let one in.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
@@ -18,18 +18,6 @@ pub enum ClientError {
     /// The answer breaks the protocol.
     #[error("invalid answer from the companion: {0}")]
     Protocol(String),
-    /// The tool failed, and this is why (C5.2, C5.5).
-    #[error("{0}")]
-    Tool(String),
-    /// The companion does not offer both tools for diffs (C5.1, C5.4).
-    #[error("the companion cannot show diffs")]
-    NoDiffs,
-    /// The session is away from its companion just now.
-    #[error("the companion is not connected")]
-    NotConnected,
-    /// The connection ended before anybody decided.
-    #[error("the companion ended, and nobody had decided")]
-    Lost,
 }
 
 impl From<pillion_http::Error> for ClientError {

@@ -383,6 +383,7 @@ impl Prepared {
             tmpdirs: Vec::new(),
             agents: Vec::new(),
             pending_diffs: 0,
+            hides_diffs: false,
             review: None,
             unrecorded: None,
             last_focused_ms: None,

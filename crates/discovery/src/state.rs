@@ -57,6 +57,9 @@ pub struct CompanionState {
     pub agents: Vec<String>,
     /// The number of diffs that wait for the reviewer.
     pub pending_diffs: usize,
+    /// True if none of its views shows diffs: agents then show their changes in their own windows.
+    #[serde(default)]
+    pub hides_diffs: bool,
     /// When agents ask, as people have chosen: a few words. None if no agent is known to do as they choose.
     #[serde(default)]
     pub review: Option<String>,

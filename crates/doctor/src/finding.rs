@@ -153,9 +153,9 @@ ids! {
     TokenRefused = "token-refused" in Connection,
     /// The companion does not answer.
     NoAnswer = "no-answer" in Connection,
-    /// Without both tools diffs stay in the agent (C5.1, C5.4).
-    ToolsMissing = "tools-missing" in Session,
-    /// No context came (C4.1).
+    /// No editor of the companion shows diffs, which stay in the agent (C5.1, C5.4).
+    DiffsHidden = "diffs-hidden" in Session,
+    /// Nobody answers where the agent asks for its context.
     NoContext = "no-context" in Session,
 }
 

@@ -200,18 +200,10 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         },
         Step::Session if !facts.agent().opens_session() => context(facts),
         Step::Session => match facts.outcome() {
-            Some(Outcome::Connected {
-                can_diff,
-                has_context,
-            }) => {
-                let not = |is: bool| if is { "" } else { "no " };
-                let now = match facts.connected.as_slice() {
-                    [] => String::new(),
-                    agents => format!("; connected now: {}", agents.join(", ")),
-                };
-                let (diffs, context) = (not(*can_diff), not(*has_context));
-                format!("{diffs}diffs, {context}context{now}")
-            }
+            Some(Outcome::Connected) => match facts.connected.as_slice() {
+                [] => "no agent is connected now".to_owned(),
+                agents => format!("connected now: {}", agents.join(", ")),
+            },
             Some(Outcome::Admitted) => {
                 "not opened, so as not to disturb an agent that has one with this companion"
                     .to_owned()

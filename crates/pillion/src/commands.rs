@@ -28,7 +28,7 @@ pub mod serve;
 pub mod uninstall;
 
 mod ask;
-mod control_client;
+pub mod control_client;
 mod notes;
 mod output;
 mod position;

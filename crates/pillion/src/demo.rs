@@ -1,13 +1,17 @@
-//! `pillion --demo`: an agent of our own that proposes a sample change through the real endpoint,
-//! so that a newcomer without an agent sees the whole way.
+//! `pillion --demo`: an agent of our own that proposes a sample change as `pillion diff` does, so that a newcomer without an agent sees the whole way.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use anyhow::Context;
-use pillion_agent::Client;
-use pillion_protocol::{DiscoveryFile, Outcome, Token};
+use pillion_discovery::Environment;
+use pillion_view::ask::{Decisions, End, PassedOn, Propose, ProposedFile};
 use tempfile::TempDir;
+
+use crate::args::Target;
+use crate::choice;
+use crate::commands::control_client;
+use crate::paths::unicode;
 
 const NAME: &str = "reading_list.py";
 /// The sample file.
@@ -25,44 +29,47 @@ pub fn folder() -> anyhow::Result<TempDir> {
     Ok(folder)
 }
 
-/// Lets the agent go, in that folder. It reads `discovery_file` as any agent does, and reports to `notice`
-/// how it ended, in a sentence for people.
-pub fn start(
-    folder: &Path,
-    discovery_file: &Path,
-    notice: impl Fn(String) + Send + 'static,
-) -> anyhow::Result<()> {
-    let file: DiscoveryFile = serde_json::from_slice(&fs::read(discovery_file)?)
-        .with_context(|| format!("cannot read {}", discovery_file.display()))?;
-    let token = file.auth_token.context("the discovery file has no token")?;
-    let runtime = pillion_agent::runtime()?;
+/// Lets the agent go, in that folder, and reports to `notice` how it ended, in a sentence for people.
+///
+/// # Errors
+/// When it cannot be started.
+pub fn start(folder: &Path, notice: impl Fn(String) + Send + 'static) -> io::Result<()> {
     let path = folder.join(NAME);
     pillion_system::spawn("demo agent", move || {
-        let told = runtime.block_on(propose(file.port, token, &path));
+        let told = propose(&path);
         notice(told.unwrap_or_else(|error| format!("the demo agent failed: {error:#}")));
     })?;
     Ok(())
 }
 
-async fn propose(port: u16, token: Token, path: &Path) -> anyhow::Result<String> {
-    let path = path
-        .to_str()
-        .context("the path of the demo's folder is not valid Unicode")?;
-    let (client, mut updates) = Client::connect(port, token).await?;
-    client.open_diff(path, AFTER).await?;
-    let told = match updates.decision(path).await? {
-        Outcome::Accepted { content: text, .. } => {
+fn propose(path: &Path) -> anyhow::Result<String> {
+    let environment = Environment::current();
+    let companion = choice::of_pillion(&environment, &Target::default().about(path))?;
+    let mut connection = control_client::connect(&environment, &companion)?;
+    let file = ProposedFile {
+        path: unicode(path.to_owned())?,
+        content: AFTER.to_owned(),
+        ..ProposedFile::default()
+    };
+    connection.wait_for(Propose {
+        files: vec![file],
+        agent: None,
+    })?;
+    let decided = connection.wait_for(Decisions)?;
+    let told = match decided.ends.into_iter().next() {
+        Some((_, End::Accepted { content, .. })) => {
             // The agent writes, never the companion (C5.9).
-            fs::write(path, &*text)?;
-            let edited = if *text == AFTER {
+            fs::write(path, &content)?;
+            let edited = if content == AFTER {
                 ""
             } else {
                 " as you left it"
             };
             format!("Accepted: the demo agent wrote the text{edited}.")
         }
-        Outcome::Rejected => "Rejected: the demo agent wrote nothing.".to_owned(),
+        Some((_, End::Rejected { .. })) => "Rejected: the demo agent wrote nothing.".to_owned(),
+        _ => "Nobody decided: the demo agent wrote nothing.".to_owned(),
     };
-    client.disconnect().await?;
+    connection.ask(PassedOn)?;
     Ok(told)
 }

@@ -12,7 +12,6 @@ mod logging;
 mod paths;
 mod person;
 mod progress;
-mod second_session;
 mod settings_file;
 mod silent_disk;
 mod wiring;

@@ -19,12 +19,6 @@ impl Person {
         Some(Self(Box::new(BufReader::new(terminal?.ok()?))))
     }
 
-    /// Returns true if they say yes; Enter alone is no.
-    pub fn agrees(&mut self, question: &str) -> io::Result<bool> {
-        let answer = self.answer(&format!("{question} [y/N] "))?;
-        Ok(answer.is_some_and(|answer| matches!(&*answer, "y" | "yes")))
-    }
-
     /// Returns true if they say yes; Enter alone is yes, the end of the input is not.
     pub fn goes_along(&mut self, question: &str) -> io::Result<bool> {
         let answer = self.answer(&format!("{question} [Y/n] "))?;

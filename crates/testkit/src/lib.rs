@@ -9,6 +9,7 @@ mod agent;
 mod barrier;
 mod claude;
 mod claude_npm;
+pub mod client;
 mod codex;
 mod codex_npm;
 pub mod conformance;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Client, ClientError, Update, Updates};
+use crate::client::{Client, ClientError, Update, Updates};
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::copilot;
 use pillion_protocol::dialect::FileName;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use pillion_agent::claude::{Answer, Client, Mention, Selection, Update, Updates};
-use pillion_agent::{Address, ClientError};
+use crate::client::claude::{Answer, Client, Mention, Selection, Update, Updates};
+use crate::client::{Address, ClientError};
 use pillion_protocol::FileDiagnostics;
 use pillion_protocol::claude::LockFile;
 use pillion_protocol::claude::tools::CLOSE_ALL_DIFF_TABS;

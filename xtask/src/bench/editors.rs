@@ -8,8 +8,8 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use pillion_agent::claude::Selection;
 use pillion_protocol::{Dialect, IdeContext};
+use pillion_testkit::client::claude::Selection;
 use pillion_testkit::{
     Editors, Home, Nvim, NvimSetup, NvimVersion, Size, TestAgent, TestClaude, Tmux,
 };

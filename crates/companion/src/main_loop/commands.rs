@@ -228,6 +228,7 @@ impl MainLoop {
             tmpdirs,
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),
+            hides_diffs: !self.views.shows_diffs(),
             review: self
                 .agents
                 .review(&self.sessions.listening())

@@ -1,8 +1,8 @@
 //! Input that breaks the protocol or the contract gets a clear answer, and the companion goes on.
 
-use pillion_agent::ClientError;
 use pillion_protocol::Dialect;
 use pillion_protocol::diff::MAX_CONTENT;
+use pillion_testkit::client::ClientError;
 use serde_json::{Value, json};
 
 use crate::support::{INITIALIZE, Response, SOON, TestCompanion, initialize};
@@ -111,7 +111,7 @@ async fn strange_paths_are_shown_where_they_lead_and_echoed_as_they_came() {
         let outcome = crate::support::next_outcome(&mut updates).await;
         assert_eq!(
             outcome,
-            pillion_agent::Update::DiffRejected { path },
+            pillion_testkit::client::Update::DiffRejected { path },
             "C5.8"
         );
     }

@@ -6,9 +6,9 @@ use std::io::{BufRead, BufReader, Write};
 #[cfg(unix)]
 use std::path::Path;
 
-use pillion_agent::Update;
 use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
+use pillion_testkit::client::Update;
 use pillion_view::ClientError as CommandError;
 use pillion_view::ask::{DiffRef, Diffs, GetDiff, GetReview, Refused, State};
 use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Ruling};

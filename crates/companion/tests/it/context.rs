@@ -4,8 +4,8 @@ use pillion_view::Tell;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Update, Updates};
 use pillion_protocol::{Cursor, Dialect, File, IdeContext};
+use pillion_testkit::client::{Update, Updates};
 
 use crate::support::{SOON, TestCompanion, next};
 

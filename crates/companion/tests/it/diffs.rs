@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_agent::{ClientError, Update};
 use pillion_protocol::{Dialect, Outcome};
+use pillion_testkit::client::{ClientError, Update};
 use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
 use tokio::time::timeout;
 

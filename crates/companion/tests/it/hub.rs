@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use pillion_agent::{Client, Update, Updates};
 use pillion_companion::hub::{Hub, Stopper};
 use pillion_companion::start_own;
 use pillion_discovery::{Environment, socket, state, survey};
 use pillion_protocol::{Dialect, File, IdeInfo, Outcome};
+use pillion_testkit::client::{Client, Update, Updates};
 use pillion_view::ask::Changes;
 use pillion_view::ask::{ToolCall, Work, WorkStep};
 use pillion_view::changes::ChangesList;

@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_view::{EditorEvent, Tell};
 
 use crate::support::{SOON, STOPS, TestCompanion, next_outcome};

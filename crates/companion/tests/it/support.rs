@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pillion_agent::{Client, Update, Updates};
 use pillion_companion::Companion;
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::claude::LockFile;
@@ -13,6 +12,7 @@ use pillion_protocol::copilot;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token, Verdict};
 use pillion_system::lock;
+use pillion_testkit::client::{Client, Update, Updates};
 use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetDiff};
 use pillion_view::{
     By, ClientError, CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile,

@@ -12,9 +12,9 @@ mod turns;
 use std::fs;
 
 use futures_util::SinkExt;
-use pillion_agent::Update;
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
+use pillion_testkit::client::Update;
 use pillion_view::ask::Mention;
 use pillion_view::{CloseReason, EditorEvent, LostOutcome, LostText, Tell};
 use serde_json::{Value, json};

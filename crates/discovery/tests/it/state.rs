@@ -27,6 +27,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         tmpdirs: Vec::new(),
         agents: Vec::new(),
         pending_diffs: 0,
+        hides_diffs: false,
         review: None,
         unrecorded: None,
         last_focused_ms: None,

@@ -34,26 +34,18 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The tools and the context of the companion, once the agent is connected to it.
+/// The companion to which the agent is connected.
 pub fn session(facts: &Facts, findings: &mut Vec<Finding>) {
-    let Some(Outcome::Connected {
-        can_diff,
-        has_context,
-    }) = facts.outcome()
-    else {
-        return;
-    };
-    let name = facts.agent().display_name();
-    if !can_diff {
-        let what = "the companion does not offer both `openDiff` and `closeDiff`";
+    let companion = facts
+        .dialled
+        .last()
+        .filter(|it| it.outcome == Outcome::Connected);
+    let companion = companion.and_then(|it| facts.at(it.dial.port)?.state.as_ref());
+    if companion.is_some_and(|it| it.hides_diffs) {
+        let name = facts.agent().display_name();
+        let what = "none of the companion's editors shows diffs";
         let why = format!("{name} then shows its changes in its own window (C5.1, C5.4)");
-        findings.push(Finding::warning(Id::ToolsMissing, what, why));
-    }
-    if !has_context {
-        let what = "the companion did not report what is open in the editor";
-        let why =
-            format!("{name} gets it as soon as it is connected, or with the next change (C4.1)");
-        findings.push(Finding::note(Id::NoContext, what, why));
+        findings.push(Finding::warning(Id::DiffsHidden, what, why));
     }
 }
 
@@ -61,7 +53,7 @@ fn failed(facts: &Facts, dialled: &Dialled) -> Option<Finding> {
     let Dialled { dial, outcome } = dialled;
     let port = dial.port;
     match outcome {
-        Outcome::Connected { .. } | Outcome::Admitted => None,
+        Outcome::Connected | Outcome::Admitted => None,
         Outcome::NameRefused => name_refused(facts, dial),
         // Nothing on loopback either: the companion is gone, which is reported for its file.
         Outcome::Unreachable if dial.host == Host::ContainerHost => {

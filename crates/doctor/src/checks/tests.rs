@@ -119,13 +119,6 @@ fn beside(agent: Dialect, version: Version, hosts: &[Host], outcome: Outcome) ->
     facts
 }
 
-fn connected(can_diff: bool, has_context: bool) -> Outcome {
-    Outcome::Connected {
-        can_diff,
-        has_context,
-    }
-}
-
 fn ids(facts: &Facts) -> Vec<(&'static str, Level)> {
     let findings = judge(facts);
     findings
@@ -139,14 +132,8 @@ const NEW: Version = Version::new(0, 61, 0);
 
 #[test]
 fn nothing_is_wrong_where_nothing_is() {
-    let facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    let facts = beside(GEMINI, NEW, &[Host::Loopback], Outcome::Connected);
     assert_eq!(ids(&facts), []);
-    let facts = beside(GEMINI, NEW, &[Host::Loopback], connected(false, false));
-    let expected = [
-        ("tools-missing", Level::Warning),
-        ("no-context", Level::Note),
-    ];
-    assert_eq!(ids(&facts), expected);
 }
 
 #[test]
@@ -212,7 +199,7 @@ fn of_a_release_that_is_not_supported_nothing_else_is_reported() {
         (Dialect::QwenCode, Version::new(0, 21, 1)),
         (Dialect::ClaudeCode, Version::new(2, 1, 152)),
     ] {
-        let connected = connected(true, true);
+        let connected = Outcome::Connected;
         for mut facts in [
             alone(agent, old),
             beside(agent, old, &[Host::Loopback], connected),
@@ -289,7 +276,7 @@ fn a_companion_that_does_not_answer_to_the_containers_name_keeps_its_file() {
 
 #[test]
 fn what_a_broken_settings_file_does_not_contain_is_not_reported() {
-    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], connected(true, true));
+    let mut facts = beside(GEMINI, NEW, &[Host::Loopback], Outcome::Connected);
     facts.setup.settings.files[0].content = Content::Broken("x".to_owned());
     assert_eq!(ids(&facts), [("settings-broken", Level::Problem)]);
 }

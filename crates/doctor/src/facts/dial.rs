@@ -1,25 +1,20 @@
 //! Dialling, as the agent would: with the host, the port and the token that it would use.
 //!
 //! A token is presented to nobody of whom it is known that it is another program than the companion whose token it is.
-//! A session is opened only with companions of Pillion's, which bear any number of them. Others may
-//! bear one, and an agent may be using it.
+//! No session is opened: a companion may bear one only, and an agent may be using it.
 
 use std::time::Duration;
 
 use pillion_agent::find::{Dial, Transport};
 use pillion_agent::host::{Host, container_host_resolves, is_in_container};
-use pillion_agent::{Address, Client, ClientError, claude, knock};
+use pillion_agent::{Address, ClientError, knock, knock_claude};
 use pillion_discovery::survey::{Companion, FoundFile};
-use pillion_protocol::copilot::tools::OPEN_DIFF;
 use pillion_system::{peer, process};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 /// The time limit for a companion's answer. It answers within milliseconds; agents wait longer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// A companion sends the context as soon as a session can receive it (C4.1).
-const CONTEXT_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Facts that decide whether a dial arrives: containers and names.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,8 +51,8 @@ pub struct Dialled {
 #[derive(Debug, Clone, PartialEq, Eq, derive_more::Display)]
 pub enum Outcome {
     #[display("answers")]
-    Connected { can_diff: bool, has_context: bool },
-    /// Another's companion, which takes the token; no session was opened.
+    Connected,
+    /// Another's companion, which takes the token.
     #[display("answers and accepts the token")]
     Admitted,
     /// A companion that does not answer to the name by which it is dialled.
@@ -118,7 +113,8 @@ pub fn dial<'a>(
                     Outcome::NoCompanion(reason.to_owned())
                 }
                 Some(knock) => {
-                    let admitted = knock.await.unwrap_or(Err(ClientError::NotConnected));
+                    let gone = |_| Err(ClientError::Silent(2 * ANSWER_TIMEOUT));
+                    let admitted = knock.await.unwrap_or_else(gone);
                     let pillions = pillions(dial.port).filter(|_| admitted.is_ok());
                     if let Some(state) = pillions.and_then(|companion| companion.state.as_ref()) {
                         attempts.connected.clone_from(&state.agents);
@@ -145,7 +141,7 @@ pub fn dial<'a>(
 
 impl Outcome {
     pub fn is_connected(&self) -> bool {
-        matches!(self, Self::Connected { .. } | Self::Admitted)
+        matches!(self, Self::Connected | Self::Admitted)
     }
 }
 
@@ -172,7 +168,7 @@ fn is_strangers(port: u16, files: &[&FoundFile]) -> bool {
 }
 
 fn address(dial: &Dial) -> Address {
-    dial.address().with_timeouts(ANSWER_TIMEOUT, ANSWER_TIMEOUT)
+    dial.address().with_timeout(ANSWER_TIMEOUT)
 }
 
 /// Checks that a companion is there that takes the token.
@@ -183,7 +179,7 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
         let knock = async {
             match transport {
                 Transport::Http => knock(&address).await,
-                Transport::WebSocket | Transport::EventSource => claude::knock(&address).await,
+                Transport::WebSocket | Transport::EventSource => knock_claude(&address).await,
             }
         };
         let knock = timeout(2 * ANSWER_TIMEOUT, knock);
@@ -194,45 +190,11 @@ fn admits(dial: &Dial) -> impl Future<Output = Result<(), ClientError>> + use<> 
 }
 
 async fn outcome(admitted: Result<(), ClientError>, dial: &Dial, is_pillion: bool) -> Outcome {
-    let outcome = match admitted {
-        Ok(()) if is_pillion && dial.transport != Transport::Http => claude_session(dial).await,
-        Ok(()) if is_pillion => session(dial).await,
-        Ok(()) => Ok(Outcome::Admitted),
-        Err(error) => Err(error),
-    };
-    match outcome {
-        Ok(outcome) => outcome,
+    match admitted {
+        Ok(()) if is_pillion => Outcome::Connected,
+        Ok(()) => Outcome::Admitted,
         Err(error) => failed(error, dial).await,
     }
-}
-
-async fn session(dial: &Dial) -> Result<Outcome, ClientError> {
-    let (client, mut updates) = Client::connect_to(address(dial)).await?;
-    // Copilot CLI needs no context before a file is open.
-    let (can_diff, has_context) = if dial.socket.is_some() {
-        let mut tools = client.server().tools.iter();
-        (tools.any(|tool| tool == OPEN_DIFF), true)
-    } else {
-        let context = timeout(CONTEXT_TIMEOUT, updates.context()).await;
-        (client.can_diff(), matches!(context, Ok(Ok(_))))
-    };
-    // The session is over either way.
-    let _ = client.disconnect().await;
-    Ok(Outcome::Connected {
-        can_diff,
-        has_context,
-    })
-}
-
-/// No context is needed here before a file is open.
-async fn claude_session(dial: &Dial) -> Result<Outcome, ClientError> {
-    let (client, _updates) = claude::Client::connect(address(dial)).await?;
-    let can_diff = client.can_diff();
-    client.disconnect().await;
-    Ok(Outcome::Connected {
-        can_diff,
-        has_context: true,
-    })
 }
 
 async fn failed(error: ClientError, dial: &Dial) -> Outcome {

@@ -195,6 +195,7 @@ mod tests {
                 tmpdirs: Vec::new(),
                 agents: Vec::new(),
                 pending_diffs: 0,
+                hides_diffs: false,
                 review: None,
                 unrecorded: None,
                 last_focused_ms,

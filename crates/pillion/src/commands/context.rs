@@ -1,41 +1,39 @@
 //! `pillion context`.
 
-mod connection;
-
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use pillion_agent::Backoff;
 use pillion_discovery::Environment;
+use pillion_discovery::survey::Companion;
 use pillion_protocol::context::{MAX_FILES, MAX_SELECTION};
 use pillion_protocol::{File, IdeContext};
-use pillion_system::{Signals, stdio};
+use pillion_system::{Signals, spawn, stdio};
 use pillion_text::stderr;
 use pillion_text::visible;
+use pillion_view::ask::GetContext;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
-use self::connection::{Connection, Session};
 use crate::args::Target;
-use crate::failure::Failure;
+use crate::choice;
+use crate::commands::control_client;
+use crate::failure::{Failure, Kind};
 use crate::paths;
-use crate::second_session::Consent;
-
-/// The time limit for a companion to say something for the first time.
-const FIRST: Duration = Duration::from_secs(1);
 
 /// The time for which an empty context may stay the last word: what was focused just now is sent a little
 /// later (C4.2).
 const SECOND: Duration = Duration::from_millis(300);
+
+/// The pause before a companion that is gone is looked for once more.
+const RETRY: Duration = Duration::from_millis(300);
 
 /// Show the context that an agent gets from here
 ///
 /// Prints the open files, most recently focused first, with the cursor and the selection of the
 /// active file (`*`), truncated as agents truncate them: 10 files, and 16384 characters of the
 /// selection.
-///
-/// Also works with companions that are not Pillion's, but asks first, because it opens a session
-/// there as an agent does. Such a companion may serve only one session, as VS Code's does; an agent
-/// that is connected to it then stops getting answers.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Print the context again whenever it changes, until Ctrl-C; reconnects if the companion
@@ -49,72 +47,74 @@ pub struct Args {
     json: bool,
 
     #[command(flatten)]
-    consent: Consent,
-
-    #[command(flatten)]
     target: Target,
 }
 
-pub fn run(mut args: Args) -> anyhow::Result<()> {
-    let connection = Connection::find(&args.target)?;
-    args.consent.ask(&connection.companion)?;
+/// Each context that is shown, until the connection breaks.
+type Contexts = UnboundedReceiver<anyhow::Result<IdeContext>>;
+
+pub fn run(args: Args) -> anyhow::Result<()> {
+    let companion = find(&args.target)?;
     let mut printer = Printer {
         is_json: args.json,
-        editor: connection.companion.display_name().to_owned(),
+        editor: companion.display_name().to_owned(),
         home: Environment::current().home(),
         is_first: true,
         is_showing: false,
     };
     pillion_agent::runtime()?.block_on(async {
-        // Before anything else: from here on a signal ends the session, too.
         let mut signals = Signals::install()?;
-        let interrupted = |kind| Failure::new(kind, "interrupted");
-        let mut session = tokio::select! {
-            session = connection.connect() => session?,
-            signal = signals.next() => return Err(interrupted(signal.into()).into()),
-        };
-        let mut signal = None;
-        let shown = tokio::select! {
-            shown = show(&connection, &mut session, &mut printer, args.follow) => shown,
-            caught = signals.next() => {
-                signal = Some(caught.into());
-                Ok(())
-            }
+        let contexts = follow(&companion)?;
+        tokio::select! {
+            shown = show(contexts, &mut printer, &args) => shown,
+            signal = signals.next() => match args.follow {
+                // That is how following ends.
+                true => Ok(()),
+                false => Err(Failure::new(Kind::from(signal), "interrupted").into()),
+            },
             () = stdio::closed(), if args.follow => Ok(()),
-        };
-        session.end().await;
-        match signal {
-            // That is how following ends.
-            Some(kind) if !args.follow => Err(interrupted(kind).into()),
-            _ => Ok(shown?),
         }
     })
 }
 
-async fn show(
-    connection: &Connection,
-    session: &mut Session,
-    printer: &mut Printer,
-    follow: bool,
-) -> io::Result<()> {
-    let first = tokio::time::timeout(FIRST, session.context()).await;
-    let mut first = first.ok().and_then(Result::ok);
-    let is_empty = |context: &IdeContext| context.files().is_empty();
-    if !follow && first.as_ref().is_some_and(is_empty) {
-        let second = tokio::time::timeout(SECOND, session.context()).await;
-        first = second.ok().and_then(Result::ok).or(first);
+fn find(target: &Target) -> anyhow::Result<Companion> {
+    choice::of_pillion(&Environment::current(), target)
+}
+
+/// Asks again and again what is shown, from a thread of its own.
+fn follow(companion: &Companion) -> anyhow::Result<Contexts> {
+    let mut connection = control_client::connect(&Environment::current(), companion)?;
+    let (sender, contexts) = mpsc::unbounded_channel();
+    spawn("context", move || {
+        let mut known = None;
+        loop {
+            let shown = connection.wait_for(GetContext { known });
+            let shown = shown.map_err(control_client::failure);
+            let is_over = shown.is_err();
+            known = shown.as_ref().ok().map(|shown| shown.number);
+            let context = shown.map(|shown| shown.context.as_seen_by_agent());
+            if sender.send(context).is_err() || is_over {
+                return;
+            }
+        }
+    })?;
+    Ok(contexts)
+}
+
+async fn next(contexts: &mut Contexts) -> anyhow::Result<IdeContext> {
+    let lost = || Failure::new(Kind::NoCompanion, "the companion is not connected").into();
+    contexts.recv().await.unwrap_or_else(|| Err(lost()))
+}
+
+async fn show(mut contexts: Contexts, printer: &mut Printer, args: &Args) -> anyhow::Result<()> {
+    let mut first = next(&mut contexts).await?;
+    if !args.follow && first.files().is_empty() {
+        let second = timeout(SECOND, next(&mut contexts)).await;
+        first = second.ok().and_then(Result::ok).unwrap_or(first);
     }
-    match first {
-        Some(context) => printer.print(&context)?,
-        None => printer.say("has not reported its open files yet")?,
-    }
-    if !follow {
-        return Ok(());
-    }
-    let mut backoff = Backoff::default();
-    let mut since = Instant::now();
-    loop {
-        match session.context().await {
+    printer.print(&first)?;
+    while args.follow {
+        match next(&mut contexts).await {
             Ok(context) => printer.print(&context)?,
             Err(error) => {
                 stderr::print(format_args!("note: {error}; waiting for it to come back."));
@@ -122,11 +122,22 @@ async fn show(
                 if std::mem::take(&mut printer.is_showing) {
                     printer.say("is not connected")?;
                 }
-                let lasted = since.elapsed();
-                *session = connection.connect_again(&mut backoff, lasted).await;
-                since = Instant::now();
+                contexts = follow_again(&args.target).await;
                 stderr::print("The companion is back.");
             }
+        }
+    }
+    Ok(())
+}
+
+/// Asks the companion that the same target means now, as soon as there is one.
+async fn follow_again(target: &Target) -> Contexts {
+    loop {
+        sleep(RETRY).await;
+        let target = target.clone();
+        let found = spawn_blocking(move || find(&target).and_then(|it| follow(&it))).await;
+        if let Ok(Ok(contexts)) = found {
+            return contexts;
         }
     }
 }

@@ -70,10 +70,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         front.notice(mismatch.to_string());
     }
     if let Some(folder) = &demo {
-        let file = companion.files().into_iter().next();
-        let file = file.context("no agent can find this companion")?;
         let front = front.clone();
-        demo::start(folder.path(), &file, move |told| front.notice(told))?;
+        demo::start(folder.path(), move |told| front.notice(told))?;
     }
     // PATH may have folders whose disks are slow.
     let _ = spawn("agents", move || {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
 use pillion_protocol::{Dialect, File};
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, SOON, TestAgent, TestClaude, Tmux, pause};
 
 use crate::driver::{Editor, Habit, Kind, PILLION, Start};

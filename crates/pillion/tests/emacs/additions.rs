@@ -141,7 +141,7 @@ fn in_evil_no_way_of_saving_accepts(version: EmacsVersion) {
         );
         world.emacs.input("<C-c><C-c>");
         let text = PROPOSED.replace("one\n2\n", "II\n");
-        let expected = pillion_agent::Update::accepted(path.display().to_string(), text);
+        let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), text);
         assert_eq!(gemini.outcome(), expected, "{}", world.emacs.describe());
         world.wait_gone();
     }

@@ -140,7 +140,8 @@ fn only_who_was_in_the_view_that_closed_is_kept_from_deciding(version: EmacsVers
         .wait_until("two", "(= 2 (length pillion-diff--pending))");
     world.emacs.eval(forever);
     world.emacs.input("<C-c><C-c>");
-    let expected = pillion_agent::Update::accepted(world.path.display().to_string(), PROPOSED);
+    let expected =
+        pillion_testkit::client::Update::accepted(world.path.display().to_string(), PROPOSED);
     assert_eq!(gemini.outcome(), expected);
     world
         .emacs
@@ -152,7 +153,7 @@ fn only_who_was_in_the_view_that_closed_is_kept_from_deciding(version: EmacsVers
     let path = other.display().to_string();
     assert_eq!(
         gemini.outcome(),
-        pillion_agent::Update::DiffRejected { path }
+        pillion_testkit::client::Update::DiffRejected { path }
     );
     world.wait_gone();
     world.emacs.assert_no_errors();

@@ -34,7 +34,7 @@ fn a_proposal_waits_until_a_frame_of_the_daemon_is_there(version: EmacsVersion) 
     emacs.wait_looked();
     // The first key in a new frame goes to the buffer with which it opened.
     client.send_keys(["C-l", "C-c", "C-c"]);
-    let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
+    let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), PROPOSED);
     assert_eq!(gemini.outcome(), expected);
     emacs.assert_no_errors();
 }
@@ -110,7 +110,7 @@ fn what_the_server_is_asked_to_call_or_to_type_decides_nothing(version: EmacsVer
     emacs.wait_until("no prompt", "(not (active-minibuffer-window))");
     emacs.wait_looked();
     client.send_keys(["C-c", "C-c"]);
-    let expected = pillion_agent::Update::accepted(path.display().to_string(), PROPOSED);
+    let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), PROPOSED);
     assert_eq!(gemini.outcome(), expected);
     emacs.assert_no_errors();
 }

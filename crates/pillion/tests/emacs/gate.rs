@@ -308,7 +308,7 @@ fn who_leaves_right_after_deciding_has_decided(version: EmacsVersion) {
         let path = world.path.display().to_string();
         assert_eq!(
             gemini.outcome(),
-            pillion_agent::Update::accepted(path, PROPOSED),
+            pillion_testkit::client::Update::accepted(path, PROPOSED),
             "{keys}"
         );
         world.emacs.wait_exit();

@@ -262,7 +262,7 @@ fn leaving_emacs_asks_first_while_a_proposal_waits(version: EmacsVersion) {
     let path = world.path.display().to_string();
     assert_eq!(
         gemini.outcome(),
-        pillion_agent::Update::DiffRejected { path }
+        pillion_testkit::client::Update::DiffRejected { path }
     );
     world.emacs.wait_exit();
 }
@@ -397,7 +397,7 @@ fn what_no_line_shows_is_on_the_screen_however_narrow_it_is(version: EmacsVersio
             let path = path.display().to_string();
             assert_eq!(
                 gemini.outcome(),
-                pillion_agent::Update::DiffRejected { path }
+                pillion_testkit::client::Update::DiffRejected { path }
             );
             world.wait_gone();
         }

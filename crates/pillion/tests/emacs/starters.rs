@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{
     Editors, EmacsSetup, EmacsVersion, Home, TestAgent, Tmux, each_emacs, each_newer_emacs,
 };

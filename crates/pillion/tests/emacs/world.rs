@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use pillion_agent::Update;
 use pillion_protocol::{Dialect, File};
+use pillion_testkit::client::Update;
 use pillion_testkit::{Emacs, EmacsSetup, EmacsVersion, Home, TestAgent, Tmux};
 
 /// The command under test.

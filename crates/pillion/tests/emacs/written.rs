@@ -142,7 +142,7 @@ fn a_file_whose_encoding_changes_is_read_with_the_new_one(version: EmacsVersion)
         let screen = world.emacs.pane().screen();
         assert!(screen.contains("not UTF-8"), "{screen}");
         world.emacs.input("<C-c><C-c>");
-        let expected = pillion_agent::Update::accepted(path.display().to_string(), text);
+        let expected = pillion_testkit::client::Update::accepted(path.display().to_string(), text);
         assert_eq!(gemini.outcome(), expected);
         world.wait_gone();
         fs::write(&path, text).unwrap();

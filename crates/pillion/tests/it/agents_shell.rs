@@ -11,10 +11,10 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crossbeam_channel::unbounded;
-use pillion_agent::Update;
 use pillion_companion::start_own;
 use pillion_discovery::Environment;
 use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice, Stranger};
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
 use pillion_view::ask::{Ask, GetReview, Mention, Refused, SendNotes, SetReview};
 use pillion_view::changes::{ChangesAct, Meant, TakeBack};

@@ -2,12 +2,10 @@
 //! but its lock file is to be seen, and that without Pillion's mark.
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::context::{Following, active};
 use crate::sandbox::{Sandbox, Serve};
 
 struct Disguised {
@@ -40,21 +38,10 @@ impl Disguised {
         fs::write(path, lock.to_string()).unwrap();
     }
 
-    fn restart(&mut self) {
-        self.serve.child.kill().unwrap();
-        self.serve.child.wait().unwrap();
-        self.serve = self.there.serve::<&str>([]);
-        self.disguise();
-    }
-
     fn command(&self, args: &[&str]) -> Command {
         let mut command = self.here.command(args);
         command.current_dir(self.there.home.workspace());
         command
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.there.home.workspace().join(name)
     }
 }
 
@@ -65,43 +52,12 @@ fn stdout(output: &Output) -> &str {
 }
 
 #[test]
-fn no_session_is_opened_unasked() {
+fn no_session_is_opened_with_it() {
     let world = Disguised::new();
     let output = world.command(&["context"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("is not Pillion's"), "{stderr}");
-}
-
-#[test]
-fn its_context_is_what_is_focused_and_selected() {
-    let world = Disguised::new();
-    let path = world.path("a.txt");
-    fs::write(&path, "one\ntwo\n").unwrap();
-    world.there.run(["focus", "a.txt:2:3"]).expect(0);
-    let output = world.command(&["context", "--yes", "--json"]).output();
-    let output = output.unwrap();
-    let context: Value = serde_json::from_str(stdout(&output)).unwrap();
-    let files = context["workspaceState"]["openFiles"].as_array().unwrap();
-    assert_eq!(files.len(), 1, "{context}");
-    assert_eq!(files[0]["path"], path.to_str().unwrap());
-    assert_eq!(files[0]["cursor"], json!({"line": 2, "character": 3}));
-}
-
-#[test]
-fn following_survives_its_restart() {
-    let mut world = Disguised::new();
-    let (a, b) = (world.path("a.txt"), world.path("b.txt"));
-    for path in [&a, &b] {
-        fs::write(path, "one\n").unwrap();
-    }
-    let mut following = Following::of(world.command(&["context", "--follow", "--json", "--yes"]));
-    world.there.run(["focus", "a.txt"]).expect(0);
-    following.until(|context| active(context) == a.to_str().unwrap());
-    world.restart();
-    following.until(|context| *context == json!({}));
-    world.there.run(["focus", "b.txt"]).expect(0);
-    following.until(|context| active(context) == b.to_str().unwrap());
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::ffi::OsStr;
 
-use pillion_agent::Update;
 use pillion_protocol::Cursor;
+use pillion_testkit::client::Update;
 use serde_json::{Value, json};
 
 use crate::sandbox::Sandbox;

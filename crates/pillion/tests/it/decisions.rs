@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use pillion_agent::Update;
 use pillion_testkit::TestAgent;
+use pillion_testkit::client::Update;
 
 use crate::sandbox::{Ran, Sandbox, Serve};
 

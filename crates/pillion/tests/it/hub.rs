@@ -241,7 +241,7 @@ fn a_name_that_a_person_has_read_never_means_another_text() {
         refused.expect_error(1, "is pending", "`pillion diffs`");
     }
     sandbox.insist(["accept", &name]).expect(0);
-    let accepted = pillion_agent::Update::accepted("/tmp/new".to_owned(), "evil");
+    let accepted = pillion_testkit::client::Update::accepted("/tmp/new".to_owned(), "evil");
     assert_eq!(agent.outcome(), accepted);
     for in_hub in [true, false, true, false] {
         serve.signal("TERM");

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsRawFd;
 use std::process::Stdio;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{HungDisk, TestAgent, UnreadPipe, fill_pipe};
 use serde_json::json;
 

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::Instant;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, pause, peak_memory};
 
 use crate::sandbox::{Sandbox, Serve};

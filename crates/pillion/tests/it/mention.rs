@@ -1,9 +1,9 @@
 //! `pillion mention` and `pillion focus FILE:FROM-TO`, as Claude Code gets them.
 
-use pillion_agent::Address;
-use pillion_agent::claude::{Client, Selection, Update, Updates};
 use pillion_protocol::claude::LockFile;
 use pillion_testkit::SOON;
+use pillion_testkit::client::Address;
+use pillion_testkit::client::claude::{Client, Selection, Update, Updates};
 
 use crate::sandbox::{Sandbox, Serve};
 

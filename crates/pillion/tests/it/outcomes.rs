@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_agent::claude::Answer;
 use pillion_testkit::TestClaude;
+use pillion_testkit::client::claude::Answer;
 use serde_json::{Value, json};
 
 use crate::diff::{number, pending};

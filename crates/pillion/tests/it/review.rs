@@ -19,7 +19,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Env, Pane, SOON, Size, TestAgent, Tmux, slow_text};
 
 use crate::sandbox::Sandbox;
@@ -157,7 +157,7 @@ fn the_demo_shows_the_whole_way() {
     let review = Review::start(Size::new(110, 30), "--demo", &Env::default());
     let screen = review
         .pane
-        .wait_for("Gemini CLI proposes reading_list.py", SOON);
+        .wait_for("Pillion proposes reading_list.py", SOON);
     // No other view of the current folder shows it.
     let folders = screen.lines().next().unwrap_or_default();
     assert!(folders.starts_with(" pillion pillion-demo-"), "{screen}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, pause, resident_memory};
 
 use crate::sandbox::{Sandbox, ran};

@@ -152,7 +152,7 @@ fn an_answer_that_comes_late_decides_nothing() {
 fn a_proposal_is_announced_as_chosen_and_the_title_comes_back() {
     let terminal = Terminal::start("--theme dark --demo --notify bell,title,osc9");
     let screen = terminal.wait_for("]2;pillion: 1 pending, reading_list.py\u{7}");
-    assert!(screen.contains("\u{7}\u{1b}]9;Gemini CLI proposes reading_list.py\u{7}"));
+    assert!(screen.contains("\u{7}\u{1b}]9;Pillion proposes reading_list.py\u{7}"));
     assert_eq!(screen.matches("\u{1b}[22;2t").count(), 1, "{screen:?}");
     assert!(!screen.contains("\u{1b}[23;2t"), "{screen:?}");
     let written = terminal.expect_quit();

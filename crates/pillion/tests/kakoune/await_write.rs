@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Heard, HungDisk, KakouneVersion, TestAgent, each_kakoune};
 
 use crate::world::{PILLION, World};

@@ -5,7 +5,7 @@ use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
 use crate::world::{PILLION, World};

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
 use pillion_protocol::{Dialect, DiscoveryFile};
+use pillion_testkit::client::Update;
 use pillion_testkit::{
     Home, KakouneSetup, KakouneVersion, Pane, SOON, Size, discovery_files, each_kakoune,
 };

@@ -1,6 +1,6 @@
 //! The actions that decide nothing, although they look like a person's command.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{KakouneVersion, each_kakoune};
 
 use crate::world::World;

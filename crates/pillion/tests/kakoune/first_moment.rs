@@ -1,6 +1,6 @@
 //! The first moment of a proposal in a client: keys that were meant for the buffer before change and decide nothing.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, Kakoune, KakouneVersion, each_kakoune};
 
 use crate::world::World;

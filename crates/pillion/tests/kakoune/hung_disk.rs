@@ -2,7 +2,7 @@
 
 use std::{fs, thread};
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{HungDisk, KakouneVersion, SOON, each_kakoune};
 use pillion_view::LOOK;
 

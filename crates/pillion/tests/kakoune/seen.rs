@@ -1,6 +1,6 @@
 //! Hunks of a proposal that were not on the screen are asked about before it is accepted.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
 use crate::world::World;

@@ -1,6 +1,6 @@
 //! In tmux a proposal gets a pane of its own beside the person's.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{
     Home, Kakoune, KakouneSetup, KakouneVersion, Pane, SOON, Size, each_kakoune,
 };

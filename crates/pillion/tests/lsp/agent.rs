@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use pillion_agent::Update;
 use pillion_testkit::TestAgent;
+use pillion_testkit::client::Update;
 use serde_json::Value;
 
 use crate::client::{self, Editor};

@@ -1,7 +1,7 @@
 //! The context that Claude Code gets from an editor, and what the editor gets of its proposals.
 
-use pillion_agent::claude::Answer;
 use pillion_protocol::{Position, Range};
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{TestClaude, lock_files};
 use serde_json::{Value, json};
 

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_agent::claude::Answer;
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     Editors, Env, Helix, HelixVersion, Home, SOON, TestClaude, Tmux, each_helix, lock_files,
 };

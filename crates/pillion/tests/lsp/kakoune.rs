@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{
     Editors, Home, Kakoune, KakouneSetup, KakouneVersion, SOON, TestAgent, Tmux, discovery_file,
     discovery_files, each_kakoune, kill_all_of,

@@ -7,9 +7,9 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
-use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     Claude, ClaudeRelease, Env, Home, Kate, KateVersion, Model, SOON, TestAgent, TestClaude, Tmux,
     Turn, each_kate, lock_files,

@@ -3,8 +3,8 @@
 
 use std::thread::sleep;
 
-use pillion_agent::claude::Answer;
 use pillion_protocol::{Position, Range, Severity};
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{NvimVersion, TestClaude, each_neovim};
 use pillion_view::LOOK;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, NvimVersion, TestAgent};
 use serde_json::{Value, json};
 

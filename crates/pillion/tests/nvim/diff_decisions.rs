@@ -161,7 +161,7 @@ fn quitting_with_a_pending_diff_rejects_it(version: NvimVersion) {
     let mut review = Review::new(version);
     review.propose(PROPOSED);
     assert_eq!(review.world.nvim.quit(), 0);
-    let expected = pillion_agent::Update::DiffRejected {
+    let expected = pillion_testkit::client::Update::DiffRejected {
         path: review.path(),
     };
     assert_eq!(review.gemini.outcome(), expected);
@@ -233,7 +233,7 @@ fn a_file_that_is_not_utf_8_is_shown_and_left_as_it_is(version: NvimVersion) {
     assert_eq!(left, json!(["caf\u{fffd}", true]));
     review.world.nvim.input(":w<CR>");
     let path = path.display().to_string();
-    let expected = pillion_agent::Update::accepted(path.clone(), "café\n");
+    let expected = pillion_testkit::client::Update::accepted(path.clone(), "café\n");
     assert_eq!(review.gemini.outcome(), expected);
     assert_eq!(std::fs::read(path).unwrap(), b"caf\xe9\n");
 }
@@ -250,7 +250,8 @@ fn a_new_file_that_was_accepted_opens_once_the_agent_wrote_it(version: NvimVersi
             review.gemini.propose(&path, "new\n");
             review.world.look();
             review.world.nvim.input(":w<CR>");
-            let expected = pillion_agent::Update::accepted(path.display().to_string(), "new\n");
+            let expected =
+                pillion_testkit::client::Update::accepted(path.display().to_string(), "new\n");
             assert_eq!(review.gemini.outcome(), expected);
             review.wait_gone();
             std::fs::write(&path, "new\n").unwrap();

@@ -1,6 +1,6 @@
 //! The person's draft of a proposal outlives Neovim, the hub and the agent: it is offered again, and `u` brings it back.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, NvimVersion, SOON, TestAgent, each_neovim};
 use serde_json::{Value, json};
 use std::process::Command;

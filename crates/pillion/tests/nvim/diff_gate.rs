@@ -2,7 +2,7 @@
 
 use std::thread::sleep;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
 use pillion_view::LOOK;
 use serde_json::{Value, json};

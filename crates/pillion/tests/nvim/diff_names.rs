@@ -1,6 +1,6 @@
 //! Names that Neovim may take for a pattern or a command open the right file beside the proposal, and run nothing.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
 use serde_json::{Value, json};
 

@@ -340,7 +340,7 @@ fn notes_outlive_neovim(version: NvimVersion) {
     review.world.nvim.input(":qa!<CR>");
     assert_eq!(review.world.nvim.wait_exit(), 0);
     let path = review.path();
-    let rejected = pillion_agent::Update::DiffRejected { path: path.clone() };
+    let rejected = pillion_testkit::client::Update::DiffRejected { path: path.clone() };
     assert_eq!(review.gemini.outcome(), rejected);
     let said = format!("rejected your change to {path} and says:\n  - line 2 (`2`): because\n");
     let start = Instant::now();

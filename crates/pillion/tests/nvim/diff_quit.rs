@@ -57,7 +57,7 @@ fn closing_the_window_of_an_edited_proposal_rejects_it_and_keeps_the_edits(versi
         review.propose(PROPOSED);
         review.world.nvim.command("messages clear");
         review.world.nvim.input(&format!("Gomine<Esc>{keys}"));
-        let expected = pillion_agent::Update::DiffRejected {
+        let expected = pillion_testkit::client::Update::DiffRejected {
             path: review.path(),
         };
         assert_eq!(review.gemini.outcome(), expected);
@@ -122,7 +122,7 @@ fn qa_with_a_pending_diff_says_so_and_stays(version: NvimVersion) {
     assert_eq!(review.world.nvim.wait_exit(), 0);
     assert_eq!(
         review.gemini.outcome(),
-        pillion_agent::Update::DiffRejected {
+        pillion_testkit::client::Update::DiffRejected {
             path: review.path()
         }
     );

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::thread::sleep;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{NvimVersion, each_neovim};
 use pillion_view::{HELD, LOOK};
 use serde_json::{Value, json};

@@ -103,7 +103,7 @@ fn it_opens_after_a_key_that_neovim_waits_for(version: NvimVersion) {
         world.nvim.input(":w<CR>");
         assert_eq!(
             gemini.outcome(),
-            pillion_agent::Update::accepted(file.display().to_string(), PROPOSED)
+            pillion_testkit::client::Update::accepted(file.display().to_string(), PROPOSED)
         );
         world.nvim.wait_until("back", "vim.b.pillion_diff == nil");
     }

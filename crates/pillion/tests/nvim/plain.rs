@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent, each_neovim};
 use serde_json::json;
 

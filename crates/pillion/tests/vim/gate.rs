@@ -131,7 +131,8 @@ fn a_decision_outlives_what_is_typed_right_after_it(version: VimVersion) {
         let mut review = Review::new(version);
         review.propose(PROPOSED);
         review.vim().input(keys);
-        let expected = pillion_agent::Update::accepted(review.path.display().to_string(), PROPOSED);
+        let expected =
+            pillion_testkit::client::Update::accepted(review.path.display().to_string(), PROPOSED);
         assert_eq!(review.gemini.outcome(), expected, "{keys}");
     }
 }

@@ -1,6 +1,6 @@
 //! Names of files are taken as they are: neither a pattern nor a command.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{VimVersion, each_vim};
 
 use crate::world::World;

@@ -75,7 +75,7 @@ fn edits_stay_in_a_buffer_that_is_named(version: VimVersion) {
         let path = review.path.display().to_string();
         assert_eq!(
             review.gemini.outcome(),
-            pillion_agent::Update::accepted(path, newer)
+            pillion_testkit::client::Update::accepted(path, newer)
         );
         let name = review.world.home.root().join("saved.txt");
         review.vim().input_until(
@@ -120,7 +120,7 @@ fn each_newer_one_leaves_its_own_and_none_what_was_not_edited(version: VimVersio
     let path = review.path.display().to_string();
     assert_eq!(
         review.gemini.outcome(),
-        pillion_agent::Update::DiffRejected { path }
+        pillion_testkit::client::Update::DiffRejected { path }
     );
     review
         .vim()

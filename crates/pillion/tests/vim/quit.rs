@@ -1,6 +1,6 @@
 //! Quitting while a proposal waits: Vim stays, and one sentence says why.
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, VimVersion, each_vim};
 
 use crate::review::{ORIGINAL, PROPOSED, Review};

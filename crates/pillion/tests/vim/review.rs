@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Home, TestAgent, VimSetup, VimVersion};
 use pillion_view::LOOK;
 

@@ -227,7 +227,7 @@ fn several_that_wait_open_one_after_the_other(version: VimVersion) {
     let path = review.path.display().to_string();
     assert_eq!(
         review.gemini.outcome(),
-        pillion_agent::Update::DiffRejected { path }
+        pillion_testkit::client::Update::DiffRejected { path }
     );
     review.vim().wait_until(
         "the other one",

@@ -37,7 +37,8 @@ pub fn presence(app: &App, theme: &Theme) -> Vec<Span<'static>> {
             ],
         },
         count if app.status.agents.is_empty() && count > 0 => {
-            spans.push(Span::raw(format!(", {count} pending")));
+            let comma = if spans.is_empty() { "" } else { ", " };
+            spans.push(Span::raw(format!("{comma}{count} pending")));
             spans
         }
         _ => spans,

@@ -314,6 +314,16 @@ fn of_a_program_the_agent_is_named_for_which_it_proposes() {
 }
 
 #[test]
+fn what_no_agent_proposed_is_counted_by_itself() {
+    let mut person = Person::new(80, 24);
+    let agents = Vec::new();
+    person.happens(Event::Status(Status { agents, ..status() }));
+    person.propose(DiffId(1), Proposer::Pillion, "a.txt", None, "one\n");
+    let header = see(&mut person).lines().next().unwrap().to_owned();
+    assert!(header.ends_with("  1 pending"), "{header}");
+}
+
+#[test]
 fn an_agent_that_is_away_is_not_said_to_be_none() {
     let mut person = with_diff(80, 24);
     let agents_are = |person: &mut Person, agents: &[Dialect]| {

@@ -39,7 +39,7 @@ fn facts(version: Version, from: &str, to: &str) -> Facts {
 
 /// The same beside one of Pillion's companions for this folder.
 fn served(mut facts: Facts, root: &str) -> Facts {
-    let mut other = beside(CODEX, TRIED, &[], connected(true, true));
+    let mut other = beside(CODEX, TRIED, &[], Outcome::Connected);
     let mut companion = other.survey.companions.remove(0);
     companion.files.clear();
     companion.roots = vec![PathBuf::from(root)];

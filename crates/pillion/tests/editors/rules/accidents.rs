@@ -3,9 +3,9 @@
 use std::fs;
 use std::time::Duration;
 
-use pillion_agent::Update;
-use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{discovery_files, each_editor, kill_hub, lock_files, pending_diffs};
 
 use crate::driver::Kind;

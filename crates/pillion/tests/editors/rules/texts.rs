@@ -1,6 +1,6 @@
 //! Texts come back byte for byte through the editor's buffers (C5.5, C5.6).
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::each_editor;
 
 use crate::driver::{Habit, Kind};

@@ -47,7 +47,7 @@ fn nothing_is_wrong_where_it_connects() {
     let told = world.doctor(CLAUDE);
     told.expect_connects("ide-mode-off");
     told.expect_gone("changes-without-asking");
-    told.expect_gone("tools-missing");
+    told.expect_gone("diffs-hidden");
     assert_eq!(told.agent["companion"]["port"], serve.port());
 }
 

@@ -16,8 +16,8 @@ use std::process::Command;
 use std::thread::{self, JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Heard, SOON, TestAgent, all_of, discovery_file, kill_tree, lock_files};
 use proptest::prelude::RngExt;
 use proptest::test_runner::{RngAlgorithm, TestRng};

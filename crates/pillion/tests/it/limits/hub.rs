@@ -6,9 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 use std::thread;
 
-use pillion_agent::Update;
 use pillion_discovery::{Environment, socket};
 use pillion_protocol::IdeInfo;
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, peak_memory};
 use pillion_view::ask::{Asked, GetReview};
 use pillion_view::hub::wire::{Attach, FromHub, FromView};

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;

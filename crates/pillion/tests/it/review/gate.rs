@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Env, SOON, Size};
 
 use super::{REVIEWED, Review, WELCOME};

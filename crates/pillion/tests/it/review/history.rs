@@ -1,7 +1,7 @@
 //! `H`: what was decided before, opened again in the real review.
 
-use pillion_agent::Update;
 use pillion_testkit::SOON;
+use pillion_testkit::client::Update;
 
 use super::Review;
 

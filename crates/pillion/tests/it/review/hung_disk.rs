@@ -3,7 +3,7 @@
 use std::fs;
 use std::thread;
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 use pillion_testkit::{Env, HungDisk, SOON};
 
 use super::{REVIEWED, Review, is_too_early};

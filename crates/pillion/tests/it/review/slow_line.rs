@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{RecvTimeoutError, unbounded};
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, TestAgent};
 
 use crate::sandbox::Sandbox;

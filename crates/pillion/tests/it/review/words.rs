@@ -1,7 +1,7 @@
 //! The person's words for the agent, typed and pasted in a real terminal.
 
-use pillion_agent::Update;
 use pillion_testkit::SOON;
+use pillion_testkit::client::Update;
 
 use super::Review;
 use super::drafts::{log, states};

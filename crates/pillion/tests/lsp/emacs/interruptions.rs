@@ -1,8 +1,8 @@
 //! Proposals that come, go or lose their server at a bad moment.
 
-use pillion_agent::Update;
-use pillion_agent::claude::Answer;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     EmacsVersion, TestAgent, TestClaude, each_emacs_client, kill_tree, programs_below,
 };

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use pillion_agent::Update;
 use pillion_protocol::Dialect;
+use pillion_testkit::client::Update;
 use pillion_testkit::{
     Claude, ClaudeRelease, EmacsVersion, Model, TestAgent, Turn, each_emacs_client,
 };

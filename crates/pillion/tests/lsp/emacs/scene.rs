@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use pillion_agent::claude::Answer;
 use pillion_discovery::Environment;
 use pillion_discovery::state;
+use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files, programs_below,
 };

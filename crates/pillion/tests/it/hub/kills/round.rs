@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_agent::Update;
+use pillion_testkit::client::Update;
 
 /// The blow to the processes while a person decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

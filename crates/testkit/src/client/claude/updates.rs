@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::address::MAX_MESSAGE;
+use crate::client::address::MAX_MESSAGE;
 
 /// The number of updates that may wait to be read, and the length of their texts together. The oldest give
 /// way to newer ones.
@@ -159,97 +159,4 @@ fn has_null_line(params: &Value) -> bool {
 
 fn text_or_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(Option::deserialize(deserializer)?.unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use pillion_protocol::context::File;
-    use pillion_protocol::{Dialect, claude};
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    fn mention(path: &str) -> Update {
-        update(AT_MENTIONED, json!({"filePath": path})).unwrap()
-    }
-
-    #[test]
-    fn what_pillion_sends_is_read() {
-        let mut file = File::focused("/a", 5);
-        file.selected_text = Some("two".into());
-        let params = claude::selection_changed(Some(&file), Dialect::ClaudeCode);
-        let Some(Update::Selection(selection)) = update(SELECTION_CHANGED, params) else {
-            panic!("it is a selection")
-        };
-        assert_eq!(selection.path.as_deref(), Some("/a"));
-        assert_eq!(selection.text, "two");
-        let none = claude::selection_changed(None, Dialect::ClaudeCode);
-        let none = update(SELECTION_CHANGED, none);
-        assert_eq!(none, Some(Update::Selection(Selection::default())));
-        let params = claude::at_mentioned("/a", Some((1, 2)), Dialect::ClaudeCode);
-        let Some(Update::Mention(mention)) = update(AT_MENTIONED, params) else {
-            panic!("it is a mention")
-        };
-        assert_eq!(
-            (mention.path.as_str(), mention.lines()),
-            ("/a", Some((1, 2)))
-        );
-    }
-
-    #[test]
-    fn what_the_agent_ignores_is_ignored() {
-        let at = json!({"line": 0, "character": 0});
-        let range = json!({"start": at, "end": at});
-        for (method, params) in [
-            (SELECTION_CHANGED, json!({"text": "", "selection": null})),
-            (SELECTION_CHANGED, json!({"text": 5, "selection": range})),
-            (
-                AT_MENTIONED,
-                json!({"filePath": "/a", "lineStart": null, "lineEnd": null}),
-            ),
-            (AT_MENTIONED, json!({"filePath": 5})),
-            (AT_MENTIONED, json!(null)),
-            ("log_event", json!({"filePath": "/a"})),
-        ] {
-            assert_eq!(update(method, params.clone()), None, "{params}");
-        }
-        let start_alone = update(AT_MENTIONED, json!({"filePath": "/a", "lineStart": 3}));
-        let Some(Update::Mention(mention)) = start_alone else {
-            panic!("it is a mention")
-        };
-        assert_eq!(mention.lines(), None);
-    }
-
-    #[tokio::test]
-    async fn the_oldest_give_way_when_nobody_reads() {
-        let (inbox, mut updates) = Updates::new();
-        for number in 0..=MAX_WAITING {
-            inbox.put(mention(&number.to_string()));
-        }
-        assert_eq!(updates.next().await, Some(mention("1")));
-        let half = "x".repeat(MAX_WAITING_BYTES / 2 + 1);
-        inbox.put(mention(&half));
-        inbox.put(mention("small"));
-        inbox.put(mention(&half));
-        drop(inbox);
-        assert_eq!(updates.next().await, Some(mention("small")));
-        assert!(updates.next().await.is_some());
-        assert_eq!(
-            updates.next().await,
-            None,
-            "the texts are too long together"
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_params_break_it(text in r#"[\[\]{}":,a-z0-9.\-]{0,60}"#) {
-            let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-            for method in [SELECTION_CHANGED, AT_MENTIONED] {
-                update(method, value.clone());
-                update(method, json!({"filePath": value, "selection": value, "lineStart": value}));
-            }
-        }
-    }
 }

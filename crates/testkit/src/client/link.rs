@@ -5,8 +5,8 @@ use pillion_http::{Answer, Bytes, Events, HeaderName, HeaderValue, Method, Reque
 use pillion_protocol::{Address as At, MCP_PATH};
 use serde_json::{Value, json};
 
-use crate::address::{Address, MAX_MESSAGE};
-use crate::error::{ClientError, unreachable, within};
+use crate::client::address::{Address, MAX_MESSAGE};
+use crate::client::error::{ClientError, unreachable, within};
 
 pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");

@@ -3,8 +3,8 @@
 use pillion_http::{Answer, HeaderMap};
 use serde_json::{Value, json};
 
-use crate::address::MAX_MESSAGE;
-use crate::error::ClientError;
+use crate::client::address::MAX_MESSAGE;
+use crate::client::error::ClientError;
 use pillion_protocol::json;
 
 /// A message.
@@ -126,49 +126,4 @@ pub(crate) fn rpc_error(error: &Value) -> ClientError {
     let code = error.get("code").and_then(Value::as_i64);
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
     ClientError::Protocol(format!("it reports the error {text:?}{code}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn messages_are_distinguished() {
-        let one = |text: &str| parse(text.as_bytes()).pop();
-        let response = |id, result| Some(Message::Response { id, result });
-        assert_eq!(
-            one(r#"{"id":1,"result":2}"#),
-            response(json!(1), Ok(json!(2)))
-        );
-        assert_eq!(
-            one(r#"{"id":1,"error":{}}"#),
-            response(json!(1), Err(json!({})))
-        );
-        assert_eq!(
-            one(r#"{"error":{}}"#),
-            response(Value::Null, Err(json!({})))
-        );
-        let method = "ping".to_owned();
-        let id = json!("a");
-        let request = Message::Request { id, method };
-        assert_eq!(one(r#"{"id":"a","method":"ping"}"#), Some(request));
-        let (method, params) = ("m".to_owned(), json!([1]));
-        let notification = Message::Notification { method, params };
-        assert_eq!(one(r#"{"method":"m","params":[1]}"#), Some(notification));
-        for none in ["", "{", "{}", "1", "null", r#"{"method":1}"#, r#"{"id":1}"#] {
-            assert_eq!(one(none), None, "{none}");
-        }
-        assert_eq!(parse(br#"[{"id":1,"result":2},3,{"method":"m"}]"#).len(), 2);
-        let deep = "[".repeat(100_000);
-        assert_eq!(parse(deep.as_bytes()), [], "no stack is exhausted");
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_break_it(bytes: Vec<u8>) {
-            parse(&bytes);
-        }
-    }
 }

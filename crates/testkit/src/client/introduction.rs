@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::error::ClientError;
+use crate::client::error::ClientError;
 
 /// The name of this client.
 pub(crate) const CLIENT_NAME: &str = "pillion-agent";

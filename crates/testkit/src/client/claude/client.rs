@@ -8,12 +8,12 @@ use pillion_protocol::diff::OPEN_DIFF;
 use pillion_protocol::json;
 use serde_json::{Value, json};
 
-use crate::address::Address;
-use crate::claude::connection::{self, Command, Connection};
-use crate::claude::updates::Updates;
-use crate::error::{ClientError, unreachable, within};
-use crate::introduction::{self, Server};
-use crate::message;
+use crate::client::address::Address;
+use crate::client::claude::connection::{self, Command, Connection};
+use crate::client::claude::updates::Updates;
+use crate::client::error::{ClientError, unreachable, within};
+use crate::client::introduction::{self, Server};
+use crate::client::message;
 
 /// A session, as long as its connection lasts. Dropping it cuts the connection, as when the agent is
 /// killed: whatever it had open is then orphaned.
@@ -188,33 +188,4 @@ fn refused(found: &str) -> ClientError {
     ClientError::Protocol(format!(
         "{OPEN_DIFF} is answered with {found}, not with FILE_SAVED and a text or DIFF_REJECTED"
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_words_of_a_decision_are_one() {
-        let answered = |texts: &[&str]| answer(texts.iter().map(|&text| text.to_owned()).collect());
-        let saved = |text: &str| Answer::Saved(text.to_owned());
-        assert_eq!(answered(&["FILE_SAVED", "x"]).unwrap(), saved("x"));
-        assert_eq!(answered(&["FILE_SAVED", ""]).unwrap(), saved(""));
-        assert_eq!(answered(&["DIFF_REJECTED", "n"]).unwrap(), Answer::Rejected);
-        assert_eq!(answered(&["TAB_CLOSED"]).unwrap(), Answer::TabClosed);
-        for texts in [
-            &[][..],
-            &["FILE_SAVED"],
-            &["file_saved", "x"],
-            &["saved: x"],
-        ] {
-            let error = answered(texts).unwrap_err();
-            assert!(
-                matches!(error, ClientError::Protocol(_)),
-                "{texts:?}: {error}"
-            );
-        }
-        let long = "é".repeat(100_000);
-        assert!(answered(&[&long]).unwrap_err().to_string().len() < 400);
-    }
 }

@@ -9,12 +9,12 @@ use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::address::Address;
-use crate::error::{ClientError, within};
-use crate::introduction::{self, Server};
-use crate::link::{Link, SESSION_HEADER, envelope};
-use crate::message::{self, Message};
-use crate::updates::{Updates, update};
+use crate::client::address::Address;
+use crate::client::error::{ClientError, within};
+use crate::client::introduction::{self, Server};
+use crate::client::link::{Link, SESSION_HEADER, envelope};
+use crate::client::message::{self, Message};
+use crate::client::updates::{Updates, update};
 
 /// The number of notifications that may come with the answers to calls before they are read.
 const MAX_ASIDE: usize = 64;
@@ -24,7 +24,7 @@ const MAX_ASIDE: usize = 64;
 pub struct Client {
     link: Arc<Link>,
     last_id: AtomicU64,
-    aside: mpsc::Sender<crate::Update>,
+    aside: mpsc::Sender<crate::client::Update>,
     server: Server,
 }
 
@@ -81,7 +81,7 @@ impl Client {
     }
 
     /// Proposes a new content for a file, by its absolute path (C5.1). Returns when the view is open;
-    /// the outcome comes as an [`Update`](crate::Update). After an error other than those that are
+    /// the outcome comes as an [`Update`](crate::client::Update). After an error other than those that are
     /// named here, or when this is dropped, the view may still be open.
     ///
     /// # Errors

@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::backoff::Backoff;
-use crate::error::ClientError;
-use crate::link::{Link, reply};
-use crate::message::{self, Message};
+use crate::client::backoff::Backoff;
+use crate::client::error::ClientError;
+use crate::client::link::{Link, reply};
+use crate::client::message::{self, Message};
 
 /// A companion that ends the event stream before it has paused for so long is given up.
 const MAX_PAUSE: Duration = Duration::from_millis(400);
@@ -28,14 +28,14 @@ pub enum Update {
     Context(IdeContext),
     /// The reviewer accepted a diff (C5.6).
     DiffAccepted {
-        /// The file, as it was given to [`Client::open_diff`](crate::Client::open_diff).
+        /// The file, as it was given to [`Client::open_diff`](crate::client::Client::open_diff).
         path: String,
         /// The complete final text.
         content: String,
     },
     /// The reviewer rejected a diff (C5.7), also by its old name `ide/diffClosed`.
     DiffRejected {
-        /// The file, as it was given to [`Client::open_diff`](crate::Client::open_diff).
+        /// The file, as it was given to [`Client::open_diff`](crate::client::Client::open_diff).
         path: String,
     },
 }
@@ -220,57 +220,6 @@ fn make_integers(params: &mut Value) {
             {
                 // `as` keeps to the limits of the type.
                 *number = (float as u64).into();
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_old_name_of_a_rejection_is_one() {
-        let path = "/a".to_owned();
-        for method in ["ide/diffRejected", "ide/diffClosed"] {
-            let params = json!({"filePath": "/a", "content": "x"});
-            let expected = Update::DiffRejected { path: path.clone() };
-            assert_eq!(update(method, params), Some(expected), "{method}");
-        }
-    }
-
-    #[test]
-    fn an_outcome_that_lacks_something_is_none() {
-        assert_eq!(update("ide/diffAccepted", json!({"filePath": "/a"})), None);
-        assert_eq!(update("ide/diffAccepted", json!({"content": "x"})), None);
-        assert_eq!(update("ide/diffRejected", Value::Null), None);
-        assert_eq!(update("ping", json!({"filePath": "/a"})), None);
-    }
-
-    #[test]
-    fn times_and_positions_may_be_fractions() {
-        let file = json!({"path": "/a", "timestamp": 1.5e12, "isActive": true,
-            "cursor": {"line": 2.0, "character": -1}});
-        let params = json!({"workspaceState": {"openFiles": [file]}});
-        let Some(Update::Context(context)) = update(CONTEXT_UPDATE, params) else {
-            panic!("it is a context")
-        };
-        let file = &context.files()[0];
-        assert_eq!(file.timestamp, 1_500_000_000_000);
-        assert_eq!(file.cursor.map(|at| (at.line, at.character)), Some((2, 0)));
-    }
-
-    proptest! {
-        #[test]
-        fn no_params_break_it(text in r#"[\[\]{}":,a-z0-9.\-]{0,60}"#, number: f64) {
-            let value: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-            for method in [CONTEXT_UPDATE, "ide/diffAccepted", "ide/diffClosed"] {
-                update(method, value.clone());
-                let file = json!({"path": "/a", "timestamp": number, "cursor": value.clone()});
-                update(method, json!({"workspaceState": {"openFiles": [file, value.clone()]}}));
             }
         }
     }

@@ -23,11 +23,11 @@ use tokio_tungstenite::tungstenite::error::Error;
 use tokio_tungstenite::tungstenite::protocol::{Message as Frame, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use crate::address::{Address, MAX_MESSAGE};
-use crate::claude::updates::{Inbox, update};
-use crate::error::{ClientError, unreachable};
-use crate::link::{self, envelope};
-use crate::message::{self, Message};
+use crate::client::address::{Address, MAX_MESSAGE};
+use crate::client::claude::updates::{Inbox, update};
+use crate::client::error::{ClientError, unreachable};
+use crate::client::link::{self, envelope};
+use crate::client::message::{self, Message};
 
 /// The half that sends.
 type Sink = SplitSink<WebSocketStream<TcpStream>, Frame>;

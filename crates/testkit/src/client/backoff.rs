@@ -31,17 +31,3 @@ impl Backoff {
         pause
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pauses_grow_and_stay_bounded_until_a_connection_lasts() {
-        let mut backoff = Backoff::default();
-        let mut next = |lasted| backoff.next(Duration::from_secs(lasted)).as_millis();
-        let pauses: Vec<_> = (0..9).map(|_| next(4)).collect();
-        assert_eq!(pauses, [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-        assert_eq!([next(5), next(0)], [50, 100]);
-    }
-}
