@@ -18,7 +18,8 @@ use pillion_changes::{
 };
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
-use pillion_protocol::{Dialect, Note, verdict};
+use pillion_protocol::verdict::{self, Lines};
+use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
 use pillion_view::ask::End;
 use pillion_view::changes::{
@@ -525,7 +526,8 @@ fn taken_back(
             |it: &&BufferText| it.is_modified && !*is_behind && (is_edit || !*is_on_disk);
         let result = match buffer.filter(is_unsaved) {
             Some(buffer) => {
-                let taken = deciding.take_out_of(change, wanted.lines.clone(), &buffer.content);
+                let lines = wanted.lines.map(Lines::range);
+                let taken = deciding.take_out_of(change, lines, &buffer.content);
                 taken.map(|(content, what)| {
                     edits.push(BufferEdit {
                         path: buffer.path.clone(),
@@ -535,7 +537,7 @@ fn taken_back(
                     what
                 })
             }
-            None => match wanted.lines.clone() {
+            None => match wanted.lines.map(Lines::range) {
                 Some(_) if *is_behind => {
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }

@@ -160,6 +160,60 @@ pub mod shared {
     }
 }
 
+/// Durations in whole milliseconds, which is as exact as a keyboard.
+pub mod milliseconds {
+    use std::time::Duration;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct Millis(u64);
+
+    impl From<&Duration> for Millis {
+        fn from(duration: &Duration) -> Self {
+            Self(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+        }
+    }
+
+    impl From<Millis> for Duration {
+        fn from(Millis(millis): Millis) -> Self {
+            Self::from_millis(millis)
+        }
+    }
+
+    pub fn serialize<S: Serializer>(
+        durations: &[Duration],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(durations.iter().map(Millis::from))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Duration>, D::Error> {
+        let durations = Vec::<Millis>::deserialize(deserializer)?;
+        Ok(durations.into_iter().map(Duration::from).collect())
+    }
+
+    /// One that may be missing.
+    pub mod optional {
+        use super::{Deserialize, Deserializer, Duration, Millis, Serialize, Serializer};
+
+        pub fn serialize<S: Serializer>(
+            duration: &Option<Duration>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            duration.as_ref().map(Millis::from).serialize(serializer)
+        }
+
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<Duration>, D::Error> {
+            Ok(Option::<Millis>::deserialize(deserializer)?.map(Duration::from))
+        }
+    }
+}
+
 /// A time, to the nanosecond: whether it is before 1970, and how far from it.
 pub mod time {
     use std::time::{Duration, SystemTime, UNIX_EPOCH};

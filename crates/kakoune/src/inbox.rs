@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crossbeam_channel::Sender;
+use pillion_protocol::verdict::Lines;
 use pillion_system::spawn;
 use pillion_view::changes::{ChangesAct, Meant, TakeBack};
 use pillion_view::{DiffId, ProposalKey};
@@ -134,7 +134,7 @@ pub struct Taking {
     /// The text that saving would write.
     pub content: String,
     /// The selected lines, from 0; none if the whole file is meant.
-    pub lines: Option<Range<usize>>,
+    pub lines: Option<Lines>,
     /// The words that they typed after the command: a change, words to the agent, or both.
     pub typed: String,
 }
@@ -302,7 +302,10 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
         content: form.text(std::str::from_utf8(held).ok()?),
         lines: match of_whole {
             Some(_) => None,
-            None => Some((first as usize).saturating_sub(1)..last as usize),
+            None => Some(Lines {
+                first: first.saturating_sub(1),
+                last: last.saturating_sub(1),
+            }),
         },
         typed: of_whole.unwrap_or(&typed).to_owned(),
     })
@@ -451,7 +454,7 @@ mod tests {
                     is_modified: true,
                     timestamp: 7,
                     content: "\u{feff}text".to_owned(),
-                    lines: Some(1..4),
+                    lines: Some(Lines { first: 1, last: 3 }),
                     typed: "why".to_owned(),
                 })),
             ),

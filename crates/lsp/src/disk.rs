@@ -67,11 +67,8 @@ pub enum Done {
     },
     /// The gate has ruled about what the person decided.
     Ruled { key: ProposalKey, ruling: Ruling },
-    /// The changes that agents have written, for this request of the client's, or for the profile itself.
-    Listed {
-        request: Option<RequestId>,
-        list: ChangesList,
-    },
+    /// The changes that agents have written.
+    Listed(ChangesList),
     /// The outcome of the person's action on them, for this request.
     Acted {
         request: Option<RequestId>,

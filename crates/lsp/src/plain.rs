@@ -24,7 +24,7 @@ use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
 use pillion_view::ask::{Refused, SendNotes};
-use pillion_view::{Chosen, DiffId, EditorEvent, TurnNews};
+use pillion_view::{Chosen, DiffId, EditorEvent, Tell, TurnNews};
 use serde_json::{Value, json};
 
 use crate::asking::Asking;
@@ -105,9 +105,9 @@ impl Plain {
             DocumentEvent::Changed(_) if self.files.may_be_read(&path, now) => Some(false),
             _ => None,
         };
-        let synced = is_saved.map(|is_saved| Action::ReportSync {
-            path: path.clone(),
-            is_saved,
+        let synced = is_saved.map(|is_saved| {
+            let path = path.clone();
+            Action::Tell(Tell::Synced { path, is_saved })
         });
         let written = (is_saved == Some(true))
             .then(|| self.written.saved(&path))
@@ -253,7 +253,7 @@ impl ClientProfile for Plain {
     }
 
     fn initialized(&mut self, _published: &Published) -> Vec<Action> {
-        vec![Action::Changes { request: None }]
+        vec![Action::Changes]
     }
 
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
@@ -332,7 +332,7 @@ impl ClientProfile for Plain {
 
     fn done(&mut self, done: Done) -> Vec<Action> {
         match done {
-            Done::Listed { list, .. } => self.written.listed(list),
+            Done::Listed(list) => self.written.listed(list),
             Done::Acted { request, done } => {
                 let text = |path: &Path| self.files.text(path);
                 self.written.acted(request, done, text)

@@ -1,21 +1,19 @@
 //! The plugin profile: `docs/editor-protocol.md` as a state machine.
 
 mod asked;
-mod changes;
+mod codec;
 mod comparing;
 mod context;
 mod diagnostics;
 mod diffs;
 mod messages;
 
-use std::path::PathBuf;
-
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
-use pillion_protocol::discovery::join_roots;
-use pillion_protocol::{Dialect, ReviewChoice};
-use pillion_view::ask::{self, Refused, SendNotes};
+use pillion_protocol::ReviewChoice;
+use pillion_view::ask::{Changes, Mention, Refused, SendNotes};
+use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
 use pillion_view::{Chosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
@@ -24,16 +22,15 @@ use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 pub use self::messages::DidChangeWorkspace;
 use self::messages::{
-    CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
-    DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, DidChangeStatus, DidSync,
-    ENVIRONMENT, Environment, HUNKS, KEEP, MENTION, MERGE, Mention, Mentioned, Profile, REVIEW,
-    SEND_NOTES, TAKE_BACK, UNDO, WORKSPACE,
+    Agent, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
+    DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, HUNKS, KEEP,
+    MENTION, MERGE, REVIEW, SEND_NOTES, TAKE_BACK, UNDO, Undo, WORKSPACE,
 };
 use crate::asking::Asking;
 use crate::disk::Done;
+use crate::message;
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
-use crate::{message, uri};
 
 /// The profile of a plugin.
 #[derive(Debug)]
@@ -46,7 +43,7 @@ pub struct Plugin {
     requests: Requests,
     status: Status,
     turn_news: TurnNews,
-    reported: DidChangeStatus,
+    reported: Value,
 }
 
 impl Plugin {
@@ -60,7 +57,7 @@ impl Plugin {
             requests: Requests::default(),
             status: Status::default(),
             turn_news: TurnNews::default(),
-            reported: DidChangeStatus::default(),
+            reported: messages::status(&Status::default(), 0),
         }
     }
 
@@ -70,19 +67,9 @@ impl Plugin {
         vec![Action::ReportContext { files, is_trusted }]
     }
 
-    /// Reports it if it is a file; anything else has been no agent's, either.
-    fn synced(DidSync { uri, saved }: DidSync) -> Vec<Action> {
-        let path = uri::to_path(&uri);
-        let synced = path.map(|path| Action::ReportSync {
-            path,
-            is_saved: saved,
-        });
-        synced.into_iter().collect()
-    }
-
     /// The person decides.
     fn decide(&mut self, request: RequestId, params: Value) -> Action {
-        match message::params(params) {
+        match codec::read(params) {
             Ok(params) => match self.diffs.decide(request, params) {
                 Ok(decide) => Action::Decide(decide),
                 Err(answer) => Action::Send(answer),
@@ -93,28 +80,19 @@ impl Plugin {
 
     /// The person points an agent to a file.
     fn mention(request: RequestId, params: Value) -> Action {
-        let Mention { uri, lines } = match message::params(params) {
-            Ok(params) => params,
-            Err(why) => return Action::invalid(request, why),
-        };
-        let Some(path) = uri::to_path(&uri) else {
-            return Action::invalid(request, "uri: not a file".to_owned());
-        };
-        if lines.is_some_and(|lines| lines.last < lines.first) {
-            return Action::invalid(request, "lines: the last comes before the first".to_owned());
+        match codec::read::<Mention>(params) {
+            Ok(mention) => Action::Ask(Asking::new(request, mention, |agent| {
+                // One that goes away in between has named nothing.
+                let agent = agent.unwrap_or_default().map(Agent::from);
+                Ok(json!({"agent": agent}))
+            })),
+            Err(why) => Action::invalid(request, why),
         }
-        let lines = lines.map(|lines| (lines.first, lines.last));
-        let mention = ask::Mention { path, lines };
-        Action::Ask(Asking::new(request, mention, |agent| {
-            // One that goes away in between has named nothing.
-            let agent = agent.unwrap_or_default().map(Into::into);
-            Ok(serde_json::to_value(Mentioned { agent }).unwrap_or_default())
-        }))
     }
 
     /// The person chooses when agents ask.
     fn review(request: RequestId, params: Value) -> Action {
-        let Choose { choice } = match message::params(params) {
+        let Choose { choice } = match codec::read(params) {
             Ok(params) => params,
             Err(why) => return Action::invalid(request, why),
         };
@@ -125,23 +103,25 @@ impl Plugin {
         }
     }
 
+    /// The person does something with what agents have written.
+    fn act(request: RequestId, act: Result<ChangesAct, String>) -> Action {
+        match act {
+            Ok(act) => Action::Ask(Asking::new(request, act, |done| {
+                Ok(codec::written(done.unwrap_or_else(ActDone::refused)))
+            })),
+            Err(why) => Action::invalid(request, why),
+        }
+    }
+
+    /// The plugin tells what views tell companions by this name.
+    fn tell(&self, name: &str, params: Value) -> Result<Vec<Action>, String> {
+        let tell = codec::read(json!({ name: params }))?;
+        Ok(self.diffs.told_of(tell).into_iter().collect())
+    }
+
     /// The status message, if it differs from the last one.
     fn status(&mut self) -> Option<Action> {
-        let agents = &self.status.agents;
-        let knowing = Dialect::ALL
-            .into_iter()
-            .filter(|agent| agent.knows_mentions() && agents.contains(agent));
-        let mentions = knowing.map(Dialect::name).collect();
-        let status = DidChangeStatus {
-            agents: agents.iter().map(|agent| (*agent).into()).collect(),
-            mentions,
-            pending_diffs: self.diffs.pending(),
-            warnings: [&*self.status.warnings, &*self.status.unasked].concat(),
-            notes: self.status.asking.clone(),
-            review: self.status.review.clone().map(Into::into),
-            unseen: self.status.unseen,
-            changes: self.status.changes,
-        };
+        let status = messages::status(&self.status, self.diffs.pending());
         if status == self.reported {
             return None;
         }
@@ -164,7 +144,7 @@ impl ClientProfile for Plugin {
     fn capabilities(&self) -> ServerCapabilities {
         ServerCapabilities {
             position_encoding: Some(self.encoding.kind()),
-            experimental: Some(json!({"pillion": Profile { version: VERSION }})),
+            experimental: Some(json!({"pillion": {"version": VERSION}})),
             ..ServerCapabilities::default()
         }
     }
@@ -195,10 +175,15 @@ impl ClientProfile for Plugin {
                 Ok(workspace) => change_workspace(Some(id), workspace),
                 Err(why) => Action::invalid(id, why),
             },
-            CHANGES => Action::Changes { request: Some(id) },
-            KEEP => changes::keep(id, params),
-            TAKE_BACK => changes::take_back(id, params),
-            UNDO => changes::undo(id, params),
+            CHANGES => Action::Ask(Asking::new(id, Changes, |list| {
+                Ok(codec::written(list.unwrap_or_else(ChangesList::failed)))
+            })),
+            KEEP => Self::act(id, codec::read(params).map(ChangesAct::Keep)),
+            TAKE_BACK => Self::act(id, codec::read(params).map(ChangesAct::TakeBack)),
+            UNDO => Self::act(
+                id,
+                codec::read(params).map(|Undo { id }| ChangesAct::Undo(id)),
+            ),
             _ => Action::answer(id, Err(message::unknown_method(&method))),
         }]
     }
@@ -206,8 +191,6 @@ impl ClientProfile for Plugin {
     fn done(&mut self, done: Done) -> Vec<Action> {
         let answer = match done {
             Done::Ruled { key, ruling } => self.diffs.ruled(key, ruling).map(Action::Send),
-            Done::Listed { request, list } => changes::listed(request, &list),
-            Done::Acted { request, done } => changes::acted(request, done),
             _ => None,
         };
         answer.into_iter().chain(self.status()).collect()
@@ -223,9 +206,9 @@ impl ClientProfile for Plugin {
             DID_CHANGE_WORKSPACE => {
                 message::params(params).map(|it| vec![change_workspace(None, it)])
             }
-            DID_SYNC => message::params(params).map(Self::synced),
-            DID_CHANGE_DIFF => message::params(params).map(|it| self.diffs.changed(it)),
-            DID_CHANGE_NOTES => message::params(params).map(|it| self.diffs.noted(it)),
+            DID_SYNC => self.tell("synced", params),
+            DID_CHANGE_DIFF => self.tell("draft", params),
+            DID_CHANGE_NOTES => self.tell("notes", params),
             // A language-server client sends more than a plugin needs.
             _ => return Vec::new(),
         };
@@ -288,23 +271,8 @@ fn change_workspace(request: Option<RequestId>, said: DidChangeWorkspace) -> Act
 }
 
 fn environment(published: &Published) -> Action {
-    // The roots were checked when they came.
-    let workspace = join_roots(&published.roots).unwrap_or_default();
-    let variables = Dialect::ALL
-        .into_iter()
-        .flat_map(|dialect| dialect.environment(published.port, &workspace))
-        .collect();
-    let named = |path: &PathBuf| path.to_string_lossy().into_owned();
-    let params = Environment {
-        variables,
-        port: published.port,
-        pid: std::process::id(),
-        discovery_files: published.discovery_files.iter().map(named).collect(),
-        roots: published.roots.iter().map(named).collect(),
-        start_folder: published.start.as_ref().map(named),
-        agents: Dialect::ALL.map(Into::into).into(),
-    };
-    Action::Send(message::notification(ENVIRONMENT, params))
+    let environment = messages::environment(published);
+    Action::Send(message::notification(ENVIRONMENT, environment))
 }
 
 #[cfg(test)]

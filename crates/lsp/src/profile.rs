@@ -7,10 +7,10 @@ use std::time::Instant;
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
+use pillion_protocol::File;
 use pillion_protocol::context::MAX_FILES;
-use pillion_protocol::{File, Note};
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey};
+use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey, Tell};
 use serde_json::Value;
 
 use crate::asking::Asking;
@@ -129,21 +129,17 @@ pub enum Action {
         request: Option<RequestId>,
         workspace: Workspace,
     },
-    /// Tell the companion that the editor's text of a file and the file are the same now.
-    ReportSync { path: PathBuf, is_saved: bool },
     /// Tell agents what is open and focused: the whole of it.
     ReportContext {
         files: Vec<File>,
         is_trusted: Option<bool>,
     },
-    /// This stands in the view of a proposal; none if the person has changed nothing there.
-    KeepDraft(ProposalKey, Option<String>),
-    /// The person has these notes on a proposal.
-    KeepNotes(ProposalKey, Vec<Note>),
+    /// Tell the companion, or that whose guest shows the proposal that it is about.
+    Tell(Tell),
     /// Ask the companion what answers the client's request.
     Ask(Asking),
     /// Have what agents have written listed: [`Done::Listed`].
-    Changes { request: Option<RequestId> },
+    Changes,
     /// The person does something with that: [`Done::Acted`].
     Act {
         request: Option<RequestId>,

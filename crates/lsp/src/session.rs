@@ -21,8 +21,7 @@ use pillion_system::{Worker, spawn};
 use pillion_view::ask::{Changes, Refused};
 use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, ProposalKey, Reply, Ruling,
-    Shows, Tell,
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows, Tell,
 };
 use serde_json::Value;
 
@@ -273,11 +272,15 @@ impl Session {
         self.held.extend(kept);
     }
 
-    /// Tells the companion of a proposal, or that whose guest shows it.
-    fn tell_of(&self, key: ProposalKey, tell: impl FnOnce(ProposalKey) -> Tell) {
-        let own = || Some((self.service.handle()?, key));
-        if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
-            companion.tell(tell(key));
+    /// Tells the companion, or that whose guest shows the proposal that it is about.
+    fn tell_companion(&self, mut tell: Tell) {
+        let of_guest = tell.key_mut().and_then(|key| {
+            let (companion, meant) = self.guests.meant(*key)?;
+            *key = meant;
+            Some(companion)
+        });
+        if let Some(companion) = of_guest.or_else(|| self.service.handle()) {
+            companion.tell(tell);
         }
     }
 
@@ -435,27 +438,17 @@ impl Session {
                         requests,
                     });
                 }
-                Action::ReportSync { path, is_saved } => {
-                    if let Some(companion) = self.service.handle() {
-                        companion.tell(Tell::Synced { path, is_saved });
-                    }
-                }
                 Action::ReportContext { files, is_trusted } => {
                     let reported = self.service.report(files, is_trusted);
                     self.check(reported);
                 }
-                Action::KeepDraft(key, text) => {
-                    self.tell_of(key, |key| Tell::Draft { key, text });
-                }
-                Action::KeepNotes(key, notes) => {
-                    self.tell_of(key, |key| Tell::Notes { key, notes });
-                }
+                Action::Tell(tell) => self.tell_companion(tell),
                 Action::Ask(asking) => asking.send(self.service.handle(), self.output.clone()),
-                Action::Changes { request } => {
+                Action::Changes => {
                     let done = self.done.clone();
                     let reply = Reply::new(move |list: Result<ChangesList, Refused>| {
                         let list = list.unwrap_or_else(ChangesList::failed);
-                        let _ = done.send(Done::Listed { request, list });
+                        let _ = done.send(Done::Listed(list));
                     });
                     if let Some(companion) = self.service.handle() {
                         companion.ask(Changes, reply);

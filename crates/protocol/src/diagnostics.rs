@@ -7,22 +7,22 @@ use crate::context::Range;
 
 /// The problems of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FileDiagnostics {
+pub struct FileDiagnostics<D = Diagnostic> {
     /// `file://` and the path, as it was asked for.
     pub uri: String,
     /// Its problems.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Vec<D>,
 }
 
 /// One problem.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Diagnostic {
+pub struct Diagnostic<R = Range, S = Severity> {
     /// The problem, in words for people.
     pub message: String,
     /// Its severity.
-    pub severity: Severity,
+    pub severity: S,
     /// Its range.
-    pub range: Range,
+    pub range: R,
     /// The tool that found it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,

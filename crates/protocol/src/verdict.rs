@@ -1,6 +1,8 @@
 //! The decision of a person about one revision of a proposal, with their notes for the agent: one type for the loop,
 //! the editor protocol and the commands.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// The most that all notes of one verdict may hold, in bytes of UTF-8.
@@ -52,11 +54,36 @@ pub struct Note {
 
 /// Lines of a text, from 0, both of them included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Ends")]
 pub struct Lines {
     /// The first.
     pub first: u32,
     /// The last.
     pub last: u32,
+}
+
+/// Lines as they are read.
+#[derive(Deserialize)]
+struct Ends {
+    first: u32,
+    last: u32,
+}
+
+impl TryFrom<Ends> for Lines {
+    type Error = &'static str;
+
+    fn try_from(Ends { first, last }: Ends) -> Result<Self, Self::Error> {
+        let is_forwards = first <= last;
+        let lines = is_forwards.then_some(Self { first, last });
+        lines.ok_or("the last comes before the first")
+    }
+}
+
+impl Lines {
+    /// The same without the line at its end.
+    pub fn range(self) -> Range<usize> {
+        self.first as usize..self.last as usize + 1
+    }
 }
 
 impl Verdict {

@@ -24,8 +24,10 @@ pub struct Hunk {
     /// The lines after, from 0.
     pub after: Range<usize>,
     /// True if it is taken out of the proposal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub out: bool,
     /// The fact that the reviewer should know about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<Mark>,
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_protocol::Note;
+use pillion_protocol::verdict::Lines;
 use serde::{Deserialize, Serialize};
 
 /// The turns below the folders of a companion.
@@ -68,6 +69,8 @@ pub struct ListedChange {
     pub path: PathBuf,
     /// The file in one line for people, with what there is to say of it: `src/a.rs (new)`.
     pub shown: String,
+    /// The change in one line for people, without its file: its name, its state, and how many lines there are.
+    pub label: String,
     /// Its state, as `pillion changes` says it.
     pub state: String,
     /// True if nobody has decided about it.
@@ -87,15 +90,6 @@ pub struct ListedHunk {
     pub lines: Range<usize>,
     /// The number of lines that were there before.
     pub removed: usize,
-}
-
-impl ListedChange {
-    /// The change in one line, without its file: its name, its state, and how many lines there are.
-    pub fn label(&self) -> String {
-        let lines = self.added.zip(self.removed);
-        let lines = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
-        format!("{} {}{}", self.id, self.state, lines.unwrap_or_default())
-    }
 }
 
 /// An act of a person on changes.
@@ -186,10 +180,12 @@ pub struct Meant {
 #[serde(rename_all = "camelCase")]
 pub struct TakeBack {
     /// The changes.
+    #[serde(flatten)]
     pub meant: Meant,
-    /// The hunks that touch these lines of the file, from 0; all without it.
-    pub lines: Option<Range<usize>>,
+    /// The hunks that touch these lines of the file; all without it.
+    pub lines: Option<Lines>,
     /// The files that are open in the editor and were changed there, and the one whose `lines` are meant.
+    #[serde(default)]
     pub buffers: Vec<BufferText>,
 }
 
@@ -228,7 +224,7 @@ pub struct ActDone {
     /// The edits that the editor is to put into its buffers, each of which it can undo.
     pub edits: Vec<BufferEdit>,
     /// The same for a command to print.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Report::is_empty")]
     pub report: Report,
 }
 
@@ -247,6 +243,10 @@ pub struct Report {
 }
 
 impl Report {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// This came of it, too.
     pub fn add(&mut self, other: Self) {
         self.said.extend(other.said);

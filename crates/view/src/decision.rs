@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_discovery::exact;
 use pillion_protocol::ask::Refused;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_protocol::{Dialect, Outcome, Verdict};
@@ -70,15 +71,19 @@ const TOO_LONG: &str = "notesTooLong";
 /// A person's decision about one revision of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Decide {
+pub struct Decide<B = By> {
     /// The revision that the view showed.
+    #[serde(flatten)]
     pub key: ProposalKey,
     /// The verdict, with the notes for the agent.
+    #[serde(flatten)]
     pub verdict: Verdict,
     /// How the person decided.
-    pub by: By,
+    #[serde(rename = "seen")]
+    pub by: B,
     /// The text of the file that the proposal was compared with last, as a fingerprint; none if that is the text that
     /// came with the proposal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<String>,
 }
 
@@ -115,19 +120,22 @@ impl From<Option<Seen>> for By {
 
 /// The facts that a view knows about how its person came to a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Seen {
+pub struct Seen<H = Unseen> {
     /// For how long exactly this revision had been on the screen when the person began to type; none if it never was.
+    #[serde(rename = "drawnMs", with = "exact::milliseconds::optional", default)]
     pub drawn_for: Option<Duration>,
     /// True if the person typed it for this view: no autosave, no macro, no command for many buffers.
+    #[serde(rename = "typed")]
     pub is_typed: bool,
     /// The pauses, by the view's clock, before each decision that the person typed since the last one that was sent,
     /// this one included: those typed while an answer is awaited are not sent. Empty if the view does not know.
-    #[serde(default)]
+    #[serde(rename = "pausesMs", with = "exact::milliseconds", default)]
     pub pauses: Vec<Duration>,
     /// The changed hunks that have never been on the screen as a whole; none if the view cannot know.
-    pub unseen_hunks: Option<Unseen>,
+    #[serde(rename = "hunks")]
+    pub unseen_hunks: Option<H>,
     /// The hunks that go against what else was done.
+    #[serde(default)]
     pub against: Against,
 }
 

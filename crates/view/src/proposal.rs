@@ -87,6 +87,7 @@ pub struct Diff {
     /// The places where the two texts differ; empty unless [`Editor::compares`](crate::Editor::compares) asks for it.
     pub hunks: Vec<Hunk>,
     /// Its place among the files that belong together, the same in every revision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted, for which the proposed text is empty.
     #[serde(default)]

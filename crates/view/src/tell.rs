@@ -29,20 +29,24 @@ pub enum Tell {
         #[serde(with = "exact::path")]
         path: PathBuf,
         /// True if the person has saved it. Otherwise the editor has read it, or they begin to change what it has read.
+        #[serde(rename = "saved")]
         is_saved: bool,
     },
     /// This stands in the view of a proposal, which nobody has decided about. It decides nothing, and is kept in case the view,
     /// the hub or the agent ends before somebody does.
     Draft {
         /// The proposal.
+        #[serde(flatten)]
         key: ProposalKey,
         /// The text; none if the person has changed nothing.
+        #[serde(rename = "content")]
         text: Option<String>,
     },
     /// The person has written these notes on a proposal, which nobody has decided about: they are kept like a [draft](Self::Draft), and
     /// an agent that is told of a rejection because all views have left reads them.
     Notes {
         /// The proposal.
+        #[serde(flatten)]
         key: ProposalKey,
         /// All notes that there are now.
         notes: Vec<Note>,
@@ -61,6 +65,14 @@ impl Tell {
     pub fn context(files: Vec<File>, is_trusted: Option<bool>) -> Self {
         let files = files.into_iter().map(OpenFile::from).collect();
         Self::Context { files, is_trusted }
+    }
+
+    /// The proposal that it is about, if it is about one.
+    pub fn key_mut(&mut self) -> Option<&mut ProposalKey> {
+        match self {
+            Self::Draft { key, .. } | Self::Notes { key, .. } => Some(key),
+            _ => None,
+        }
     }
 
     /// Returns true if it is the person's word: of a view that an agent has started, it does not count.

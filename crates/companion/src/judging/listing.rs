@@ -54,12 +54,15 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let found = now.filter(|_| shows_hunks);
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
     let hunks = found.iter().flat_map(|it| it.hunks());
+    let (id, state_name) = (kept.name(change).to_string(), state.name());
+    let count = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
     ListedChange {
-        id: kept.name(change).to_string(),
+        label: format!("{id} {state_name}{}", count.unwrap_or_default()),
+        id,
         revision,
         path: change.path.clone(),
         shown: kept.place(change),
-        state: state.name().to_owned(),
+        state: state_name.to_owned(),
         is_unseen: state == ChangeState::Unseen,
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),

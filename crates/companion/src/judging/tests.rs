@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
+use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, ListedTurn, Meant, TakeBack};
 
 use super::listing::list;
@@ -116,7 +117,11 @@ fn meant(id: &str, revision: &str) -> Meant {
     }
 }
 
-fn lines(meant: Meant, lines: Range<usize>, buffers: Vec<BufferText>) -> ChangesAct {
+fn lines(meant: Meant, lines: Range<u32>, buffers: Vec<BufferText>) -> ChangesAct {
+    let lines = Lines {
+        first: lines.start,
+        last: lines.end - 1,
+    };
     ChangesAct::TakeBack(TakeBack {
         meant,
         lines: Some(lines),

@@ -71,7 +71,7 @@ impl MainLoop {
     }
 
     pub(crate) fn point_to(&mut self, mention: Mention) -> Option<Dialect> {
-        self.mention(&mention.path, mention.lines)
+        self.mention(&mention.path, mention.lines.map(|it| (it.first, it.last)))
     }
 
     pub(crate) fn set_review(&mut self, set: SetReview) -> Chosen {

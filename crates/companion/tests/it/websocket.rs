@@ -13,6 +13,7 @@ use std::fs;
 
 use futures_util::SinkExt;
 use pillion_protocol::claude::AUTHORIZATION_HEADER;
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use pillion_testkit::client::Update;
 use pillion_view::ask::Mention;
@@ -437,7 +438,7 @@ async fn problems_are_those_that_were_asked_for() {
 async fn a_mention_goes_to_the_agent_that_was_heard_of_last() {
     let test = TestCompanion::start();
     let (mut one, mut other) = (Claude::connect(&test).await, Claude::connect(&test).await);
-    for (agent, lines) in [(1, Some((1, 2))), (2, None)] {
+    for (agent, lines) in [(1, Some(Lines { first: 1, last: 2 })), (2, None)] {
         let claude = if agent == 1 { &mut one } else { &mut other };
         let ping = claude.request("ping", json!({})).await;
         claude.answer(ping).await;

@@ -26,7 +26,7 @@ impl Bridge {
                 typed: Some(taking.typed.clone()),
                 ..Meant::default()
             },
-            lines: taking.lines.clone(),
+            lines: taking.lines,
             buffers: vec![BufferText {
                 path: taking.path.clone(),
                 content: taking.content.clone(),

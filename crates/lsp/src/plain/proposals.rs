@@ -140,7 +140,7 @@ impl Proposals {
                 cost,
             } => Vec::from_iter(self.compared(number, diagnostics, cost)),
             Done::Ruled { key, ruling } => self.ruled(key, ruling),
-            Done::Listed { .. }
+            Done::Listed(_)
             | Done::Acted { .. }
             | Done::Roots { .. }
             | Done::Started(_)

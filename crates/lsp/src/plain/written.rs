@@ -10,6 +10,7 @@ use gen_lsp_types::{
     Code, Command, Diagnostic, DiagnosticSeverity, MessageType, Position, Range as LspRange,
 };
 use lsp_server::{ErrorCode, RequestId, Response};
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Note, Proposer};
 use pillion_text::{counted, visible};
 use pillion_view::changes::{
@@ -181,7 +182,11 @@ impl Written {
         }
         let notes = said(4)?;
         let lines = line(2).zip(line(3));
-        let lines = lines.map(|(first, last)| first as usize..last as usize + 1);
+        let number = |line: u64| u32::try_from(line).unwrap_or(u32::MAX);
+        let lines = lines.map(|(first, last)| Lines {
+            first: number(first),
+            last: number(last),
+        });
         let paths = self.unseen.values().map(|(_, change)| &change.path);
         // Whether it is as on disk, this program does not know: the editor's undo is to work in either case.
         let buffers = paths.filter_map(|path| {
@@ -279,7 +284,7 @@ impl Written {
 }
 
 fn ask() -> Action {
-    Action::Changes { request: None }
+    Action::Changes
 }
 
 fn undo(id: &str) -> Action {

@@ -3,21 +3,18 @@
 use lsp_server::RequestId;
 use pillion_text::endings::comparable;
 use pillion_text::{Text, hunks, merge};
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::messages::{FindHunks, Found, MergeTexts, MergedTexts};
-use crate::message;
+use super::codec;
+use super::messages::{FindHunks, MergeTexts};
 use crate::profile::{Action, Work};
 
 /// The plugin asks where two texts differ.
 pub fn find_hunks(request: RequestId, params: Value) -> Action {
-    match message::params(params) {
+    match codec::read(params) {
         Ok(FindHunks { original, content }) => work(request, move || {
             let [original, content] = [original.unwrap_or_default(), content].map(Text::new);
-            let hunks = hunks::between(&original, &content);
-            let hunks = hunks.iter().map(Into::into).collect();
-            Found { hunks }
+            json!({"hunks": hunks::between(&original, &content)})
         }),
         Err(why) => Action::invalid(request, why),
     }
@@ -25,7 +22,7 @@ pub fn find_hunks(request: RequestId, params: Value) -> Action {
 
 /// The plugin asks what two changes of one text make together.
 pub fn merge(request: RequestId, params: Value) -> Action {
-    match message::params(params) {
+    match codec::read(params) {
         Ok(MergeTexts {
             original,
             proposed,
@@ -35,24 +32,24 @@ pub fn merge(request: RequestId, params: Value) -> Action {
             let original = like_proposed(original.unwrap_or_default());
             let content = like_proposed(content);
             let proposed = Text::new(proposed);
-            MergedTexts::from(merge::texts(&original, &proposed, &content))
+            let merged = merge::texts(&original, &proposed, &content);
+            // All three texts are UTF-8, and what is merged is whole lines of them.
+            let content = String::from_utf8_lossy(&merged.text);
+            json!({"content": content, "hunks": merged.hunks, "conflicts": merged.conflicts})
         }),
         Err(why) => Action::invalid(request, why),
     }
 }
 
 /// Answers with what is worked out beside the loop.
-fn work<T: Serialize>(request: RequestId, answer: impl FnOnce() -> T + Send + 'static) -> Action {
-    let answer = Work(Box::new(move || {
-        serde_json::to_value(answer()).unwrap_or_default()
-    }));
+fn work(request: RequestId, answer: impl FnOnce() -> Value + Send + 'static) -> Action {
+    let answer = Work(Box::new(answer));
     Action::WorkOut { request, answer }
 }
 
 #[cfg(test)]
 mod tests {
     use lsp_server::{Message, Request};
-    use serde_json::json;
 
     use super::*;
     use crate::plugin::Plugin;

@@ -3,10 +3,10 @@
 use lsp_server::{ErrorCode, Message, ResponseError};
 use pillion_protocol::{Diagnostic, FileDiagnostics, Severity};
 use pillion_view::Reply;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::asked::{Asked, Requests};
-use super::messages::{self, AskDiagnostics, Code, DIAGNOSTICS};
+use super::messages::{self, DIAGNOSTICS};
 use crate::position::Encoding;
 use crate::{message, uri};
 
@@ -41,7 +41,7 @@ impl Diagnostics {
             found.done(Vec::new());
             return None;
         }
-        let params = AskDiagnostics { uri: uri.clone() };
+        let params = json!({"uri": uri});
         let asked = Asked::Diagnostics { uri, found };
         Some(requests.ask(DIAGNOSTICS, params, asked))
     }
@@ -83,7 +83,7 @@ fn for_agents(
         };
         let diagnostics = file.diagnostics.into_iter().take(room);
         let diagnostics: Vec<_> = diagnostics
-            .map(|diagnostic| diagnostic.for_agents(encoding))
+            .map(|problem| for_agent(problem, encoding))
             .collect();
         room -= diagnostics.len();
         (!diagnostics.is_empty()).then_some(FileDiagnostics { uri, diagnostics })
@@ -91,31 +91,23 @@ fn for_agents(
     files.collect()
 }
 
-impl messages::Diagnostic {
-    fn for_agents(self, encoding: Encoding) -> Diagnostic {
-        Diagnostic {
-            message: self.message,
-            severity: match self.severity {
-                Some(2) => Severity::Warning,
-                Some(3) => Severity::Info,
-                Some(4) => Severity::Hint,
-                _ => Severity::Error,
-            },
-            range: self.range.as_agents_count(encoding),
-            source: self.source,
-            code: self.code.map(|code| match code {
-                Code::Number(number) => number.into(),
-                Code::Text(text) => text.into(),
-            }),
-        }
+fn for_agent(problem: messages::Diagnostic, encoding: Encoding) -> Diagnostic {
+    Diagnostic {
+        message: problem.message,
+        severity: match problem.severity {
+            Some(2) => Severity::Warning,
+            Some(3) => Severity::Info,
+            Some(4) => Severity::Hint,
+            _ => Severity::Error,
+        },
+        range: problem.range.as_agents_count(encoding),
+        source: problem.source,
+        code: problem.code,
     }
 }
 
 #[cfg(all(test, unix))]
 mod tests {
-
-    use serde_json::json;
-
     use super::*;
 
     fn range(line: u32, from: u32, to: u32) -> Value {

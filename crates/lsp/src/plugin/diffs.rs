@@ -1,22 +1,19 @@
 //! The views that the plugin has open.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use lsp_server::{Message, RequestId, ResponseError};
+use pillion_view::decision::Seen;
 use pillion_view::{
-    CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling, SetPlace, Stale,
-    Unseen,
+    Against, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling,
+    SetPlace, Stale, Tell, Unseen,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::asked::{Asked, Requests};
-use super::messages::{
-    CLOSE_DIFF, CloseDiff, Content, DIFF_TEXT, Decide, Decided, DidChangeDiff, DidChangeNotes,
-    OFFER_TEXT, OPEN_DIFF, OfferText, OpenDiff, Seen,
-};
+use super::messages::{self, CLOSE_DIFF, Content, DIFF_TEXT, DecideSeen, OFFER_TEXT, OPEN_DIFF};
+use crate::message;
 use crate::profile::Action;
-use crate::{message, uri};
 
 /// The views.
 #[derive(Debug, Default)]
@@ -65,13 +62,6 @@ impl Diffs {
     /// The companion wants a proposal shown. The request.
     pub fn open(&mut self, diff: Diff, shown: Reply<()>, requests: &mut Requests) -> Message {
         let key = diff.key();
-        let agent = diff.proposer.into();
-        let does = diff.does();
-        let (original, original_is_lossy) = match diff.original.text.map(String::from_utf8) {
-            None => (None, false),
-            Some(Ok(text)) => (Some(text), false),
-            Some(Err(error)) => (Some(readable(error.as_bytes())), true),
-        };
         let former = self.views.find(key.id).map(|view| view.state);
         let state = match former {
             Some(State::Open) => State::Open,
@@ -83,23 +73,8 @@ impl Diffs {
             hunks: diff.hunks.len(),
             state,
         });
-        let params = OpenDiff {
-            id: key.id.0,
-            revision: key.revision,
-            uri: uri::from_path(&diff.path),
-            path: diff.path.to_string_lossy().into_owned(),
-            agent,
-            original,
-            original_is_lossy,
-            does,
-            original_is_other: diff.original_is_other,
-            proposed: &diff.proposed,
-            notes: diff.notes,
-            hunks: diff.hunks.iter().map(Into::into).collect(),
-            set: diff.set.map(Into::into),
-        };
         let asked = Asked::Open { key, shown };
-        requests.ask_value(OPEN_DIFF, params.into_value(), asked)
+        requests.ask_value(OPEN_DIFF, messages::open_diff(diff), asked)
     }
 
     /// The companion wants a view taken away. The request, if the plugin ever received it.
@@ -120,7 +95,7 @@ impl Diffs {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
         }
-        let params = CloseDiff { id, reason };
+        let params = json!({"id": id, "reason": reason});
         let asked = Asked::Close {
             key,
             reason,
@@ -143,38 +118,17 @@ impl Diffs {
         Some(requests.ask(DIFF_TEXT, key, Asked::Text { told }))
     }
 
-    /// The person changed what stands in a view.
-    pub fn changed(&self, changed: DidChangeDiff) -> Vec<Action> {
-        let DidChangeDiff {
-            id,
-            revision,
-            content,
-        } = changed;
-        let id = DiffId(id);
-        let key = ProposalKey { id, revision };
-        let is_current = self.views.current(key).is_ok();
-        let keep = is_current.then_some(Action::KeepDraft(key, content));
-        keep.into_iter().collect()
-    }
-
-    /// The person has other notes on a proposal than before.
-    pub fn noted(&self, noted: DidChangeNotes) -> Vec<Action> {
-        let DidChangeNotes {
-            id,
-            revision,
-            notes,
-        } = noted;
-        let id = DiffId(id);
-        let key = ProposalKey { id, revision };
-        let is_current = self.views.current(key).is_ok();
-        let keep = is_current.then_some(Action::KeepNotes(key, notes));
-        keep.into_iter().collect()
+    /// Something is told of a proposal. It counts as long as the plugin shows that one.
+    pub fn told_of(&self, mut tell: Tell) -> Option<Action> {
+        let key = tell.key_mut().copied();
+        let is_current = key.is_none_or(|key| self.views.current(key).is_ok());
+        is_current.then_some(Action::Tell(tell))
     }
 
     /// The person wrote this for the file before: the message, if the plugin shows the proposal.
     pub fn offer(&self, key: ProposalKey, content: String) -> Option<Message> {
         self.views.current(key).ok()?;
-        let offer = OfferText { key, content };
+        let offer = json!({"id": key.id, "revision": key.revision, "content": content});
         Some(message::notification(OFFER_TEXT, offer))
     }
 
@@ -187,30 +141,25 @@ impl Diffs {
     ///
     /// # Errors
     /// The answer to send instead.
-    pub fn decide(
-        &mut self,
-        request: RequestId,
-        params: Decide,
-    ) -> Result<pillion_view::Decide, Message> {
-        let (id, revision) = (DiffId(params.id), params.revision);
-        let key = ProposalKey { id, revision };
-        if !params.verdict.is_rejection() && params.seen.is_none() {
+    pub fn decide(&mut self, request: RequestId, params: DecideSeen) -> Result<Decide, Message> {
+        let key = params.key;
+        if !params.verdict.is_rejection() && params.by.is_none() {
             let error = message::invalid("seen: missing, and this is not a rejection".to_owned());
             return Err(message::answer(request, Err(error)));
         }
         let hunks = match self.views.current(key) {
             Ok(view) => view.hunks,
-            Err(stale) => return Err(answer_ruled(request, Ruling::stale(stale).into())),
+            Err(stale) => return Err(answer_ruled(request, Ruling::stale(stale), None)),
         };
         if self.deciding.contains_key(&key) {
-            let text = "this diff is being decided";
-            return Err(answer_ruled(request, Ruling::failed(text).into()));
+            let ruling = Ruling::failed("this diff is being decided");
+            return Err(answer_ruled(request, ruling, None));
         }
         self.deciding.insert(key, request);
-        Ok(pillion_view::Decide {
+        Ok(Decide {
             key,
             verdict: params.verdict,
-            by: params.seen.map(|seen| seen.among(hunks)).into(),
+            by: params.by.map(|seen| among(seen, hunks)).into(),
             base: None,
         })
     }
@@ -222,11 +171,8 @@ impl Diffs {
             false => None,
         };
         let next = self.views.next_of_set(settled.and_then(|view| view.set));
-        let decided = Decided {
-            next: next.map(|at| self.views[at].key.id.0),
-            ..ruling.into()
-        };
-        Some(answer_ruled(self.deciding.remove(&key)?, decided))
+        let next = next.map(|at| self.views[at].key.id);
+        Some(answer_ruled(self.deciding.remove(&key)?, ruling, next))
     }
 
     /// Returns true if a decision is being ruled about.
@@ -294,40 +240,24 @@ fn answer(reply: Reply<String>, method: &str, result: Result<Value, ResponseErro
     is_told
 }
 
-fn answer_ruled(request: RequestId, decided: Decided) -> Message {
-    let answer = serde_json::to_value(decided).unwrap_or_default();
-    message::answer(request, Ok(answer))
+fn answer_ruled(request: RequestId, ruling: Ruling, next: Option<DiffId>) -> Message {
+    message::answer(request, Ok(messages::decided(ruling, next)))
 }
 
-impl Seen {
-    /// The same for a proposal with so many hunks.
-    fn among(self, of: usize) -> pillion_view::Seen {
-        let unseen_hunks = self.hunks.map(|mut seen| {
-            seen.retain(|number| *number < of);
-            seen.sort_unstable();
-            seen.dedup();
-            let hunks = of - seen.len();
-            Unseen { hunks, of }
-        });
-        let pauses = self.pauses_ms.unwrap_or_default().into_iter();
-        pillion_view::Seen {
-            drawn_for: self.drawn_ms.map(Duration::from_millis),
-            is_typed: self.typed,
-            pauses: pauses.map(Duration::from_millis).collect(),
-            unseen_hunks,
-            against: pillion_view::Against::default(),
-        }
+/// What was seen of a proposal with so many hunks.
+fn among(seen: Seen<Vec<usize>>, of: usize) -> Seen {
+    let unseen_hunks = seen.unseen_hunks.map(|mut seen| {
+        seen.retain(|number| *number < of);
+        seen.sort_unstable();
+        seen.dedup();
+        let hunks = of - seen.len();
+        Unseen { hunks, of }
+    });
+    Seen {
+        drawn_for: seen.drawn_for,
+        is_typed: seen.is_typed,
+        pauses: seen.pauses,
+        unseen_hunks,
+        against: Against::default(),
     }
-}
-
-/// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.
-fn readable(bytes: &[u8]) -> String {
-    let shown = |bytes: &[u8]| if bytes.is_empty() { "" } else { "\u{fffd}" };
-    let parts = || {
-        let chunks = bytes.utf8_chunks();
-        chunks.flat_map(move |chunk| [chunk.valid(), shown(chunk.invalid())])
-    };
-    let mut text = String::with_capacity(parts().map(str::len).sum());
-    text.extend(parts());
-    text
 }

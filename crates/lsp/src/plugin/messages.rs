@@ -1,19 +1,21 @@
-//! The messages of the plugin profile, field by field as `docs/editor-protocol.md` names them. A test
-//! holds the two together.
+//! The messages of the plugin profile, as `docs/editor-protocol.md` names them; a test holds the two together. What views and
+//! companions say to each other has the same types here, in another [codec](super::codec): this file has what only plugins say
+//! or read.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops;
+use std::path::PathBuf;
+use std::process;
 
 use pillion_discovery::workspace::Workspace;
-use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Dialect, Note, Position, Proposer, ReviewChoice, Verdict};
-use pillion_text::hunks::Hunk;
-use pillion_text::merge::Merged;
-use pillion_view::{CloseReason, DiffId, ProposalKey, Ruling, SetPlace};
+use pillion_protocol::discovery::join_roots;
+use pillion_protocol::{Dialect, FileDiagnostics, Position, Proposer, ReviewChoice, diagnostics};
+use pillion_view::decision::Seen;
+use pillion_view::{Decide, Diff, DiffId, Ruling, Status};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::codec;
+use crate::profile::Published;
 use crate::uri;
 
 pub const DID_CHANGE_CONTEXT: &str = "pillion/didChangeContext";
@@ -59,14 +61,6 @@ pub struct DidChangeWorkspace {
     pub chosen: Option<bool>,
 }
 
-/// The editor's text of a file and the file are the same now.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct DidSync {
-    pub uri: String,
-    /// True if the person has saved it.
-    pub saved: bool,
-}
-
 /// An open file.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -92,49 +86,11 @@ pub struct Range {
     pub end_line_text: Option<String>,
 }
 
-/// The person decided; the answer says whether that counts.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Decide {
-    pub id: u64,
-    pub revision: u32,
-    #[serde(flatten)]
-    pub verdict: Verdict,
-    pub seen: Option<Seen>,
-}
-
-/// The plugin's knowledge of how the person came to a decision.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Seen {
-    pub drawn_ms: Option<u64>,
-    pub typed: bool,
-    pub pauses_ms: Option<Vec<u64>>,
-    /// Of [`OpenDiff::hunks`], those that were on the screen.
-    pub hunks: Option<Vec<usize>>,
-}
-
-/// The answer to a [`DECIDE`].
-#[derive(Debug, Serialize)]
-pub struct Decided {
-    pub settled: bool,
-    pub code: Option<Cow<'static, str>>,
-    pub message: Option<String>,
-    pub repeat: bool,
-    pub clipboard: Option<String>,
-    pub next: Option<u64>,
-}
-
 /// Find where two texts differ.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct FindHunks {
     pub original: Option<String>,
     pub content: String,
-}
-
-/// The answer to [`HUNKS`].
-#[derive(Debug, Serialize)]
-pub struct Found {
-    pub hunks: Vec<HunkLines>,
 }
 
 /// Merge two texts that come from one.
@@ -145,69 +101,10 @@ pub struct MergeTexts {
     pub content: String,
 }
 
-/// The answer to [`MERGE`].
-#[derive(Debug, Serialize)]
-pub struct MergedTexts {
-    pub content: String,
-    pub hunks: Vec<HunkLines>,
-    pub conflicts: usize,
-}
-
-/// These lines before become those lines after: each from the first to the one behind the last, from 0.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct HunkLines {
-    pub before: ops::Range<usize>,
-    pub after: ops::Range<usize>,
-}
-
-/// The person points an agent to a file.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Mention {
-    pub uri: String,
-    pub lines: Option<Lines>,
-}
-
-/// The answer to a [`MENTION`].
-#[derive(Debug, Serialize)]
-pub struct Mentioned {
-    pub agent: Option<Agent>,
-}
-
 /// The person chooses when agents ask, or wants to know it.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Choose {
     pub choice: Option<String>,
-}
-
-/// The person keeps changes.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Keep {
-    pub id: Option<String>,
-    pub uri: Option<String>,
-    pub typed: Option<String>,
-    pub revision: Option<String>,
-    pub notes: Option<Vec<Note>>,
-}
-
-/// The person takes changes back.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct TakeBack {
-    pub id: Option<String>,
-    pub uri: Option<String>,
-    pub typed: Option<String>,
-    pub revision: Option<String>,
-    pub notes: Option<Vec<Note>>,
-    pub lines: Option<Lines>,
-    pub buffers: Option<Vec<Buffer>>,
-}
-
-/// A file that is open in the editor.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Buffer {
-    pub uri: String,
-    pub content: String,
-    pub is_modified: bool,
 }
 
 /// The person undoes that they have taken something back.
@@ -216,145 +113,16 @@ pub struct Undo {
     pub id: Option<String>,
 }
 
-/// The answer to [`KEEP`], [`TAKE_BACK`] and [`UNDO`].
-#[derive(Debug, Serialize)]
-pub struct Acted {
-    pub done: bool,
-    pub message: String,
-    pub edits: Vec<Edit>,
-}
-
-/// A new text for a buffer.
-#[derive(Debug, Serialize)]
-pub struct Edit {
-    pub uri: String,
-    pub path: String,
-    pub id: String,
-    pub content: String,
-}
-
-/// Ask for the problems that the editor shows.
-#[derive(Debug, Serialize)]
-pub struct AskDiagnostics {
-    pub uri: Option<String>,
-}
-
 /// The answer to [`DIAGNOSTICS`].
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Diagnostics {
-    pub files: Vec<FileDiagnostics>,
-}
-
-/// The problems of one file.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct FileDiagnostics {
-    pub uri: String,
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// One problem.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct Diagnostic {
-    pub range: Range,
-    pub severity: Option<u32>,
-    pub message: String,
-    pub source: Option<String>,
-    pub code: Option<Code>,
-}
-
-/// A tool's name for a problem.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(untagged)]
-pub enum Code {
-    Number(i64),
-    Text(String),
-}
-
-/// This stands in a view; without a text, the proposal as it came.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct DidChangeDiff {
-    pub id: u64,
-    pub revision: u32,
-    pub content: Option<String>,
-}
-
-/// The person has these notes on a proposal.
-#[derive(Debug, Deserialize, Serialize)]
-pub struct DidChangeNotes {
-    pub id: u64,
-    pub revision: u32,
-    pub notes: Vec<Note>,
-}
-
-/// The person's text from an earlier proposal of the file.
-#[derive(Debug, Serialize)]
-pub struct OfferText {
-    #[serde(flatten)]
-    pub key: ProposalKey,
-    pub content: String,
+    pub files: Vec<FileDiagnostics<Diagnostic>>,
 }
 
 /// The answer to [`CLOSE_DIFF`] and to [`DIFF_TEXT`].
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Content {
     pub content: String,
-}
-
-/// Show a proposal.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OpenDiff<'a> {
-    pub id: u64,
-    pub revision: u32,
-    pub uri: String,
-    pub path: String,
-    pub agent: Agent,
-    pub does: &'static str,
-    pub original: Option<String>,
-    pub original_is_lossy: bool,
-    pub original_is_other: bool,
-    pub proposed: &'a str,
-    pub notes: Vec<String>,
-    pub hunks: Vec<HunkLines>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub set: Option<Set>,
-}
-
-/// The place of a file among those that belong together.
-#[derive(Debug, Serialize)]
-pub struct Set {
-    #[serde(flatten)]
-    pub place: SetPlace,
-    pub label: String,
-}
-
-/// Take a view away.
-#[derive(Debug, Serialize)]
-pub struct CloseDiff {
-    pub id: DiffId,
-    pub reason: CloseReason,
-}
-
-/// The status that people may see in a status line.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct DidChangeStatus {
-    pub agents: Vec<Agent>,
-    pub mentions: Vec<&'static str>,
-    pub pending_diffs: usize,
-    pub warnings: Vec<String>,
-    pub notes: Vec<String>,
-    pub review: Option<Review>,
-    pub unseen: usize,
-    pub changes: u64,
-}
-
-/// When agents ask before they change files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Review {
-    pub label: String,
-    pub choices: Vec<&'static str>,
-    pub unasked: Option<String>,
 }
 
 /// An agent, for programs and for people.
@@ -365,58 +133,11 @@ pub struct Agent {
     pub display_name: &'static str,
 }
 
-/// The data by which agents find the companion.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Environment {
-    pub variables: BTreeMap<&'static str, String>,
-    pub port: u16,
-    pub pid: u32,
-    pub discovery_files: Vec<String>,
-    pub roots: Vec<String>,
-    pub start_folder: Option<String>,
-    pub agents: Vec<Startable>,
-}
+/// A problem as a plugin tells it: in the negotiated encoding, and with a number for its severity.
+pub type Diagnostic = diagnostics::Diagnostic<Range, Option<u32>>;
 
-/// An agent that a person can start, as plugins need to know it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Startable {
-    #[serde(flatten)]
-    pub agent: Agent,
-    pub package: Option<&'static str>,
-    pub command: Vec<&'static str>,
-    pub needs_run: bool,
-    pub reads_lines_in_prompt: bool,
-}
-
-impl From<Dialect> for Startable {
-    fn from(agent: Dialect) -> Self {
-        Self {
-            agent: agent.into(),
-            package: agent.package(),
-            command: vec![agent.name()],
-            needs_run: agent.needs_run(),
-            reads_lines_in_prompt: agent.reads_lines_in_prompt(),
-        }
-    }
-}
-
-/// The request by which a client gets this profile, and the answer.
-#[derive(Debug, Serialize)]
-pub struct Profile {
-    pub version: &'static str,
-}
-
-impl OpenDiff<'_> {
-    /// As JSON, without a copy of the original, which may be all that fits into memory.
-    pub fn into_value(mut self) -> Value {
-        let original = self.original.take();
-        let mut value = serde_json::to_value(&self).unwrap_or_default();
-        value["original"] = original.into();
-        value
-    }
-}
+/// A decision as a plugin tells it: with the hunks that were on the screen.
+pub type DecideSeen = Decide<Option<Seen<Vec<usize>>>>;
 
 impl From<DidChangeWorkspace> for Workspace {
     fn from(said: DidChangeWorkspace) -> Self {
@@ -430,59 +151,6 @@ impl From<DidChangeWorkspace> for Workspace {
     }
 }
 
-impl From<Merged> for MergedTexts {
-    fn from(merged: Merged) -> Self {
-        Self {
-            // All three texts are UTF-8, and what is merged is whole lines of them.
-            content: String::from_utf8_lossy(&merged.text).into_owned(),
-            hunks: merged.hunks.iter().map(Into::into).collect(),
-            conflicts: merged.conflicts,
-        }
-    }
-}
-
-impl From<&Hunk> for HunkLines {
-    fn from(hunk: &Hunk) -> Self {
-        Self {
-            before: hunk.before.clone(),
-            after: hunk.after.clone(),
-        }
-    }
-}
-
-impl From<Ruling> for Decided {
-    fn from(ruling: Ruling) -> Self {
-        match ruling {
-            Ruling::Settled(told) => {
-                let (message, clipboard) = told.map(|it| (it.message, it.clipboard)).unzip();
-                Self {
-                    settled: true,
-                    code: None,
-                    message,
-                    repeat: false,
-                    clipboard: clipboard.flatten(),
-                    next: None,
-                }
-            }
-            Ruling::Refused(refusal) => Self {
-                settled: false,
-                code: Some(refusal.code),
-                message: Some(refusal.message),
-                repeat: refusal.repeat,
-                clipboard: None,
-                next: None,
-            },
-        }
-    }
-}
-
-impl From<SetPlace> for Set {
-    fn from(place: SetPlace) -> Self {
-        let label = place.to_string();
-        Self { place, label }
-    }
-}
-
 impl<P: Into<Proposer>> From<P> for Agent {
     fn from(proposer: P) -> Self {
         let proposer = proposer.into();
@@ -493,12 +161,108 @@ impl<P: Into<Proposer>> From<P> for Agent {
     }
 }
 
-impl From<pillion_view::Review> for Review {
-    fn from(review: pillion_view::Review) -> Self {
-        Self {
-            label: review.label,
-            choices: ReviewChoice::ALL.map(ReviewChoice::name).into(),
-            unasked: review.unasked,
-        }
+/// A proposal to be shown.
+pub fn open_diff(mut diff: Diff) -> Value {
+    // Without a copy of it, which may be all that fits into memory.
+    let original = diff.original.text.take().map(String::from_utf8);
+    let is_lossy = matches!(original, Some(Err(_)));
+    let original = original.map(|text| text.unwrap_or_else(|it| readable(it.as_bytes())));
+    let mut value = codec::written(&diff);
+    if let Some(fields) = value.as_object_mut() {
+        let others = ["proposer", "number", "written", "deletes", "isUnclear"];
+        fields.retain(|name, _| !others.contains(&name.as_str()));
     }
+    if let Some(set) = diff.set {
+        value["set"]["label"] = set.to_string().into();
+    }
+    value["agent"] = json!(Agent::from(diff.proposer));
+    value["does"] = diff.does().into();
+    value["original"] = original.into();
+    value["originalIsLossy"] = is_lossy.into();
+    value
+}
+
+/// A text with U+FFFD in place of what is no UTF-8. Made at once in its size: it may be large.
+fn readable(bytes: &[u8]) -> String {
+    let shown = |bytes: &[u8]| if bytes.is_empty() { "" } else { "\u{fffd}" };
+    let parts = || {
+        let chunks = bytes.utf8_chunks();
+        chunks.flat_map(move |chunk| [chunk.valid(), shown(chunk.invalid())])
+    };
+    let mut text = String::with_capacity(parts().map(str::len).sum());
+    text.extend(parts());
+    text
+}
+
+/// The answer to a [`DECIDE`], with the diff that comes next.
+pub fn decided(ruling: Ruling, next: Option<DiffId>) -> Value {
+    match ruling {
+        Ruling::Settled(told) => {
+            let (message, clipboard) = told.map(|it| (it.message, it.clipboard)).unzip();
+            json!({
+                "settled": true, "code": null, "message": message, "repeat": false,
+                "clipboard": clipboard.flatten(), "next": next,
+            })
+        }
+        Ruling::Refused(refusal) => json!({
+            "settled": false, "code": refusal.code, "message": refusal.message, "repeat": refusal.repeat,
+            "clipboard": null, "next": null,
+        }),
+    }
+}
+
+/// The status that people may see in a status line, with so many diffs that wait for a decision.
+pub fn status(status: &Status, pending_diffs: usize) -> Value {
+    let agents = &status.agents;
+    let mut knowing = Dialect::ALL.to_vec();
+    knowing.retain(|agent| agent.knows_mentions() && agents.contains(agent));
+    let warnings = [&*status.warnings, &*status.unasked].concat();
+    json!({
+        "agents": agents.iter().copied().map(Agent::from).collect::<Vec<_>>(),
+        "mentions": knowing.into_iter().map(Dialect::name).collect::<Vec<_>>(),
+        "pendingDiffs": pending_diffs,
+        "warnings": warnings,
+        "notes": status.asking,
+        "review": status.review.as_ref().map(|review| json!({
+            "label": review.label,
+            "choices": ReviewChoice::ALL.map(ReviewChoice::name),
+            "unasked": review.unasked,
+        })),
+        "unseen": status.unseen,
+        "changes": status.changes,
+    })
+}
+
+/// The data by which agents find the companion.
+pub fn environment(published: &Published) -> Value {
+    // The roots were checked when they came.
+    let workspace = join_roots(&published.roots).unwrap_or_default();
+    let variables = Dialect::ALL
+        .into_iter()
+        .flat_map(|dialect| dialect.environment(published.port, &workspace));
+    let named = |paths: &[PathBuf]| -> Vec<_> {
+        let names = paths.iter().map(|path| path.to_string_lossy());
+        names.map(String::from).collect()
+    };
+    json!({
+        "variables": variables.collect::<BTreeMap<_, _>>(),
+        "port": published.port,
+        "pid": process::id(),
+        "discoveryFiles": named(&published.discovery_files),
+        "roots": named(&published.roots),
+        "startFolder": named(published.start.as_slice()).first(),
+        "agents": Dialect::ALL.map(startable),
+    })
+}
+
+/// An agent that a person can start, as plugins need to know it.
+fn startable(agent: Dialect) -> Value {
+    json!({
+        "name": agent.name(),
+        "displayName": agent.display_name(),
+        "package": agent.package(),
+        "command": [agent.name()],
+        "needsRun": agent.needs_run(),
+        "readsLinesInPrompt": agent.reads_lines_in_prompt(),
+    })
 }

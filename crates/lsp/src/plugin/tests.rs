@@ -4,13 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use lsp_server::Message;
-use pillion_protocol::{Dialect, Note, Verdict};
+use pillion_protocol::{Dialect, FileDiagnostics, Note, Verdict};
 use pillion_text::hunks::Hunk;
-use pillion_text::{Text, merge};
-use pillion_view::changes::{ActDone, BufferEdit, ChangesList};
-use pillion_view::{Chosen, CloseReason, DiffId, EditorEvent, EndedTurn, ProposalKey, SetPlace};
+use pillion_view::ask::Mention;
+use pillion_view::changes::{ActDone, BufferEdit, BufferText, ChangesList, Meant, TakeBack};
+use pillion_view::{
+    Chosen, CloseReason, Diff, DiffId, EditorEvent, EndedTurn, Original, ProposalKey, Refusal,
+    Reply, Ruling, Seen, SetPlace, Tell, Told,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -18,9 +22,9 @@ use serde_json::{Map, Value, json};
 use super::messages::*;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
-use crate::plugin::{Plugin, changes};
+use crate::plugin::{Plugin, codec, comparing, messages};
 use crate::position::Encoding;
-use crate::profile::{Action, ClientProfile};
+use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::DidChangeWorkspaceFolders;
 
 const PAGE: &str = include_str!("../../../../docs/editor-protocol.md");
@@ -69,6 +73,7 @@ fn tables() -> Tables {
 fn sample(field: &Field, tables: &Tables) -> Value {
     let list_of = |table: &str| json!([object(&tables[table], tables)]);
     match field.kind.as_str() {
+        _ if field.name == "uri" => json!("file:///a"),
         "integer" => json!(7),
         "boolean" => json!(true),
         "string" | "string or `null`" | "string or integer" => json!("text"),
@@ -170,22 +175,55 @@ fn without(mut object: Value, name: &str) -> Value {
 /// missing is what the page specifies.
 #[track_caller]
 fn check_read<T: DeserializeOwned + Serialize>(fields: &[Field], tables: &Tables) {
+    let read = |value| message::params::<T>(value).map(|it| json!(it));
+    check(fields, tables, read);
+}
+
+/// The same of a type that is not only a plugin's.
+#[track_caller]
+fn check_shared<T: DeserializeOwned + Serialize>(fields: &[Field], tables: &Tables) {
+    check(fields, tables, |value| {
+        let mut read = codec::written(codec::read::<T>(value)?);
+        remove_unread(&mut read);
+        Ok(read)
+    });
+}
+
+/// Removes what no plugin says.
+fn remove_unread(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(remove_unread),
+        Value::Object(fields) => {
+            fields.remove("path").or_else(|| fields.remove("against"));
+            fields.values_mut().for_each(remove_unread);
+        }
+        _ => {}
+    }
+}
+
+#[track_caller]
+fn check_told(name: &str, fields: &[Field], tables: &Tables) {
+    check(fields, tables, |value| {
+        let mut read = codec::written(codec::read::<Tell>(json!({ name: value }))?);
+        remove_unread(&mut read);
+        Ok(read[name].take())
+    });
+}
+
+#[track_caller]
+fn check(fields: &[Field], tables: &Tables, read: impl Fn(Value) -> Result<Value, String>) {
     let full = object(fields, tables);
-    let read: T = message::params(full.clone()).unwrap();
-    assert_eq!(serde_json::to_value(read).unwrap(), full);
+    assert_eq!(read(full.clone()).unwrap(), full);
     for Field {
         name, is_optional, ..
     } in fields
     {
-        let read = message::params::<T>(without(full.clone(), name));
-        assert_eq!(read.is_ok(), *is_optional, "{name}: {:?}", read.err());
+        let read_without = read(without(full.clone(), name));
+        let is_read = read_without.is_ok();
+        assert_eq!(is_read, *is_optional, "{name}: {read_without:?}");
         let mut null = full.clone();
         *place(&mut null, name) = Value::Null;
-        assert_eq!(
-            message::params::<T>(null).is_ok(),
-            *is_optional,
-            "{name} as null"
-        );
+        assert_eq!(read(null).is_ok(), *is_optional, "{name} as null");
     }
 }
 
@@ -205,16 +243,12 @@ fn shape(value: &Value) -> Value {
                 .map(|(name, value)| (name.clone(), shape(value)));
             Value::Object(fields.collect())
         }
-        Value::Array(items) => items.iter().map(shape).collect(),
+        Value::Array(items) => items.iter().take(1).map(shape).collect(),
         Value::String(_) => "string".into(),
         Value::Number(_) => "number".into(),
         Value::Bool(_) => "boolean".into(),
         Value::Null => Value::Null,
     }
-}
-
-fn agent() -> Agent {
-    Dialect::GeminiCli.into()
 }
 
 #[test]
@@ -230,7 +264,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 let profile: Box<dyn ClientProfile> = Box::new(Plugin::new(Encoding::Utf8, None));
                 check_written(handshake::result(profile.as_ref()), fields, &tables);
             }
-            "`pillion/didSync` (notification)" => check_read::<DidSync>(fields, &tables),
+            "`pillion/didSync` (notification)" => check_told("synced", fields, &tables),
             "`pillion/didChangeContext` (notification)" => {
                 check_read::<DidChangeContext>(fields, &tables);
             }
@@ -240,53 +274,63 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/didChangeContext` (notification): Range" => {
                 check_read::<Range>(fields, &tables);
             }
-            "`pillion/decide` (request)" => check_read::<Decide>(fields, &tables),
-            "`pillion/decide` (request): Note" => check_read::<Note>(fields, &tables),
-            "`pillion/decide` (request): Seen" => check_read::<Seen>(fields, &tables),
+            "`pillion/decide` (request)" => check_shared::<DecideSeen>(fields, &tables),
+            "`pillion/decide` (request): Note" => check_shared::<Note>(fields, &tables),
+            "`pillion/decide` (request): Seen" => check_shared::<Seen<Vec<usize>>>(fields, &tables),
             "`pillion/decide` (request): The answer" => {
-                check_written(decided(), fields, &tables);
+                let mut answer = settled();
+                for (name, value) in refused().as_object().unwrap() {
+                    if answer[name].is_null() {
+                        answer[name] = value.clone();
+                    }
+                }
+                check_written(answer, fields, &tables);
             }
-            "`pillion/hunks` (request)" => check_read::<FindHunks>(fields, &tables),
+            "`pillion/hunks` (request)" => check_shared::<FindHunks>(fields, &tables),
             "`pillion/hunks` (request): The answer" => {
-                let hunks = vec![hunk()];
-                check_written(Found { hunks }, fields, &tables);
+                let answer = worked_out(comparing::find_hunks(1.into(), json!({"content": "a\n"})));
+                check_written(answer, fields, &tables);
             }
-            "`pillion/merge` (request)" => check_read::<MergeTexts>(fields, &tables),
+            "`pillion/merge` (request)" => check_shared::<MergeTexts>(fields, &tables),
             "`pillion/merge` (request): The answer" => {
-                let merged = merge::texts(&Text::new(""), &Text::new("a\n"), &Text::new(""));
-                check_written(MergedTexts::from(merged), fields, &tables);
+                let texts = json!({"proposed": "a\n", "content": ""});
+                let answer = worked_out(comparing::merge(1.into(), texts));
+                check_written(answer, fields, &tables);
             }
-            "`pillion/openDiff` (request): Hunk" => check_written(hunk(), fields, &tables),
-            "`pillion/openDiff` (request): Set" => check_written(set(), fields, &tables),
-            "`pillion/mention` (request)" => check_read::<Mention>(fields, &tables),
+            "`pillion/openDiff` (request): Hunk" => {
+                check_written(&open_diff()["hunks"][0], fields, &tables);
+            }
+            "`pillion/openDiff` (request): Set" => {
+                check_written(&open_diff()["set"], fields, &tables);
+            }
+            "`pillion/mention` (request)" => check_shared::<Mention>(fields, &tables),
             "`pillion/mention` (request): The answer" => {
-                let agent = Some(agent());
-                check_written(Mentioned { agent }, fields, &tables);
+                let agent = json!({"agent": Agent::from(Dialect::GeminiCli)});
+                check_written(agent, fields, &tables);
             }
-            "`pillion/review` (request)" => check_read::<Choose>(fields, &tables),
+            "`pillion/review` (request)" => check_shared::<Choose>(fields, &tables),
             "`pillion/review` (request): The answer" => {
                 check_written(Chosen::refused(""), fields, &tables);
             }
             "`pillion/changes` (request): The answer" => {
-                let answer = sent(changes::listed(Some(1.into()), &turns()));
-                check_written(answer, fields, &tables);
+                check_written(turns(), fields, &tables);
             }
             "`pillion/changes` (request): ChangedTurn" => {
-                let turn = &changes::told(&turns())["turns"][0];
+                let turn = &turns()["turns"][0];
                 check_written(turn, fields, &tables);
             }
             "`pillion/changes` (request): ChangedFile" => {
-                let change = &changes::told(&turns())["turns"][0]["changes"][0];
+                let change = &turns()["turns"][0]["changes"][0];
                 check_written(change, fields, &tables);
             }
             "`pillion/changes` (request): ChangedLines" => {
-                let change = &changes::told(&turns())["turns"][0]["changes"][0];
+                let change = &turns()["turns"][0]["changes"][0];
                 check_written(&change["hunks"][0], fields, &tables);
             }
-            "`pillion/keep` (request)" => check_read::<Keep>(fields, &tables),
-            "`pillion/takeBack` (request)" => check_read::<TakeBack>(fields, &tables),
-            "`pillion/takeBack` (request): Buffer" => check_read::<Buffer>(fields, &tables),
-            "`pillion/undo` (request)" => check_read::<Undo>(fields, &tables),
+            "`pillion/keep` (request)" => check_shared::<Meant>(fields, &tables),
+            "`pillion/takeBack` (request)" => check_shared::<TakeBack>(fields, &tables),
+            "`pillion/takeBack` (request): Buffer" => check_shared::<BufferText>(fields, &tables),
+            "`pillion/undo` (request)" => check_shared::<Undo>(fields, &tables),
             "`pillion/keep` (request): The answer" | "`pillion/takeBack` (request): The answer" => {
                 check_written(acted(), fields, &tables);
             }
@@ -294,17 +338,19 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(&acted()["edits"][0], fields, &tables);
             }
             "`pillion/didChangeStatus` (notification): Review" => {
-                check_written(review(), fields, &tables);
+                check_written(&status()["review"], fields, &tables);
             }
             "`pillion/diagnostics` (request)" => {
-                let uri = Some(String::new());
-                check_written(AskDiagnostics { uri }, fields, &tables);
+                let (sender, _) = crossbeam_channel::unbounded();
+                let found = Reply::new(move |found| drop(sender.send(found)));
+                let asked = EditorEvent::Diagnostics(Some(String::new()), found);
+                check_written(asked_of_plugin(asked), fields, &tables);
             }
             "`pillion/diagnostics` (request): The answer" => {
                 check_read::<Diagnostics>(fields, &tables);
             }
             "`pillion/diagnostics` (request): FileDiagnostics" => {
-                check_read::<FileDiagnostics>(fields, &tables);
+                check_read::<FileDiagnostics<Diagnostic>>(fields, &tables);
             }
             "`pillion/diagnostics` (request): Diagnostic" => {
                 check_read::<Diagnostic>(fields, &tables);
@@ -317,19 +363,16 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/openDiff` (request)" => check_written(open_diff(), fields, &tables),
             "`pillion/closeDiff` (request)" => {
-                let (id, reason) = (DiffId(1), CloseReason::Settled);
-                check_written(CloseDiff { id, reason }, fields, &tables);
+                let closed = Reply::new(|_| ());
+                let close = EditorEvent::Close(DiffId(1), CloseReason::Settled, closed);
+                check_written(asked_of_plugin(close), fields, &tables);
             }
             "`pillion/closeDiff` (request): The answer" => check_read::<Content>(fields, &tables),
-            "`pillion/didChangeDiff` (notification)" => {
-                check_read::<DidChangeDiff>(fields, &tables);
-            }
-            "`pillion/didChangeNotes` (notification)" => {
-                check_read::<DidChangeNotes>(fields, &tables);
-            }
+            "`pillion/didChangeDiff` (notification)" => check_told("draft", fields, &tables),
+            "`pillion/didChangeNotes` (notification)" => check_told("notes", fields, &tables),
             "`pillion/offerText` (notification)" => {
-                let (key, content) = (key(), String::new());
-                check_written(OfferText { key, content }, fields, &tables);
+                let offer = EditorEvent::Draft(key(), String::new());
+                check_written(asked_of_plugin(offer), fields, &tables);
             }
             "`pillion/diffText` (request)" => {
                 check_written(key(), fields, &tables);
@@ -338,7 +381,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/didChangeStatus` (notification)" => check_written(status(), fields, &tables),
             "`pillion/environment` (notification)" => check_written(environment(), fields, &tables),
             "`pillion/environment` (notification): Startable" => {
-                check_written(Startable::from(Dialect::GeminiCli), fields, &tables);
+                check_written(&environment()["agents"][0], fields, &tables);
             }
             "`window/showMessage` (notification)" => {
                 let message = message::show(gen_lsp_types::MessageType::Info, "text");
@@ -351,21 +394,45 @@ fn every_table_is_a_message_and_every_message_a_table() {
     assert_eq!(tables.len(), 50, "every table was found");
 }
 
-fn open_diff() -> OpenDiff<'static> {
-    OpenDiff {
-        id: 1,
+/// A proposal as views get it.
+fn diff() -> Diff {
+    Diff {
+        id: DiffId(1),
         revision: 1,
-        uri: String::new(),
-        path: String::new(),
-        agent: agent(),
-        does: "proposes",
-        original: Some(String::new()),
-        original_is_lossy: false,
-        original_is_other: false,
-        proposed: "",
+        proposer: Dialect::GeminiCli.into(),
+        number: 1,
+        path: "/a".into(),
+        original: Original {
+            text: Some(Vec::new()),
+            stamp: None,
+        },
+        proposed: Arc::default(),
         notes: vec![String::new()],
-        hunks: vec![hunk()],
-        set: Some(set()),
+        hunks: vec![Hunk::new(0..1, 0..2)],
+        set: Some(SetPlace {
+            id: 7,
+            place: 2,
+            of: 3,
+        }),
+        deletes: true,
+        original_is_other: false,
+        written: Some("7.2".to_owned()),
+        is_unclear: true,
+    }
+}
+
+fn open_diff() -> Value {
+    messages::open_diff(diff())
+}
+
+/// The parameters of the message that the plugin gets, which shows a proposal.
+fn asked_of_plugin(event: EditorEvent) -> Value {
+    let mut plugin = Plugin::new(Encoding::Utf8, None);
+    plugin.event(EditorEvent::Open(diff(), Reply::new(|_| ())));
+    match plugin.event(event).remove(0) {
+        Action::Send(Message::Request(request)) => request.params,
+        Action::Send(Message::Notification(it)) => it.params,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -374,42 +441,48 @@ fn key() -> ProposalKey {
     ProposalKey { id, revision }
 }
 
-fn set() -> Set {
-    let place = json!({"id": 7, "place": 2, "of": 3});
-    serde_json::from_value::<SetPlace>(place).unwrap().into()
+fn worked_out(action: Action) -> Value {
+    match action {
+        Action::WorkOut { answer, .. } => (answer.0)(),
+        other => panic!("{other:?}"),
+    }
 }
 
-fn hunk() -> HunkLines {
-    (&Hunk::new(0..1, 0..2)).into()
+fn refused() -> Value {
+    let mut refusal = Refusal::new("tooSoon", "");
+    refusal.repeat = true;
+    decided(Ruling::Refused(refusal), None)
 }
 
-fn decided() -> Decided {
-    Decided {
-        settled: false,
-        code: Some("tooSoon".into()),
-        message: Some(String::new()),
-        repeat: true,
+fn settled() -> Value {
+    let told = Told {
+        message: String::new(),
         clipboard: Some(String::new()),
-        next: Some(2),
-    }
+    };
+    decided(Ruling::Settled(Some(told)), Some(DiffId(2)))
 }
 
-fn status() -> DidChangeStatus {
-    DidChangeStatus {
-        agents: vec![agent()],
-        mentions: vec!["claude"],
-        pending_diffs: 1,
-        warnings: vec![String::new()],
-        notes: vec![String::new()],
-        review: Some(review()),
-        unseen: 1,
-        changes: 1,
-    }
+fn status() -> Value {
+    let agents = vec![Dialect::ClaudeCode];
+    let warnings = vec![String::new()];
+    let review = pillion_view::Review {
+        mode: None,
+        label: String::new(),
+        unasked: Some(String::new()),
+    };
+    let status = pillion_view::Status {
+        agents,
+        asking: warnings.clone(),
+        warnings,
+        review: Some(review),
+        ..pillion_view::Status::default()
+    };
+    messages::status(&status, 1)
 }
 
-fn turns() -> ChangesList {
+fn turns() -> Value {
     let changed = json!({
-        "id": "7.2", "revision": "r", "path": "/a", "shown": "a", "state": "unseen", "isUnseen": true,
+        "id": "7.2", "revision": "r", "path": "/a", "shown": "a", "label": "l", "state": "unseen", "isUnseen": true,
         "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1}],
     });
     let turn = json!({
@@ -417,15 +490,7 @@ fn turns() -> ChangesList {
         "changes": [changed],
     });
     let list = json!({"turns": [turn], "leftOut": 0, "problem": "none"});
-    serde_json::from_value(list).unwrap()
-}
-
-/// The client's answer.
-fn sent(action: Option<Action>) -> Value {
-    match action {
-        Some(Action::Send(Message::Response(response))) => response.response_result.unwrap(),
-        other => panic!("{other:?}"),
-    }
+    codec::written(serde_json::from_value::<ChangesList>(list).unwrap())
 }
 
 fn acted() -> Value {
@@ -434,34 +499,23 @@ fn acted() -> Value {
         id: "7.2".to_owned(),
         content: String::new(),
     };
-    let edits = vec![edit];
-    sent(changes::acted(
-        Some(1.into()),
-        ActDone {
-            edits,
-            ..ActDone::default()
-        },
-    ))
+    codec::written(ActDone {
+        edits: vec![edit],
+        ..ActDone::default()
+    })
 }
 
-fn review() -> Review {
-    Review {
-        label: String::new(),
-        choices: vec!["always"],
-        unasked: Some(String::new()),
-    }
-}
-
-fn environment() -> Environment {
-    Environment {
-        variables: [("name", String::new())].into(),
+fn environment() -> Value {
+    let mut environment = messages::environment(&Published {
         port: 1,
-        pid: 1,
-        discovery_files: vec![String::new()],
-        roots: vec![String::new()],
-        start_folder: Some(String::new()),
-        agents: vec![Dialect::GeminiCli.into()],
-    }
+        discovery_files: vec!["/d".into()],
+        roots: vec!["/a".into()],
+        start: Some("/a".into()),
+    });
+    let mut variables = environment["variables"].as_object().unwrap().values();
+    let value = variables.find(|it| it.is_string()).unwrap().clone();
+    environment["variables"] = json!({ "name": value });
+    environment
 }
 
 #[test]
@@ -551,7 +605,7 @@ fn the_sample_is_made_of_what_the_tables_say() {
             serde_json::from_value::<DidChangeContext>(message["params"].clone()).unwrap();
         }
         if is_plugins && method == "pillion/decide" {
-            serde_json::from_value::<Decide>(message["params"].clone()).unwrap();
+            codec::read::<DecideSeen>(message["params"].clone()).unwrap();
         }
         if method == "initialize" {
             let params: InitializeParams = message::params(message["params"].clone()).unwrap();

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use pillion_protocol::verdict::Lines;
 use pillion_text::stderr;
 use pillion_view::ask::Mention;
 
@@ -32,8 +33,12 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let (path, place) = position::locate(&args.file)?;
     let target = args.target.about(&path);
     let lines = place.map(|place| match place.within(&path) {
-        Place::Cursor(cursor) => (cursor.line - 1, cursor.line - 1),
-        Place::Lines(lines) => (lines.first - 1, lines.last - 1),
+        Place::Cursor(cursor) => (cursor.line, cursor.line),
+        Place::Lines(lines) => (lines.first, lines.last),
+    });
+    let lines = lines.map(|(first, last)| Lines {
+        first: first - 1,
+        last: last - 1,
     });
     match control_client::ask(&target, Mention { path, lines })? {
         Some(agent) => {

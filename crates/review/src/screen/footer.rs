@@ -63,7 +63,7 @@ fn position(app: &App) -> String {
     if let Some(page) = app.changes() {
         let (rows, at) = (page.rows(), page.at());
         let state = match rows.get(at) {
-            Some(ChangesRow::Change(change)) => format!("{} · ", change.label()),
+            Some(ChangesRow::Change(change)) => format!("{} · ", change.label),
             Some(ChangesRow::Turn(_)) | None => String::new(),
         };
         let count = rows.len();

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, IdeContext, ReviewChoice};
 use serde::{Deserialize, Serialize};
 
@@ -43,9 +44,9 @@ pub struct Mention {
     /// Its absolute path.
     #[serde(with = "exact::path")]
     pub path: PathBuf,
-    /// Its first and its last line that are meant, from 0; the whole file if there are none.
+    /// Its lines that are meant; the whole file if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lines: Option<(u32, u32)>,
+    pub lines: Option<Lines>,
 }
 
 ask!(Mention => Option<Dialect>, "mention", for_person: true);

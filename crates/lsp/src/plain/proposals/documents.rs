@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gen_lsp_types::{Command, MessageType};
 use pillion_protocol::Verdict;
-use pillion_view::{By, Decide, ProposalKey, Proposed};
+use pillion_view::{By, Decide, ProposalKey, Proposed, Tell};
 
 use super::Proposals;
 use crate::plain::proposal::Proposal;
@@ -148,7 +148,7 @@ impl Proposals {
             .map(|pending| (pending.key(), pending.draft()))
             .collect();
         let actions = due.into_iter().flat_map(|(key, draft)| {
-            let keep = draft.map(|draft| Action::KeepDraft(key, draft));
+            let keep = draft.map(|text| Action::Tell(Tell::Draft { key, text }));
             [keep, self.compare(key.id)].into_iter().flatten()
         });
         actions.collect()

@@ -14,6 +14,7 @@ pub fn change(id: &str, state: &str, lines: Option<usize>) -> ListedChange {
         revision: format!("r{id}"),
         path: format!("/work/{id}").into(),
         shown: format!("src/{id}.rs"),
+        label: format!("{id} {state}"),
         state: state.to_owned(),
         is_unseen: state == "unseen",
         added: lines,

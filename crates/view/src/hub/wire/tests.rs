@@ -8,6 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use pillion_discovery::Environment;
 use pillion_protocol::ask::{FromProgram, ToProgram};
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{
     Dialect, File, IdeInfo, Outcome, Position, Proposer, Range, ReviewChoice, ReviewMode, Verdict,
 };
@@ -17,7 +18,7 @@ use serde::de::DeserializeOwned;
 
 use super::*;
 use crate::ask::{Ask, Changes, Mention, SetReview};
-use crate::decision::{Against, By, Decide, Refusal, Ruling, Seen, Told, Unseen};
+use crate::decision::{Against, By, Decide, LOOK, Refusal, Ruling, Seen, Told, Unseen};
 use crate::editor::{CloseReason, EndedTurn, Review, Shows, Status};
 use crate::lost::{Loss, LostOutcome, LostText};
 use crate::open_file::OpenFile;
@@ -43,14 +44,14 @@ fn raw_path() -> PathBuf {
 fn decide() -> Decide {
     let mut decide = Decide::blind(key(), Outcome::accepted("a\r\n\u{0}b"));
     decide.by = By::Seen(Seen {
-        pauses: vec![Duration::from_millis(3), Duration::MAX],
+        pauses: vec![Duration::from_millis(3), Duration::from_millis(u64::MAX)],
         unseen_hunks: Some(Unseen { hunks: 1, of: 2 }),
         against: Against {
             newer: 1,
             written: 2,
             taken_out: 3,
         },
-        ..Seen::typed(Duration::from_nanos(700_000_001))
+        ..Seen::typed(LOOK)
     });
     decide.base = Some("base".to_owned());
     decide
@@ -147,7 +148,7 @@ fn what_is_asked_arrives() {
     ] {
         assert_eq!(asked(&decide, Some(at)), decide);
     }
-    for lines in [Some((1, 2)), None] {
+    for lines in [Some(Lines { first: 1, last: 2 }), None] {
         let path = raw_path();
         let mention = Mention { path, lines };
         assert_eq!(asked(&mention, None), mention);
