@@ -20,7 +20,6 @@ use serde_json::{Map, Value};
 use crate::diffs::Answer;
 use crate::ids::RequestId;
 use crate::outbox::{Delivery, Mention};
-use crate::stand_in::StandIn;
 use crate::target::Target;
 
 /// A tool as it is listed: its name, what it does, and the schema of its arguments.
@@ -32,7 +31,7 @@ pub(crate) type ToolResult = Result<Answer, String>;
 /// A call that can be served.
 #[derive(Debug)]
 pub(crate) enum ToolCall {
-    Open(Open),
+    Open(OpenDiff),
     /// The one of this name: its path, unless the agent gave it one.
     Close(String),
     CloseAll,
@@ -52,33 +51,6 @@ pub(crate) enum ToolCall {
     BeforeTurn(hooks::Call),
     /// It has ended its turn, or a subagent its work.
     AfterTurn(hooks::Call),
-}
-
-/// A change that an agent wants to show.
-#[derive(Debug, Default)]
-pub(crate) struct Open {
-    pub(crate) path: String,
-    pub(crate) content: String,
-    /// Its name, if it is answered when the person has decided.
-    pub(crate) tab: Option<String>,
-    /// Its place in its proposer's set, from 1, and the number of files there.
-    pub(crate) set: Option<(u32, u32)>,
-    /// True if the file is to be deleted.
-    pub(crate) deletes: bool,
-    /// The stand-in for the file's text, with which it is compared.
-    pub(crate) stand_in: Option<StandIn>,
-}
-
-impl From<OpenDiff> for Open {
-    fn from(open: OpenDiff) -> Self {
-        let OpenDiff { path, content, tab } = open;
-        Self {
-            path,
-            content,
-            tab,
-            ..Self::default()
-        }
-    }
 }
 
 /// The answer to a call.

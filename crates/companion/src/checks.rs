@@ -8,13 +8,13 @@ use std::sync::Arc;
 use pillion_changes::Store;
 use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File, Proposer};
-use pillion_view::{Answering, Compares, Decide};
+use pillion_view::{Answering, Compares, Decide, ProposalKey};
 use tokio::time::timeout;
 
 use crate::acceptance::Acceptance;
 use crate::accepted_texts::AcceptedText;
 use crate::agents;
-use crate::diffs::PendingDiff;
+use crate::diffs::Proposal;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
 use crate::event::{Caller, Event, Events};
 use crate::ids::{Decider, RequestId};
@@ -63,28 +63,25 @@ impl FileChecks {
 
     /// Checks the target of a proposal, for an [`Event::TargetChecked`]. None comes of one that hangs, or
     /// that no thread is left for: callers have a deadline.
-    pub(crate) fn check_target(&mut self, wanted: PendingDiff) {
-        let threads = self.targets.entry(wanted.proposer);
+    pub(crate) fn check_target(&mut self, key: ProposalKey, proposal: &Proposal) {
+        let threads = self.targets.entry(proposal.proposer);
         let threads = threads
             .or_insert_with(|| DiskThreads::new(MAX_CHECKS))
             .clone();
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
-        let PendingDiff { id, revision, .. } = wanted;
+        let ProposalKey { id, revision } = key;
+        let (proposer, path) = (proposal.proposer, proposal.file_path.clone());
+        let (proposed, stand_in) = (Arc::clone(&proposal.proposed), proposal.stand_in.clone());
         let check = move || {
-            let target = check(&wanted.file_path);
-            let target =
-                target.and_then(
-                    |target| match (&wanted.stand_in, wanted.proposer.itself()) {
-                        (Some(stand_in), _) => target.replaced(stand_in),
-                        (None, Some(agent)) => {
-                            Ok(agents::of(agent).adapt(target, &wanted.proposed))
-                        }
-                        (None, None) => Ok(target),
-                    },
-                );
+            let target = check(&path);
+            let target = target.and_then(|target| match (&stand_in, proposer.itself()) {
+                (Some(stand_in), _) => target.replaced(stand_in),
+                (None, Some(agent)) => Ok(agents::of(agent).adapt(target, &proposed)),
+                (None, None) => Ok(target),
+            });
             let result = target.map(|target| match compares {
-                Compares::Hunks => target.compared(&wanted.proposed),
+                Compares::Hunks => target.compared(&proposed),
                 Compares::Text | Compares::Nothing => target,
             });
             // From its thread: the agent waits, and the loop is awake one task earlier.
@@ -205,17 +202,13 @@ mod tests {
     use super::*;
     use pillion_view::{DiffId, Original};
 
-    fn wanted(id: u64, agent: Dialect, file_path: &str) -> PendingDiff {
-        PendingDiff {
+    fn check_target(checks: &mut FileChecks, id: u64, agent: Dialect, file_path: &str) {
+        let key = ProposalKey {
             id: DiffId(id),
             revision: 1,
-            proposer: agent.into(),
-            file_path: file_path.into(),
-            set: None,
-            proposed: Arc::default(),
-            stand_in: None,
-            opened: None,
-        }
+        };
+        let proposal = Proposal::new(Arc::default(), agent.into(), file_path, "");
+        checks.check_target(key, &proposal);
     }
 
     #[tokio::test]
@@ -231,9 +224,9 @@ mod tests {
         };
         let mut checks = FileChecks::new(check, Compares::Text, events);
         for id in 0..100 {
-            checks.check_target(wanted(id, Dialect::GeminiCli, "/hangs"));
+            check_target(&mut checks, id, Dialect::GeminiCli, "/hangs");
         }
-        checks.check_target(wanted(100, Dialect::QwenCode, "/fine"));
+        check_target(&mut checks, 100, Dialect::QwenCode, "/fine");
         let Some(Event::TargetChecked { id, result, .. }) = inbox.recv().await else {
             panic!("no check ended");
         };

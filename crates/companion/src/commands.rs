@@ -10,17 +10,16 @@ use pillion_discovery::CompanionState;
 use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
-use pillion_view::ask::Refused;
+use pillion_view::ask::{PendingDiff, Refused};
 use pillion_view::{Failure, Reply};
 use tokio::sync::oneshot;
 
 #[cfg(unix)]
 use crate::agents::context_sockets;
-use crate::diffs::PendingDiff;
 use crate::disk::DiskThreads;
 use crate::event::{Event, Events, Task};
 use crate::main_loop::MainLoop;
-use crate::on_disk::{self, OnDisk};
+use crate::on_disk;
 use crate::tasks;
 use crate::who::{Asker, Who};
 
@@ -144,12 +143,12 @@ impl Commands {
         let _ = tasks::spawn_blocking(move || who.hooked(agent, &hook)).await;
     }
 
-    /// Looks up where the paths of these diffs lead, one by one.
-    pub(crate) async fn check(&self, diffs: &[PendingDiff]) -> Vec<Option<OnDisk>> {
-        let paths = diffs.iter().map(|diff| diff.file_path.clone());
-        match on_disk::check(&self.checks, paths.collect()).await {
-            Some(checked) => checked.into_iter().map(Some).collect(),
-            None => vec![None; diffs.len()],
+    /// Looks up where the paths of these diffs lead.
+    pub(crate) async fn look_up(&self, diffs: &mut [PendingDiff]) {
+        let paths = diffs.iter().map(|diff| diff.path.clone()).collect();
+        let checked = on_disk::check(&self.checks, paths).await;
+        for (diff, on_disk) in diffs.iter_mut().zip(checked.into_iter().flatten()) {
+            diff.leads_to = on_disk.elsewhere(&diff.path);
         }
     }
 

@@ -34,7 +34,7 @@ use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::stand_in::{StandIn, Written};
 use crate::written::Accepted;
-use pillion_view::ask::{DiffRef, Refused};
+use pillion_view::ask::{DiffRef, PendingDiff, Refused};
 
 /// The time limit for the editor to open or close a view.
 pub(crate) const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
@@ -147,6 +147,26 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
+    /// The whole text that a file is to have.
+    pub(crate) fn new(
+        session: SessionId,
+        proposer: Proposer,
+        path: impl Into<String>,
+        content: impl Into<String>,
+    ) -> Self {
+        Self {
+            session,
+            proposer,
+            number: 1,
+            file_path: path.into(),
+            tab: None,
+            set: None,
+            deletes: false,
+            stand_in: None,
+            proposed: Arc::new(content.into()),
+        }
+    }
+
     /// Returns the side of its agent from which it comes; none if nothing comes from the other one: a command's, what a hook
     /// holds, and an agent's whose hooks know what it proposes.
     fn side(&self) -> Option<Side> {
@@ -207,8 +227,8 @@ pub(crate) struct Judgement {
 /// An action for the loop.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
-    /// Check the target of a proposal; the result goes to [`Diffs::checked`].
-    Check(PendingDiff),
+    /// Check the target of a [`proposal`](Diffs::proposal); the result goes to [`Diffs::checked`].
+    Check(ProposalKey),
     /// Ask the editor to show a proposal; it answers with [`Diffs::shown`].
     Show(Diff),
     /// Ask the editor to close a view; its answer goes to [`Diffs::closed`].
@@ -239,21 +259,6 @@ pub(crate) enum Action<C> {
     Lose(Lost),
 }
 
-/// A diff that waits: for the check of its target, or for the reviewer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PendingDiff {
-    pub(crate) id: DiffId,
-    pub(crate) revision: u32,
-    pub(crate) proposer: Proposer,
-    pub(crate) file_path: String,
-    pub(crate) set: Option<SetPlace>,
-    pub(crate) proposed: Arc<String>,
-    /// The stand-in for the file's text, with which it is compared.
-    pub(crate) stand_in: Option<Arc<StandIn>>,
-    /// The file's state when the agent proposed, once it was checked.
-    pub(crate) opened: Option<FileState>,
-}
-
 impl<C> Diffs<C> {
     /// None yet, with these numbers. No hook waits for the person longer than the limit, or than any hook may.
     pub(crate) fn new(numbers: Numbers, hook_limit: Option<Duration>) -> Self {
@@ -271,11 +276,17 @@ impl<C> Diffs<C> {
         self.numbers = numbers;
     }
 
-    /// The diffs that wait for the reviewer, oldest first.
+    /// The diffs that wait for the reviewer, oldest first, without their texts.
     pub(crate) fn pending(&self) -> impl Iterator<Item = PendingDiff> {
         let entries = self.entries.iter();
         let pending = entries.filter(|entry| entry.state.is_pending());
         pending.map(Entry::pending)
+    }
+
+    /// A proposal, if it was not replaced.
+    pub(crate) fn proposal(&self, key: ProposalKey) -> Option<&Proposal> {
+        let entry = self.entries.get(key.id).filter(|it| it.key == key)?;
+        Some(&entry.proposal)
     }
 
     /// Returns true if none waits for anything: not for the reviewer, for an editor, or for its file.
@@ -309,12 +320,16 @@ impl<C> Diffs<C> {
         agents
     }
 
-    /// One diff that waits for the reviewer.
+    /// One diff that waits for the reviewer, with the agent's text.
     ///
     /// # Errors
     /// When there is none, or another revision of it is shown.
     pub(crate) fn find_pending(&self, named: DiffRef) -> Result<PendingDiff, Refused> {
-        self.named(named).map(Entry::pending)
+        let entry = self.named(named)?;
+        Ok(PendingDiff {
+            proposed: Some(entry.proposal.proposed.to_string()),
+            ..entry.pending()
+        })
     }
 
     /// The person was shown this text of a proposal: its name means that from now on.
@@ -504,14 +519,13 @@ impl<C> Entry<C> {
 
     fn pending(&self) -> PendingDiff {
         PendingDiff {
-            id: self.key.id,
-            revision: self.key.revision,
-            proposer: self.proposal.proposer,
-            file_path: self.proposal.file_path.clone(),
+            key: self.key,
+            agent: self.proposal.proposer.name().to_owned(),
+            path: self.proposal.file_path.clone(),
+            leads_to: None,
             set: self.set,
-            proposed: Arc::clone(&self.proposal.proposed),
-            stand_in: self.proposal.stand_in.clone(),
-            opened: self.opened.clone(),
+            proposed: None,
+            standing: None,
         }
     }
 

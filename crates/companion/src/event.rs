@@ -11,7 +11,7 @@ use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File, Note};
-use pillion_view::ask::Guarded;
+use pillion_view::ask::{Guarded, PendingDiff};
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Answering, Decide, DiffId, Editor, Options, ProposalKey, Reply, Tell};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::acceptance::Finding;
 use crate::acting::Acted;
 use crate::agents::ToolCall;
-use crate::diffs::{Answer, PendingDiff};
+use crate::diffs::Answer;
 use crate::ids::{Decider, RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;

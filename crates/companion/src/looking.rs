@@ -7,16 +7,15 @@ use pillion_changes::looking::{self, LookError, Looked, Shown};
 use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_protocol::{Dialect, Proposer};
 use pillion_view::Reply;
-use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
+use pillion_view::ask::{Look, LookedAt, MAX_FILES, ProposedFile, Refused};
 use pillion_view::changes::ActDone;
 use tokio::sync::oneshot;
 
-use crate::agents::Open;
 use crate::commands::{ToLoop, stopping};
 use crate::event::Events;
 use crate::judging::Shelf;
 use crate::main_loop::MainLoop;
-use crate::proposing;
+use crate::proposing::{self, Proposed};
 use crate::stand_in::{StandIn, Written};
 use crate::tasks;
 
@@ -40,7 +39,7 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
     let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
     let (proposer, looked) = found.await.map_err(|_| "the disk does not answer")??;
     let shown: Vec<_> = looked.shown.into_iter().map(Arc::new).collect();
-    let files = shown.iter().map(|it| open(it.as_ref())).collect();
+    let files = shown.iter().map(|it| proposed(it.as_ref())).collect();
     let mut acts = Vec::new();
     let undecided = proposing::propose_written(to_loop.clone(), proposer, files, |at, end| {
         let (done, told) = oneshot::channel();
@@ -108,19 +107,18 @@ fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     Ok(ChangeRef { turn, change: None })
 }
 
-fn open(shown: &Shown) -> Open {
+fn proposed(shown: &Shown) -> Proposed {
     let before = shown.present.before.clone();
-    Open {
-        path: shown.path.to_string_lossy().into_owned(),
-        content: shown.now.clone(),
+    let file = ProposedFile {
         deletes: shown.present.now.is_none(),
-        stand_in: Some(StandIn::Written(Written {
-            before: before.and_then(|it| String::from_utf8(it).ok()),
-            change: shown.name.to_string(),
-            is_unclear: shown.is_unclear,
-        })),
-        ..Open::default()
-    }
+        ..ProposedFile::new(shown.path.to_string_lossy(), shown.now.clone())
+    };
+    let written = StandIn::Written(Written {
+        before: before.and_then(|it| String::from_utf8(it).ok()),
+        change: shown.name.to_string(),
+        is_unclear: shown.is_unclear,
+    });
+    (file, Some(written))
 }
 
 #[cfg(test)]

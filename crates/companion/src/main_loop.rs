@@ -611,7 +611,11 @@ impl MainLoop {
         let told = self.pass_notes(&mut actions);
         for action in actions {
             match action {
-                Action::Check(wanted) => self.checks.check_target(wanted),
+                Action::Check(key) => {
+                    if let Some(proposal) = self.diffs.proposal(key) {
+                        self.checks.check_target(key, proposal);
+                    }
+                }
                 Action::Show(diff) => {
                     let ProposalKey { id, revision } = diff.key();
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
@@ -830,8 +834,7 @@ impl MainLoop {
         self.release_guards();
         if ending != Ending::Asks {
             for it in self.diffs.pending() {
-                let (id, revision) = (it.id, it.revision);
-                self.forget_notes(ProposalKey { id, revision });
+                self.forget_notes(it.key);
             }
             let actions = self.diffs.stop();
             self.perform(actions);

@@ -13,7 +13,6 @@ use pillion_view::ask::{Decided, End, MAX_FILES, Propose, ProposedFile, Refused,
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::agents::Open;
 use crate::commands::ToLoop;
 use crate::diffs::Answer;
 use crate::main_loop::MainLoop;
@@ -46,7 +45,11 @@ impl Proposal {
             return Err("one file is in the set twice".into());
         }
         let proposer = agent.map_or(Proposer::Pillion, Proposer::For);
-        let files = files.into_iter().map(open).collect();
+        let files = files.into_iter().map(|mut file| {
+            let held = file.cell.take().map(StandIn::Held);
+            (file, held)
+        });
+        let files = files.collect();
         let mut set = Set::new(to_loop, proposer, files).await?;
         let shown = set.show_all(self.withdrawn()).await;
         *self.set.lock().await = Some(set);
@@ -99,7 +102,7 @@ impl Proposal {
 pub(crate) async fn propose_written(
     to_loop: ToLoop,
     proposer: Proposer,
-    files: Vec<Open>,
+    files: Vec<Proposed>,
     mut decided: impl FnMut(usize, &End),
 ) -> Result<Option<Undecided>, Refused> {
     let mut set = Set::new(to_loop, proposer, files).await?;
@@ -127,15 +130,8 @@ enum Next {
     Over(Option<Undecided>),
 }
 
-fn open(file: ProposedFile) -> Open {
-    Open {
-        path: file.path,
-        content: file.content,
-        deletes: file.deletes,
-        stand_in: file.cell.map(StandIn::Held),
-        ..Open::default()
-    }
-}
+/// A file that is proposed, and the stand-in for its text.
+pub(crate) type Proposed = (ProposedFile, Option<StandIn>);
 
 /// Files that are proposed together. Dropping it withdraws what nobody has decided about.
 #[derive(Debug)]
@@ -146,7 +142,7 @@ struct Set {
     /// The path and the text of each.
     files: Vec<(String, String)>,
     /// Those that are not proposed yet, in reverse.
-    waiting: Vec<Open>,
+    waiting: Vec<Proposed>,
     /// None of those that are not decided.
     ends: Vec<Option<End>>,
     /// What whoever proposed has not got yet.
@@ -154,7 +150,11 @@ struct Set {
 }
 
 impl Set {
-    async fn new(to_loop: ToLoop, proposer: Proposer, files: Vec<Open>) -> Result<Self, Refused> {
+    async fn new(
+        to_loop: ToLoop,
+        proposer: Proposer,
+        files: Vec<Proposed>,
+    ) -> Result<Self, Refused> {
         let (sender, news) = mpsc::unbounded_channel();
         let session = to_loop.ask("proposer", move |it, answer| {
             let session = it.proposer_comes(proposer, sender);
@@ -170,7 +170,7 @@ impl Set {
             news,
             ends: vec![None; files.len()],
             files: named
-                .map(|file| (file.path.clone(), file.content.clone()))
+                .map(|(file, _)| (file.path.clone(), file.content.clone()))
                 .collect(),
             waiting: files.into_iter().rev().collect(),
             undelivered: Vec::new(),
@@ -216,16 +216,15 @@ impl Set {
     async fn show(
         &mut self,
         at: usize,
-        file: Open,
+        file: Proposed,
         stop: Pin<&mut impl Future<Output = ()>>,
     ) -> Result<(), Option<String>> {
         let of = self.files.len();
         let set = (of > 1).then_some((at as u32 + 1, of as u32));
-        let file = Open { set, ..file };
         let (caller, answer) = oneshot::channel();
         let session = Arc::clone(&self.session);
         self.to_loop.send(MainLoop::task("propose", move |it, now| {
-            it.propose(&session, file, caller, now);
+            it.propose(&session, file, set, caller, now);
         }));
         let mut opened = pin!(answer);
         tokio::select! {
@@ -343,7 +342,7 @@ mod tests {
     async fn what_a_companion_that_stops_has_not_shown_is_not_decided() {
         let (events, stopped) = mpsc::unbounded_channel();
         drop(stopped);
-        let files = vec![Open::default()];
+        let files = vec![Proposed::default()];
         let undecided = propose_written(ToLoop(events), Proposer::Pillion, files, |at, _| {
             panic!("{at}")
         });

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::Environment;
 use pillion_discovery::state;
-use pillion_view::ask::{DiffRef, DiffSummary, Diffs, GetDiff, Refused};
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, PendingDiff, Refused};
 use pillion_view::{Client, ClientError};
 
 use crate::{Home, pause};
@@ -24,7 +24,7 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(60);
 /// # Panics
 /// If a view does not tell the text of a proposal, or the hub does not answer.
 #[track_caller]
-pub fn pending_diffs(home: &Home) -> Vec<DiffSummary> {
+pub fn pending_diffs(home: &Home) -> Vec<PendingDiff> {
     let clients = clients(home);
     assert!(!clients.is_empty(), "no companion answers");
     clients.iter().flat_map(settled).collect()
@@ -37,7 +37,7 @@ pub fn pending_diffs(home: &Home) -> Vec<DiffSummary> {
 /// If it is not rejected.
 #[track_caller]
 pub(crate) fn reject(home: &Home, pillion: &Path, path: &Path) {
-    let is_it = |diff: &DiffSummary| Path::new(&diff.path) == path;
+    let is_it = |diff: &PendingDiff| Path::new(&diff.path) == path;
     let started = Instant::now();
     let mut said = String::new();
     while let Some(diff) = clients(home).iter().flat_map(list).find(is_it) {
@@ -45,7 +45,7 @@ pub(crate) fn reject(home: &Home, pillion: &Path, path: &Path) {
             started.elapsed() < ANSWERED_WITHIN,
             "{diff:?} is not rejected: {said}"
         );
-        let name = DiffRef::exactly(diff.id, diff.revision).to_string();
+        let name = diff.key.to_string();
         let words = [pillion.as_os_str(), "reject".as_ref(), name.as_ref()];
         said = home.run_as_person(&words).stderr;
     }
@@ -63,7 +63,7 @@ pub(crate) fn clients(home: &Home) -> Vec<Client> {
 
 /// Those that are pending of one companion.
 #[track_caller]
-fn settled(client: &Client) -> Vec<DiffSummary> {
+fn settled(client: &Client) -> Vec<PendingDiff> {
     for _ in 0..2 {
         for diff in list(client) {
             wait_for_view(client, &diff);
@@ -73,22 +73,22 @@ fn settled(client: &Client) -> Vec<DiffSummary> {
 }
 
 #[track_caller]
-fn list(client: &Client) -> Vec<DiffSummary> {
+fn list(client: &Client) -> Vec<PendingDiff> {
     let listed = client.ask(Diffs);
     listed.unwrap_or_else(|error| panic!("the hub lists no diffs: {error}"))
 }
 
 /// Waits until the view of a diff has answered, or the diff is gone.
 #[track_caller]
-fn wait_for_view(client: &Client, diff: &DiffSummary) {
+fn wait_for_view(client: &Client, diff: &PendingDiff) {
     let started = Instant::now();
     loop {
         let get = GetDiff {
-            diff: DiffRef::exactly(diff.id, diff.revision),
+            diff: DiffRef::exactly(diff.key.id.0, diff.key.revision),
             is_printed: false,
         };
         match client.ask(get) {
-            Ok(found) if found.is_text_known => return,
+            Ok(found) if found.standing.is_some() => return,
             Ok(_) => {}
             Err(ClientError::Refused(
                 Refused::NotPending { .. } | Refused::OtherRevision { .. },

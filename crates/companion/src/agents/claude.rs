@@ -65,7 +65,7 @@ impl AgentProtocol for Claude {
         is_models: bool,
     ) -> Result<ToolCall, String> {
         Ok(match tool {
-            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?.into()),
+            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?),
             CLOSE_TAB => ToolCall::Close(tools::closed_tab(arguments)?),
             CLOSE_ALL_DIFF_TABS => ToolCall::CloseAll,
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), !is_models),

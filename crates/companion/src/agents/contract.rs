@@ -40,7 +40,7 @@ impl AgentProtocol for Contract {
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         match tool {
-            OPEN_DIFF => Ok(ToolCall::Open(OpenDiff::from_arguments(arguments)?.into())),
+            OPEN_DIFF => Ok(ToolCall::Open(OpenDiff::from_arguments(arguments)?)),
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
             other => Err(super::unknown(other)),
         }

@@ -48,7 +48,7 @@ impl AgentProtocol for Copilot {
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         Ok(match tool {
-            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?.into()),
+            OPEN_DIFF => ToolCall::Open(tools::opened(arguments)?),
             CLOSE_DIFF => ToolCall::Close(tools::closed_tab(arguments)?),
             GET_DIAGNOSTICS => ToolCall::Diagnostics(tools::diagnosed_uri(arguments), false),
             GET_SELECTION => ToolCall::Selection,

@@ -68,7 +68,7 @@ impl<C> Diffs<C> {
                 deadline: now + CHECK_TIMEOUT,
             },
         };
-        actions.push(Action::Check(entry.pending()));
+        actions.push(Action::Check(entry.key));
         self.entries.insert(entry);
         actions
     }

@@ -33,17 +33,7 @@ impl Default for Machine {
 }
 
 fn proposal(session: &str, path: &str, text: &str) -> Proposal {
-    Proposal {
-        session: session.into(),
-        proposer: Dialect::GeminiCli.into(),
-        number: 1,
-        file_path: path.into(),
-        proposed: text.to_owned().into(),
-        tab: None,
-        set: None,
-        deletes: false,
-        stand_in: None,
-    }
+    Proposal::new(session.into(), Dialect::GeminiCli.into(), path, text)
 }
 
 fn accepted(content: &str) -> Outcome {
@@ -55,7 +45,7 @@ fn lines(actions: Vec<Action<&'static str>>) -> Vec<String> {
     actions
         .into_iter()
         .map(|action| match action {
-            Action::Check(wanted) => format!("check {} #{}", wanted.id, wanted.revision),
+            Action::Check(key) => format!("check {} #{}", key.id, key.revision),
             Action::Show(diff) => {
                 format!("show {} #{} {:?}", diff.id, diff.revision, diff.proposed)
             }
@@ -89,10 +79,9 @@ fn open(
 ) -> Vec<Action<&'static str>> {
     let path = PathBuf::from(&proposal.file_path);
     let mut actions = diffs.open(proposal, caller, now);
-    let Some(Action::Check(wanted)) = actions.pop() else {
+    let Some(Action::Check(ProposalKey { id, revision })) = actions.pop() else {
         panic!("the target is not checked: {actions:?}");
     };
-    let (id, revision) = (wanted.id, wanted.revision);
     actions.extend(diffs.checked(id, revision, Ok(target(path)), now));
     actions
 }
@@ -178,8 +167,8 @@ fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
     assert_eq!(lines(again), [r#"show 1 #2 "newer""#]);
     assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "stale answer");
     assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
-    let proposed: Vec<_> = diffs.pending().map(|diff| diff.proposed).collect();
-    assert_eq!(proposed, [Arc::new("newer".to_owned())]);
+    assert_eq!(diffs.pending().count(), 1);
+    assert_eq!(*diffs.proposed(DiffId(1)).unwrap(), "newer");
 }
 
 #[test]

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, state};
 use pillion_view::ask::{
-    AgentOfHook, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, DiffRef,
-    DiffSummary, DiffText, Diffs, Focus, GetContext, GetDiff, GetReview, Guard, Guarded, Hook,
-    Look, LookedAt, Lost, Mention, PassedOn, Propose, Recount, Refused, SendNotes, SetReview,
-    ShownContext, Speak, State, Withdraw, Work,
+    AgentOfHook, AwaitNotes, CatchUp, Changes, ContextAsker, Decided, Decisions, Diffs, Focus,
+    GetContext, GetDiff, GetReview, Guard, Guarded, Hook, Look, LookedAt, Lost, Mention, PassedOn,
+    PendingDiff, Propose, Recount, Refused, SendNotes, SetReview, ShownContext, Speak, State,
+    Withdraw, Work,
 };
 use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, ProposalKey};
@@ -20,10 +20,8 @@ use super::{Caller, Host};
 #[cfg(unix)]
 use crate::agents::context_sockets;
 use crate::commands::Commands;
-use crate::diffs::PendingDiff;
 use crate::looking;
 use crate::main_loop::MainLoop;
-use crate::on_disk::OnDisk;
 use crate::recording::WAITS;
 
 /// All that can be asked, and who does it.
@@ -75,37 +73,33 @@ fn states(host: &dyn Host, _: State) -> Result<Vec<CompanionState>, Refused> {
     }
 }
 
-async fn diffs(companion: Commands, _: Diffs, _: Arc<Caller>) -> Result<Vec<DiffSummary>, Refused> {
-    let pending = companion
-        .ask("diffs", |it, listing| it.list(listing))
-        .await?;
-    let on_disk = companion.check(&pending).await;
-    let summaries = pending.iter().zip(&on_disk);
-    Ok(summaries
-        .map(|(diff, on_disk)| summary(diff, on_disk.as_ref()))
-        .collect())
+async fn diffs(companion: Commands, _: Diffs, _: Arc<Caller>) -> Result<Vec<PendingDiff>, Refused> {
+    let listed = companion.ask("diffs", |it, listing| it.list(listing));
+    let mut pending = listed.await?;
+    companion.look_up(&mut pending).await;
+    Ok(pending)
 }
 
-async fn diff(companion: Commands, get: GetDiff, caller: Arc<Caller>) -> Result<DiffText, Refused> {
-    let found = [find(&companion, get.diff).await?];
-    let on_disk = companion.check(&found).await.into_iter().next().flatten();
-    let [found] = found;
-    let (id, revision) = (found.id, found.revision);
-    let key = ProposalKey { id, revision };
-    let told = standing(&companion, key).await;
-    if let Some(text) = told.clone().filter(|_| get.is_printed)
+async fn diff(
+    companion: Commands,
+    get: GetDiff,
+    caller: Arc<Caller>,
+) -> Result<PendingDiff, Refused> {
+    let found = companion.ask("diff", move |it, answer| {
+        drop(answer.send(it.find_pending(get.diff)));
+    });
+    let mut found = found.await??;
+    companion.look_up(std::slice::from_mut(&mut found)).await;
+    let key = found.key;
+    found.standing = standing(&companion, key).await;
+    if let Some(text) = found.standing.clone().filter(|_| get.is_printed)
         && caller.is_person(&companion).await
     {
         companion.send(MainLoop::task("printed", move |it, _| {
             it.note_printed(key, &text);
         }));
     }
-    Ok(DiffText {
-        summary: summary(&found, on_disk.as_ref()),
-        is_text_known: told.is_some(),
-        edited: told.filter(|text| **text != *found.proposed),
-        proposed: found.proposed.to_string(),
-    })
+    Ok(found)
 }
 
 /// The text that stands in the view of a proposal; none if the editor does not tell in time.
@@ -113,14 +107,6 @@ async fn standing(companion: &Commands, key: ProposalKey) -> Option<String> {
     let told = companion.ask("text", move |it, told| it.ask_text(key, told));
     let told = tokio::time::timeout(TEXT_TIMEOUT, told).await;
     told.ok().and_then(Result::ok).flatten()
-}
-
-/// A diff that is pending, in the revision that is named.
-async fn find(companion: &Commands, diff: DiffRef) -> Result<PendingDiff, Refused> {
-    let found = companion.ask("diff", move |it, answer| {
-        drop(answer.send(it.find_pending(diff)));
-    });
-    found.await?
 }
 
 async fn context(
@@ -249,15 +235,4 @@ async fn withdraw(_: Commands, _: Withdraw, caller: Arc<Caller>) -> Result<(), R
 
 async fn look(companion: Commands, look: Look, _: Arc<Caller>) -> Result<LookedAt, Refused> {
     looking::look(companion.to_loop().clone(), look).await
-}
-
-fn summary(diff: &PendingDiff, on_disk: Option<&OnDisk>) -> DiffSummary {
-    DiffSummary {
-        id: diff.id.0,
-        revision: diff.revision,
-        agent: diff.proposer.name().to_owned(),
-        path: diff.file_path.clone(),
-        leads_to: on_disk.and_then(|on_disk| on_disk.elsewhere(&diff.file_path)),
-        set: diff.set,
-    }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_protocol::{Dialect, FileDiagnostics};
+use pillion_protocol::{Dialect, FileDiagnostics, OpenDiff};
 use pillion_view::Reply;
 use serde_json::{Map, Value};
 
 use super::MainLoop;
 use crate::agent::AskedBeside;
 use crate::agents::hooks::{self, NO_DECISION};
-use crate::agents::{self, Message, Open, Params, ToolCall};
+use crate::agents::{self, Message, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::{Caller, Event};
 use crate::ids::RequestId;
@@ -37,7 +37,7 @@ impl MainLoop {
         &self,
         session: &SessionId,
         request: RequestId,
-        open: Open,
+        open: OpenDiff,
     ) -> Result<Proposal, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.ok_or("the session has ended")?;
@@ -48,16 +48,11 @@ impl MainLoop {
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
             question: None,
         });
+        let session = Arc::clone(session);
         Ok(Proposal {
-            session: Arc::clone(session),
-            proposer: agent.into(),
-            number: self.sessions.number(session),
-            file_path: open.path,
+            number: self.sessions.number(&session),
             tab,
-            set: open.set,
-            deletes: open.deletes,
-            stand_in: open.stand_in.map(Arc::new),
-            proposed: Arc::new(open.content),
+            ..Proposal::new(session, agent.into(), open.path, open.content)
         })
     }
 

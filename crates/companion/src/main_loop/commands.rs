@@ -12,8 +12,8 @@ use pillion_protocol::dialect::Base;
 #[cfg(unix)]
 use pillion_protocol::{IdeContext, ProcessChoice};
 use pillion_view::ask::{
-    AgentOfHook, DiffRef, Focus, GetReview, Hook, Lost, Mention, Recount, Refused, SetReview,
-    ShownContext,
+    AgentOfHook, DiffRef, Focus, GetReview, Hook, Lost, Mention, PendingDiff, Recount, Refused,
+    SetReview, ShownContext,
 };
 use pillion_view::changes::{ChangesAct, Hearing};
 use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
@@ -21,7 +21,6 @@ use tokio::sync::{oneshot, watch};
 
 use super::MainLoop;
 use crate::acting::{Acted, Told};
-use crate::diffs::PendingDiff;
 #[cfg(unix)]
 use crate::discovery::Order;
 use crate::event::{By, Listing};

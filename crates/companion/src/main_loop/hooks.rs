@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
+use pillion_protocol::OpenDiff;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::runs_code::Runner;
 use pillion_view::ask::{Guard, Guarded};
@@ -12,7 +13,6 @@ use pillion_view::ask::{Guard, Guarded};
 use super::MainLoop;
 use super::calls::answer;
 use crate::agent::{Before, Does, HeldHook};
-use crate::agents::Open;
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::diffs::{Answer, Proposal};
 use crate::event::{Caller, GuardWay};
@@ -51,14 +51,13 @@ impl MainLoop {
         held: HeldCall,
     ) -> Result<Proposal, String> {
         let name = format!("{} {request:?}", held.path());
-        let open = Open {
+        let open = OpenDiff {
             path: held.path().to_owned(),
             content: held.proposed().to_owned(),
             tab: Some(name),
-            stand_in: Some(StandIn::Held(held)),
-            ..Open::default()
         };
         let mut proposal = self.proposal(session, request, open)?;
+        proposal.stand_in = Some(Arc::new(StandIn::Held(held)));
         if let Some(tab) = &mut proposal.tab {
             tab.drops_last_line_feed = false;
         }
@@ -174,11 +173,10 @@ impl MainLoop {
         let Some(question) = question.filter(|_| !caller.is_closed()) else {
             return;
         };
-        let open = Open {
+        let open = OpenDiff {
             path: question.path().to_owned(),
             content: question.proposed(),
             tab: Some(format!("{} {request:?}", question.path())),
-            ..Open::default()
         };
         // With an error it is left to the agent.
         let Ok(mut proposal) = self.proposal(session, request, open) else {

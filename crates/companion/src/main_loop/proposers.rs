@@ -8,11 +8,11 @@ use tokio::sync::mpsc;
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::agents::Open;
 use crate::diffs::Proposal;
 use crate::event::Caller;
 use crate::outbox::Delivery;
 use crate::proposers::News;
+use crate::proposing::Proposed;
 use crate::sessions::SessionId;
 use crate::target;
 
@@ -30,26 +30,23 @@ impl MainLoop {
     pub(crate) fn propose(
         &mut self,
         session: &SessionId,
-        open: Open,
+        (file, stand_in): Proposed,
+        set: Option<(u32, u32)>,
         caller: Caller,
         now: Instant,
     ) {
         let Some((proposer, number)) = self.proposers.find(session) else {
             return answer(caller, Err("the companion is stopping".to_owned()));
         };
-        if let Err(reason) = target::validate(&open.path) {
+        if let Err(reason) = target::validate(&file.path) {
             return answer(caller, Err(reason));
         }
         let proposal = Proposal {
-            session: Arc::clone(session),
-            proposer,
             number,
-            file_path: open.path,
-            tab: None,
-            set: open.set,
-            deletes: open.deletes,
-            stand_in: open.stand_in.map(Arc::new),
-            proposed: Arc::new(open.content),
+            set,
+            deletes: file.deletes,
+            stand_in: stand_in.map(Arc::new),
+            ..Proposal::new(Arc::clone(session), proposer, file.path, file.content)
         };
         let actions = self.diffs.open(proposal, caller, now);
         self.perform(actions);

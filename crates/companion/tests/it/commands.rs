@@ -10,7 +10,7 @@ use pillion_discovery::socket::Address;
 use pillion_protocol::{Dialect, Verdict};
 use pillion_testkit::client::Update;
 use pillion_view::ClientError as CommandError;
-use pillion_view::ask::{DiffRef, Diffs, GetDiff, GetReview, Refused, State};
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, GetReview, PendingDiff, Refused, State};
 use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Ruling};
 
 use tokio::task::spawn_blocking;
@@ -30,21 +30,25 @@ async fn commands_list_accept_and_reject() {
     let pending = commands.diffs().await.unwrap();
     assert_eq!(pending.len(), 1);
     assert_eq!(
-        (pending[0].agent.as_str(), pending[0].revision),
+        (pending[0].agent.as_str(), pending[0].key.revision),
         ("qwen", 1)
     );
     let named: DiffRef = "1.1".parse().unwrap();
     let text = commands.diff(named).await.unwrap();
-    assert_eq!(
-        (text.summary, text.proposed.as_str()),
-        (pending[0].clone(), "x")
-    );
+    assert_eq!(text.proposed.as_deref(), Some("x"));
+    let (proposed, standing) = (None, None);
+    let without_text = PendingDiff {
+        proposed,
+        standing,
+        ..text
+    };
+    assert_eq!(without_text, pending[0]);
 
     companion.editor.stands("edited");
     let refused = commands.decide(diff.key(), Verdict::accept(None)).await;
     assert_eq!(code(refused), "textChanged", "nobody was shown that");
     let told = commands.diff(named).await.unwrap();
-    assert_eq!(told.edited.as_deref(), Some("edited"));
+    assert_eq!(told.standing.as_deref(), Some("edited"));
     let (settled, closed) = tokio::join!(
         commands.decide(diff.key(), Verdict::accept(None)),
         companion.editor.close("edited")

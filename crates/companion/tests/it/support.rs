@@ -13,7 +13,7 @@ use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Outcome, Token, Verdict};
 use pillion_system::lock;
 use pillion_testkit::client::{Client, Update, Updates};
-use pillion_view::ask::{Ask, DiffRef, DiffSummary, DiffText, Diffs, Focus, GetDiff};
+use pillion_view::ask::{Ask, DiffRef, Diffs, Focus, GetDiff, PendingDiff};
 use pillion_view::{
     By, ClientError, CloseReason, Decide, Diff, DiffId, Editor, EditorEvent, Handle, OpenFile,
     Options, ProposalKey, Proposed, Reply, Ruling, Status,
@@ -276,11 +276,11 @@ fn environment_with(folder: &Path, more: &[(&str, PathBuf)]) -> Environment {
 pub struct Commands(pillion_view::Client);
 
 impl Commands {
-    pub async fn diffs(&self) -> Result<Vec<DiffSummary>, ClientError> {
+    pub async fn diffs(&self) -> Result<Vec<PendingDiff>, ClientError> {
         self.ask(Diffs).await
     }
 
-    pub async fn diff(&self, diff: DiffRef) -> Result<DiffText, ClientError> {
+    pub async fn diff(&self, diff: DiffRef) -> Result<PendingDiff, ClientError> {
         let is_printed = true;
         self.ask(GetDiff { diff, is_printed }).await
     }

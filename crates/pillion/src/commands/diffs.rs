@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal, Write};
 use pillion_text::stderr;
 use pillion_text::visible;
 use pillion_view::SetPlace;
-use pillion_view::ask::{DiffRef, DiffSummary, DiffText, Diffs, GetDiff};
-use serde::Serialize;
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, PendingDiff};
+use serde_json::{Value, json};
 
 use super::control_client;
 use super::output::{print_json, printable};
@@ -42,20 +42,6 @@ pub struct Args {
     target: Target,
 }
 
-/// A diff with `--json`. What is not known is null.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Printed<'a> {
-    /// As `pillion accept` takes it.
-    diff: String,
-    #[serde(flatten)]
-    summary: &'a DiffSummary,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    proposed: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Option<&'a str>>,
-}
-
 pub fn run(args: Args) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     if let Some(diff) = args.diff {
@@ -68,7 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     }
     let diffs = control_client::ask(&args.target, Diffs)?;
     if args.json {
-        let printed: Vec<_> = diffs.iter().map(Printed::new).collect();
+        let printed: Vec<_> = diffs.iter().map(printed).collect();
         print_json(&printed)
     } else {
         Ok(write_table(&mut out, &diffs)?)
@@ -77,40 +63,36 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 fn print_one(
     out: &mut io::StdoutLock,
-    diff: &DiffText,
+    diff: &PendingDiff,
     is_json: bool,
     as_proposed: bool,
 ) -> anyhow::Result<()> {
-    let DiffText {
-        summary,
-        proposed,
-        edited,
-        is_text_known,
-    } = diff;
-    let standing = edited.as_ref().unwrap_or(proposed);
     if is_json {
-        return print_json(&Printed {
-            proposed: Some(proposed),
-            text: Some(is_text_known.then_some(standing)),
-            ..Printed::new(summary)
-        });
+        let mut printed = printed(diff);
+        printed["proposed"] = json!(diff.proposed);
+        printed["text"] = json!(diff.standing);
+        return print_json(&printed);
     }
+    let proposed = diff.proposed.as_deref().unwrap_or_default();
+    let standing = diff.standing.as_deref();
+    let is_edited = standing.is_some_and(|text| text != proposed);
     if io::stderr().is_terminal() {
-        let (name, place) = (name(summary), place(summary));
-        stderr::print(format_args!("Diff {name}, {}: {place}", summary.agent));
+        let place = place(diff);
+        stderr::print(format_args!("Diff {}, {}: {place}", diff.key, diff.agent));
     }
-    if !is_text_known {
+    if standing.is_none() {
         stderr::print(
             "note: the editor did not tell what stands in the view; this is the agent's text.",
         );
-    } else if edited.is_some() && as_proposed {
+    } else if is_edited && as_proposed {
         stderr::print("note: this text was edited in the view; `accept` accepts the edited one.");
-    } else if edited.is_some() {
+    } else if is_edited {
         stderr::print(
             "note: the text in the view, which was edited; --as-proposed prints the agent's.",
         );
     }
-    write_text(out, if as_proposed { proposed } else { standing })
+    let shown = standing.filter(|_| !as_proposed);
+    write_text(out, shown.unwrap_or(proposed))
 }
 
 /// Prints the text of a diff.
@@ -126,11 +108,11 @@ fn write_text(out: &mut io::StdoutLock, text: &str) -> anyhow::Result<()> {
     Ok(out.write_all(text.as_bytes())?)
 }
 
-fn write_table(out: &mut impl Write, diffs: &[DiffSummary]) -> io::Result<()> {
+fn write_table(out: &mut impl Write, diffs: &[PendingDiff]) -> io::Result<()> {
     if diffs.is_empty() {
         return writeln!(out, "no diffs are pending");
     }
-    let names: Vec<_> = diffs.iter().map(name).collect();
+    let names: Vec<_> = diffs.iter().map(|diff| diff.key.to_string()).collect();
     let width = names.iter().map(String::len).max().unwrap_or_default();
     let width = width.max("DIFF".len());
     writeln!(out, "{:>width$}  {:<8}  PATH", "DIFF", "AGENT")?;
@@ -142,12 +124,8 @@ fn write_table(out: &mut impl Write, diffs: &[DiffSummary]) -> io::Result<()> {
     Ok(())
 }
 
-fn name(diff: &DiffSummary) -> String {
-    DiffRef::exactly(diff.id, diff.revision).to_string()
-}
-
 /// The path, where it leads if that is elsewhere, and its place in its set.
-fn place(diff: &DiffSummary) -> String {
+fn place(diff: &PendingDiff) -> String {
     let path = match &diff.leads_to {
         Some(leads_to) => format!("{} -> {leads_to}", diff.path),
         None => diff.path.clone(),
@@ -155,26 +133,33 @@ fn place(diff: &DiffSummary) -> String {
     path + &SetPlace::after_name(diff.set)
 }
 
-impl<'a> Printed<'a> {
-    fn new(summary: &'a DiffSummary) -> Self {
-        Self {
-            diff: name(summary),
-            summary,
-            proposed: None,
-            text: None,
-        }
-    }
+/// A diff with `--json`, without its text. What is not known is null.
+fn printed(diff: &PendingDiff) -> Value {
+    json!({
+        // As `pillion accept` takes it.
+        "diff": diff.key.to_string(),
+        "id": diff.key.id,
+        "revision": diff.key.revision,
+        "agent": diff.agent,
+        "path": diff.path,
+        "leadsTo": diff.leads_to,
+        "set": diff.set,
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use pillion_view::{DiffId, ProposalKey};
+
     use super::*;
 
     #[test]
     fn the_table_has_room_for_long_numbers_and_shows_where_a_path_leads() {
-        let diff = |id, revision, leads_to: Option<&str>| DiffSummary {
-            id,
-            revision,
+        let diff = |id, revision, leads_to: Option<&str>| PendingDiff {
+            key: ProposalKey {
+                id: DiffId(id),
+                revision,
+            },
             agent: "gemini".to_owned(),
             path: "/w/a".to_owned(),
             leads_to: leads_to.map(str::to_owned),
@@ -183,6 +168,8 @@ mod tests {
                 place: 2,
                 of: 3,
             }),
+            proposed: None,
+            standing: None,
         };
         let mut out = Vec::new();
         let diffs = [diff(1, 1, None), diff(1234, 10, Some("/etc/b\u{1b}"))];

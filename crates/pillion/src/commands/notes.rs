@@ -6,7 +6,7 @@ use pillion_changes::{Change, ChangeRef, Kept};
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, verdict};
 use pillion_text::stderr;
-use pillion_view::ask::{DiffRef, DiffSummary, Diffs, GetDiff, Refused};
+use pillion_view::ask::{DiffRef, Diffs, GetDiff, PendingDiff, Refused};
 use pillion_view::decision::{FILE_CHANGED, TEXT_CHANGED};
 use pillion_view::{ClientError, Connected, Decide, ProposalKey, Refusal, Ruling, Told};
 
@@ -37,19 +37,22 @@ impl Notes {
         self,
         target: &Target,
         mut decide: Decide,
-    ) -> anyhow::Result<Option<DiffSummary>> {
+    ) -> anyhow::Result<Option<PendingDiff>> {
         let key = decide.key;
         let diff = DiffRef::exactly(key.id.0, key.revision);
         decide.verdict.notes.extend(self.because.map(Note::on_all));
         let on_lines = on_lines(&self.note)?;
         let ask = |client: &mut Connected| {
             let mut listed = client.ask(Diffs)?.into_iter();
-            let before = listed.find(|it| (it.id, it.revision) == (key.id.0, key.revision));
+            let before = listed.find(|it| it.key == key);
             for (path, lines, text) in on_lines {
                 let summary = before.as_ref();
                 let other = summary.filter(|it| !is_of(path, &it.path, it.leads_to.as_deref()));
-                if let Some(DiffSummary { id, path: of, .. }) = other {
-                    let why = format!("--note: {path} is not the file of diff {id}, which is {of}");
+                if let Some(PendingDiff { key, path: of, .. }) = other {
+                    let why = format!(
+                        "--note: {path} is not the file of diff {}, which is {of}",
+                        key.id
+                    );
                     return Err(ClientError::Refused(Refused::because(why)));
                 }
                 let (lines, text) = (Some(lines), text.to_owned());
@@ -75,7 +78,7 @@ impl Notes {
             }
             Err((refusal, now)) => {
                 if let Some(now) = now {
-                    diffs::print_text(now.edited.as_ref().unwrap_or(&now.proposed))?;
+                    diffs::print_text(&now.standing.or(now.proposed).unwrap_or_default())?;
                 }
                 Err(refused(key, &refusal).into())
             }

@@ -37,8 +37,8 @@ fn views_and_lists_name_the_agent() {
     for proposer in PROGRAMS {
         let (diffs, diff) = of_program(proposer);
         assert_eq!(diff.proposer, proposer);
-        let pending: Vec<_> = diffs.pending().map(|it| it.proposer).collect();
-        assert_eq!(pending, [proposer]);
+        let pending: Vec<_> = diffs.pending().map(|it| it.agent).collect();
+        assert_eq!(pending, [proposer.name()]);
     }
 }
 

@@ -14,8 +14,7 @@ fn of_set(session: &str, path: &str, place: u32, of: u32) -> Proposal {
 fn propose_at(diffs: &mut Machine, proposal: Proposal, leads_to: &str) -> Result<String, String> {
     let now = Instant::now();
     let mut actions = diffs.open(proposal, "open", now);
-    if let Some(Action::Check(wanted)) = actions.last() {
-        let (id, revision) = (wanted.id, wanted.revision);
+    if let Some(&Action::Check(ProposalKey { id, revision })) = actions.last() {
         actions = diffs.checked(id, revision, Ok(target(leads_to)), now);
     }
     match actions.pop() {
