@@ -15,7 +15,8 @@ use crate::commands::{ToLoop, stopping};
 use crate::event::Events;
 use crate::judging::Shelf;
 use crate::main_loop::MainLoop;
-use crate::proposing::{self, Proposed};
+use crate::proposers::Proposed;
+use crate::proposing;
 use crate::stand_in::{StandIn, Written};
 use crate::tasks;
 

@@ -5,10 +5,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use pillion_protocol::Proposer;
+use pillion_view::ask::ProposedFile;
 use tokio::sync::mpsc;
 
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
+
+/// A file that is proposed, and the stand-in for its text.
+pub(crate) type Proposed = (ProposedFile, Option<StandIn>);
 
 /// The news for a proposer.
 #[derive(Debug)]

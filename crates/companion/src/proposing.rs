@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::{Outcome, Proposer};
-use pillion_view::ask::{Decided, End, MAX_FILES, Propose, ProposedFile, Refused, Undecided};
+use pillion_view::ask::{Decided, End, MAX_FILES, Propose, Refused, Undecided};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
@@ -17,7 +17,7 @@ use crate::commands::ToLoop;
 use crate::diffs::Answer;
 use crate::main_loop::MainLoop;
 use crate::outbox::Delivery;
-use crate::proposers::News;
+use crate::proposers::{News, Proposed};
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
 
@@ -129,9 +129,6 @@ enum Next {
     /// Nobody decides about what is left; without a reason, it is to be withdrawn.
     Over(Option<Undecided>),
 }
-
-/// A file that is proposed, and the stand-in for its text.
-pub(crate) type Proposed = (ProposedFile, Option<StandIn>);
 
 /// Files that are proposed together. Dropping it withdraws what nobody has decided about.
 #[derive(Debug)]

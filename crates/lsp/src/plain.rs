@@ -204,7 +204,7 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
 
 /// The answer about the outcome of a choice.
 fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
-    let chosen = chosen.unwrap_or_else(Chosen::refused);
+    let chosen = chosen.unwrap_or_else(Chosen::from);
     match chosen.done {
         true => Ok(chosen.message.into()),
         false => Err(message::error(ErrorCode::RequestFailed, chosen.message)),

@@ -107,7 +107,7 @@ impl Plugin {
     fn act(request: RequestId, act: Result<ChangesAct, String>) -> Action {
         match act {
             Ok(act) => Action::Ask(Asking::new(request, act, |done| {
-                Ok(codec::written(done.unwrap_or_else(ActDone::refused)))
+                Ok(codec::written(done.unwrap_or_else(ActDone::from)))
             })),
             Err(why) => Action::invalid(request, why),
         }
@@ -136,7 +136,7 @@ impl Plugin {
 
 /// The answer about the outcome of a choice.
 fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
-    let chosen = chosen.unwrap_or_else(Chosen::refused);
+    let chosen = chosen.unwrap_or_else(Chosen::from);
     Ok(serde_json::to_value(chosen).unwrap_or_default())
 }
 
@@ -176,7 +176,7 @@ impl ClientProfile for Plugin {
                 Err(why) => Action::invalid(id, why),
             },
             CHANGES => Action::Ask(Asking::new(id, Changes, |list| {
-                Ok(codec::written(list.unwrap_or_else(ChangesList::failed)))
+                Ok(codec::written(list.unwrap_or_else(ChangesList::from)))
             })),
             KEEP => Self::act(id, codec::read(params).map(ChangesAct::Keep)),
             TAKE_BACK => Self::act(id, codec::read(params).map(ChangesAct::TakeBack)),

@@ -18,10 +18,9 @@ use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
-use pillion_view::ask::{Changes, Refused};
-use pillion_view::changes::{ActDone, ChangesList};
+use pillion_view::ask::Changes;
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Ruling, Shows, Tell,
+    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Shows, Tell,
 };
 use serde_json::Value;
 
@@ -249,15 +248,7 @@ impl Session {
         let diff = |event: &EditorEvent| match event {
             EditorEvent::Open(diff, _) => Some(diff.id),
             EditorEvent::Close(id, ..) => Some(*id),
-            EditorEvent::Diagnostics(..)
-            | EditorEvent::Text(..)
-            | EditorEvent::Shared(_)
-            | EditorEvent::Draft(..)
-            | EditorEvent::Notes(..)
-            | EditorEvent::Status(_)
-            | EditorEvent::Lost(_)
-            | EditorEvent::Moved(_)
-            | EditorEvent::Stopped => None,
+            _ => None,
         };
         let about = diff(&event);
         let kept = match event {
@@ -446,19 +437,15 @@ impl Session {
                 Action::Ask(asking) => asking.send(self.service.handle(), self.output.clone()),
                 Action::Changes => {
                     let done = self.done.clone();
-                    let reply = Reply::new(move |list: Result<ChangesList, Refused>| {
-                        let list = list.unwrap_or_else(ChangesList::failed);
-                        let _ = done.send(Done::Listed(list));
-                    });
+                    let reply = Reply::told(move |list| drop(done.send(Done::Listed(list))));
                     if let Some(companion) = self.service.handle() {
                         companion.ask(Changes, reply);
                     }
                 }
                 Action::Act { request, act } => {
                     let sender = self.done.clone();
-                    let reply = Reply::new(move |done: Result<ActDone, Refused>| {
-                        let done = done.unwrap_or_else(ActDone::refused);
-                        let _ = sender.send(Done::Acted { request, done });
+                    let reply = Reply::told(move |done| {
+                        drop(sender.send(Done::Acted { request, done }));
                     });
                     if let Some(companion) = self.service.handle() {
                         companion.ask(act, reply);
@@ -466,14 +453,13 @@ impl Session {
                 }
                 Action::Decide(mut decide) => {
                     let (key, done) = (decide.key, self.done.clone());
-                    let ruling = Reply::new(move |ruling: Result<Ruling, Refused>| {
-                        let ruling = ruling.unwrap_or_else(Ruling::failed);
-                        let _ = done.send(Done::Ruled { key, ruling });
+                    let reply = Reply::told(move |ruling| {
+                        drop(done.send(Done::Ruled { key, ruling }));
                     });
                     let own = || Some((self.service.handle()?, key));
                     if let Some((companion, key)) = self.guests.meant(key).or_else(own) {
                         decide.key = key;
-                        companion.ask(decide, ruling);
+                        companion.ask(decide, reply);
                     }
                 }
                 Action::WorkOut { request, answer } => {

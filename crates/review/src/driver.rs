@@ -19,8 +19,7 @@ use pillion_discovery::{Environment, kept_text};
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::ask::{Changes, GetReview, Refused, SendNotes, SetReview};
-use pillion_view::changes::{ActDone, ChangesList};
-use pillion_view::{Chosen, Diff, DiffId, EditorEvent, Handle, Reply, Ruling, Tell, TurnNews};
+use pillion_view::{Diff, DiffId, EditorEvent, Handle, Reply, Tell, TurnNews};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -331,47 +330,39 @@ impl Driver {
         Ok(())
     }
 
-    /// Gets what came of a choice.
-    fn chosen(&self) -> Reply<Chosen, Refused> {
+    /// Gets what the companion says to something.
+    fn told<T: From<Refused>>(
+        &self,
+        event: impl FnOnce(T) -> Event + Send + 'static,
+    ) -> Reply<T, Refused> {
         let sender = self.sender.clone();
-        Reply::new(move |chosen: Result<_, Refused>| {
-            let chosen = chosen.unwrap_or_else(Chosen::refused);
-            let _ = sender.send(Input::Event(Event::Chosen(chosen)));
-        })
+        Reply::told(move |answer| drop(sender.send(Input::Event(event(answer)))))
     }
 
     fn perform(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Decide(decide) => {
-                let (key, sender) = (decide.key, self.sender.clone());
-                let ruled = Reply::new(move |ruling: Result<_, Refused>| {
-                    let ruling = ruling.unwrap_or_else(Ruling::failed);
-                    let _ = sender.send(Input::Event(Event::Ruled(key, ruling)));
-                });
+                let key = decide.key;
+                let ruled = self.told(move |ruling| Event::Ruled(key, ruling));
                 self.companion.ask(*decide, ruled);
             }
             Effect::Review(Some(choice)) => {
                 let number = None;
                 let set = SetReview { choice, number };
-                self.companion.ask(set, self.chosen());
+                self.companion.ask(set, self.told(Event::Chosen));
             }
-            Effect::Review(None) => self.companion.ask(GetReview::default(), self.chosen()),
-            Effect::SendNotes => self.companion.ask(SendNotes::default(), self.chosen()),
-            Effect::Changes => {
-                let sender = self.sender.clone();
-                let reply = Reply::new(move |list: Result<_, Refused>| {
-                    let list = list.unwrap_or_else(ChangesList::failed);
-                    let _ = sender.send(Input::Event(Event::Listed(list)));
-                });
-                self.companion.ask(Changes, reply);
+            Effect::Review(None) => {
+                let get = GetReview::default();
+                self.companion.ask(get, self.told(Event::Chosen));
             }
+            Effect::SendNotes => {
+                let send = SendNotes::default();
+                self.companion.ask(send, self.told(Event::Chosen));
+            }
+            Effect::Changes => self.companion.ask(Changes, self.told(Event::Listed)),
             Effect::Act(act, words) => {
-                let sender = self.sender.clone();
-                let reply = Reply::new(move |done: Result<_, Refused>| {
-                    let done = done.unwrap_or_else(ActDone::refused);
-                    let _ = sender.send(Input::Event(Event::Acted(done, words)));
-                });
-                self.companion.ask(act, reply);
+                let acted = self.told(|done| Event::Acted(done, words));
+                self.companion.ask(act, acted);
             }
             Effect::Compare(job) => {
                 self.compare.order(*job);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_protocol::Note;
+use pillion_protocol::ask::Refused;
 use pillion_protocol::verdict::Lines;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +20,12 @@ pub struct ChangesList {
     pub left_out: usize,
     /// The reason why there is nothing, if it cannot be known.
     pub problem: Option<String>,
+}
+
+impl From<Refused> for ChangesList {
+    fn from(why: Refused) -> Self {
+        Self::failed(why)
+    }
 }
 
 impl ChangesList {
@@ -268,6 +275,12 @@ pub struct NotDone {
     /// The person's next step, if there is one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
+}
+
+impl From<Refused> for ActDone {
+    fn from(why: Refused) -> Self {
+        Self::refused(why)
+    }
 }
 
 impl ActDone {

@@ -234,19 +234,20 @@ impl Ruling {
         Self::Refused(Refusal::new(code, why))
     }
 
-    /// No gate rules, and why.
-    pub fn failed(refused: impl Into<Refused>) -> Self {
-        let refused = refused.into();
+    /// Returns true if the decision counts.
+    pub fn is_settled(&self) -> bool {
+        matches!(self, Self::Settled(_))
+    }
+}
+
+/// No gate rules, and why.
+impl From<Refused> for Ruling {
+    fn from(refused: Refused) -> Self {
         let code = match refused {
             Refused::NotThePerson { .. } => BY_AGENT,
             _ => "failed",
         };
         Self::Refused(Refusal::new(code, refused))
-    }
-
-    /// Returns true if the decision counts.
-    pub fn is_settled(&self) -> bool {
-        matches!(self, Self::Settled(_))
     }
 }
 

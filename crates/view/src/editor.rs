@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use pillion_protocol::ask::Refused;
 use pillion_protocol::{Dialect, FileDiagnostics, IdeContext, Note, ReviewMode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -173,6 +174,18 @@ pub trait Changes<V: Way, W: Way> {
 }
 
 impl<V: Way> EditorEvent<V> {
+    /// The number of the diff that it is about, if it is about one.
+    pub fn diff_mut(&mut self) -> Option<&mut DiffId> {
+        match self {
+            Self::Open(diff, _) => Some(&mut diff.id),
+            Self::Close(id, ..) => Some(id),
+            Self::Text(key, _) | Self::Shared(key) | Self::Draft(key, _) | Self::Notes(key, _) => {
+                Some(&mut key.id)
+            }
+            _ => None,
+        }
+    }
+
     /// The same with other ways for the answers; none if nobody answers any more.
     pub fn with_ways<W: Way>(self, end: &impl Changes<V, W>) -> Option<EditorEvent<W>> {
         Some(match self {
@@ -271,6 +284,12 @@ pub struct Chosen {
     pub done: bool,
     /// For the person: what agents do now, or why they do not do it.
     pub message: String,
+}
+
+impl From<Refused> for Chosen {
+    fn from(why: Refused) -> Self {
+        Self::refused(why)
+    }
 }
 
 impl Chosen {

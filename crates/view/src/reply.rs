@@ -60,6 +60,13 @@ impl<T, E: Failure> Reply<T, E> {
     }
 }
 
+impl<T: From<Refused>> Reply<T, Refused> {
+    /// A reply that is given to `send`, with a sentence for the person in place of an answer if there is none.
+    pub fn told(send: impl FnOnce(T) + Send + 'static) -> Self {
+        Self::new(|answer: Result<T, Refused>| send(answer.unwrap_or_else(T::from)))
+    }
+}
+
 impl<T, E: Failure> Drop for Reply<T, E> {
     fn drop(&mut self) {
         self.send(Err(Refused::because(E::UNANSWERED).into()));

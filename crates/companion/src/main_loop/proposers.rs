@@ -11,8 +11,7 @@ use super::calls::answer;
 use crate::diffs::Proposal;
 use crate::event::Caller;
 use crate::outbox::Delivery;
-use crate::proposers::News;
-use crate::proposing::Proposed;
+use crate::proposers::{News, Proposed};
 use crate::sessions::SessionId;
 use crate::target;
 

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{FileError, kept_text};
-use pillion_view::ask::Refused;
-use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Ruling, Tell};
+use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Tell};
 
 use super::Bridge;
 use crate::disk::{Done, Kept};
@@ -45,10 +44,7 @@ impl Bridge {
     pub(super) fn resolve(&mut self, id: DiffId) {
         if let Some(Decided { decide, .. }) = self.decided.remove(&id) {
             let (key, done) = (decide.key, self.done.0.clone());
-            let reply = Reply::new(move |ruling: Result<Ruling, Refused>| {
-                let ruling = ruling.unwrap_or_else(Ruling::failed);
-                let _ = done.send(Done::Ruled { key, ruling });
-            });
+            let reply = Reply::told(move |ruling| drop(done.send(Done::Ruled { key, ruling })));
             self.handle.ask(decide, reply);
         }
     }

@@ -3,7 +3,6 @@
 
 use pillion_discovery::FileError;
 use pillion_view::Reply;
-use pillion_view::ask::Refused;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
 
 use super::Bridge;
@@ -34,20 +33,14 @@ impl Bridge {
             }],
         });
         let done = self.done.0.clone();
-        let reply = Reply::new(move |acted: Result<_, Refused>| {
-            let acted = acted.unwrap_or_else(ActDone::refused);
-            let _ = done.send(Done::Taken(taking, acted));
-        });
+        let reply = Reply::told(move |acted| drop(done.send(Done::Taken(taking, acted))));
         self.handle.ask(act, reply);
     }
 
     /// The person decides about a change that they name, or about that of a line of the list.
     pub(super) fn act(&self, client: String, act: ChangesAct) {
         let done = self.done.0.clone();
-        let reply = Reply::new(move |acted: Result<_, Refused>| {
-            let acted = acted.unwrap_or_else(ActDone::refused);
-            let _ = done.send(Done::Acted(client, acted));
-        });
+        let reply = Reply::told(move |acted| drop(done.send(Done::Acted(client, acted))));
         self.handle.ask(act, reply);
     }
 

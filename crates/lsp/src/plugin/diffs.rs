@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use lsp_server::{Message, RequestId, ResponseError};
+use pillion_view::ask::Refused;
 use pillion_view::decision::Seen;
 use pillion_view::{
     Against, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Ruling,
@@ -152,7 +153,7 @@ impl Diffs {
             Err(stale) => return Err(answer_ruled(request, Ruling::stale(stale), None)),
         };
         if self.deciding.contains_key(&key) {
-            let ruling = Ruling::failed("this diff is being decided");
+            let ruling = Refused::because("this diff is being decided").into();
             return Err(answer_ruled(request, ruling, None));
         }
         self.deciding.insert(key, request);
