@@ -327,7 +327,7 @@ proptest! {
 #[test]
 fn what_a_view_has_seen_is_read_without_its_pauses() {
     let mut seen = serde_json::to_value(decide().by.seen()).unwrap();
-    seen.as_object_mut().unwrap().remove("pauses").unwrap();
+    seen.as_object_mut().unwrap().remove("pausesMs").unwrap();
     let read: Seen = serde_json::from_value(seen).unwrap();
     assert!(read.pauses.is_empty());
 }
