@@ -1,363 +1,175 @@
-//! The texts that git has of the files of a work tree: such a text need not be copied. Reads git's files and runs no program:
-//! commands that a repository configures are not carried out. What it reads is a regular file below a limit; a repository in
-//! which a pipe or a device stands for one has no texts.
+//! The folders of a work tree that hold files which git tracks. Reads the names in the index and runs no program; what it
+//! reads is a regular file below a limit, and is not mapped: somebody else may cut it. Texts are never git's, but copies.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ffi::OsStr;
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use gix_hash::{Kind, ObjectId};
-use gix_index::entry::{Mode, Stage};
-use gix_object::FindExt as _;
-use gix_odb::HeaderExt as _;
+use pillion_discovery::regular_file;
 use pillion_discovery::version_control::{self, GitFolders};
-use pillion_discovery::{Environment, regular_file};
-
-use crate::scan::Stat;
-use crate::store::MAX_TEXT;
-
-/// Attributes with which git has another text than the disk, of the same length perhaps.
-const FILTERS: [&str; 2] = ["filter", "working-tree-encoding"];
-
-/// Files of settings and attributes are not longer than this, in bytes, and no more of them include each other.
-const MAX_SETTINGS: u64 = 1 << 20;
-const MAX_INCLUDED: usize = 64;
 
 /// An index is not longer than this, in bytes: it has some hundred for each file.
 const MAX_INDEX: u64 = 256 << 20;
 
-/// More folders of objects do not belong to one repository.
-const MAX_ALTERNATES: usize = 64;
+/// A file of settings is not longer than this, in bytes.
+const MAX_SETTINGS: u64 = 1 << 20;
 
-/// The places where git looks for a person's settings for all repositories.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    home: Option<PathBuf>,
-    /// Files of settings, whether they are there or not.
-    config: Vec<PathBuf>,
-    /// Attributes files, whether they are there or not.
-    attributes: Vec<PathBuf>,
-}
+/// The facts about a file before the name of its object, in bytes, and those after it: flags, which may be twice as long.
+const FACTS: usize = 40;
+const FLAGS: usize = 2;
+const IS_EXTENDED: u8 = 0x40;
 
-impl Settings {
-    /// Those of this person, and of the system.
-    pub fn of(environment: &Environment) -> Self {
-        let path = |name: &str| environment.filled(name).map(PathBuf::from);
-        let home = path("HOME");
-        let folder = path("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-        let folder = folder.map(|it| it.join("git"));
-        let global = match path("GIT_CONFIG_GLOBAL") {
-            Some(global) => vec![global],
-            None => {
-                let own = home.as_ref().map(|home| home.join(".gitconfig"));
-                let other = folder.as_ref().map(|it| it.join("config"));
-                own.into_iter().chain(other).collect()
-            }
-        };
-        let system = path("GIT_CONFIG_SYSTEM").unwrap_or_else(|| "/etc/gitconfig".into());
-        let attributes = folder.map(|it| it.join("attributes"));
-        Self {
-            home,
-            config: global.into_iter().chain([system]).collect(),
-            attributes: attributes
-                .into_iter()
-                .chain(["/etc/gitattributes".into()])
-                .collect(),
-        }
-    }
-
-    /// All attributes files that these settings, and those in the files of a repository, may name: one under a condition that
-    /// does not hold counts, too. None if not all settings can be read.
-    fn attributes_files(&self, repository: &[PathBuf]) -> Option<Vec<PathBuf>> {
-        let mut found = self.attributes.clone();
-        let mut files: Vec<_> = self.config.iter().chain(repository).cloned().collect();
-        let mut seen = HashSet::new();
-        while let Some(file) = files.pop() {
-            if !seen.insert(file.clone()) {
-                continue;
-            }
-            if seen.len() > MAX_INCLUDED {
-                return None;
-            }
-            for line in settings_text(&file)?.lines() {
-                // A section may stand before the value in the same line.
-                let line = line.rsplit(']').next().unwrap_or(line);
-                let Some((name, value)) = line.split_once('=') else {
-                    continue;
-                };
-                let value = self.path(value.trim().trim_matches('"'), &file);
-                match name.trim().to_lowercase().as_str() {
-                    "attributesfile" => found.push(value),
-                    "path" => files.push(value),
-                    _ => {}
-                }
-            }
-        }
-        Some(found)
-    }
-
-    /// A path in a file of settings.
-    fn path(&self, value: &str, file: &Path) -> PathBuf {
-        match (value.strip_prefix("~/"), &self.home) {
-            (Some(inner), Some(home)) => home.join(inner),
-            _ => file.parent().unwrap_or(file).join(value),
-        }
-    }
-}
-
-/// A repository, as its index was when it was opened.
-pub struct Repository {
-    objects: gix_odb::HandleArc,
-    /// The folders in which these are: that of the repository, and those from which it borrows.
-    object_folders: Vec<PathBuf>,
-    files: HashMap<PathBuf, Tracked>,
-    /// The folders that hold tracked files.
-    folders: BTreeSet<PathBuf>,
-    /// True if git may have other bytes than the disk.
-    is_filtered: bool,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Tracked {
-    id: ObjectId,
-    modified: Duration,
-    changed: Duration,
-    size: u32,
-    inode: u32,
-}
-
-impl Repository {
-    /// The repository that has the files of this folder; none if there is none, or none that can be read.
-    pub fn open(folder: &Path, settings: &Settings) -> Option<Self> {
-        let tops = folder.ancestors();
-        let mut found = tops.filter_map(|top| Some((top, GitFolders::of(top)?)));
-        let (work_tree, GitFolders { own: git, common }) =
-            found.find(|(_, it)| version_control::is_git_folder(&it.own))?;
-        let config = settings_text(&common.join("config"))?;
-        if config.to_lowercase().contains("objectformat") || !has_regular_index(&git) {
-            return None;
-        }
-        let index = gix_index::File::at(
-            git.join("index"),
-            Kind::Sha1,
-            true,
-            gix_index::decode::Options::default(),
-        )
-        .ok()?;
-        let object_folders = object_folders(common.join("objects"))?;
-        let objects = gix_odb::at(common.join("objects"), Kind::Sha1).ok()?;
-        let objects = objects.into_arc().ok()?;
-        let timestamp = index.timestamp();
-        let written = Duration::new(
-            u64::try_from(timestamp.unix_seconds()).unwrap_or_default(),
-            timestamp.nanoseconds(),
-        );
-        let mut files = HashMap::new();
-        let mut folders = BTreeSet::new();
-        for entry in index.entries() {
-            let path = work_tree.join(path(entry.path(&index))?);
-            let mut folder = path.parent();
-            while let Some(it) = folder.filter(|it| it.starts_with(work_tree)) {
-                if !folders.insert(it.to_owned()) {
+/// The folders that hold tracked files of the repository in whose work tree this folder is; none if there is no such
+/// repository, or its index cannot be read. Blocking.
+pub fn tracked_folders(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    let tops = folder.ancestors();
+    let mut tops = tops.filter_map(|top| Some((top, GitFolders::of(top)?)));
+    let is_repository = |(_, git): &(_, GitFolders)| version_control::is_git_folder(&git.own);
+    let Some((work_tree, git)) = tops.find(is_repository) else {
+        return found;
+    };
+    let config = regular_file::read(&git.common.join("config"), MAX_SETTINGS).unwrap_or_default();
+    let is_sha256 = config
+        .windows(6)
+        .any(|it| it.eq_ignore_ascii_case(b"sha256"));
+    let object = if is_sha256 { 32 } else { 20 };
+    // The names of an index may be those of another one, with others of its own.
+    let names = fs::read_dir(&git.own).into_iter().flatten().flatten();
+    let shared = names.map(|it| it.file_name());
+    let shared = shared.filter(|it| it.as_encoded_bytes().starts_with(b"sharedindex."));
+    for file in shared.chain(["index".into()]) {
+        let index = regular_file::read(&git.own.join(file), MAX_INDEX).unwrap_or_default();
+        each_name(&index, object, |name| {
+            let path = path(name).map(|it| work_tree.join(it));
+            let inner = path.iter().flat_map(|it| it.ancestors().skip(1));
+            for folder in inner.take_while(|it| it.starts_with(work_tree)) {
+                if !found.insert(folder.to_owned()) {
                     break;
                 }
-                folder = it.parent();
             }
-            let is_file = entry.mode == Mode::FILE || entry.mode == Mode::FILE_EXECUTABLE;
-            let modified = time(entry.stat.mtime);
-            // What was written in the same moment as the index may differ without a trace.
-            if !is_file || entry.stage() != Stage::Unconflicted || modified >= written {
-                continue;
-            }
-            let tracked = Tracked {
-                id: entry.id,
-                modified,
-                changed: time(entry.stat.ctime),
-                size: entry.stat.size,
-                inode: entry.stat.ino,
-            };
-            files.insert(path, tracked);
-        }
-        let own = [common.join("config"), git.join("config.worktree")];
-        let known = settings.attributes_files(&own);
-        let is_filtered = has_filters(work_tree, &common, known, files.keys());
-        Some(Self {
-            objects,
-            object_folders,
-            files,
-            folders,
-            is_filtered,
-        })
+        });
     }
-
-    /// The folders that hold tracked files.
-    pub fn folders(&self) -> &BTreeSet<PathBuf> {
-        &self.folders
-    }
-
-    /// No file is looked up any more.
-    pub fn forget_files(&mut self) {
-        self.files = HashMap::new();
-    }
-
-    /// The object with the bytes of a file of which the disk says this; none if git does not have them for certain.
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the index has the lower 32 bits"
-    )]
-    pub fn object(&self, path: &Path, stat: &Stat) -> Option<ObjectId> {
-        let tracked = self.files.get(path)?;
-        // No text so long is kept.
-        let is_same = !stat.is_link
-            && stat.size <= MAX_TEXT
-            && tracked.modified == stat.modified
-            && tracked.changed == stat.changed
-            && tracked.size == stat.size as u32
-            && tracked.inode == stat.inode as u32;
-        if !is_same {
-            return None;
-        }
-        let is_on_disk = match self.is_filtered {
-            true => {
-                let bytes = regular_file::read(path, MAX_TEXT).ok()?;
-                let id =
-                    gix_object::compute_hash(Kind::Sha1, gix_object::Kind::Blob, &bytes).ok()?;
-                id == tracked.id
-            }
-            false => self.objects.header(tracked.id).ok()?.size() == stat.size,
-        };
-        is_on_disk.then_some(tracked.id)
-    }
-
-    /// The bytes of an object.
-    pub fn text(&self, id: &ObjectId) -> Option<Vec<u8>> {
-        let name = id.to_string();
-        let (folder, name) = name.split_at(2);
-        // Since the repository was opened, something else may have taken the place of these.
-        let is_regular = |objects: &PathBuf| {
-            is_regular_or_absent(&objects.join(folder).join(name))
-                && is_regular_or_absent(&objects.join("info/alternates"))
-        };
-        if !self.object_folders.iter().all(is_regular) {
-            return None;
-        }
-        let mut buffer = Vec::new();
-        let blob = self.objects.find_blob(id, &mut buffer).ok()?;
-        Some(blob.data.to_owned())
-    }
+    found
 }
 
-fn time(time: gix_index::entry::stat::Time) -> Duration {
-    Duration::new(time.secs.into(), time.nsecs)
+/// Hands over the names in an index whose objects have names of so many bytes, up to the first that is damaged.
+fn each_name(index: &[u8], object: usize, mut each: impl FnMut(&[u8])) -> Option<()> {
+    let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));
+    let version = number(4).filter(|_| index.starts_with(b"DIRC"))?;
+    let (mut at, mut name) = (12, Vec::new());
+    for _ in 0..number(8)? {
+        let flags = at + FACTS + object;
+        let is_extended = index.get(flags)? & IS_EXTENDED != 0;
+        let mut start = flags + if is_extended { 2 * FLAGS } else { FLAGS };
+        // From the fourth form on, a name begins as the one before it.
+        let same = match version {
+            4 => name.len().checked_sub(variable(index, &mut start)?)?,
+            _ => 0,
+        };
+        name.truncate(same);
+        let rest = index.get(start..)?;
+        let end = rest.iter().position(|it| *it == 0)?;
+        name.extend_from_slice(&rest[..end]);
+        each(&name);
+        at = match version {
+            4 => start + end + 1,
+            // One to eight zeros fill it up.
+            _ => at + ((start + end - at) / 8 + 1) * 8,
+        };
+    }
+    Some(())
+}
+
+/// Reads a number of variable length, as git writes it.
+fn variable(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut number = 0_usize;
+    loop {
+        let byte = *bytes.get(*at)?;
+        *at += 1;
+        number = number.checked_shl(7)? | usize::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+        number = number.checked_add(1)?;
+    }
 }
 
 #[cfg(unix)]
 #[allow(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")]
 fn path(bytes: &[u8]) -> Option<&Path> {
     use std::os::unix::ffi::OsStrExt;
-    Some(Path::new(OsStr::from_bytes(bytes)))
+    Some(Path::new(std::ffi::OsStr::from_bytes(bytes)))
 }
 
 #[cfg(not(unix))]
 fn path(bytes: &[u8]) -> Option<&Path> {
-    std::str::from_utf8(bytes)
-        .ok()
-        .map(|it| Path::new(OsStr::new(it)))
+    std::str::from_utf8(bytes).ok().map(Path::new)
 }
 
-/// The text of a file of settings; empty if it is nothing or no regular file, such as `/dev/null`, and none if it is too
-/// long.
-fn settings_text(path: &Path) -> Option<String> {
-    match regular_file::read(path, MAX_SETTINGS) {
-        Ok(text) => Some(String::from_utf8_lossy(&text).into_owned()),
-        Err(error) if error.kind() == ErrorKind::FileTooLarge => None,
-        Err(_) => Some(String::new()),
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_folders_of_tracked_files_are_found_in_each_form_of_an_index() {
+        for (format, more) in [
+            ("sha1", "git update-index --index-version 2"),
+            (
+                "sha1",
+                "git add -N new/long/er; git update-index --index-version 3",
+            ),
+            ("sha1", "git update-index --index-version 4"),
+            ("sha1", "git update-index --split-index; git add new"),
+            ("sha256", "git update-index --index-version 4"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let root = folder.path();
+            let command = format!(
+                "git init -q --object-format={format}; mkdir -p a/b c target/d new/long e;
+                 for it in top a/b/one a/b/two c/$(printf %0200d 0) target/d/x; do echo > $it; done
+                 git add .; echo > new/long/er; {more}; git add new"
+            );
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &command]).current_dir(root);
+            shell.env("GIT_CONFIG_GLOBAL", "/dev/null");
+            assert!(shell.status().unwrap().success());
+            let inner = ["", "a", "a/b", "c", "new", "new/long", "target", "target/d"];
+            let expected: BTreeSet<_> = inner.iter().map(|it| root.join(it)).collect();
+            let shown = |it: BTreeSet<PathBuf>| -> Vec<PathBuf> { it.into_iter().collect() };
+            let normal =
+                |it: BTreeSet<PathBuf>| it.iter().map(|it| it.components().collect()).collect();
+            assert_eq!(tracked_folders(root), normal(expected.clone()), "{more}");
+            assert_eq!(
+                shown(tracked_folders(&root.join("e"))).len(),
+                expected.len()
+            );
+        }
     }
-}
 
-/// Returns true if an attributes file names a filter, or may.
-fn has_filters<'a>(
-    work_tree: &Path,
-    common: &Path,
-    known: Option<Vec<PathBuf>>,
-    tracked: impl Iterator<Item = &'a PathBuf>,
-) -> bool {
-    let Some(known) = known else {
-        return true;
-    };
-    let names_filter = |path: &Path| {
-        let text = settings_text(path);
-        text.is_none_or(|text| FILTERS.iter().any(|it| text.contains(it)))
-    };
-    // In a work tree git follows no link to one.
-    let is_file = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_file());
-    let names_inner = |path: &Path| is_file(path) && names_filter(path);
-    let name = OsStr::new(".gitattributes");
-    let mut tracked = tracked.filter(|path| path.file_name() == Some(name));
-    names_filter(&common.join("info/attributes"))
-        || known.iter().any(|path| names_filter(path))
-        || names_inner(&work_tree.join(name))
-        || tracked.any(|path| names_inner(path))
-}
-
-/// Returns true if the index of a work tree, and what it may share with others, are regular files that are not too long.
-fn has_regular_index(git: &Path) -> bool {
-    let is_regular = |path: &Path| {
-        path.metadata()
-            .is_ok_and(|it| it.is_file() && it.len() <= MAX_INDEX)
-    };
-    let is_shared = |name: &OsStr| name.as_encoded_bytes().starts_with(b"sharedindex.");
-    let Ok(entries) = fs::read_dir(git) else {
-        return false;
-    };
-    let mut shared = entries.flatten().filter(|it| is_shared(&it.file_name()));
-    is_regular(&git.join("index")) && shared.all(|it| is_regular(&it.path()))
-}
-
-/// This folder of objects, and those from which it borrows, by way of others too; none if something in one of them is no
-/// regular file.
-fn object_folders(objects: PathBuf) -> Option<Vec<PathBuf>> {
-    let (mut waiting, mut found) = (vec![objects.clone()], Vec::new());
-    while let Some(folder) = waiting.pop() {
-        if found.contains(&folder) {
-            continue;
+    #[test]
+    fn a_damaged_index_names_what_comes_before_the_damage() {
+        let entry = |name: &str| {
+            let mut entry = vec![0; FACTS + 20 + FLAGS];
+            entry.extend_from_slice(name.as_bytes());
+            entry.resize((entry.len() / 8 + 1) * 8, 0);
+            entry
+        };
+        let start = [&b"DIRC\0\0\0\x02\0\0\0\x03"[..], &entry("a"), &entry("b/c")].concat();
+        let names = |index: &[u8]| {
+            let mut names = Vec::new();
+            each_name(index, 20, |it| {
+                names.push(String::from_utf8(it.to_vec()).unwrap())
+            });
+            names
+        };
+        assert_eq!(names(&start), ["a", "b/c"]);
+        for end in 0..start.len() {
+            assert!(names(&start[..end]).len() <= 2);
         }
-        if found.len() >= MAX_ALTERNATES || !has_regular_objects(&folder) {
-            return None;
-        }
-        let alternates = folder.join("info/alternates");
-        match regular_file::read(&alternates, MAX_SETTINGS) {
-            Ok(text) => {
-                let others = gix_odb::alternate::parse(&text).ok()?;
-                waiting.extend(others.iter().map(|it| objects.join(it)));
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(_) => return None,
-        }
-        found.push(folder);
+        let endless = [&b"DIRC\0\0\0\x04\0\0\0\x01"[..], &[0; 62], &[0xff; 40]].concat();
+        assert!(names(&endless).is_empty());
     }
-    Some(found)
-}
-
-/// Returns true if the packs and the objects in this folder are regular files. One that is not there has none.
-fn has_regular_objects(objects: &Path) -> bool {
-    let is_of_objects = |name: &OsStr| name == "pack" || name.len() == 2;
-    let is_regular = |entry: fs::DirEntry| match entry.file_type() {
-        Ok(kind) if kind.is_symlink() => is_regular_or_absent(&entry.path()),
-        kind => kind.is_ok_and(|it| it.is_file()),
-    };
-    let folders = fs::read_dir(objects).into_iter().flatten().flatten();
-    let mut folders = folders.filter(|it| is_of_objects(&it.file_name()));
-    folders.all(|folder| {
-        let entries = fs::read_dir(folder.path()).into_iter().flatten();
-        entries.flatten().all(is_regular)
-    })
-}
-
-/// Returns true if nothing but a regular file is at this path.
-fn is_regular_or_absent(path: &Path) -> bool {
-    path.metadata().map_or(true, |it| it.is_file())
 }

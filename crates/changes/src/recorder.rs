@@ -12,11 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
-use pillion_discovery::{Environment, real_path};
+use pillion_discovery::real_path;
 use pillion_system::clock;
 
 use crate::folder_watch::FolderWatch;
-use crate::git::Settings;
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
@@ -106,7 +105,6 @@ pub struct Recorder {
     tables: Vec<Table>,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
-    settings: Settings,
     /// Files elsewhere that were about to be changed.
     outside: Table,
     sessions: HashMap<u64, Session>,
@@ -147,13 +145,7 @@ impl Recorder {
     pub fn new(store: Store, roots: &[PathBuf], mut excluded: Vec<PathBuf>) -> Self {
         excluded.push(store.own_folder());
         let mut recorder = Self {
-            outside: Table::new(
-                PathBuf::new(),
-                store.clone(),
-                Vec::new(),
-                Settings::default(),
-            ),
-            settings: Settings::default(),
+            outside: Table::new(PathBuf::new(), store.clone(), Vec::new()),
             excluded,
             store,
             tables: Vec::new(),
@@ -179,18 +171,6 @@ impl Recorder {
         recorder
     }
 
-    /// The same for a person with this environment, before anything is looked at: git's settings say which texts are not on
-    /// the disk as git has them.
-    #[must_use]
-    pub fn of(mut self, environment: &Environment) -> Self {
-        self.settings = Settings::of(environment);
-        let roots: Vec<_> = { self.tables.drain(..) }
-            .map(|table| table.root().to_owned())
-            .collect();
-        self.watch(&roots);
-        self
-    }
-
     /// Watches these folders, and no others. One that lies in another is watched with it.
     pub fn watch(&mut self, roots: &[PathBuf]) {
         let is_inner = |root: &PathBuf| roots.iter().any(|it| it != root && root.starts_with(it));
@@ -199,10 +179,9 @@ impl Recorder {
             .retain(|table| wanted.iter().any(|root| *root == table.root()));
         for root in wanted {
             if !self.tables.iter().any(|table| table.root() == root) {
-                let (excluded, settings) = (self.excluded.clone(), self.settings.clone());
                 let (root, store) = (root.clone(), self.store.clone());
                 self.tables
-                    .push(Table::new(root, store, excluded, settings));
+                    .push(Table::new(root, store, self.excluded.clone()));
             }
         }
     }

@@ -1,23 +1,23 @@
 //! The knowledge of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use gix_hash::ObjectId;
 use pillion_discovery::{regular_file, version_control};
 use pillion_system::lock;
 
-use crate::git::{Repository, Settings};
+use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
 use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
-/// So much is copied when a folder is looked at for the first time: 512 MiB.
-const MAX_COPIED: u64 = 512 << 20;
+/// So much is copied when a folder is looked at for the first time: 1 GiB.
+const MAX_COPIED: u64 = 1 << 30;
 
 /// So many texts are copied at the same time.
 const COPIES: usize = 4;
@@ -39,8 +39,6 @@ struct Known {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Source {
     Kept(Hash),
-    /// An object of the repository with this number.
-    Git(usize, ObjectId),
     /// Nowhere: it is too long.
     None,
     /// Nowhere, because it could not be read or stored: the next look tries again.
@@ -49,7 +47,7 @@ enum Source {
 
 impl Source {
     fn is_known(&self) -> bool {
-        matches!(self, Self::Kept(_) | Self::Git(..))
+        matches!(self, Self::Kept(_))
     }
 }
 
@@ -108,6 +106,22 @@ impl Known {
     fn is_as_it_was(&self, stat: &Stat) -> bool {
         self.stat == *stat && !self.is_racy && self.text != Source::Failed
     }
+
+    /// The state of the file as it was.
+    fn state(&self) -> FileState {
+        let text = match &self.text {
+            Source::Kept(hash) => Some(hash.clone()),
+            Source::None | Source::Failed => None,
+        };
+        match self.stat.is_link {
+            true => FileState::Link { text },
+            false => FileState::File {
+                mode: self.stat.mode,
+                size: self.stat.size,
+                text,
+            },
+        }
+    }
 }
 
 /// A file that is not as it was.
@@ -126,14 +140,13 @@ pub struct Table {
     root: PathBuf,
     store: Store,
     files: ByFolder<Known>,
-    repositories: Vec<Repository>,
+    /// The folders that hold files which git tracks.
+    tracked: BTreeSet<PathBuf>,
     /// The folders that were looked through last.
     folders: Vec<PathBuf>,
     is_filled: bool,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
-    /// The person's settings for git.
-    settings: Settings,
     /// The number of files that were not copied the first time.
     uncopied: usize,
     /// The things that were not found when it was looked at last, and why.
@@ -171,13 +184,12 @@ impl Missed {
 
 impl Table {
     /// Nothing is looked at yet. The folders that are `excluded` are not watched.
-    pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>, settings: Settings) -> Self {
+    pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>) -> Self {
         Self {
-            settings,
             root,
             store,
             files: ByFolder::default(),
-            repositories: Vec::new(),
+            tracked: BTreeSet::new(),
             folders: Vec::new(),
             is_filled: false,
             excluded,
@@ -271,15 +283,13 @@ impl Table {
     pub fn look(&mut self) -> Vec<Difference> {
         let now = SystemTime::now();
         if !self.is_filled {
-            self.repositories
-                .extend(Repository::open(&self.root, &self.settings));
+            self.tracked = tracked_folders(&self.root);
         }
-        let folders: Vec<_> = self.repositories.iter().map(Repository::folders).collect();
         let files = &self.files;
         let look = Look {
             root: &self.root,
             excluded: &self.excluded,
-            is_tracked: &|folder| folders.iter().any(|it| it.contains(folder)),
+            is_tracked: &|folder| self.tracked.contains(folder),
             // A folder that is made a repository later does not become one whose files nobody looks at.
             is_own: &|folder, trees| files.below(folder, trees).any(|it| it.is_first),
             known: &self.files,
@@ -362,26 +372,19 @@ impl Table {
     }
 
     fn fill(&mut self, files: Vec<(PathBuf, Stat)>, repositories: &[PathBuf], now: SystemTime) {
-        for folder in repositories {
-            if *folder != self.root {
-                self.repositories
-                    .extend(Repository::open(folder, &self.settings));
-            }
-        }
+        let inner = repositories.iter().filter(|it| **it != self.root);
+        self.tracked
+            .extend(inner.flat_map(|it| tracked_folders(it)));
         let (mut copied, mut copies) = (0, Vec::new());
         for (path, stat) in files.into_iter().take(MAX_FILES) {
-            let repositories = self.repositories.iter().enumerate();
-            let object =
-                |(number, it): (usize, &Repository)| Some((number, it.object(&path, &stat)?));
-            let text = match repositories.rev().find_map(object) {
-                Some((number, id)) => Source::Git(number, id),
+            let text = match () {
                 // One that is too long is not copied, and leaves the room to others.
-                None if stat.size > MAX_TEXT => Source::None,
-                None if copied + stat.size > MAX_COPIED => {
+                () if stat.size > MAX_TEXT => Source::None,
+                () if copied + stat.size > MAX_COPIED => {
                     self.uncopied += 1;
                     Source::None
                 }
-                None => {
+                () => {
                     copied += stat.size;
                     copies.push((path, stat));
                     continue;
@@ -392,9 +395,6 @@ impl Table {
         let texts = self.copy_all(&copies);
         for ((path, stat), text) in copies.into_iter().zip(texts) {
             self.fill_in(&path, Known::new(stat, text, now));
-        }
-        for repository in &mut self.repositories {
-            repository.forget_files();
         }
         self.is_filled = true;
     }
@@ -408,7 +408,7 @@ impl Table {
         let known = self.files.remove(path)?;
         Some(Difference {
             path: path.to_owned(),
-            before: self.state(&known),
+            before: known.state(),
             after: FileState::Absent,
         })
     }
@@ -426,8 +426,8 @@ impl Table {
         let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
-        let before = known.map_or(FileState::Absent, |known| self.state(&known));
-        let after = self.state(&new);
+        let before = known.map_or(FileState::Absent, |known| known.state());
+        let after = new.state();
         let differs = match before.is_known() {
             true => before != after || (is_written && !after.is_known()),
             false => is_written,
@@ -449,25 +449,5 @@ impl Table {
     fn copy_all(&self, files: &[(PathBuf, Stat)]) -> Vec<Source> {
         let copies = self.copies();
         in_parallel(COPIES, files, |(path, stat)| copies.copy(path, stat))
-    }
-
-    /// The state of a file as it was. A text that only git has is kept from now on.
-    fn state(&self, known: &Known) -> FileState {
-        let text = match &known.text {
-            Source::Kept(hash) => Some(hash.clone()),
-            Source::Git(number, id) => {
-                let text = self.repositories[*number].text(id);
-                text.and_then(|text| self.copies().keep(&text))
-            }
-            Source::None | Source::Failed => None,
-        };
-        match known.stat.is_link {
-            true => FileState::Link { text },
-            false => FileState::File {
-                mode: known.stat.mode,
-                size: known.stat.size,
-                text,
-            },
-        }
     }
 }

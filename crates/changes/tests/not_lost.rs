@@ -706,41 +706,35 @@ fn a_repository_with_pipes_and_devices_neither_stops_nor_fills_the_recorder() {
     }
 }
 
+/// Each row: a repository, and what an agent does to it and to its files. What they were is a copy of ours, not git's.
 #[test]
-fn an_object_that_is_a_pipe_is_not_waited_for() {
-    let mut lab = Lab::new();
-    lab.shell("git init -q; echo one > a; git add .; git commit -qm x; sleep 1.1; touch .git/index; git status -s");
-    let id = lab.run("git", &["hash-object", "a"]);
-    let object = format!(".git/objects/{}/{}", &id[..2], id[2..].trim());
-    lab.shell(&format!("rm -f {object}; mkfifo {object}"));
-    let kept = lab
-        .turn(Agent::WithHooks, |lab| lab.write("a", "two\n"))
-        .unwrap();
-    assert_eq!(lab.text_before(&kept, "a"), b"one\n");
-}
-
-#[test]
-fn a_file_under_a_filter_that_is_too_long_to_be_kept_is_not_read() {
-    let mut lab = Lab::new();
-    lab.shell(
-        "git init -q; echo '*.bin filter=x' > .gitattributes; truncate -s 17M a.bin; echo one > b.bin; \
-         touch -d 2020-01-01 a.bin b.bin; git add .; git commit -qm x",
-    );
-    lab.recorder.prepare();
-    let coverage = |name: &str| lab.recorder.coverage(&lab.root.join(name));
-    assert_eq!(coverage("a.bin"), Coverage::NotKept);
-    assert_eq!(coverage("b.bin"), Coverage::Kept);
-}
-
-#[test]
-fn files_that_include_each_other_are_read_once() {
-    let mut lab = Lab::new();
-    lab.shell("git init -q; echo one > a; git add .; git commit -qm x; mkdir .git/s");
-    let includes = "[include]\n\tpath = ../.git/s/../config\n\tpath = s/../config\n".repeat(40);
-    let config = fs::read_to_string(lab.root.join(".git/config")).unwrap();
-    lab.write(".git/config", config + &includes);
-    let kept = lab
-        .turn(Agent::WithHooks, |lab| lab.write("a", "two\n"))
-        .unwrap();
-    assert_eq!(lab.text_before(&kept, "a"), b"one\n");
+fn the_files_of_a_repository_come_back_whatever_became_of_it() {
+    let committed = "printf one > a; printf two > b; touch -d 2020-01-01 a b; git add .; git commit -qm x; git gc -q";
+    let filtered = "git config filter.up.clean 'tr a-z A-Z'; mkdir sub; printf hello > sub/a.f;
+        echo '*.f filter=up' > sub/.gitattributes; touch -d 2020-01-01 sub/a.f; git add sub/a.f; git commit -qm x";
+    let rows = [
+        (committed, "rm -rf .git a b"),
+        (
+            committed,
+            "chmod -R u+w .git; for it in .git/objects/pack/*; do : > $it; done; rm a; printf other > b",
+        ),
+        (committed, ": > .git/index; rm a b"),
+        (filtered, "rm sub/a.f"),
+        (&*format!("{filtered}; rm sub/.gitattributes"), "rm sub/a.f"),
+    ];
+    for (repository, command) in rows {
+        for agent in BOTH {
+            let mut lab = Lab::new();
+            lab.shell(&format!("git init -q; {repository}"));
+            let files = |lab: &Lab| {
+                let mut files = lab.copy();
+                files.retain(|path, _| !path.starts_with(".git"));
+                files
+            };
+            let before = files(&lab);
+            let kept = lab.turn(agent, |lab| lab.shell(command)).unwrap();
+            lab.act(Act::TakeBack, kept.turn.number);
+            assert_eq!(files(&lab), before, "{agent:?}: {command}");
+        }
+    }
 }

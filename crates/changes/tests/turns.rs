@@ -11,14 +11,13 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, UNIX_EPOCH};
 
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{take_back, undo};
 use pillion_changes::{
     Author, Change, ChangeState, FileState, Judged, Judgement, Recorder, Store, Turn,
 };
-use pillion_discovery::{Environment, real_path};
+use pillion_discovery::real_path;
 use proptest::prelude::*;
 
 use shared::{WorkTree, recorder, shell};
@@ -867,54 +866,6 @@ fn what_became_something_else_is_gone() {
             .contains("is no longer as the change left it"),
         "{refused}"
     );
-}
-
-/// A filter that makes other bytes of the same length, wherever a person may name it.
-#[test]
-fn what_git_filters_is_kept_as_it_is_on_the_disk() {
-    for place in ["info", "xdg", "config", "included", "none"] {
-        let lab = Lab::new(true);
-        let home = lab.folder.path();
-        let config = "[filter \"turn\"]\n\tclean = tr a-z A-Z\n\tsmudge = tr A-Z a-z\n";
-        let rule = "*.txt filter=turn\n";
-        let write = |name: &str, text: &str| {
-            let path = home.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        let names = "[core]\n\tattributesFile = ~/rules\n";
-        match place {
-            "info" => write("work/.git/info/attributes", rule),
-            "xdg" => write(".config/git/attributes", rule),
-            "none" => {}
-            _ => write("rules", rule),
-        }
-        match place {
-            "config" => write(".gitconfig", &format!("{config}{names}")),
-            "included" => {
-                write(".gitconfig", &format!("{config}[include]\n\tpath = more\n"));
-                write("more", names);
-            }
-            _ => write(".gitconfig", config),
-        }
-        lab.write("a.txt", b"as it is\n");
-        // Older than the index, so that what git knows of it counts.
-        let path = lab.root.join("a.txt");
-        let file = fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_000_000_000))
-            .unwrap();
-        lab.git(&["add", "-A"]);
-        let environment = Environment::from_pairs([("HOME", home.to_owned())]);
-        let mut recorder = lab.recorder().of(&environment);
-        let number = recorder.begin(SESSION, "claude", "").unwrap();
-        recorder.before(SESSION, "claude", shell("1")).unwrap();
-        lab.write("a.txt", b"another\n");
-        recorder.after(SESSION, "1", |_| false).unwrap();
-        recorder.end(SESSION).unwrap();
-        let turn = lab.store.turn(number).unwrap();
-        let before = lab.state(&turn.changes[0].before).unwrap().1;
-        assert_eq!(String::from_utf8(before).unwrap(), "as it is\n", "{place}");
-    }
 }
 
 #[test]

@@ -566,8 +566,7 @@ fn open(
     is_contradicted: Arc<AtomicBool>,
 ) -> Result<Worker<Job>, String> {
     let store = Store::of(environment).map_err(|error| error.to_string())?;
-    let recorder = Recorder::new(store.clone(), roots, own_folders(environment));
-    let mut recorder = recorder.of(environment);
+    let mut recorder = Recorder::new(store.clone(), roots, own_folders(environment));
     let stirred = events.clone();
     recorder.on_stir(move || {
         let _ = stirred.send(Event::Stirred);
