@@ -1,28 +1,36 @@
-//! Tells that something in some folders may have changed: once, until it is asked to tell again. It does not tell what has
-//! changed it, and while nothing happens it costs nothing.
+//! Tells that something in some folders may have changed: once, until it is asked again. It does not tell what has changed,
+//! and while nothing happens it costs nothing. Whoever writes has told of it before their call of the system returns, so that a
+//! folder of which nothing was told is as it was; a file that is written through memory is told of when it is closed.
 
 pub use system::FolderWatch;
 
-/// More folders are not watched: systems allow each user only so many, and editors need some, too.
-pub const MAX_FOLDERS: usize = 4_096;
+/// More folders are not watched: the system holds a kilobyte for each.
+const MAX_FOLDERS: usize = 65_536;
 
 /// The extent of the folders that are watched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Watched {
-    /// True if these are all.
+    /// True if these are all, and the system tells whatever happens there.
     pub is_all: bool,
     /// True if some were not watched before: what happened there until now was not noticed.
     pub has_new: bool,
 }
 
+impl Watched {
+    /// Returns true if whatever happened since the last look but one is known.
+    pub fn is_whole(self) -> bool {
+        self.is_all && !self.has_new
+    }
+}
+
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod system {
     use std::collections::HashSet;
-    use std::io;
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
     use std::sync::Arc;
+    use std::{fs, io};
 
     use crossbeam_channel::{Receiver, Sender, bounded};
     use pillion_system::spawn;
@@ -40,9 +48,26 @@ mod system {
         .union(WatchFlags::CREATE)
         .union(WatchFlags::DELETE)
         .union(WatchFlags::MOVE)
+        .union(WatchFlags::MOVE_SELF)
         .union(WatchFlags::ONLYDIR)
         .union(WatchFlags::DONT_FOLLOW)
         .union(WatchFlags::EXCL_UNLINK);
+
+    /// Kinds of file systems on which nobody writes from another machine: ext, XFS, Btrfs, F2FS, ZFS, bcachefs, tmpfs and
+    /// overlays.
+    const LOCAL: [u32; 8] = [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0xf2f5_2010,
+        0x2fc1_2fc1,
+        0xca45_1a4e,
+        0x0102_1994,
+        0x794c_7630,
+    ];
+
+    /// The number of folders that the system lets each user watch.
+    const LIMIT: &str = "/proc/sys/fs/inotify/max_user_watches";
 
     /// Room for the events of one read.
     const BUFFER: usize = 16 << 10;
@@ -77,9 +102,13 @@ mod system {
             })
         }
 
-        /// Watches these folders and no others; none if they are too many.
-        pub fn set(&mut self, folders: &[PathBuf]) -> Watched {
-            let mut is_all = folders.len() <= MAX_FOLDERS;
+        /// Watches these folders, which lie in the roots, and no others; none if they are too many.
+        pub fn set<'a>(
+            &mut self,
+            roots: impl IntoIterator<Item = &'a Path>,
+            folders: &[PathBuf],
+        ) -> Watched {
+            let mut is_all = folders.len() <= max_folders();
             let wanted = if is_all { folders } else { &[] };
             let mut watches = HashSet::new();
             for folder in wanted {
@@ -97,17 +126,35 @@ mod system {
             }
             let has_new = !watches.is_subset(&self.watches);
             self.watches = watches;
+            is_all &= roots.into_iter().all(is_local);
             Watched { is_all, has_new }
         }
 
-        /// Tells what happens from now on.
-        pub fn tell_again(&self) {
+        /// Tells what happens from now on. Returns true if nothing has happened since this was called last.
+        pub fn tell_again(&self) -> bool {
             let mut buffer = [MaybeUninit::uninit(); BUFFER];
             let mut reader = Reader::new(&self.queue, &mut buffer);
-            while matches!(reader.next(), Ok(_) | Err(Errno::INTR)) {}
+            let mut is_quiet = true;
+            while let Ok(_) | Err(Errno::INTR) = reader.next() {
+                is_quiet = false;
+            }
             // If that was asked already, it is full.
             let _ = self.again.try_send(());
+            is_quiet
         }
+    }
+
+    /// So many folders are watched at most. Editors need some, too.
+    fn max_folders() -> usize {
+        let limit = fs::read_to_string(LIMIT).ok();
+        let limit = limit.and_then(|it| it.trim().parse::<usize>().ok());
+        limit.map_or(0, |it| it / 2).min(MAX_FOLDERS)
+    }
+
+    /// Returns true if a folder lies on a file system on which nobody writes from another machine.
+    fn is_local(folder: &Path) -> bool {
+        let kind = rustix::fs::statfs(folder).map(|it| it.f_type);
+        kind.is_ok_and(|kind| LOCAL.iter().any(|it| i64::from(*it) == i64::from(kind)))
     }
 
     fn wait(queue: &OwnedFd, ended: &OwnedFd, asked: &Receiver<()>, stirred: impl Fn()) {
@@ -136,7 +183,7 @@ mod system {
 mod system {
     use std::convert::Infallible;
     use std::io;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::Watched;
 
@@ -154,12 +201,12 @@ mod system {
         }
 
         /// Never called.
-        pub fn set(&mut self, _: &[PathBuf]) -> Watched {
+        pub fn set<'a>(&mut self, _: impl IntoIterator<Item = &'a Path>, _: &[PathBuf]) -> Watched {
             match self.0 {}
         }
 
         /// Never called.
-        pub fn tell_again(&self) {
+        pub fn tell_again(&self) -> bool {
             match self.0 {}
         }
     }
@@ -197,7 +244,7 @@ mod tests {
             is_all: true,
             has_new: true,
         };
-        assert_eq!(watch.set(&folders), all);
+        assert_eq!(watch.set([folder.path()], &folders), all);
         let file = inner.join("a");
         type Act = fn(&Path);
         let acts: [Act; 6] = [
@@ -209,12 +256,13 @@ mod tests {
             |file| fs::create_dir(file).unwrap(),
         ];
         for act in acts {
+            assert!(watch.tell_again());
             act(&file);
             act_is_told(&stirred);
-            watch.tell_again();
+            assert!(!watch.tell_again());
         }
         assert_eq!(
-            watch.set(&folders),
+            watch.set([folder.path()], &folders),
             Watched {
                 has_new: false,
                 ..all
@@ -233,10 +281,10 @@ mod tests {
         fs::create_dir(&inner).unwrap();
         let (mut watch, stirred) = watch();
         let folders = [inner.clone()];
-        watch.set(&folders);
+        watch.set([folder.path()], &folders);
         fs::rename(&inner, folder.path().join("other")).unwrap();
         fs::create_dir(&inner).unwrap();
-        assert!(watch.set(&folders).has_new);
+        assert!(watch.set([folder.path()], &folders).has_new);
         // That the former watch has ended is told, too.
         act_is_told(&stirred);
         watch.tell_again();
@@ -253,8 +301,8 @@ mod tests {
             is_all: false,
             has_new: false,
         };
-        assert_eq!(watch.set(&folders), none);
-        assert!(watch.set(&folders[1..]).is_all);
+        assert_eq!(watch.set([folder.path()], &folders), none);
+        assert!(watch.set([folder.path()], &folders[..9]).is_all);
     }
 
     #[test]

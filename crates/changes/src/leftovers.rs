@@ -1,14 +1,14 @@
 //! Files that are still being written, beside the file that they are to replace: those being installed, and accepted texts.
 //! The remains of them after a kill go with the next writing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
-use pillion_system::process;
+use pillion_system::{lock, process};
 use tempfile::{NamedTempFile, TempPath};
 
 /// The start of their names; the writer's pid and something that nobody can guess follow.
@@ -16,6 +16,9 @@ const PREFIX: &str = ".pillion-";
 
 /// The number of random letters that end the name.
 const RANDOM: usize = 16;
+
+/// So many are written at the same time, at most.
+const MAX_OWN: usize = 256;
 
 /// A link cannot be locked: after so long nobody makes it any more.
 const LINK: Duration = Duration::from_secs(60);
@@ -25,13 +28,14 @@ const LINK: Duration = Duration::from_secs(60);
 /// # Errors
 /// When it cannot be created.
 pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result<NamedTempFile> {
-    let prefix = prefix();
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(&prefix).rand_bytes(RANDOM);
-    if let Some(permissions) = permissions {
-        builder.permissions(permissions);
+    let mut options = File::options();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(permissions.map_or(0o600, |it| it.mode()));
     }
-    let file = builder.tempfile_in(folder)?;
+    let file = make(folder, |path| options.open(path))?;
     // Not every file system has locks.
     let _ = file.as_file().try_lock();
     Ok(file)
@@ -43,12 +47,22 @@ pub fn unfinished(folder: &Path, permissions: Option<Permissions>) -> io::Result
 /// When it cannot be created.
 pub fn unfinished_link(
     folder: &Path,
-    make: impl FnMut(&Path) -> io::Result<()>,
+    link: impl FnMut(&Path) -> io::Result<()>,
 ) -> io::Result<TempPath> {
+    Ok(make(folder, link)?.into_temp_path())
+}
+
+fn make<T>(
+    folder: &Path,
+    mut make: impl FnMut(&Path) -> io::Result<T>,
+) -> io::Result<NamedTempFile<T>> {
     let prefix = prefix();
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).rand_bytes(RANDOM);
-    Ok(builder.make_in(folder, make)?.into_temp_path())
+    builder.make_in(folder, |path| {
+        remember(path);
+        make(path)
+    })
 }
 
 fn prefix() -> String {
@@ -80,9 +94,24 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// Returns true if it is the name of a file that is still being written, or was never finished.
+/// Returns true if it is the name of a file that a process writes at this moment. One that anybody gives such a name is as any
+/// other file.
 pub fn is_unfinished(name: &str) -> bool {
-    writer(name).is_some()
+    writer(name).is_some_and(|pid| match pid == std::process::id() {
+        true => lock(&OWN).iter().any(|it| it == name),
+        false => process::is_alive(pid),
+    })
+}
+
+/// The names of the files that this process has begun to write last.
+static OWN: Mutex<VecDeque<String>> = Mutex::new(VecDeque::new());
+
+/// Remembers that this process writes a file of this name, until it has begun many others.
+fn remember(path: &Path) {
+    let name = path.file_name().unwrap_or_default();
+    let mut own = lock(&OWN);
+    own.truncate(MAX_OWN - 1);
+    own.push_front(name.to_string_lossy().into_owned());
 }
 
 /// The process that wrote a file of this name.

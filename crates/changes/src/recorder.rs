@@ -15,7 +15,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pillion_discovery::real_path;
 use pillion_system::clock;
 
-use crate::folder_watch::FolderWatch;
+use crate::folder_watch::{FolderWatch, Watched};
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
@@ -126,8 +126,16 @@ pub struct Recorder {
     looked: u64,
     /// Of what was written for a person, and was found or overwritten since: when that was noted.
     passed: HashMap<PathBuf, u64>,
-    /// The system's reports on the folders, while there are agents without hooks.
+    /// The system's reports on the folders, while there are agents.
     watch: Option<FolderWatch>,
+    /// The folders on which it reports.
+    watched: Watched,
+    /// The time when what is done next was asked for: a look that began later has found all that it is about.
+    asked: Option<Instant>,
+    /// The time when the last look through the folders began, and what it found.
+    last_look: Option<(Instant, Vec<PathBuf>)>,
+    /// How often all files were looked at.
+    looks: u64,
     /// Is called when something in the folders may have changed.
     stirred: Option<attended::Stirred>,
     /// The files that had changed in the glance before.
@@ -161,6 +169,10 @@ impl Recorder {
             looked: clock::now_ms(),
             passed: HashMap::new(),
             watch: None,
+            watched: Watched::default(),
+            asked: None,
+            last_look: None,
+            looks: 0,
             stirred: None,
             glanced: HashSet::new(),
             unbegun: Vec::new(),
@@ -171,8 +183,20 @@ impl Recorder {
         recorder
     }
 
+    /// What is done next was asked for at this time; without, it is asked for as it is done.
+    pub fn asked_at(&mut self, asked: Option<Instant>) {
+        self.asked = asked;
+    }
+
+    /// How often the system was asked about all files.
+    pub fn looks(&self) -> u64 {
+        self.looks
+    }
+
     /// Watches these folders, and no others. One that lies in another is watched with it.
     pub fn watch(&mut self, roots: &[PathBuf]) {
+        self.watched = Watched::default();
+        self.last_look = None;
         let is_inner = |root: &PathBuf| roots.iter().any(|it| it != root && root.starts_with(it));
         let wanted: Vec<&PathBuf> = roots.iter().filter(|root| !is_inner(root)).collect();
         self.tables
@@ -215,7 +239,9 @@ impl Recorder {
                 ..Session::default()
             },
         );
-        self.watch_while_attended();
+        if self.watch.is_none() {
+            self.watch_folders();
+        }
         Ok(number)
     }
 
@@ -418,7 +444,7 @@ impl Recorder {
         }
         let closed = self.close(session);
         self.sessions.remove(&session);
-        self.watch_while_attended();
+        self.watch_while_used();
         closed
     }
 
@@ -442,13 +468,41 @@ impl Recorder {
         tables.flat_map(Table::uncovered).collect()
     }
 
-    /// Looks at everything. Returns what has changed.
+    /// Looks at everything, unless that was done since it was asked for. Returns what has changed.
     fn look(&mut self) -> Vec<PathBuf> {
+        let is_answered = |(began, _): &&(Instant, _)| self.asked.is_some_and(|it| it <= *began);
+        if let Some((_, changed)) = self.last_look.as_ref().filter(is_answered) {
+            return changed.clone();
+        }
         let now = clock::now_ms();
-        let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
+        let found = self.differences();
+        if let Some(stirred) = self.stirred.as_ref().filter(|_| !found.is_empty()) {
+            // The system has told of it, and does not do so again.
+            stirred();
+        }
         let changed = found.iter().map(|it| it.path.clone()).collect();
         self.found_all(found, now);
         changed
+    }
+
+    /// The files that have changed since everything was looked at last: none where the system has told of nothing.
+    fn differences(&mut self) -> Vec<Difference> {
+        let began = Instant::now();
+        // What changes from here on is told again.
+        let is_quiet = self.watch.as_ref().is_some_and(FolderWatch::tell_again);
+        let is_known = is_quiet && self.watched.is_whole();
+        let found = match is_known && self.tables.iter().all(Table::is_settled) {
+            true => Vec::new(),
+            false => {
+                self.looks += 1;
+                let found = self.tables.iter_mut().flat_map(Table::look).collect();
+                self.watch_folders();
+                found
+            }
+        };
+        let changed = |it: &Vec<Difference>| it.iter().map(|it| it.path.clone()).collect();
+        self.last_look = Some((began, changed(&found)));
+        found
     }
 
     /// Puts down what differs of all files, which were looked at from `now` on: milliseconds since 1970.

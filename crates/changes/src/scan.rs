@@ -255,6 +255,8 @@ pub struct Scan {
     pub is_cut: bool,
     /// Folders that could not be read.
     pub unread: Vec<PathBuf>,
+    /// The files that have other names, too, which may lie elsewhere.
+    pub linked: Vec<PathBuf>,
 }
 
 /// The folder to look at, and what is known of it.
@@ -329,6 +331,7 @@ impl<T: Sync> Look<'_, T> {
             scan.git_folders.extend(part.scan.git_folders);
             scan.work_trees.extend(part.scan.work_trees);
             scan.unread.extend(part.scan.unread);
+            scan.linked.extend(part.scan.linked);
             complete.extend(part.complete);
             missed.extend(part.missed);
         }
@@ -412,7 +415,10 @@ impl<T: Sync> Look<'_, T> {
         };
         let has = |name: &str| entries.iter().any(|(it, _)| it == name);
         let is_tagged = || has(TAG) && folder.join(TAG).exists();
-        if folder != self.root && is_tagged() && !(self.is_tracked)(&folder) {
+        let is_left_out = || !(self.is_tracked)(&folder) && !self.knows_any_in(&folder);
+        if folder != self.root && is_tagged() && is_left_out() {
+            // Without the tag it is looked at.
+            part.scan.folders.push(folder.clone());
             part.scan.built.push(folder);
             return 0;
         }
@@ -444,10 +450,14 @@ impl<T: Sync> Look<'_, T> {
                 continue;
             }
             // One that is gone by now is none.
-            let Some(stat) = entry.metadata().ok().and_then(|it| Stat::of(&it)) else {
+            let metadata = entry.metadata().ok();
+            let Some(stat) = metadata.as_ref().and_then(Stat::of) else {
                 continue;
             };
             files += 1;
+            if metadata.is_some_and(|it| has_other_names(&it)) {
+                part.scan.linked.push(folder.join(&name));
+            }
             let it = known.and_then(|names| names.get(&name));
             if !it.is_some_and(|it| (self.is_same)(it, &stat)) {
                 part.scan.changed.push((folder.join(&name), stat));
@@ -469,6 +479,11 @@ impl<T: Sync> Look<'_, T> {
         }
         part.scan.folders.push(folder);
         files
+    }
+
+    /// Returns true if some file in this folder or below is known: it is compared, whatever marks the folder has by now.
+    fn knows_any_in(&self, folder: &Path) -> bool {
+        self.known.below(folder, &[]).next().is_some()
     }
 
     /// A folder in another one: it is looked at, unless it is left out.
@@ -544,6 +559,32 @@ fn list(folder: &Path) -> Option<HashSet<OsString>> {
     let entries = fs::read_dir(folder).ok()?;
     let names = entries.map(|it| it.map(|it| it.file_name()));
     names.collect::<io::Result<_>>().ok()
+}
+
+/// The folder to which a path leads: its file system and its number there.
+#[cfg(unix)]
+pub fn identity(folder: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = folder.metadata().ok()?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// There it is unknown.
+#[cfg(not(unix))]
+pub fn identity(_: &Path) -> Option<(u64, u64)> {
+    None
+}
+
+/// Returns true if a file has more than one name.
+#[cfg(unix)]
+fn has_other_names(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+/// There it is unknown.
+#[cfg(not(unix))]
+fn has_other_names(_: &Metadata) -> bool {
+    true
 }
 
 /// The file system on which something lies.
@@ -789,14 +830,20 @@ mod tests {
         fs::write(root.join("g/new"), "new").unwrap();
         fs::remove_file(root.join("c/9")).unwrap();
         fs::remove_dir_all(root.join("d/e")).unwrap();
-        // A folder that is left out from now on: its files are there.
+        // A tag hides nothing that is known, and leaves out what is new.
         fs::write(root.join("f/CACHEDIR.TAG"), "").unwrap();
+        fs::write(root.join("f/7"), "newer").unwrap();
+        fs::create_dir(root.join("h")).unwrap();
+        fs::write(root.join("h/CACHEDIR.TAG"), "").unwrap();
         let found = again(root, &|_| false, &known);
-        assert_eq!(names(&found, root), ["a/b/7", "c/new", "g/new"]);
+        assert_eq!(
+            names(&found, root),
+            ["a/b/7", "c/new", "f/7", "f/CACHEDIR.TAG", "g/new"]
+        );
         let gone = shown(&found.gone, root);
         assert_eq!(gone[0], "c/9");
         assert!(gone.len() == 51 && gone[1..].iter().all(|it| it.starts_with("d/e/")));
-        assert_eq!(found.built, [root.join("f")]);
+        assert_eq!(found.built, [root.join("h")]);
         // Another file by the same name.
         fs::remove_file(root.join("a/1")).unwrap();
         fs::create_dir(root.join("a/1")).unwrap();

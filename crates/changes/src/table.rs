@@ -12,7 +12,7 @@ use pillion_system::lock;
 
 use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
-use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat};
+use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat, identity};
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -21,6 +21,9 @@ const MAX_COPIED: u64 = 1 << 30;
 
 /// So many texts are copied at the same time.
 const COPIES: usize = 4;
+
+/// Of more files with other names, it is not asked whether they were written by these.
+const MAX_LINKED: usize = 2_000;
 
 /// The number of folders that are named as not watched.
 const MAX_NAMES: usize = 4;
@@ -145,6 +148,8 @@ pub struct Table {
     /// The folders that were looked through last.
     folders: Vec<PathBuf>,
     is_filled: bool,
+    /// What the path of the folder led to when it was looked at last.
+    identity: Option<(u64, u64)>,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
     /// The number of files that were not copied the first time.
@@ -167,6 +172,10 @@ struct Missed {
     work_trees: Vec<PathBuf>,
     /// True if there are more files than are watched.
     is_cut: bool,
+    /// The files that somebody may write by another name, elsewhere.
+    linked: Vec<PathBuf>,
+    /// True if the text of a file could not be read or stored.
+    has_failed: bool,
 }
 
 impl Missed {
@@ -192,6 +201,7 @@ impl Table {
             tracked: BTreeSet::new(),
             folders: Vec::new(),
             is_filled: false,
+            identity: None,
             excluded,
             uncopied: 0,
             missed: Missed::default(),
@@ -282,6 +292,7 @@ impl Table {
     /// Looks at all files. The first time nothing differs. Waits for the disk.
     pub fn look(&mut self) -> Vec<Difference> {
         let now = SystemTime::now();
+        self.identity = identity(&self.root);
         if !self.is_filled {
             self.tracked = tracked_folders(&self.root);
         }
@@ -305,6 +316,7 @@ impl Table {
             work_trees,
             unread,
             is_cut,
+            linked,
         } = look.scan();
         let missed = Missed {
             built,
@@ -312,6 +324,8 @@ impl Table {
             git_folders,
             work_trees,
             is_cut,
+            linked,
+            has_failed: false,
         };
         let former = std::mem::replace(&mut self.missed, missed);
         self.folders = looked_through;
@@ -325,6 +339,7 @@ impl Table {
         let is_sure = !former.is_cut && !is_cut;
         changed.retain(|(path, _)| is_sure || self.files.get(path).is_some());
         let texts = self.copy_all(&changed);
+        self.missed.has_failed = texts.contains(&Source::Failed);
         for ((path, stat), text) in changed.into_iter().zip(texts) {
             if self.files.get(&path).is_none() && former.has(&path) {
                 // Nobody knows how long it has been there.
@@ -334,6 +349,27 @@ impl Table {
             }
         }
         differences
+    }
+
+    /// Returns true if a look would find nothing where nothing has happened in the folders since the last one. Waits for the disk.
+    pub fn is_settled(&self) -> bool {
+        let Missed {
+            is_cut,
+            has_failed,
+            linked,
+            ..
+        } = &self.missed;
+        let is_same = |path: &PathBuf| {
+            let stat = Stat::at(path).ok().flatten();
+            let known = self.files.get(path).zip(stat);
+            known.is_some_and(|(known, stat)| known.stat == stat)
+        };
+        self.is_filled
+            && !is_cut
+            && !has_failed
+            && linked.len() <= MAX_LINKED
+            && linked.iter().all(is_same)
+            && identity(&self.root) == self.identity
     }
 
     /// Looks at one file, which need not lie in the folder. Waits for the disk.
@@ -349,6 +385,7 @@ impl Table {
                     return None;
                 }
                 let text = self.copies().copy(path, &stat);
+                self.missed.has_failed |= text == Source::Failed;
                 self.found(path.to_owned(), stat, text, now)
             }
             None => self.gone(path),
@@ -393,6 +430,7 @@ impl Table {
             self.fill_in(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
+        self.missed.has_failed = texts.contains(&Source::Failed);
         for ((path, stat), text) in copies.into_iter().zip(texts) {
             self.fill_in(&path, Known::new(stat, text, now));
         }

@@ -738,3 +738,39 @@ fn the_files_of_a_repository_come_back_whatever_became_of_it() {
         }
     }
 }
+
+/// Names and marks with which files are left out, given to what is known or made on purpose.
+#[test]
+fn no_name_and_no_mark_hides_what_an_agent_does() {
+    let rows: [(&str, &[&str]); 4] = [
+        (
+            "touch d/CACHEDIR.TAG; printf x > d/f",
+            &["d/CACHEDIR.TAG (new)", "d/f"],
+        ),
+        (
+            "touch CACHEDIR.TAG; printf x > d/f",
+            &["CACHEDIR.TAG (new)", "d/f"],
+        ),
+        (
+            "true & wait; printf x > .pillion-$!-abcdefghijklmnop",
+            &[".pillion-PID-abcdefghijklmnop (new)"],
+        ),
+        (
+            "printf x > .pillion-$PPID-abcdefghijklmnop",
+            &[".pillion-PID-abcdefghijklmnop (new)"],
+        ),
+    ];
+    for (command, expected) in rows {
+        for agent in BOTH {
+            let mut lab = Lab::new();
+            lab.write("d/f", "precious");
+            let kept = lab.turn(agent, |lab| lab.shell(command)).unwrap();
+            let shown = lab.shown(&kept).into_iter();
+            let digits = |it: String| match it.split_once("-abc") {
+                Some((_, rest)) => format!(".pillion-PID-abc{rest}"),
+                None => it,
+            };
+            assert_eq!(shown.map(digits).collect::<Vec<_>>(), expected, "{agent:?}");
+        }
+    }
+}

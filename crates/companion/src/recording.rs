@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
 use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
@@ -31,6 +31,9 @@ const OFF: &str = "off";
 /// The time limit for a call's wait: less than its agent waits for a hook. No command waits longer.
 pub(crate) const WAITS: Duration = Duration::from_secs(8);
 
+/// The problem for people if that passes.
+const TOO_SLOW: &str = "the disk does not answer within 8 seconds: calls run without a record";
+
 /// The time limit for the wait at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -45,8 +48,23 @@ type Work = Box<dyn FnOnce(&mut Recorder) -> Result<(), StoreError> + Send>;
 /// Something to be done with the recorder.
 struct Job {
     work: Work,
+    /// The time when it was asked for: several that wait are answered by one look.
+    asked: Instant,
     /// True if what nobody has seen may be another number afterwards.
     counts: bool,
+}
+
+impl Job {
+    fn new(
+        counts: bool,
+        work: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static,
+    ) -> Self {
+        Self {
+            work: Box::new(work),
+            asked: Instant::now(),
+            counts,
+        }
+    }
 }
 
 /// The way to the recorder.
@@ -406,14 +424,11 @@ impl Recording {
         let is_stuck = self.is_stuck.load(Ordering::Relaxed);
         match self.worker.as_ref().filter(|_| !is_stuck) {
             None => drop(done.send(!is_stuck)),
-            Some(worker) => worker.order(Job {
-                work: Box::new(|_| {
-                    // A command that does not wait any more needs no answer.
-                    let _ = done.send(true);
-                    Ok(())
-                }),
-                counts: false,
-            }),
+            Some(worker) => worker.order(Job::new(false, |_| {
+                // A command that does not wait any more needs no answer.
+                let _ = done.send(true);
+                Ok(())
+            })),
         }
     }
 
@@ -444,10 +459,7 @@ impl Recording {
 
     fn order(&self, job: impl FnOnce(&mut Recorder) -> Result<(), StoreError> + Send + 'static) {
         if let Some(worker) = &self.worker {
-            worker.order(Job {
-                work: Box::new(job),
-                counts: true,
-            });
+            worker.order(Job::new(true, job));
         }
     }
 
@@ -470,10 +482,7 @@ impl Recording {
             waiting.fetch_sub(bytes, Ordering::Relaxed);
             result
         };
-        worker.order(Job {
-            work: Box::new(work),
-            counts: false,
-        });
+        worker.order(Job::new(false, work));
     }
 
     /// Does a job for which a call waits. Its result goes on with the call.
@@ -494,10 +503,7 @@ impl Recording {
             let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
             result.map(drop)
         };
-        worker.order(Job {
-            work: Box::new(work),
-            counts: true,
-        });
+        worker.order(Job::new(true, work));
         let (events, kept) = (self.events.clone(), self.kept.clone());
         if self.is_stuck.load(Ordering::Relaxed) {
             let _ = events.send(resume(Coverage::NotKept));
@@ -509,7 +515,7 @@ impl Recording {
             let waited = timeout(WAITS, waiting).await;
             if waited.is_err() {
                 is_stuck.store(true, Ordering::Relaxed);
-                let problem = Some("the disk does not answer".to_owned());
+                let problem = Some(TOO_SLOW.to_owned());
                 let _ = events.send(Event::Kept(Kept { problem, ..kept }));
                 // Only now: the job that ends next takes it back.
                 is_contradicted.store(true, Ordering::Relaxed);
@@ -575,6 +581,7 @@ fn open(
     let mut last = None;
     let mut said = None;
     let perform = move |job: Job| {
+        recorder.asked_at(Some(job.asked));
         let problem = (job.work)(&mut recorder).err().map(|error| error.in_full());
         let problem = problem.or(recorder.problem());
         // Most jobs keep nothing, and go well whatever the disk is like.

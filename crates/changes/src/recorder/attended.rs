@@ -12,7 +12,7 @@ use pillion_system::clock;
 use super::{Recorder, Session};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
-use crate::table::{Difference, Table};
+use crate::table::Table;
 
 /// Is called when something may have changed.
 pub(super) type Stirred = Arc<dyn Fn() + Send + Sync>;
@@ -50,10 +50,10 @@ pub struct Glance {
 }
 
 impl Recorder {
-    /// `stirred` is called when something in the folders may have changed, while agents without hooks are there: once, until
-    /// the next glance.
+    /// `stirred` is called when something in the folders may have changed, while agents are there: once, until the next look.
     pub fn on_stir(&mut self, stirred: impl Fn() + Send + Sync + 'static) {
         self.stirred = Some(Arc::new(stirred));
+        self.watch = None;
     }
 
     /// An agent is there that runs no hooks of ours: what changes from now on may be its work.
@@ -80,9 +80,9 @@ impl Recorder {
                 ..Session::default()
             },
         );
-        let is_watched = self.watch_folders();
+        self.watch_folders();
         Ok(Glance {
-            is_watched,
+            is_watched: self.watched.is_all,
             ..glance
         })
     }
@@ -121,7 +121,7 @@ impl Recorder {
         self.close(session)?;
         self.forget_attended(session)?;
         self.sessions.remove(&session);
-        self.watch_while_attended();
+        self.watch_while_used();
         Ok(())
     }
 
@@ -176,11 +176,7 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn glance(&mut self, is_accepted: impl Fn(&Path) -> bool) -> Result<Glance, StoreError> {
         let (began, now) = (Instant::now(), clock::now_ms());
-        // What changes from here on is told again.
-        if let Some(watch) = &self.watch {
-            watch.tell_again();
-        }
-        let found: Vec<Difference> = self.tables.iter_mut().flat_map(Table::look).collect();
+        let found = self.differences();
         if found.len() <= MAX_SAVES {
             for difference in &found {
                 self.may_be_saved(difference, LATE);
@@ -211,10 +207,9 @@ impl Recorder {
         if has_found || !sessions.is_empty() {
             self.save()?;
         }
-        let is_watched = self.watch_folders();
         Ok(Glance {
             took: began.elapsed(),
-            is_watched,
+            is_watched: self.watched.is_all,
             sessions,
             is_news,
         })
@@ -259,22 +254,21 @@ impl Recorder {
         }
     }
 
-    /// Watches nothing once no agent without hooks is left.
-    pub(super) fn watch_while_attended(&mut self) {
-        if !self.sessions.values().any(|it| it.attended.is_some()) {
+    /// Watches nothing once no agent is left.
+    pub(super) fn watch_while_used(&mut self) {
+        if self.sessions.is_empty() {
             self.watch = None;
+            self.watched = Watched::default();
         }
     }
 
-    /// Has the system tell what happens in the folders as they were looked through last, if agents without hooks are there.
-    /// Returns false if it cannot tell of all of them.
-    fn watch_folders(&mut self) -> bool {
-        let Some(stirred) = self.stirred.clone() else {
-            return false;
-        };
-        if !self.sessions.values().any(|it| it.attended.is_some()) {
-            return false;
+    /// Has the system tell what happens in the folders as they were looked through last, if agents are there.
+    pub(super) fn watch_folders(&mut self) {
+        self.watched = Watched::default();
+        if self.sessions.is_empty() {
+            return;
         }
+        let stirred = self.stirred.clone().unwrap_or_else(|| Arc::new(|| {}));
         if self.watch.is_none() {
             let tell = Arc::clone(&stirred);
             self.watch = FolderWatch::start(move || tell())
@@ -282,16 +276,15 @@ impl Recorder {
                 .ok();
         }
         let Some(watch) = &mut self.watch else {
-            return false;
+            return;
         };
         let folders: Vec<PathBuf> = { self.tables.iter() }
             .flat_map(|table| table.folders().iter().cloned())
             .collect();
-        let Watched { is_all, has_new } = watch.set(&folders);
-        if has_new {
+        self.watched = watch.set(self.tables.iter().map(Table::root), &folders);
+        if self.watched.has_new {
             stirred();
         }
-        is_all
     }
 }
 

@@ -1,0 +1,149 @@
+//! How often all files are looked at, and that whatever happens in between is found nevertheless.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(any(target_os = "linux", target_os = "android"))]
+
+mod shared;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::time::Instant;
+
+use pillion_changes::Recorder;
+
+use shared::{WorkTree, recorder, shell};
+
+const SESSION: u64 = 1;
+
+/// A recorder of a folder with some files, after so many looks that the system tells of all.
+fn settled(tree: &WorkTree) -> Recorder {
+    for name in ["a", "b", "in/c", "in/deep/d"] {
+        let path = tree.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, name).unwrap();
+    }
+    fs::hard_link(tree.root.join("b"), tree.root.with_file_name("elsewhere")).unwrap();
+    let mut recorder = recorder(&tree.store, &tree.root);
+    recorder.begin(SESSION, "claude", "").unwrap();
+    call(&mut recorder, || {});
+    recorder
+}
+
+/// A shell command that does this. Returns how often all files were looked at for it.
+fn call(recorder: &mut Recorder, act: impl FnOnce()) -> u64 {
+    let looks = recorder.looks();
+    recorder.before(SESSION, "claude", shell("1")).unwrap();
+    act();
+    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.looks() - looks
+}
+
+#[test]
+fn a_folder_in_which_nothing_happens_is_not_looked_through_again() {
+    let tree = WorkTree::new();
+    let mut recorder = settled(&tree);
+    assert_eq!(call(&mut recorder, || {}), 0);
+    // To read is nothing.
+    let read = || drop(fs::read(tree.root.join("in/c")).unwrap());
+    assert_eq!(call(&mut recorder, read), 0);
+    recorder.end(SESSION).unwrap();
+    recorder.begin(SESSION, "claude", "").unwrap();
+    assert_eq!(call(&mut recorder, || {}), 0);
+}
+
+#[test]
+fn whatever_happens_in_a_settled_folder_is_found_at_once() {
+    type Act = fn(&Path);
+    let acts: [(Act, &[&str]); 11] = [
+        (|it| fs::write(it.join("a"), "longer").unwrap(), &["a"]),
+        (
+            |it| fs::write(it.join("in/deep/d"), "x").unwrap(),
+            &["in/deep/d"],
+        ),
+        (|it| fs::write(it.join("new"), "x").unwrap(), &["new"]),
+        (|it| fs::remove_file(it.join("in/c")).unwrap(), &["in/c"]),
+        (
+            |it| fs::set_permissions(it.join("a"), Permissions::from_mode(0o700)).unwrap(),
+            &["a"],
+        ),
+        (
+            |it| fs::rename(it.join("a"), it.join("in/a")).unwrap(),
+            &["a", "in/a"],
+        ),
+        (
+            |it| {
+                fs::create_dir_all(it.join("x/y")).unwrap();
+                fs::write(it.join("x/y/z"), "x").unwrap();
+            },
+            &["x/y/z"],
+        ),
+        (
+            |it| {
+                fs::rename(it.join("in/deep"), it.with_file_name("out")).unwrap();
+                fs::create_dir(it.join("in/deep")).unwrap();
+                fs::write(it.join("in/deep/e"), "x").unwrap();
+            },
+            &["in/deep/d", "in/deep/e"],
+        ),
+        (|it| symlink("b", it.join("link")).unwrap(), &["link"]),
+        // By another name, elsewhere.
+        (
+            |it| fs::write(it.with_file_name("elsewhere"), "longer").unwrap(),
+            &["b"],
+        ),
+        // Another folder in its place.
+        (
+            |it| {
+                fs::rename(it, it.with_file_name("moved")).unwrap();
+                fs::create_dir(it).unwrap();
+                fs::copy(it.with_file_name("moved").join("a"), it.join("a")).unwrap();
+            },
+            &["b", "in/c", "in/deep/d"],
+        ),
+    ];
+    for (at, (act, expected)) in acts.into_iter().enumerate() {
+        let tree = WorkTree::new();
+        let mut recorder = settled(&tree);
+        assert!(call(&mut recorder, || act(&tree.root)) > 0, "{at}");
+        // What is found later is found in the folders that came.
+        call(&mut recorder, || {
+            fs::write(tree.root.join("a"), "again").unwrap()
+        });
+        let turn = tree.store.turn(1).unwrap();
+        let mut found: Vec<_> = { turn.real_changes() }
+            .map(|it| it.path.strip_prefix(&tree.root).unwrap().to_str().unwrap())
+            .filter(|it| *it != "a" || expected.contains(&"a"))
+            .collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{at}");
+    }
+}
+
+#[test]
+fn one_look_answers_all_who_asked_before_it_began() {
+    let tree = WorkTree::new();
+    let mut recorder = settled(&tree);
+    let all: Vec<String> = (0..10).map(|it| it.to_string()).collect();
+    let looks = recorder.looks();
+    fs::write(tree.root.join("person"), "x").unwrap();
+    let asked = Instant::now();
+    for id in &all {
+        recorder.asked_at(Some(asked));
+        recorder.before(SESSION, "claude", shell(id)).unwrap();
+        // Somebody writes all the time.
+        fs::write(tree.root.join("person"), id).unwrap();
+    }
+    assert_eq!(recorder.looks(), looks + 1);
+    fs::write(tree.root.join("agent"), "x").unwrap();
+    let asked = Instant::now();
+    for id in &all {
+        recorder.asked_at(Some(asked));
+        recorder.after(SESSION, id, |_| false).unwrap();
+        fs::write(tree.root.join("person"), id).unwrap();
+    }
+    assert_eq!(recorder.looks(), looks + 2);
+    let turn = tree.store.turn(1).unwrap();
+    let agent = tree.root.join("agent");
+    assert!(turn.real_changes().any(|it| it.path == agent));
+}
