@@ -94,9 +94,14 @@ pub fn sweep(folder: &Path) {
     }
 }
 
-/// Returns true if it is the name of a file that a process writes at this moment. One that anybody gives such a name is as any
-/// other file.
+/// Returns true if it is the name of a file that is still being written, or was never finished.
 pub fn is_unfinished(name: &str) -> bool {
+    writer(name).is_some()
+}
+
+/// Returns true if it is the name of a file that a process writes at this moment. One to which anybody gives such a name is as
+/// any other file.
+pub fn is_being_written(name: &str) -> bool {
     writer(name).is_some_and(|pid| match pid == std::process::id() {
         true => lock(&OWN).iter().any(|it| it == name),
         false => process::is_alive(pid),

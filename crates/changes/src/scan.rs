@@ -16,7 +16,7 @@ use pillion_discovery::version_control::{self, GIT};
 use pillion_system::lock;
 use serde::{Deserialize, Serialize};
 
-use crate::leftovers::is_unfinished;
+use crate::leftovers::is_being_written;
 
 /// More files of one folder are not watched.
 pub const MAX_FILES: usize = 400_000;
@@ -446,7 +446,7 @@ impl<T: Sync> Look<'_, T> {
                 continue;
             }
             // What is being written for a person is no file yet.
-            if name.to_str().is_some_and(is_unfinished) {
+            if name.to_str().is_some_and(is_being_written) {
                 continue;
             }
             // One that is gone by now is none.
