@@ -4,9 +4,9 @@
 mod moved;
 mod telling;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::real_path;
@@ -199,6 +199,8 @@ pub struct Deciding<'a> {
     takes_all: bool,
     /// The numbers of the changes that are decided at once.
     at_once: BTreeSet<u64>,
+    /// The folders that the turn has made.
+    new_folders: HashSet<&'a Path>,
     /// The texts that an act brings back, as far as they were looked for.
     origins: Option<(Act, Origins)>,
 }
@@ -209,6 +211,7 @@ impl<'a> Deciding<'a> {
         Self {
             store,
             judged: kept.judgements().clone(),
+            new_folders: kept.turn.new_folders.iter().map(PathBuf::as_path).collect(),
             now: None,
             now_at: None,
             kept,
@@ -656,11 +659,14 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// Once a file is gone, the folders go that the turn has made for it, and that are empty now.
+    /// Once a file is gone, the folders go that the turn has made for it, or that had gone with it, and that are empty now.
     fn clear_up(&self, change: &Change, done: &Done) {
         if done.written.is_absent() {
-            let turn = &self.kept.turn;
-            take_back::remove_new_folders(&turn.roots, &change.path, turn.began);
+            let path = change.path.as_path();
+            let gone = path.ancestors().skip(1).take(change.folder_modes.len());
+            let gone: Vec<&Path> = gone.filter(|_| change.after.is_absent()).collect();
+            let is_new = |it: &Path| gone.contains(&it) || self.new_folders.contains(it);
+            take_back::remove_folders(&self.kept.turn.roots, path, is_new);
         }
     }
 

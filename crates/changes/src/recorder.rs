@@ -91,6 +91,8 @@ struct Session {
     is_ending: bool,
     /// The place in the turn of each file's change.
     places: HashMap<PathBuf, usize>,
+    /// The folders that the turn has made.
+    new_folders: HashSet<PathBuf>,
     /// The calls that run.
     calls: Vec<Call>,
     /// The count when anything was heard of it last: of two that may have changed a file, it is the later one's.
@@ -259,6 +261,7 @@ impl Recorder {
             watcher: process::id(),
             session,
             running: Vec::new(),
+            new_folders: Vec::new(),
             changes: Vec::new(),
         }
     }
@@ -401,6 +404,7 @@ impl Recorder {
         turn.running.clear();
         // One that is attended goes on without a turn.
         session.places.clear();
+        session.new_folders.clear();
         let has_decisions = std::mem::take(&mut session.has_decisions);
         match has_decisions || turn.real_changes().next().is_some() {
             true => self.store.save(&turn)?,
@@ -701,10 +705,21 @@ impl Session {
         if let Some(attended) = &mut self.attended {
             attended.fresh.push(found.path.clone());
         }
+        for folder in found.new_folders {
+            if let Some(turn) = &mut self.turn
+                && self.new_folders.insert(folder.clone())
+            {
+                turn.new_folders.push(folder);
+            }
+        }
         if let Some(place) = self.places.get(&found.path) {
             let change = self.turn.as_mut().and_then(|it| it.changes.get_mut(*place));
             if let Some(change) = change {
                 change.after = found.after;
+                change.is_other |= found.is_other;
+                if !found.folder_modes.is_empty() {
+                    change.folder_modes = found.folder_modes;
+                }
                 change.made += 1;
                 if change.by != by {
                     change.by = Author::Unclear;
@@ -727,6 +742,8 @@ impl Session {
             moved_from,
             accepted: None,
             is_mixed: false,
+            is_other: found.is_other,
+            folder_modes: found.folder_modes,
         });
     }
 }

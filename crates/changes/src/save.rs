@@ -18,8 +18,9 @@ use self::seen::{Seen, is_something_else};
 /// A file as it is before it is proposed.
 #[derive(Debug)]
 pub struct Original {
-    /// The real place to which its path leads.
+    /// The real place to which its path leads, and that place for people.
     target: PathBuf,
+    shown: PathBuf,
     /// None if it is not there.
     before: Option<Vec<u8>>,
     /// True if a file that is not there yet is to be for its owner alone.
@@ -28,6 +29,8 @@ pub struct Original {
     mode: Option<u32>,
     /// True if its new text can be had elsewhere while it is written in place.
     is_kept: bool,
+    /// True if its other names stay with the old text.
+    is_alone: bool,
 }
 
 /// The reason why a text was not written.
@@ -74,8 +77,17 @@ impl Original {
     /// When it is not a regular file, or cannot be read or written: nobody should review in vain.
     pub fn look(path: &Path) -> Result<Self, SaveError> {
         let target = pillion_discovery::real_path(path);
+        Self::at(&target, &target)
+    }
+
+    /// The same for a path through no link, which has another name for people.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look).
+    pub fn at(target: &Path, shown: &Path) -> Result<Self, SaveError> {
+        let (target, shown) = (target.to_owned(), shown.to_owned());
         let cannot = |what| {
-            let path = path.to_owned();
+            let path = shown.clone();
             move |source| SaveError::Unusable { what, path, source }
         };
         let before = read(&target).map_err(cannot("read"))?;
@@ -86,10 +98,12 @@ impl Original {
         writable.map_err(cannot("write"))?;
         Ok(Self {
             target,
+            shown,
             before,
             is_private: false,
             mode: None,
             is_kept: false,
+            is_alone: false,
         })
     }
 
@@ -120,6 +134,15 @@ impl Original {
         }
     }
 
+    /// The same, whose other names are another file's: they stay with the old text.
+    #[must_use]
+    pub fn alone(self) -> Self {
+        Self {
+            is_alone: true,
+            ..self
+        }
+    }
+
     /// The real place to which its path leads.
     pub fn target(&self) -> &Path {
         &self.target
@@ -143,7 +166,7 @@ impl Original {
         in_place: impl FnOnce(&Path),
     ) -> Result<(), SaveError> {
         let seen = self.compare(base)?;
-        leftovers::sweep_once(self.folder());
+        leftovers::sweep_once(self.shown.parent().unwrap_or(Path::new(".")));
         match seen {
             Some(seen) => self.overwrite(text, seen, in_place),
             None => self.create(text).map_err(|error| self.failed(error)),
@@ -156,7 +179,7 @@ impl Original {
         let found = match Seen::open(&self.target) {
             Ok(found) => found,
             Err(_) if is_something_else(&self.target) => {
-                return Err(SaveError::Changed(self.target.clone()));
+                return Err(SaveError::Changed(self.shown.clone()));
             }
             Err(error) => return Err(self.failed(error)),
         };
@@ -167,12 +190,12 @@ impl Original {
         };
         match was_seen {
             true => Ok(found),
-            false => Err(SaveError::Changed(self.target.clone())),
+            false => Err(SaveError::Changed(self.shown.clone())),
         }
     }
 
     fn failed(&self, source: io::Error) -> SaveError {
-        let path = self.target.clone();
+        let path = self.shown.clone();
         match source.kind() {
             io::ErrorKind::AlreadyExists => SaveError::Changed(path),
             _ => SaveError::Io { path, source },
@@ -202,7 +225,7 @@ impl Original {
             .successor(text, &seen.metadata)
             .map_err(|error| self.failed(error))?;
         if !seen.is_at(&self.target) {
-            return Err(SaveError::Changed(self.target.clone()));
+            return Err(SaveError::Changed(self.shown.clone()));
         }
         // Not over a file that is mounted there, as containers have them.
         let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
@@ -221,7 +244,7 @@ impl Original {
         };
         // The old text still has its room.
         if seen.restore().is_err() {
-            let path = self.target.clone();
+            let path = self.shown.clone();
             return Err(SaveError::Incomplete { path, source });
         }
         Err(self.failed(source))
@@ -248,7 +271,7 @@ impl Original {
         let Ok(mut file) = leftovers::unfinished(self.folder(), None) else {
             return Ok(None);
         };
-        if !takes_over(file.as_file(), metadata) {
+        if !takes_over(file.as_file(), metadata, self.is_alone) {
             return Ok(None);
         }
         file.write_all(text)?;
@@ -358,13 +381,13 @@ fn plain() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
-/// Returns true if `new` can be renamed over the old file: it has its owner now, and that had no
-/// other names.
+/// Returns true if `new` can be renamed over the old file: it has its owner now, and that had no other names, unless these are
+/// no matter.
 #[cfg(unix)]
-fn takes_over(new: &File, old: &Metadata) -> bool {
+fn takes_over(new: &File, old: &Metadata, is_alone: bool) -> bool {
     use std::os::unix::fs::{MetadataExt, fchown};
     let has_owner = |new: Metadata| (old.uid(), old.gid()) == (new.uid(), new.gid());
-    old.nlink() == 1
+    (is_alone || old.nlink() == 1)
         && (new.metadata().is_ok_and(has_owner)
             || fchown(new, Some(old.uid()), Some(old.gid())).is_ok())
 }
@@ -375,7 +398,7 @@ fn plain() -> Option<Permissions> {
 }
 
 #[cfg(not(unix))]
-fn takes_over(_new: &File, _old: &Metadata) -> bool {
+fn takes_over(_new: &File, _old: &Metadata, _is_alone: bool) -> bool {
     true
 }
 

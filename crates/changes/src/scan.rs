@@ -242,8 +242,8 @@ pub struct Scan {
     pub changed: Vec<(PathBuf, Stat)>,
     /// The known files that are not there any more, by path.
     pub gone: Vec<PathBuf>,
-    /// The folders that were looked through, the watched one included.
-    pub folders: Vec<PathBuf>,
+    /// The folders that were looked through, the watched one included, with their permissions; 0 where a system has none.
+    pub folders: HashMap<PathBuf, u32>,
     /// The folders that have a repository of git's.
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
@@ -278,8 +278,8 @@ pub struct Look<'a, T> {
 
 /// The state that the threads share.
 struct Shared {
-    /// Folders that nobody has looked at yet.
-    waiting: Vec<PathBuf>,
+    /// Folders that nobody has looked at yet, with their permissions.
+    waiting: Vec<(PathBuf, u32)>,
     /// The number of threads that look at some, and of those that wait for some.
     busy: usize,
     idle: usize,
@@ -301,7 +301,7 @@ impl<T: Sync> Look<'_, T> {
     /// Looks at all files. Waits for the disk.
     pub fn scan(&self) -> Scan {
         let shared = Mutex::new(Shared {
-            waiting: vec![self.root.to_owned()],
+            waiting: vec![(self.root.to_owned(), 0)],
             busy: 0,
             idle: 0,
             files: 0,
@@ -395,9 +395,9 @@ impl<T: Sync> Look<'_, T> {
     /// Looks at the files of one folder. Returns how many it has; the folders in it are added to `folders`.
     fn folder(
         &self,
-        folder: PathBuf,
+        (folder, mode): (PathBuf, u32),
         device: Option<u64>,
-        folders: &mut Vec<PathBuf>,
+        folders: &mut Vec<(PathBuf, u32)>,
         part: &mut Part,
     ) -> usize {
         let named = |entry: DirEntry| (entry.file_name(), entry);
@@ -418,7 +418,7 @@ impl<T: Sync> Look<'_, T> {
         let is_left_out = || !(self.is_tracked)(&folder) && !self.knows_any_in(&folder);
         if folder != self.root && is_tagged() && is_left_out() {
             // Without the tag it is looked at.
-            part.scan.folders.push(folder.clone());
+            part.scan.folders.insert(folder.clone(), mode);
             part.scan.built.push(folder);
             return 0;
         }
@@ -426,7 +426,7 @@ impl<T: Sync> Look<'_, T> {
             let mut trees = version_control::work_trees_within(&folder);
             if !(self.is_own)(&folder, &trees) {
                 trees.retain(|it| !self.excluded.contains(it));
-                folders.extend(trees.iter().cloned());
+                folders.extend(trees.iter().map(|it| (it.clone(), 0)));
                 part.scan.work_trees.extend(trees);
                 part.scan.git_folders.push(folder);
                 return 0;
@@ -477,7 +477,7 @@ impl<T: Sync> Look<'_, T> {
             }
             part.complete.push(folder.clone());
         }
-        part.scan.folders.push(folder);
+        part.scan.folders.insert(folder, mode);
         files
     }
 
@@ -492,21 +492,20 @@ impl<T: Sync> Look<'_, T> {
         entry: &DirEntry,
         root_device: Option<u64>,
         part: &mut Part,
-        folders: &mut Vec<PathBuf>,
+        folders: &mut Vec<(PathBuf, u32)>,
     ) {
         let path = entry.path();
-        let is_elsewhere = || {
-            let other = entry.metadata().ok().and_then(|it| device(&it));
-            other.is_some() && other != root_device
-        };
-        if self.excluded.contains(&path) || is_elsewhere() {
+        let metadata = entry.metadata().ok();
+        let other = metadata.as_ref().and_then(device);
+        let is_elsewhere = other.is_some() && other != root_device;
+        if self.excluded.contains(&path) || is_elsewhere {
             return;
         }
         let name = entry.file_name();
         let is_built = name.to_str().is_some_and(|name| BUILT.contains(&name));
         match is_built && !(self.is_tracked)(&path) {
             true => part.scan.built.push(path),
-            false => folders.push(path),
+            false => folders.push((path, metadata.map_or(0, |it| system(&it).mode))),
         }
     }
 }
@@ -685,7 +684,7 @@ mod tests {
             found.repositories,
             [root.to_owned(), root.join("trees/main")]
         );
-        let looked_through = shown(&found.folders, root);
+        let looked_through = shown(found.folders.keys(), root);
         for name in ["bare.git", "trees", "trees/refs", ".hg"] {
             assert!(!looked_through.contains(&name.to_owned()), "{name}");
         }

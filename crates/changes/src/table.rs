@@ -1,7 +1,7 @@
 //! The knowledge of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -136,6 +136,25 @@ pub struct Difference {
     pub before: FileState,
     /// As it is.
     pub after: FileState,
+    /// True if another file has taken its place.
+    pub is_other: bool,
+    /// The folders around it that were not there when everything was looked at last.
+    pub new_folders: Vec<PathBuf>,
+    /// The permissions of those that went with it, its own first; 0 where they are not known.
+    pub folder_modes: Vec<u32>,
+}
+
+impl Difference {
+    fn new(path: PathBuf, before: FileState, after: FileState) -> Self {
+        Self {
+            path,
+            before,
+            after,
+            is_other: false,
+            new_folders: Vec::new(),
+            folder_modes: Vec::new(),
+        }
+    }
 }
 
 /// The files of one folder.
@@ -145,8 +164,8 @@ pub struct Table {
     files: ByFolder<Known>,
     /// The folders that hold files which git tracks.
     tracked: BTreeSet<PathBuf>,
-    /// The folders that were looked through last.
-    folders: Vec<PathBuf>,
+    /// The folders that were looked through last, with their permissions.
+    folders: HashMap<PathBuf, u32>,
     is_filled: bool,
     /// What the path of the folder led to when it was looked at last.
     identity: Option<(u64, u64)>,
@@ -199,7 +218,7 @@ impl Table {
             store,
             files: ByFolder::default(),
             tracked: BTreeSet::new(),
-            folders: Vec::new(),
+            folders: HashMap::new(),
             is_filled: false,
             identity: None,
             excluded,
@@ -232,8 +251,8 @@ impl Table {
     }
 
     /// The folders that were looked through last, the watched one included.
-    pub fn folders(&self) -> &[PathBuf] {
-        &self.folders
+    pub fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        self.folders.keys()
     }
 
     /// The things that are not watched: a sentence each.
@@ -328,12 +347,15 @@ impl Table {
             has_failed: false,
         };
         let former = std::mem::replace(&mut self.missed, missed);
-        self.folders = looked_through;
+        let folders = std::mem::replace(&mut self.folders, looked_through);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
         }
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
+        for gone in &mut differences {
+            gone.folder_modes = modes(&gone.path, &folders, &self.folders);
+        }
         let mut changed = changed;
         // One that is not known may have been there before, and was not reached.
         let is_sure = !former.is_cut && !is_cut;
@@ -345,7 +367,8 @@ impl Table {
                 // Nobody knows how long it has been there.
                 self.files.insert(&path, Known::new(stat, text, now));
             } else {
-                differences.extend(self.found(path, stat, text, now));
+                let found = self.found(path, stat, text, now);
+                differences.extend(found.map(|it| self.with_new_folders(it, &folders)));
             }
         }
         differences
@@ -386,7 +409,8 @@ impl Table {
                 }
                 let text = self.copies().copy(path, &stat);
                 self.missed.has_failed |= text == Source::Failed;
-                self.found(path.to_owned(), stat, text, now)
+                let found = self.found(path.to_owned(), stat, text, now)?;
+                Some(self.with_new_folders(found, &self.folders))
             }
             None => self.gone(path),
         }
@@ -444,11 +468,8 @@ impl Table {
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
         let known = self.files.remove(path)?;
-        Some(Difference {
-            path: path.to_owned(),
-            before: known.state(),
-            after: FileState::Absent,
-        })
+        let path = path.to_owned();
+        Some(Difference::new(path, known.state(), FileState::Absent))
     }
 
     /// A file that is not as it was, with its text.
@@ -464,17 +485,30 @@ impl Table {
         let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
+        let is_other = { known.as_ref() }.is_some_and(|known| known.stat.inode != stat.inode);
         let before = known.map_or(FileState::Absent, |known| known.state());
         let after = new.state();
         let differs = match before.is_known() {
             true => before != after || (is_written && !after.is_known()),
             false => is_written,
         };
-        differs.then_some(Difference {
-            path,
-            before,
-            after,
+        differs.then(|| Difference {
+            is_other,
+            ..Difference::new(path, before, after)
         })
+    }
+
+    /// With the folders that were not there before, of a file that was not.
+    fn with_new_folders(&self, found: Difference, before: &HashMap<PathBuf, u32>) -> Difference {
+        let around = found.path.ancestors().skip(1);
+        let around =
+            around.take_while(|it| it.starts_with(&self.root) && !before.contains_key(*it));
+        let is_new = self.is_filled && found.before.is_absent();
+        let new_folders = around.filter(|_| is_new).map(Path::to_owned).collect();
+        Difference {
+            new_folders,
+            ..found
+        }
     }
 
     fn copies(&self) -> Copies<'_> {
@@ -488,4 +522,11 @@ impl Table {
         let copies = self.copies();
         in_parallel(COPIES, files, |(path, stat)| copies.copy(path, stat))
     }
+}
+
+/// The permissions of the folders of a file that are not there any more, its own first.
+fn modes(path: &Path, before: &HashMap<PathBuf, u32>, now: &HashMap<PathBuf, u32>) -> Vec<u32> {
+    let gone = path.ancestors().skip(1);
+    let gone = gone.take_while(|it| !now.contains_key(*it));
+    gone.map_while(|it| before.get(it).copied()).collect()
 }

@@ -1,17 +1,17 @@
 //! Takes changes back: puts the text before into what stands on the disk now, and nothing else. Any text that is overwritten
 //! goes into the store first, so that this can be undone.
 
+mod beneath;
 mod place;
 
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 use std::{fs, io};
 
-use pillion_discovery::{real_path, version_control};
 use pillion_system::clock;
 use pillion_text::{Text, merge};
 
-use self::place::{Now, file, folder_of, look, replace};
+use self::beneath::Beneath;
+use self::place::{Now, Wanted, file, folder_of, look, replace};
 use crate::current_hunks::CurrentHunks;
 use crate::history;
 use crate::kept;
@@ -135,23 +135,15 @@ pub fn undo(
     put_back(store, roots, change, overwritten, written)
 }
 
-/// Removes the folders of a path that are empty, and that were made in one of these roots after this time, in milliseconds since
-/// 1970. One whose time is not known stays.
-pub(crate) fn remove_new_folders(roots: &[PathBuf], path: &Path, after: u64) {
-    let is_inner = |folder: &&Path| {
-        let is_root = roots.iter().any(|root| *folder == root);
-        !is_root && roots.iter().any(|root| folder.starts_with(root))
-    };
-    let is_new = |folder: &Path| {
-        let made = folder.symlink_metadata().ok().filter(fs::Metadata::is_dir);
-        let made = made.and_then(|it| it.created().ok());
-        let made = made.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-        made.is_some_and(|made| made.as_millis() >= u128::from(after))
-    };
-    let inner = path.ancestors().skip(1).take_while(is_inner);
-    for folder in inner.take_while(|it| is_new(it)) {
+/// Removes the folders of a path that are empty, and of which `goes` tells that they go.
+pub(crate) fn remove_folders(roots: &[PathBuf], path: &Path, goes: impl Fn(&Path) -> bool) {
+    let folders = path.ancestors().skip(1);
+    for folder in folders.take_while(|it| goes(it)) {
+        let at = Beneath::open(roots, folder)
+            .ok()
+            .and_then(|it| it.at().map(|at| (it, at)));
         // One that is not empty stays, and so do those around it.
-        if fs::remove_dir(folder).is_err() {
+        if !at.is_some_and(|(_open, at)| fs::remove_dir(at).is_ok()) {
             return;
         }
     }
@@ -159,13 +151,16 @@ pub(crate) fn remove_new_folders(roots: &[PathBuf], path: &Path, after: u64) {
 
 /// Returns true if this very file, in no other folder that a link leads to, has this text; or this link, if it is one.
 pub(crate) fn has_text(roots: &[PathBuf], path: &Path, (is_link, text): (bool, &Hash)) -> bool {
-    let found = match is_link {
-        true => fs::read_link(path)
+    let Ok(file) = Beneath::open(roots, path) else {
+        return false;
+    };
+    let found = file.at().and_then(|at| match is_link {
+        true => fs::read_link(at)
             .map(|it| it.into_os_string().into_encoded_bytes())
             .ok(),
-        false => kept::now(path),
-    };
-    found.is_some_and(|it| Hash::of(&it) == *text) && stays_in(roots, path).is_ok()
+        false => kept::now(&at),
+    });
+    found.is_some_and(|it| Hash::of(&it) == *text)
 }
 
 /// A change beside what stands there now: what a person looks at.
@@ -186,8 +181,7 @@ pub fn present(
     roots: &[PathBuf],
     change: &Change,
 ) -> Result<Present, TakeBackError> {
-    stays_in(roots, &change.path)?;
-    let now = look(store, &change.path)?;
+    let now = look(store, &Beneath::open(roots, &change.path)?)?;
     let (state, bytes) = wanted(store, &change.path, &change.before, &change.after, &now)?;
     Ok(Present {
         before: (!state.is_absent()).then_some(bytes),
@@ -204,8 +198,7 @@ pub fn hunks(
     roots: &[PathBuf],
     change: &Change,
 ) -> Result<CurrentHunks, TakeBackError> {
-    stays_in(roots, &change.path)?;
-    let now = look(store, &change.path)?;
+    let now = look(store, &Beneath::open(roots, &change.path)?)?;
     if matches!(now.state, FileState::Link { .. }) {
         return Err(TakeBackError::Changed(change.path.clone()));
     }
@@ -265,8 +258,8 @@ pub fn rewrite(
     seen: &Present,
     text: &[u8],
 ) -> Result<Done, TakeBackError> {
-    stays_in(roots, &change.path)?;
-    let now = look(store, &change.path)?;
+    let place = Beneath::open(roots, &change.path)?;
+    let now = look(store, &place)?;
     leftovers::sweep_once(folder_of(&change.path));
     let mode = match (&now.state, &seen.now, &change.before) {
         (FileState::File { mode, .. }, Some(seen), _) if *seen == now.bytes => *mode,
@@ -274,7 +267,7 @@ pub fn rewrite(
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let state = file(store, mode, text)?;
-    write(store, change, &change.after, now, state, text)
+    write(store, place, change, &change.after, now, (&state, text))
 }
 
 fn put_back(
@@ -285,30 +278,30 @@ fn put_back(
     after: &FileState,
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
-    stays_in(roots, path)?;
-    let now = look(store, path)?;
+    let place = Beneath::open(roots, path)?;
+    let now = look(store, &place)?;
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    write(store, change, after, now, state, &bytes)
+    write(store, place, change, after, now, (&state, &bytes))
 }
 
 /// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was
 /// kept anywhere else.
 fn write(
     store: &Store,
+    mut place: Beneath<'_>,
     change: &Change,
     after: &FileState,
     now: Now,
-    state: FileState,
-    bytes: &[u8],
+    (state, bytes): (&FileState, &[u8]),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     let mut overwritten = now.whole().state.clone();
-    if state == now.state {
+    if *state == now.state {
         let former = store
             .writing(path)
-            .filter(|it| it.written == state && it.after.as_ref() == Some(after))
-            .filter(|it| is_there(path, it.stage));
+            .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
+            .filter(|it| is_there(&place, it.stage));
         overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
     } else {
         let at = clock::now_ms();
@@ -327,7 +320,13 @@ fn write(
             // Without the note, a kill in the next moment leaves a text that only a person can complete.
             let _ = store.note(path, &writing(Stage::InPlace));
         };
-        if let Err(error) = replace(path, &now, &state, bytes, note_in_place) {
+        let wanted = Wanted {
+            state,
+            bytes,
+            folder_modes: &change.folder_modes,
+            is_other: change.is_other,
+        };
+        if let Err(error) = replace(&mut place, &now, &wanted, note_in_place) {
             if !is_in_place {
                 // It was not written, so that nothing is found of it.
                 let _ = store.note(path, &writing(Stage::Failed));
@@ -335,24 +334,29 @@ fn write(
             return Err(error);
         }
         // Without this note, the same text from an agent would count as this one.
-        if let Ok(stat) = Stat::at(path) {
+        if let Some(stat) = stat(&place) {
             let at = clock::now_ms();
             let _ = store.note(path, &writing(Stage::Done { stat, at }));
         }
     }
     Ok(Done {
         overwritten,
-        written: state,
+        written: state.clone(),
     })
 }
 
 /// Returns true if what is there may be what was written then: nobody has written the file again.
-fn is_there(path: &Path, stage: Stage) -> bool {
+fn is_there(place: &Beneath<'_>, stage: Stage) -> bool {
     match stage {
         Stage::Begun | Stage::InPlace => true,
         Stage::Failed => false,
-        Stage::Done { stat, .. } => Stat::at(path).is_ok_and(|it| it == stat),
+        Stage::Done { stat: then, .. } => stat(place) == Some(then),
     }
+}
+
+/// The facts about a file; none within if it is not there.
+fn stat(place: &Beneath<'_>) -> Option<Option<Stat>> {
+    place.at().map_or(Some(None), |at| Stat::at(&at).ok())
 }
 
 /// The state that is to be there, and its text.
@@ -407,22 +411,4 @@ fn wanted(
     }
     let mode = if mode == new { *old } else { *mode };
     Ok((file(store, mode, &merged.text)?, merged.text))
-}
-
-/// Refuses a path of which a folder became a symbolic link: it would lead out of what was watched. A folder of version
-/// control is out of it, too.
-fn stays_in(roots: &[PathBuf], path: &Path) -> Result<(), TakeBackError> {
-    let root = roots.iter().find(|root| path.starts_with(root));
-    if version_control::holds(root.map_or(Path::new(""), PathBuf::as_path), path) {
-        return Err(TakeBackError::VersionControl(path.to_owned()));
-    }
-    let Some(root) = root else {
-        return Ok(());
-    };
-    let folder = path.parent().unwrap_or(path);
-    let inner = folder.strip_prefix(root).unwrap_or(Path::new(""));
-    match real_path(root).join(inner) == real_path(folder) {
-        true => Ok(()),
-        false => Err(TakeBackError::Elsewhere(path.to_owned())),
-    }
 }

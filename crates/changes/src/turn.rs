@@ -43,6 +43,9 @@ pub struct Turn {
     /// The calls that run, while it goes on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub running: Vec<Running>,
+    /// The folders that came with its changes.
+    #[serde(with = "exact::paths", skip_serializing_if = "Vec::is_empty", default)]
+    pub new_folders: Vec<PathBuf>,
     /// The changes in it, by number.
     pub changes: Vec<Change>,
 }
@@ -103,6 +106,12 @@ pub struct Change {
     /// True if a person changed the same lines, so that their change is shown with the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_mixed: bool,
+    /// True if it is not the file that it was before, which may have had other names.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_other: bool,
+    /// The permissions of the folders that went with it, first those of its own; 0 where they are not known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub folder_modes: Vec<u32>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

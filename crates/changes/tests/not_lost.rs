@@ -487,6 +487,8 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
             moved_from: None,
             accepted: None,
             is_mixed: false,
+            is_other: false,
+            folder_modes: Vec::new(),
         };
         for roots in [vec![lab.root.clone()], vec![PathBuf::from("/elsewhere")]] {
             let error = take_back(&lab.store, &roots, &change).unwrap_err();
@@ -772,5 +774,106 @@ fn no_name_and_no_mark_hides_what_an_agent_does() {
             };
             assert_eq!(shown.map(digits).collect::<Vec<_>>(), expected, "{agent:?}");
         }
+    }
+}
+
+/// Each row: what an agent does with folders and with files of several names. Everything is as before afterwards: texts, names,
+/// permissions and folders; and what was never touched stays as it is.
+#[test]
+fn folders_and_other_names_of_files_are_as_before() {
+    let rows = [
+        "rm -r private",
+        "mv private/in new; rm -r private",
+        "mkdir -p new/deep; printf x > new/deep/f; printf y > new/g",
+        "mv dir moved",
+        "mv dir/f elsewhere; rmdir dir; mv elsewhere dir",
+        "rm plain; mkdir plain; printf x > plain/in",
+        "mv a b",
+        "ln -f a b; printf x > c",
+        "rm a; cp b a",
+        "printf longer > a",
+    ];
+    for command in rows {
+        for agent in BOTH {
+            let mut lab = Lab::new();
+            lab.shell(
+                "mkdir -p private/in/er dir; printf f > private/in/er/f; printf g > private/in/g; printf f > dir/f;
+                 chmod 700 private; chmod 2750 private/in; chmod 711 private/in/er;
+                 printf p > plain; printf A > a; ln a a2; printf B > b",
+            );
+            let all = "find . -printf '%p %y %m\n' | sort";
+            let folders = lab.run("sh", &["-c", all]);
+            let before = lab.copy();
+            let kept = lab.turn(agent, |lab| lab.shell(command)).unwrap();
+            lab.act(Act::TakeBack, kept.turn.number);
+            assert_eq!(lab.copy(), before, "{agent:?}: {command}");
+            assert_eq!(lab.run("sh", &["-c", all]), folders, "{agent:?}: {command}");
+        }
+    }
+}
+
+/// While something is taken back, a folder of its path is exchanged for a link again and again.
+#[test]
+fn nothing_is_written_outside_while_folders_are_exchanged_for_links() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    for command in [
+        "printf agent > d/f",
+        "rm d/f",
+        "chmod 600 d/f",
+        "mv d/f d/g",
+    ] {
+        let mut lab = Lab::new();
+        lab.write("d/f", "before");
+        let outside = lab.folder.path().join("outside");
+        fs::create_dir(&outside).unwrap();
+        let kept = lab
+            .turn(Agent::WithHooks, |lab| lab.shell(command))
+            .unwrap();
+        let (d, aside) = (lab.root.join("d"), lab.root.join("aside"));
+        // The same text: to compare it does not tell that it is elsewhere.
+        for name in ["f", "g"] {
+            if let Ok(text) = fs::read(d.join(name)) {
+                fs::write(outside.join(name), text).unwrap();
+                let mode = d.join(name).metadata().unwrap().permissions();
+                fs::set_permissions(outside.join(name), mode).unwrap();
+            }
+        }
+        let facts = || {
+            let facts = fs::read_dir(&outside).unwrap().map(|it| {
+                let path = it.unwrap().path();
+                let mode = path.metadata().unwrap().permissions().mode();
+                (path.clone(), mode, fs::read(path).unwrap())
+            });
+            let mut facts: Vec<_> = facts.collect();
+            facts.sort();
+            facts
+        };
+        let before = facts();
+        symlink(&outside, &aside).unwrap();
+        let ends = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !ends.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &d, CWD, &aside, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            let (mut done, mut tries) = (0, 0);
+            while done < 50 || tries < 200 {
+                tries += 1;
+                for change in kept.turn.real_changes() {
+                    done += usize::from(take_back(&lab.store, &kept.turn.roots, change).is_ok());
+                    let again = Change {
+                        before: change.after.clone(),
+                        after: change.before.clone(),
+                        ..change.clone()
+                    };
+                    let _ = take_back(&lab.store, &kept.turn.roots, &again);
+                }
+            }
+            ends.store(true, Ordering::Relaxed);
+        });
+        assert_eq!(facts(), before, "{command}");
     }
 }

@@ -279,7 +279,7 @@ impl Recorder {
             return;
         };
         let folders: Vec<PathBuf> = { self.tables.iter() }
-            .flat_map(|table| table.folders().iter().cloned())
+            .flat_map(|table| table.folders().cloned())
             .collect();
         self.watched = watch.set(self.tables.iter().map(Table::root), &folders);
         if self.watched.has_new {

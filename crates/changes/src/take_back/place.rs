@@ -1,4 +1,4 @@
-//! The state of a path: looked at, and replaced by another one, but never something that was not looked at.
+//! The state of a file: looked at, and replaced by another one, but never something that was not looked at.
 
 use std::fs;
 use std::io::{self, Write};
@@ -8,6 +8,7 @@ use pillion_discovery::regular_file;
 use pillion_text::fingerprint;
 
 use super::TakeBackError;
+use super::beneath::Beneath;
 use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
@@ -42,31 +43,28 @@ impl Now {
     }
 }
 
-/// Looks at a path, and keeps what is there.
-pub(super) fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
-    let failed = |source| TakeBackError::Io {
-        action: "read",
-        path: path.to_owned(),
-        source,
-    };
+/// Looks at a file, and keeps what is there.
+pub(super) fn look(store: &Store, file_in: &Beneath<'_>) -> Result<Now, TakeBackError> {
+    let path = file_in.path;
     let absent = Now {
         state: FileState::Absent,
         bytes: Vec::new(),
         torn: None,
     };
-    let metadata = match path.symlink_metadata() {
+    let Some(at) = file_in.at() else {
+        return Ok(absent);
+    };
+    let metadata = match at.symlink_metadata() {
         Ok(metadata) => metadata,
         Err(error) if is_absence(error.kind()) => return Ok(absent),
-        Err(error) => return Err(failed(error)),
+        Err(error) => return Err(failed("read", path)(error)),
     };
     let Some(stat) = Stat::of(&metadata) else {
         return Err(TakeBackError::Changed(path.to_owned()));
     };
     if stat.is_link {
-        let bytes = fs::read_link(path)
-            .map_err(failed)?
-            .into_os_string()
-            .into_encoded_bytes();
+        let bytes = fs::read_link(at).map_err(failed("read", path))?;
+        let bytes = bytes.into_os_string().into_encoded_bytes();
         let text = Some(store.put(&bytes)?);
         return Ok(Now {
             state: FileState::Link { text },
@@ -74,7 +72,7 @@ pub(super) fn look(store: &Store, path: &Path) -> Result<Now, TakeBackError> {
             torn: None,
         });
     }
-    let bytes = regular_file::read(path, MAX_TEXT).map_err(failed)?;
+    let bytes = regular_file::read(&at, MAX_TEXT).map_err(failed("read", path))?;
     Ok(Now {
         state: file(store, stat.mode, &bytes)?,
         torn: torn(store, path, &bytes),
@@ -112,44 +110,60 @@ pub(super) fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, S
     })
 }
 
+/// What is to be in the place of a file.
+pub(super) struct Wanted<'a> {
+    pub(super) state: &'a FileState,
+    pub(super) bytes: &'a [u8],
+    /// The permissions of the folders that are not there: first those of the file's own.
+    pub(super) folder_modes: &'a [u32],
+    /// True if the file that had other names is another one.
+    pub(super) is_other: bool,
+}
+
 /// Makes what is at a path what is to be there. `in_place` is told before a file is written that cannot be replaced.
 pub(super) fn replace(
-    path: &Path,
+    file: &mut Beneath<'_>,
     now: &Now,
-    state: &FileState,
-    bytes: &[u8],
+    wanted: &Wanted<'_>,
     in_place: impl FnOnce(&Path),
 ) -> Result<(), TakeBackError> {
-    match (&now.state, state) {
+    let (path, bytes) = (file.path, wanted.bytes);
+    let at = match wanted.state.is_absent() {
+        true => file.at(),
+        false => Some(file.make(wanted.folder_modes)?),
+    };
+    let Some(at) = at else {
+        return Ok(());
+    };
+    match (&now.state, wanted.state) {
         (FileState::File { .. }, FileState::File { mode, .. }) if bytes == now.bytes => {
-            set_mode(path, *mode)
+            set_mode(&at, *mode).map_err(failed("set the permissions of", path))
         }
         (FileState::File { .. }, FileState::File { mode, .. }) => {
-            Ok(put(path, Some(&now.bytes), *mode, bytes, in_place)?)
+            let original = original(&at, path, *mode)?;
+            let original = if wanted.is_other {
+                original.alone()
+            } else {
+                original
+            };
+            let base = fingerprint::of(Some(&now.bytes));
+            Ok(original.replace(Some(&base), bytes, in_place)?)
         }
         (FileState::Absent, FileState::File { mode, .. }) => {
-            Ok(put(path, None, *mode, bytes, in_place)?)
+            let base = fingerprint::of(None);
+            Ok(original(&at, path, *mode)?.replace(Some(&base), bytes, in_place)?)
         }
         (FileState::Absent, FileState::Link { .. }) => {
-            fs::create_dir_all(folder_of(path)).map_err(failed("create the folder of", path))?;
-            symlink(bytes, path).map_err(failed("create", path))
+            symlink(bytes, &at).map_err(failed("create", path))
         }
-        (_, FileState::Absent) => remove(path, now),
-        (_, state) => exchange(path, now, state, bytes),
+        (_, FileState::Absent) => remove(&at, path, now),
+        (_, state) => exchange(&at, path, now, state, bytes),
     }
 }
 
-/// Writes a text in the place of this one, or where nothing is. The store has it, too.
-fn put(
-    path: &Path,
-    former: Option<&[u8]>,
-    mode: u32,
-    text: &[u8],
-    in_place: impl FnOnce(&Path),
-) -> Result<(), SaveError> {
-    let base = fingerprint::of(former);
-    let original = Original::look(path)?.with_mode(mode).kept();
-    original.replace(Some(&base), text, in_place)
+/// The file to be written, or the place for it. The store has its text, too.
+fn original(at: &Path, path: &Path, mode: u32) -> Result<Original, SaveError> {
+    Ok(Original::at(at, path)?.with_mode(mode).kept())
 }
 
 /// The error with which the system refused this.
@@ -162,32 +176,38 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> TakeBa
 }
 
 /// Replaces a link, or a file by a link: both change places at once, and what was there is removed once it has been compared.
-fn exchange(path: &Path, now: &Now, state: &FileState, bytes: &[u8]) -> Result<(), TakeBackError> {
-    let folder = folder_of(path);
+fn exchange(
+    at: &Path,
+    path: &Path,
+    now: &Now,
+    state: &FileState,
+    bytes: &[u8],
+) -> Result<(), TakeBackError> {
+    let folder = folder_of(at);
     let replace = || failed("replace", path);
     let new = match state {
         FileState::File { mode, .. } => {
             let mut file = leftovers::unfinished(folder, None).map_err(replace())?;
             let written = file.write_all(bytes);
             written.map_err(replace())?;
-            set_mode(file.path(), *mode)?;
+            set_mode(file.path(), *mode).map_err(replace())?;
             file.as_file().sync_all().map_err(replace())?;
             file.into_temp_path()
         }
         _ => leftovers::unfinished_link(folder, |path| symlink(bytes, path)).map_err(replace())?,
     };
-    if swap(&new, path).is_ok() {
+    if swap(&new, at).is_ok() {
         if now.is_at(&new) {
             return Ok(());
         }
-        swap(&new, path).map_err(failed("restore", path))?;
+        swap(&new, at).map_err(failed("restore", path))?;
         return Err(TakeBackError::Changed(path.to_owned()));
     }
     // Not every file system has that: then whatever is written there between these two is lost.
-    if !now.is_at(path) {
+    if !now.is_at(at) {
         return Err(TakeBackError::Changed(path.to_owned()));
     }
-    fs::rename(&new, path).map_err(replace())?;
+    fs::rename(&new, at).map_err(replace())?;
     // It is there no more.
     let _ = new.keep();
     Ok(())
@@ -205,17 +225,17 @@ fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
 }
 
 /// Removes what is there: it is put aside, compared once more, and only then gone.
-fn remove(path: &Path, now: &Now) -> Result<(), TakeBackError> {
-    let aside = leftovers::unfinished(folder_of(path), None).map_err(failed("replace", path))?;
+fn remove(at: &Path, path: &Path, now: &Now) -> Result<(), TakeBackError> {
+    let aside = leftovers::unfinished(folder_of(at), None).map_err(failed("replace", path))?;
     let aside = aside.into_temp_path();
-    fs::rename(path, &aside).map_err(failed("remove", path))?;
+    fs::rename(at, &aside).map_err(failed("remove", path))?;
     if now.is_at(&aside) {
         return Ok(());
     }
     // Whatever has taken its place in this moment stays, and so does this.
-    let kept = match path.symlink_metadata() {
+    let kept = match at.symlink_metadata() {
         Ok(_) => aside.keep().map(drop).map_err(io::Error::from),
-        Err(_) => fs::rename(&aside, path),
+        Err(_) => fs::rename(&aside, at),
     };
     kept.map_err(failed("restore", path))?;
     Err(TakeBackError::Changed(path.to_owned()))
@@ -232,20 +252,21 @@ fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
+/// Sets the permissions of a file, and not of one to which a link leads that has taken its place.
 #[cfg(unix)]
-fn set_mode(path: &Path, mode: u32) -> Result<(), TakeBackError> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).map_err(|source| {
-        TakeBackError::Io {
-            action: "set the permissions of",
-            path: path.to_owned(),
-            source,
-        }
-    })
+fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use rustix::fs::OFlags;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mut options = fs::File::options();
+    options.read(true).custom_flags(flags.bits().cast_signed());
+    let file = options.open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
 #[cfg(not(unix))]
-fn set_mode(_path: &Path, _mode: u32) -> Result<(), TakeBackError> {
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
     Ok(())
 }
 

@@ -1,0 +1,219 @@
+//! The way to a file: its folder, opened once beneath the folder that was watched, through no link. Whatever takes the place of
+//! one of its folders afterwards, what is done is done where was looked. Where a system has no name for an open folder, the way
+//! is the path.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use pillion_discovery::version_control;
+
+use super::TakeBackError;
+
+/// A file, or the place for one.
+pub(super) struct Beneath<'a> {
+    roots: &'a [PathBuf],
+    /// Its path, for people and for the store.
+    pub(super) path: &'a Path,
+    /// None if one of its folders is not there.
+    folder: Option<Folder>,
+}
+
+impl<'a> Beneath<'a> {
+    /// Opens the folder of this path in one of these roots.
+    ///
+    /// # Errors
+    /// When a folder of the path is a link by now, or version control's.
+    pub(super) fn open(roots: &'a [PathBuf], path: &'a Path) -> Result<Self, TakeBackError> {
+        let root = roots.iter().find(|root| path.starts_with(root));
+        if version_control::holds(root.map_or(Path::new(""), PathBuf::as_path), path) {
+            return Err(TakeBackError::VersionControl(path.to_owned()));
+        }
+        let mut beneath = Self {
+            roots,
+            path,
+            folder: None,
+        };
+        beneath.folder = beneath.walk(None)?;
+        Ok(beneath)
+    }
+
+    /// The path by way of the open folder; none if that is not there.
+    pub(super) fn at(&self) -> Option<PathBuf> {
+        let name = self.path.file_name()?;
+        Some(self.folder.as_ref()?.inner(self.path, name))
+    }
+
+    /// Makes the folders that are not there, with these permissions: the first are those of the file's folder.
+    pub(super) fn make(&mut self, modes: &[u32]) -> Result<PathBuf, TakeBackError> {
+        if self.folder.is_none() {
+            self.folder = self.walk(Some(modes))?;
+        }
+        let missing = || self.failed(io::ErrorKind::NotFound.into());
+        self.at().ok_or_else(missing)
+    }
+
+    fn failed(&self, source: io::Error) -> TakeBackError {
+        TakeBackError::Io {
+            action: "create the folder of",
+            path: self.path.to_owned(),
+            source,
+        }
+    }
+
+    /// Opens one folder after the other. With permissions, those that are not there are made.
+    fn walk(&self, modes: Option<&[u32]>) -> Result<Option<Folder>, TakeBackError> {
+        let parent = self.path.parent().unwrap_or(Path::new("/"));
+        let root = self.roots.iter().find(|root| parent.starts_with(root));
+        let root = root.map_or(parent, PathBuf::as_path);
+        let inner = parent.strip_prefix(root).unwrap_or(Path::new(""));
+        let names: Vec<&OsStr> = { inner.components() }
+            .filter_map(|it| match it {
+                Component::Normal(name) => Some(name),
+                _ => None,
+            })
+            .collect();
+        if modes.is_some() {
+            fs::create_dir_all(root).map_err(|error| self.failed(error))?;
+        }
+        let Ok(mut folder) = Folder::open(root) else {
+            return Ok(None);
+        };
+        for (depth, name) in names.iter().enumerate() {
+            let mut inner = folder.open_inner(name);
+            if let (Ok(None), Some(modes)) = (&inner, modes) {
+                let mode = modes.get(names.len() - 1 - depth).copied();
+                let mode = mode.filter(|it| *it != 0);
+                let made = folder.make_inner(name, mode);
+                inner = made.and_then(|()| folder.open_inner(name));
+            }
+            folder = match inner {
+                Ok(Some(inner)) => inner,
+                Ok(None) => return Ok(None),
+                Err(_) if folder.is_link(name) => {
+                    return Err(TakeBackError::Elsewhere(self.path.to_owned()));
+                }
+                // A file stands for it.
+                Err(_) if modes.is_none() => return Ok(None),
+                Err(error) => return Err(self.failed(error)),
+            };
+        }
+        Ok(Some(folder))
+    }
+}
+
+#[cfg(unix)]
+use unix::Folder;
+
+#[cfg(unix)]
+mod unix {
+    use std::ffi::OsStr;
+    use std::fs::{self, Permissions};
+    use std::io;
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, statat};
+    use rustix::io::Errno;
+
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+    /// The folder of the names of what this process has open.
+    const OPEN: &str = "/proc/self/fd";
+
+    /// An open folder.
+    pub(super) struct Folder(OwnedFd);
+
+    impl Folder {
+        /// Opens it, also by way of links.
+        pub(super) fn open(path: &Path) -> io::Result<Self> {
+            Ok(Self(openat(CWD, path, FOLDER, Mode::empty())?))
+        }
+
+        /// Opens a folder in it, which is no link; none if it is not there.
+        pub(super) fn open_inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
+            match openat(&self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty()) {
+                Ok(inner) => Ok(Some(Self(inner))),
+                Err(Errno::NOENT) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        /// Makes a folder in it, unless another one was faster, as when several files are put back at once.
+        pub(super) fn make_inner(&self, name: &OsStr, mode: Option<u32>) -> io::Result<()> {
+            let usual = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+            match mkdirat(&self.0, name, mode.map_or(usual, Mode::from_raw_mode)) {
+                Ok(()) => {}
+                Err(Errno::EXIST) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+            // The system has taken off what the user's mask has.
+            if let (Some(mode), Some(made)) = (mode, self.open_inner(name)?) {
+                let open = made.name();
+                if open.is_dir() {
+                    fs::set_permissions(open, Permissions::from_mode(mode))?;
+                }
+            }
+            Ok(())
+        }
+
+        /// A path of this folder for as long as it is open, where the system has one.
+        fn name(&self) -> PathBuf {
+            Path::new(OPEN).join(self.0.as_raw_fd().to_string())
+        }
+
+        /// Returns true if a link is what has this name in it.
+        pub(super) fn is_link(&self, name: &OsStr) -> bool {
+            let found = statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW);
+            found.is_ok_and(|it| FileType::from_raw_mode(it.st_mode) == FileType::Symlink)
+        }
+
+        /// The path of what has this name in it.
+        pub(super) fn inner(&self, path: &Path, name: &OsStr) -> PathBuf {
+            let open = self.name();
+            match open.is_dir() {
+                true => open.join(name),
+                false => path.to_owned(),
+            }
+        }
+    }
+}
+
+/// The path of a folder.
+#[cfg(not(unix))]
+struct Folder(PathBuf);
+
+#[cfg(not(unix))]
+impl Folder {
+    fn open(path: &Path) -> io::Result<Self> {
+        path.metadata().map(|_| Self(path.to_owned()))
+    }
+
+    fn open_inner(&self, name: &OsStr) -> io::Result<Option<Self>> {
+        let path = self.0.join(name);
+        match path.symlink_metadata() {
+            Ok(it) if it.is_dir() => Ok(Some(Self(path))),
+            Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn make_inner(&self, name: &OsStr, _mode: Option<u32>) -> io::Result<()> {
+        fs::create_dir(self.0.join(name))
+    }
+
+    fn is_link(&self, name: &OsStr) -> bool {
+        let found = self.0.join(name).symlink_metadata();
+        found.is_ok_and(|it| it.is_symlink())
+    }
+
+    fn inner(&self, path: &Path, _name: &OsStr) -> PathBuf {
+        path.to_owned()
+    }
+}
