@@ -7,10 +7,10 @@ use std::time::Duration;
 use pillion_discovery::real_path;
 use pillion_protocol::{Note, Proposer};
 use pillion_system::clock;
-use pillion_text::unified::unified;
 use pillion_text::{Text, hunks, visible};
 
 use crate::log::{Entry, EntryState};
+use crate::patch;
 use crate::state::FileState;
 use crate::store::{Store, StoreError};
 use crate::turn::{Change, ChangeRef, Judged, Judgement, Turn, first_words, overlap};
@@ -182,8 +182,8 @@ impl Item {
         }
     }
 
-    /// It as a unified diff, below lines with `# ` that tell what was decided, when and why.
-    pub fn diff(&self, store: &Store) -> String {
+    /// It as a patch, below lines with `# ` that tell what was decided, when and why.
+    pub fn diff(&self, store: &Store) -> Vec<u8> {
         let mut text = format!(
             "# {} {}, {}, {}\n",
             self.id(),
@@ -196,7 +196,8 @@ impl Item {
             Self::Change(it) => it.judged.remarks(),
         };
         let (before, after) = self.sides();
-        text + &diff(store, self.shown(), before, after)
+        let patch = patch::of(store, self.shown(), before, after);
+        [text.into_bytes(), patch].concat()
     }
 }
 
@@ -255,30 +256,6 @@ impl Entry {
     }
 }
 
-/// A change of a file as a unified diff with its two lines of names.
-pub fn diff(store: &Store, shown: &Path, before: &FileState, after: &FileState) -> String {
-    // A name of several lines would read as lines of the diff.
-    let shown = visible::one_line(&shown.to_string_lossy());
-    let side = |state: &FileState, side: char| match state {
-        FileState::Absent => "/dev/null".to_owned(),
-        _ => format!("{side}/{shown}"),
-    };
-    let mut text = format!("--- {}\n+++ {}\n", side(before, 'a'), side(after, 'b'));
-    if let (FileState::File { mode: old, .. }, FileState::File { mode: new, .. }) = (before, after)
-        && old != new
-    {
-        text += &format!("# mode {old:o} → {new:o}\n");
-    }
-    let both = texts(store, before, after).ok();
-    let both = both.as_ref();
-    let both = both.and_then(|(before, after)| as_text(before.bytes()).zip(as_text(after.bytes())));
-    text += &match both {
-        Some((before, after)) => unified(before, after),
-        None => "# not text, or not kept\n".to_owned(),
-    };
-    text
-}
-
 /// The numbers of lines that were added and removed; none if that is not text, or if it was not kept.
 pub fn count(store: &Store, before: &FileState, after: &FileState) -> Option<(usize, usize)> {
     let texts = texts(store, before, after).ok()?;
@@ -324,33 +301,5 @@ pub fn ago(at: u64) -> String {
         60..3600 => format!("{} min ago", seconds / 60),
         3600..86400 => format!("{} h ago", seconds / 3600),
         _ => format!("{} days ago", seconds / 86400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pillion_discovery::Environment;
-
-    use super::*;
-
-    #[test]
-    fn no_name_adds_lines_to_a_diff() {
-        let folder = tempfile::tempdir().unwrap();
-        let state = [("XDG_STATE_HOME", folder.path())];
-        let store = Store::of(&Environment::from_pairs(state)).unwrap();
-        let file = FileState::File {
-            mode: 0,
-            size: 0,
-            text: None,
-        };
-        for (name, shown) in [
-            ("a b.txt", "a b.txt"),
-            ("a\n+++ b/c", "a␊+++ b/c"),
-            ("a\u{1b}[2J", "a␛[2J"),
-        ] {
-            let text = diff(&store, Path::new(name), &FileState::Absent, &file);
-            let header = format!("--- /dev/null\n+++ b/{shown}\n");
-            assert_eq!(text, format!("{header}# not text, or not kept\n"));
-        }
     }
 }

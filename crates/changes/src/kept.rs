@@ -291,6 +291,9 @@ impl Kept {
         if change.is_mixed {
             place += ", includes changes of yours";
         }
+        if !change.before.is_known() {
+            place += ", its contents before were not kept";
+        }
         place
     }
 }

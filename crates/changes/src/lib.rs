@@ -11,6 +11,7 @@
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
+//! - [`patch`]: changes as `git apply` takes them.
 //! - [`leftovers`]: files that are still being written.
 //!
 //! Everything here waits for the disk, and knows neither agents nor companions.
@@ -25,6 +26,7 @@ pub mod leftovers;
 pub mod log;
 pub mod looking;
 mod parallel;
+pub mod patch;
 pub mod recorder;
 pub mod save;
 mod scan;

@@ -319,7 +319,32 @@ impl Recorder {
         problem.or(self.problem.take())
     }
 
-    /// A call has run, or failed.
+    fn call(&self, session: u64, id: &str) -> Option<&Call> {
+        let calls = &self.sessions.get(&session)?.calls;
+        calls.iter().find(|call| call.id == id)
+    }
+
+    /// A call has failed. If it was to change one file, it has changed none: what differs there is the person's. A shell command
+    /// may have changed any before it failed.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn failed(&mut self, session: u64, id: &str) -> Result<(), StoreError> {
+        let path = self.call(session, id).and_then(|it| it.path.clone());
+        if let Some(path) = path {
+            let mut others = { self.sessions.values() }.flat_map(|it| &it.calls);
+            let is_on_it = |it: &Call| it.id != id && it.path.as_ref().is_none_or(|it| *it == path);
+            // Of several, nobody knows which.
+            if !others.any(is_on_it)
+                && let Some(difference) = self.difference(&path)
+            {
+                self.saved_by_person(difference);
+            }
+        }
+        self.after(session, id, |_| false)
+    }
+
+    /// A call has run.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -329,11 +354,11 @@ impl Recorder {
         id: &str,
         is_accepted: impl Fn(&Path) -> bool,
     ) -> Result<(), StoreError> {
-        let Some(calls) = self.sessions.get(&session).map(|it| &it.calls) else {
+        if !self.sessions.contains_key(&session) {
             return Ok(());
-        };
-        let call = calls.iter().find(|call| call.id == id).cloned();
-        let changed = match call.and_then(|call| call.path) {
+        }
+        let path = self.call(session, id).and_then(|it| it.path.clone());
+        let changed = match path {
             Some(path) => {
                 self.look_at(&path);
                 vec![path]
@@ -721,9 +746,7 @@ impl Session {
                     change.folder_modes = found.folder_modes;
                 }
                 change.made += 1;
-                if change.by != by {
-                    change.by = Author::Unclear;
-                }
+                change.by.joins(by);
             }
             return;
         }

@@ -95,6 +95,36 @@ impl FileState {
         }
     }
 
+    /// The permissions of a regular file.
+    pub fn mode(&self) -> Option<u32> {
+        match self {
+            Self::File { mode, .. } => Some(*mode),
+            Self::Absent | Self::Link { .. } => None,
+        }
+    }
+
+    /// What became of a file, in a word.
+    pub fn kind_of_change(&self, after: &Self) -> &'static str {
+        match (self, after) {
+            (Self::Link { .. }, _) | (_, Self::Link { .. }) => "link",
+            (Self::Absent, _) => "new",
+            (_, Self::Absent) => "deleted",
+            (
+                Self::File {
+                    mode: old, text, ..
+                },
+                Self::File {
+                    mode: new,
+                    text: now,
+                    ..
+                },
+            ) => match old != new && text == now && text.is_some() {
+                true => "mode",
+                false => "changed",
+            },
+        }
+    }
+
     /// Returns true if there was nothing.
     pub fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)

@@ -129,6 +129,19 @@ pub enum Author {
     Unclear,
 }
 
+impl Author {
+    /// The file was changed again, by this one: of several tools of an agent, all are named.
+    pub(crate) fn joins(&mut self, other: Self) {
+        *self = match (&*self, other) {
+            (Self::Tool(tools), Self::Tool(tool)) => match tools.split(", ").any(|it| it == tool) {
+                true => return,
+                false => Self::Tool(format!("{tools}, {tool}")),
+            },
+            _ => Self::Unclear,
+        };
+    }
+}
+
 /// A person's judgement of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

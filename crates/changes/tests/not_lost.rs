@@ -877,3 +877,50 @@ fn nothing_is_written_outside_while_folders_are_exchanged_for_links() {
         assert_eq!(facts(), before, "{command}");
     }
 }
+
+/// A person changes the file that a call is to change, and the call fails: it has changed nothing.
+#[test]
+fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
+    let edit = |lab: &Lab, id: &str| Call {
+        path: Some(lab.root.join("a")),
+        tool: "Edit".to_owned(),
+        ..shell(id)
+    };
+    for (fails, is_shell, expected) in [
+        (true, false, None),
+        (false, false, Some("a")),
+        (true, true, Some("a")),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("a", "one\ntwo\nthree\n");
+        lab.recorder.begin(HOOKED, "claude", "").unwrap();
+        let call = if is_shell {
+            shell("1")
+        } else {
+            edit(&lab, "1")
+        };
+        lab.recorder.before(HOOKED, "claude", call).unwrap();
+        lab.write("a", "mine\ntwo\nthree\n");
+        match fails {
+            true => lab.recorder.failed(HOOKED, "1").unwrap(),
+            false => lab.recorder.after(HOOKED, "1", |_| false).unwrap(),
+        }
+        let listed = |lab: &Lab| {
+            let turn = lab.store.turn(1).unwrap();
+            let listed = turn.real_changes().next();
+            listed.map(|it| it.path.file_name().unwrap().to_str().unwrap().to_owned())
+        };
+        assert_eq!(listed(&lab).as_deref(), expected);
+        // What it changes when it is tried again is its own, and their line stays.
+        lab.recorder
+            .before(HOOKED, "claude", edit(&lab, "2"))
+            .unwrap();
+        lab.write("a", "mine\ntwo\nagent\n");
+        lab.recorder.after(HOOKED, "2", |_| false).unwrap();
+        lab.recorder.end(HOOKED).unwrap();
+        lab.act(Act::TakeBack, 1);
+        let first = if expected.is_none() { "mine" } else { "one" };
+        let text = fs::read_to_string(lab.root.join("a")).unwrap();
+        assert_eq!(text, format!("{first}\ntwo\nthree\n"));
+    }
+}

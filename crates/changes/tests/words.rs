@@ -214,9 +214,9 @@ fn what_is_said_of_hunks_one_after_the_other_stays_in_the_log() {
     let all: Vec<_> = item.judged.all_notes().map(|it| it.text.as_str()).collect();
     assert_eq!(all, ["the rest", "second", "first"]);
     assert_eq!(reasons(&tree), [some("the rest")]);
-    let diff = items[0].diff(&tree.store);
+    let diff = String::from_utf8(items[0].diff(&tree.store)).unwrap();
     assert!(
-        diff.contains("\n# the rest\n# second\n# first\n--- a/"),
+        diff.contains("\n# the rest\n# second\n# first\ndiff --git a/"),
         "{diff}"
     );
 }

@@ -300,6 +300,12 @@ impl Recording {
         self.order(move |recorder| recorder.after(session, &id, is_one_of(accepted)));
     }
 
+    /// A call has failed.
+    pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
+        let session = self.number(session);
+        self.order(move |recorder| recorder.failed(session, &id));
+    }
+
     /// A turn has ended.
     pub(crate) fn end(&mut self, session: &SessionId) {
         let session = self.number(session);

@@ -1,6 +1,5 @@
 //! The differences between two texts as a unified diff.
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::Text;
@@ -12,17 +11,22 @@ const CONTEXT: usize = 3;
 /// The hunks between two texts as `diff -u` prints them, without the header that names the files. Empty if the texts are
 /// the same.
 pub fn unified(before: &str, after: &str) -> String {
-    let (before, after) = (Text::new(before), Text::new(after));
-    let mut printed = String::new();
+    // Of lines of UTF-8, nothing else is made.
+    String::from_utf8(patch(&Text::new(before), &Text::new(after))).unwrap_or_default()
+}
+
+/// The same of any bytes.
+pub fn patch(before: &Text, after: &Text) -> Vec<u8> {
+    let mut printed = Vec::new();
     let is_near = |one: &Hunk, next: &Hunk| next.before.start - one.before.end <= 2 * CONTEXT;
-    for group in hunks::between(&before, &after).chunk_by(is_near) {
-        print(&mut printed, &before, &after, group);
+    for group in hunks::between(before, after).chunk_by(is_near) {
+        print(&mut printed, before, after, group);
     }
     printed
 }
 
 /// Prints hunks that share their context under one header.
-fn print(printed: &mut String, before: &Text, after: &Text, group: &[Hunk]) {
+fn print(printed: &mut Vec<u8>, before: &Text, after: &Text, group: &[Hunk]) {
     let (Some(first), Some(last)) = (group.first(), group.last()) else {
         return;
     };
@@ -30,15 +34,15 @@ fn print(printed: &mut String, before: &Text, after: &Text, group: &[Hunk]) {
     let trailing = (before.len() - last.before.end).min(CONTEXT);
     let old = first.before.start - leading..last.before.end + trailing;
     let new = first.after.start - leading..last.after.end + trailing;
-    let _ = writeln!(printed, "@@ -{} +{} @@", place(&old), place(&new));
+    printed.extend(format!("@@ -{} +{} @@\n", place(&old), place(&new)).as_bytes());
     let mut next = old.start;
     for hunk in group {
-        lines(printed, ' ', before, next..hunk.before.start);
-        lines(printed, '-', before, hunk.before.clone());
-        lines(printed, '+', after, hunk.after.clone());
+        lines(printed, b' ', before, next..hunk.before.start);
+        lines(printed, b'-', before, hunk.before.clone());
+        lines(printed, b'+', after, hunk.after.clone());
         next = hunk.before.end;
     }
-    lines(printed, ' ', before, next..old.end);
+    lines(printed, b' ', before, next..old.end);
 }
 
 /// Lines as a header of `diff -u` names them: those that are none by the line before them.
@@ -50,12 +54,12 @@ fn place(lines: &Range<usize>) -> String {
     }
 }
 
-fn lines(printed: &mut String, kind: char, text: &Text, lines: Range<usize>) {
-    for line in lines.map(|line| text.shown(line)) {
+fn lines(printed: &mut Vec<u8>, kind: u8, text: &Text, lines: Range<usize>) {
+    for line in lines.map(|line| text.line(line)) {
         printed.push(kind);
-        printed.push_str(line);
-        if !line.ends_with('\n') {
-            printed.push_str("\n\\ No newline at end of file\n");
+        printed.extend(line);
+        if !line.ends_with(b"\n") {
+            printed.extend(b"\n\\ No newline at end of file\n");
         }
     }
 }

@@ -63,7 +63,7 @@ impl Recorder {
     }
 
     /// This difference was saved by a person. A text that was written for them between the last look and that is not theirs.
-    fn saved_by_person(&mut self, mut difference: Difference) {
+    pub(super) fn saved_by_person(&mut self, mut difference: Difference) {
         let writing = self.writing(&difference.path);
         let is_between = |it: &Writing| {
             it.overwritten.as_ref() == Some(&difference.before) && it.written != difference.before

@@ -33,11 +33,13 @@ impl WorkTree {
 }
 
 /// A recorder of this folder.
+#[allow(dead_code, reason = "some tests record nothing")]
 pub fn recorder(store: &Store, root: &Path) -> Recorder {
     Recorder::new(store.clone(), &[root.to_owned()], Vec::new())
 }
 
 /// A shell command by this name.
+#[allow(dead_code, reason = "some tests record nothing")]
 pub fn shell(id: &str) -> Call {
     Call {
         id: id.to_owned(),

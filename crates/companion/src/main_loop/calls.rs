@@ -110,6 +110,10 @@ impl MainLoop {
                     .before(session, agent.name(), running, resume);
                 return None;
             }
+            ToolCall::AfterWrite(ref hook) if hook.has_failed => {
+                self.note_session_hook(session);
+                self.recording.failed(session, hook.id.clone());
+            }
             ToolCall::AfterWrite(ref hook) => {
                 self.note_session_hook(session);
                 let accepted = self.accepted_texts.all();

@@ -58,7 +58,7 @@ impl MainLoop {
                     agent.notes.hand_again();
                 }
                 WorkStep::CallBegins(call) => agent.turn.works(call.subagent.is_some(), now),
-                WorkStep::CallEnds(_) => agent.turn.works(false, now),
+                WorkStep::CallEnds(_) | WorkStep::CallFails(_) => agent.turn.works(false, now),
                 WorkStep::TurnEnds => agent.turn.ends(false, now),
             }
         }
@@ -94,6 +94,10 @@ impl MainLoop {
             WorkStep::CallEnds(id) => {
                 let accepted = self.accepted_texts.all();
                 self.recording.after(&session, id, accepted);
+                self.handle(resume);
+            }
+            WorkStep::CallFails(id) => {
+                self.recording.failed(&session, id);
                 self.handle(resume);
             }
             WorkStep::TurnEnds => {
@@ -143,6 +147,6 @@ fn shows_going_on(step: &WorkStep) -> bool {
     match step {
         WorkStep::TurnBegins(_) => false,
         WorkStep::CallBegins(call) => call.subagent.is_none(),
-        WorkStep::CallEnds(_) | WorkStep::TurnEnds => true,
+        WorkStep::CallEnds(_) | WorkStep::CallFails(_) | WorkStep::TurnEnds => true,
     }
 }

@@ -53,7 +53,10 @@ pub struct Args {
     #[arg(long, conflicts_with = "json")]
     locations: bool,
 
-    /// Print a JSON array of `{id, turn, path, state, by, movedFrom, added, removed, reason}`; `state` is `unseen`,
+    /// Print a JSON array of `{id, turn, agent, at, path, kind, mode, state, by, movedFrom, added, removed, isRevertible, isMixed, reason}`;
+    /// `at` is when the turn began, or when you decided, in milliseconds since 1970; `kind` is `new`, `deleted`, `changed`, `mode` (nothing
+    /// but the mode) or `link` (it is one, or was), `mode` the modes before and after in octal, each null where there is no file; `isRevertible` is false if the
+    /// contents before were not kept, and `isMixed` true if the same lines have changes of yours; `state` is `unseen`,
     /// `accepted`, `kept`, `edited`, `taken back`, `gone` (nobody has seen it, and the file is as before) or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
     /// null, and `reason` is what you told the agent with your decision, or null
     #[arg(long)]
@@ -184,12 +187,18 @@ fn turns_of(store: &Store, folders: &[PathBuf]) -> anyhow::Result<Vec<Kept>> {
 struct Printed<'a> {
     id: String,
     turn: u64,
+    agent: &'a str,
+    at: u64,
     path: Cow<'a, str>,
+    kind: &'static str,
+    mode: [Option<String>; 2],
     state: &'static str,
     by: Option<&'a str>,
     moved_from: Option<Cow<'a, str>>,
     added: Option<usize>,
     removed: Option<usize>,
+    is_revertible: bool,
+    is_mixed: bool,
     reason: Option<String>,
 }
 
@@ -283,7 +292,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// The columns before the name of the file.
 fn row(printed: &Printed<'_>) -> String {
-    let lines = lines(printed.added.zip(printed.removed));
+    let lines = match (printed.kind, &printed.mode) {
+        ("mode", [Some(old), Some(new)]) => format!("{old}→{new}"),
+        _ => lines(printed.added.zip(printed.removed)),
+    };
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
 }
 
@@ -306,12 +318,18 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
     Printed {
         id: entry.name().to_string(),
         turn: kept.turn.number,
+        agent: &entry.proposal.agent,
+        at: entry.at,
         path: entry.proposal.path.to_string_lossy(),
+        kind: entry.proposal.before.kind_of_change(entry.after()),
+        mode: [None, None],
         state: entry.shown_state(),
         by: None,
         moved_from: None,
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
+        is_revertible: false,
+        is_mixed: false,
         reason: (!reason.is_empty()).then_some(reason),
     }
 }
@@ -349,7 +367,11 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
     Printed {
         id: kept.name(change).to_string(),
         turn: kept.turn.number,
+        agent: &kept.turn.agent,
+        at: kept.turn.began,
         path: change.path.to_string_lossy(),
+        kind: change.before.kind_of_change(&change.after),
+        mode: [&change.before, &change.after].map(|it| it.mode().map(|it| format!("{it:o}"))),
         state: kept.state(change).name(),
         by: match &change.by {
             Author::Tool(tool) => Some(tool),
@@ -358,6 +380,8 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         moved_from: change.moved_from.as_deref().map(Path::to_string_lossy),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
+        is_revertible: change.before.is_known(),
+        is_mixed: change.is_mixed,
         reason: kept.reason(change),
     }
 }

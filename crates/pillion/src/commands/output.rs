@@ -30,6 +30,15 @@ pub fn printable(text: &str, is_terminal: bool) -> Cow<'_, str> {
     }
 }
 
+/// Prints bytes as they are, but to a terminal as they can be shown there.
+pub fn print_bytes(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.is_terminal() {
+        true => out.write_all(printable(&String::from_utf8_lossy(bytes), true).as_bytes()),
+        false => out.write_all(bytes),
+    }
+}
+
 /// The columns of the terminal that standard output goes to, if it goes to one.
 pub fn terminal_width() -> Option<usize> {
     let size = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));

@@ -116,7 +116,9 @@ fn each_decision_is_listed_and_shown_as_it_was_decided() {
     assert_eq!(show(&["show", "d2", "--text"]), "one\nmine");
     let rejected = show(&["show", "d3"]);
     assert!(
-        rejected.contains("# but that\n--- /dev/null\n+++ b/new.txt\n"),
+        rejected.contains(
+            "# but that\ndiff --git a/new.txt b/new.txt\nnew file mode 100644\n--- /dev/null\n"
+        ),
         "{rejected}"
     );
     assert_eq!(show(&["show", "d3", "--text"]), "new\n");

@@ -51,8 +51,8 @@ pub const STATUS: &str = "Waiting for your review in Pillion";
 /// The time limit for an answer that needs no person, in seconds.
 const TIMEOUT: u32 = 10;
 
-/// The value from a hook beside which a process stands.
-const GUARDED: &str = "yes";
+/// The value from a hook beside which a process stands, or one after a tool has failed.
+const YES: &str = "yes";
 
 /// An answer that leaves everything to the agent.
 pub const NO_DECISION: &str = "{}";
@@ -76,6 +76,8 @@ pub struct Call {
     pub id: String,
     /// True if a process stands beside this hook ([`CommandsBeside::guard`]).
     pub is_guarded: bool,
+    /// True if the tool has failed.
+    pub has_failed: bool,
     /// The tool; empty if there is none.
     pub tool: String,
     /// The tool's whole input; null if there is none.
@@ -99,7 +101,8 @@ impl Call {
         let (mode, agent) = (take("mode"), take("agent"));
         let (tool, folder) = (take("tool"), take("folder"));
         let (id, prompt) = (take("id"), take("prompt"));
-        let is_guarded = take("guarded") == GUARDED;
+        let is_guarded = take("guarded") == YES;
+        let has_failed = take("failed") == YES;
         let input: Value = serde_json::from_str(&take("input")).unwrap_or_default();
         let held = HeldCall::from_input(&tool, &folder, &input);
         let path = input.get("file_path").and_then(Value::as_str);
@@ -114,6 +117,7 @@ impl Call {
             is_command: tool == RUNS_COMMANDS,
             id,
             is_guarded,
+            has_failed,
             tool,
             input,
             folder,
@@ -161,7 +165,7 @@ pub fn hooks(review: ReviewMode, beside: Option<&CommandsBeside>) -> Value {
     }));
     let mut before = change.clone();
     if beside.is_some() {
-        before["guarded"] = GUARDED.into();
+        before["guarded"] = YES.into();
     }
     let mut before_tool = vec![hook(BEFORE_WRITE, PERSONS_TIMEOUT, before)];
     before_tool.extend(beside.map(|beside| {
@@ -169,13 +173,15 @@ pub fn hooks(review: ReviewMode, beside: Option<&CommandsBeside>) -> Value {
             "type": "command", "command": beside.guard, "timeout": PERSONS_TIMEOUT, "statusMessage": STATUS,
         })
     }));
+    let mut failure = change.clone();
+    failure["failed"] = YES.into();
     json!({
         PRE_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": before_tool}],
         PERMISSION_REQUEST: [
             {"matcher": "Edit|Write", "hooks": [hook(QUESTION, PERSONS_TIMEOUT, change.clone())]},
         ],
-        POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, change.clone())]}],
-        POST_TOOL_USE_FAILURE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
+        POST_TOOL_USE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, change)]}],
+        POST_TOOL_USE_FAILURE: [{"matcher": "Edit|Write|NotebookEdit|Bash", "hooks": [hook(AFTER_WRITE, TIMEOUT, failure)]}],
         USER_PROMPT_SUBMIT: at_prompt,
         STOP: [{"hooks": [hook(AFTER_TURN, TIMEOUT, common.clone())]}],
         "SubagentStop": [{"hooks": [hook(AFTER_TURN, TIMEOUT, common)]}],

@@ -53,6 +53,7 @@ pub fn open(past: Past, sender: Sender<Input>) -> std::io::Result<()> {
             return;
         };
         let diff = past.item.diff(&store);
+        let diff = String::from_utf8_lossy(&diff);
         let opened = Opened {
             title: format!("{} {}", past.item.id(), past.item.state()),
             lines: diff.lines().map(str::to_owned).collect(),

@@ -109,8 +109,10 @@ pub enum WorkStep {
     TurnBegins(String),
     /// A call of a tool is about to run.
     CallBegins(ToolCall),
-    /// The call of this id has run, or failed.
+    /// The call of this id has run.
     CallEnds(String),
+    /// The call of this id has failed.
+    CallFails(String),
     /// The turn has ended.
     TurnEnds,
 }

@@ -1,6 +1,6 @@
 //! `pillion keep`, `pillion revert` and `pillion undo`: what a person makes of changes that are written already.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use pillion_changes::deciding::last_act;
 use pillion_changes::{ChangeRef, Kept, Store};
@@ -10,7 +10,7 @@ use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 use super::{COMPARING, catch_up, failure as refused, here, remember, show, store};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
-use crate::commands::output::printable;
+use crate::commands::output::print_bytes;
 use crate::failure::{self, Failure, Kind};
 use crate::progress;
 
@@ -169,14 +169,11 @@ fn not_done(it: NotDone) -> anyhow::Error {
 
 /// Prints what is not what the person was shown, and refuses it: the same command means it from now on.
 fn changed(store: &Store, act: NamedAct, names: &[String]) -> anyhow::Result<anyhow::Error> {
-    let mut out = io::stdout().lock();
-    let is_terminal = out.is_terminal();
     for name in names {
         let name: ChangeRef = name.parse()?;
         let kept = Kept::read(store, name.turn).map_err(refused)?;
         for change in kept.named(name).map_err(refused)? {
-            let diff = show::diff(store, &kept, change);
-            out.write_all(printable(&diff, is_terminal).as_bytes())?;
+            print_bytes(&show::diff(store, &kept, change))?;
         }
         remember(store, &[(&kept, name)]);
     }

@@ -1,18 +1,16 @@
 //! `pillion show`.
 
-use std::io::{self, IsTerminal, Write};
-
 use pillion_changes::history::{self, Item};
 use pillion_changes::kept::Kept;
-use pillion_changes::{Change, FileState, Judged, Store};
+use pillion_changes::{Change, FileState, Judged, Store, patch};
 
 use super::{Named, failure, remember, store};
-use crate::commands::output::printable;
+use crate::commands::output::print_bytes;
 use crate::failure::{Failure, Kind};
 
-/// Print what an agent changed, or a decision, as a unified diff
+/// Print what an agent changed, or a decision, as a patch
 ///
-/// The text before is the one that the file had when the turn began, also if that was not committed anywhere. A file that
+/// `git apply` takes the patch of a change, but for files that are not text. /// The text before is the one that the file had when the turn began, also if that was not committed anywhere. A file that
 /// is not text is named only. What you took back before the agent changed the file again follows. An entry of `pillion log` is shown as it was decided: what you accepted, with your edits, what
 /// you rejected, or what you had written in a proposal that nobody decided about.
 #[derive(Debug, clap::Args)]
@@ -27,16 +25,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<()> {
     let store = store()?;
-    let mut out = io::stdout().lock();
-    let is_terminal = out.is_terminal();
-    let mut print = |text: &str| out.write_all(printable(text, is_terminal).as_bytes());
     let name = match args.change {
         Named::Change(name) => name,
         Named::Entry(name) => {
             let item = Item::Entry(Box::new(store.entry(name).map_err(failure)?));
             return match args.text {
                 true => print_text(&store, item.sides().1),
-                false => Ok(print(&item.diff(&store))?),
+                false => Ok(print_bytes(&item.diff(&store))?),
             };
         }
     };
@@ -57,52 +52,45 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         (_, false) => {}
     }
     for change in changes {
-        print(&diff(&store, &kept, change))?;
+        print_bytes(&diff(&store, &kept, change))?;
     }
     for entry in kept.decisions() {
         let item = Item::Entry(Box::new(entry.clone()));
-        print(&item.diff(&store))?;
+        print_bytes(&item.diff(&store))?;
     }
     Ok(())
 }
 
-/// Prints a text byte for byte, but to a terminal as it can be shown there.
 fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {
-    let text = store.text_of(state).map_err(failure)?.unwrap_or_default();
-    let mut out = io::stdout().lock();
-    let written = match out.is_terminal() {
-        true => out.write_all(printable(&String::from_utf8_lossy(&text), true).as_bytes()),
-        false => out.write_all(&text),
-    };
-    Ok(written?)
+    let text = store.text_of(state).map_err(failure)?;
+    Ok(print_bytes(&text.unwrap_or_default())?)
 }
 
-pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> String {
+/// A change as a patch, below lines with `# ` that tell what became of it.
+pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> Vec<u8> {
     let (name, state) = (kept.name(change), kept.state(change).name());
-    let diff = history::diff(
-        store,
-        kept.turn.shown(&change.path),
-        &change.before,
-        &change.after,
-    );
-    let judged = kept.judged(change);
-    let remarks = judged.map_or_else(String::new, Judged::remarks);
+    let remarks = kept
+        .judged(change)
+        .map_or_else(String::new, Judged::remarks);
+    let head = format!("# {name} {state}\n{remarks}");
+    let path = kept.turn.shown(&change.path);
+    let diff = patch::of(store, path, &change.before, &change.after);
     let taken_back = kept.taken_back_before(change);
-    let taken_back =
-        taken_back.map_or_else(String::new, |it| taken_back_before(store, kept, change, it));
-    format!("# {name} {state}\n{remarks}{diff}{taken_back}")
+    let taken_back = taken_back.map(|it| taken_back_before(store, kept, change, it));
+    [head.into_bytes(), diff, taken_back.unwrap_or_default()].concat()
 }
 
 /// What a person took back of a change before the agent changed the file again, as it was in the file then.
-fn taken_back_before(store: &Store, kept: &Kept, change: &Change, judged: &Judged) -> String {
+fn taken_back_before(store: &Store, kept: &Kept, change: &Change, judged: &Judged) -> Vec<u8> {
     let sides = judged.written.as_ref().zip(judged.overwritten.as_ref());
     let (before, after) = sides.unwrap_or((&change.before, &judged.after));
-    let diff = history::diff(store, kept.turn.shown(&change.path), before, after);
-    format!(
-        "# {}, {} {}, before the agent changed the file again\n{}{diff}",
+    let diff = patch::of(store, kept.turn.shown(&change.path), before, after);
+    let head = format!(
+        "# {}, {} {}, before the agent changed the file again\n{}",
         kept.name(change),
         judged.name(),
         history::ago(judged.at),
         judged.remarks()
-    )
+    );
+    [head.into_bytes(), diff].concat()
 }

@@ -25,7 +25,8 @@ pub fn step(protocol: &dyn HookProtocol, call: &Call) -> Option<WorkStep> {
                 subagent: call.subagent.clone(),
             })
         }
-        Event::AfterTool | Event::AfterFailure => WorkStep::CallEnds(call.key(&scope()?)),
+        Event::AfterTool => WorkStep::CallEnds(call.key(&scope()?)),
+        Event::AfterFailure => WorkStep::CallFails(call.key(&scope()?)),
         Event::AfterTurn => WorkStep::TurnEnds,
         Event::Question | Event::Other(_) => return None,
     })

@@ -628,7 +628,7 @@ fn what_was_proposed_and_decided_in_a_turn_is_listed_with_it() {
     let shown = pillion(&scene, &["show", &number]);
     assert!(shown.contains("# d1 rejected, Claude Code"), "{shown}");
     assert!(
-        shown.contains("# in English\n--- a/a.txt\n+++ b/a.txt\n"),
+        shown.contains("# in English\ndiff --git a/a.txt b/a.txt\n--- a/a.txt\n"),
         "{shown}"
     );
     pillion(&scene, &["forget", &number]);

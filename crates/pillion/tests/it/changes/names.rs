@@ -10,10 +10,18 @@ use super::World;
 
 #[test]
 fn a_file_with_any_name_is_listed_shown_and_taken_back() {
-    for (name, shown) in [
-        (b"two\nlines.txt".as_slice(), "two␊lines.txt"),
-        (b"\x1b[31mred.txt", "␛[31mred.txt"),
-        (b"not\xffutf-8.txt", "not\u{fffd}utf-8.txt"),
+    for (name, shown, quoted) in [
+        (
+            b"two\nlines.txt".as_slice(),
+            "two␊lines.txt",
+            "\"b/two\\nlines.txt\"",
+        ),
+        (b"\x1b[31mred.txt", "␛[31mred.txt", "\"b/\\033[31mred.txt\""),
+        (
+            b"not\xffutf-8.txt",
+            "not\u{fffd}utf-8.txt",
+            "\"b/not\\377utf-8.txt\"",
+        ),
     ] {
         let world = World::new();
         let path = world.root.join(OsStr::from_bytes(name));
@@ -21,7 +29,7 @@ fn a_file_with_any_name_is_listed_shown_and_taken_back() {
         let listed = world.sandbox.run(["changes"]).expect(0);
         assert!(listed.stdout.contains(shown), "{}", listed.report());
         let diff = world.sandbox.run(["show", "1.1"]).expect(0);
-        let header = format!("+++ b/{shown}\n@@");
+        let header = format!("+++ {quoted}\n@@");
         assert!(diff.stdout.contains(&header), "{}", diff.report());
         world.sandbox.run(["revert", "1"]).expect(0);
         assert!(!path.exists());

@@ -1,0 +1,106 @@
+//! A change of a file as a patch that `git apply` takes: modes, links and names as git writes them.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use pillion_text::unified::patch;
+use pillion_text::visible;
+
+use crate::history::texts;
+use crate::state::FileState;
+use crate::store::Store;
+
+/// The mode that git has for a link.
+const LINK: u32 = 0o120_000;
+
+/// A change of a file as a patch. What git cannot know of a mode stands in a line with `# ` before it.
+pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> Vec<u8> {
+    use FileState::{Absent, File, Link};
+    let is_exchanged = matches!(
+        (before, after),
+        (File { .. }, Link { .. }) | (Link { .. }, File { .. })
+    );
+    if is_exchanged {
+        let gone = of(store, path, before, &Absent);
+        return [gone, of(store, path, &Absent, after)].concat();
+    }
+    let [old, new] = [(before, "a/"), (after, "b/")].map(|(state, side)| match state {
+        Absent => "/dev/null".into(),
+        _ => quoted(side, path.as_os_str()),
+    });
+    let mut patch_of = Vec::new();
+    let mut line = |text: &[&[u8]]| {
+        patch_of.extend(text.concat());
+        patch_of.push(b'\n');
+    };
+    if let (File { mode: old, .. }, File { mode: new, .. }) = (before, after)
+        && old != new
+    {
+        line(&[format!("# mode {old:o} → {new:o}").as_bytes()]);
+    }
+    let [a, b] = ["a/", "b/"].map(|side| quoted(side, path.as_os_str()));
+    line(&[b"diff --git ", &a, b" ", &b]);
+    match (mode(before), mode(after)) {
+        (None, Some(mode)) => line(&[format!("new file mode {mode:o}").as_bytes()]),
+        (Some(mode), None) => line(&[format!("deleted file mode {mode:o}").as_bytes()]),
+        (Some(old), Some(new)) if old != new => {
+            line(&[format!("old mode {old:o}\nnew mode {new:o}").as_bytes()]);
+        }
+        _ => {}
+    }
+    let both = texts(store, before, after);
+    let both = both.map(|(before, after)| {
+        let is_text = !before.bytes().contains(&0) && !after.bytes().contains(&0);
+        is_text.then(|| patch(&before, &after))
+    });
+    match both {
+        Err(_) => line(&[b"# its text was not kept"]),
+        Ok(None) => line(&[b"# it is not text"]),
+        Ok(Some(hunks)) if hunks.is_empty() => {}
+        Ok(Some(hunks)) => {
+            line(&[b"--- ", &old, tab(&old)]);
+            line(&[b"+++ ", &new, tab(&new)]);
+            patch_of.extend(hunks);
+        }
+    }
+    patch_of
+}
+
+/// The mode of a file as git knows it.
+fn mode(state: &FileState) -> Option<u32> {
+    match state {
+        FileState::Absent => None,
+        FileState::Link { .. } => Some(LINK),
+        FileState::File { mode, .. } if mode & 0o100 != 0 => Some(0o100_755),
+        FileState::File { .. } => Some(0o100_644),
+    }
+}
+
+/// A name with spaces ends with a tab.
+fn tab(name: &[u8]) -> &'static [u8] {
+    match name.contains(&b' ') && !name.starts_with(b"\"") {
+        true => b"\t",
+        false => b"",
+    }
+}
+
+/// A name as git writes it: in quotes if it has something that a line or a terminal would not take for what it is.
+fn quoted(side: &str, name: &OsStr) -> Vec<u8> {
+    let name = name.as_encoded_bytes();
+    let is_plain = |text: &str| !text.contains(['"', '\\']) && visible::one_line(text) == text;
+    if std::str::from_utf8(name).is_ok_and(is_plain) {
+        return [side.as_bytes(), name].concat();
+    }
+    let mut quoted = format!("\"{side}").into_bytes();
+    for byte in name {
+        match byte {
+            b'"' | b'\\' => quoted.extend([b'\\', *byte]),
+            b'\t' => quoted.extend(b"\\t"),
+            b'\n' => quoted.extend(b"\\n"),
+            b' '..=b'~' => quoted.push(*byte),
+            _ => quoted.extend(format!("\\{byte:03o}").as_bytes()),
+        }
+    }
+    quoted.push(b'"');
+    quoted
+}
