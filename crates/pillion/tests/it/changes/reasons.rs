@@ -75,7 +75,7 @@ fn a_reason_is_kept_with_what_was_decided_and_shown_everywhere() {
     let listed = run(&world, &["changes", "1"]);
     assert!(listed.contains("first/a.rs: use the\n"), "{listed}");
     let shown = run(&world, &["show", "1.1"]);
-    let start = "# 1.1 taken back\n# use the\n# table ␛[31m\n--- a/";
+    let start = "# 1.1 taken back\n# use the\n# table ␛[31m\ndiff --git a/";
     assert!(shown.starts_with(start), "{shown}");
     let log = run(&world, &["log"]);
     assert!(log.contains("use the") && log.contains("-- fine"), "{log}");
