@@ -53,19 +53,24 @@ impl Agents {
         }
     }
 
-    /// Commands in its hooks tell of this agent. What hooks are to take and its connection was given, which has none, waits for them.
+    /// Commands in its hooks tell of this agent. What hooks are to take waits for them, if the one that has it cannot be given it: a
+    /// connection without hooks, and a session of the same process whose place this one has taken.
     fn leave_what_others_cannot_take(&mut self, session: &SessionId) {
-        let Some(kind) = self.kind_by_hooks(session) else {
+        let Some(own) = self.get(session).filter(|it| it.is_by_hooks) else {
             return;
         };
-        let cannot = |agent: &Agent| {
-            let is_unhooked = !agent.is_by_hooks && !agent.mode.is_hooked();
-            agent.kind == kind && is_unhooked && agent.notes.are_for_hook() && agent.notes.wait()
+        let (kind, process, is_new) = (own.kind, own.process, own.turn.is_first());
+        let is_over = |agent: &Agent| match agent.is_by_hooks {
+            // One that was stopped does not say so.
+            true => agent.process == process && (is_new || !agent.turn.is_open()),
+            false => !agent.mode.is_hooked(),
         };
-        let agents = self.agents.iter();
-        let others: Vec<_> = { agents.filter(|(_, agent)| cannot(agent)) }
-            .map(|(session, _)| session.clone())
-            .collect();
+        let cannot = |(other, agent): &(&SessionId, &Agent)| {
+            let is_its = *other != session && agent.kind == kind && is_over(agent);
+            is_its && agent.notes.are_for_hook() && agent.notes.wait()
+        };
+        let others = self.agents.iter().filter(cannot);
+        let others: Vec<_> = others.map(|(session, _)| session.clone()).collect();
         for other in others {
             self.leave_notes(&other);
         }
@@ -266,6 +271,52 @@ mod tests {
         assert_eq!(notes.take().as_deref(), Some("from the store"));
         notes.goes_on();
         assert_eq!(agents.take_told(), ["1"]);
+    }
+
+    /// The person has cleared the conversation of an agent whose hooks tell of it: its process begins another session. Two sessions
+    /// that go on in one process have notes of their own.
+    #[test]
+    fn what_a_session_is_told_goes_to_the_next_one_of_its_process() {
+        let now = Instant::now();
+        for (is_stopped, pid, is_given) in [(false, 1, true), (true, 1, true), (false, 2, false)] {
+            let mut agents = Agents::default();
+            let mut begins = |agents: &mut Agents, name, pid| {
+                let (session, _) = agents.by_hooks(Dialect::QwenCode, name).unwrap();
+                agents
+                    .get_mut(&session)
+                    .unwrap()
+                    .is_process(Some(process(pid)));
+                agents.give_notes(&session, &IdeContext::default(), |_| true);
+                let agent = agents.get_mut(&session).unwrap();
+                agent.turn.begins_and_ends_are_told(now);
+                (agent.notes.take(), session)
+            };
+            let (_, first) = begins(&mut agents, "first", 1);
+            let agent = agents.get_mut(&first).unwrap();
+            if !is_stopped {
+                agent.turn.ends(false, now);
+            }
+            agent.notes.add_for_hook(remark("no"));
+            let (told, next) = begins(&mut agents, "next", pid);
+            assert_eq!(
+                told.as_deref(),
+                is_given.then_some("no"),
+                "{is_stopped} {pid}"
+            );
+            // What is said of the former turns later, too, but not while the other one is at work.
+            for (ends, expected) in [(false, None), (true, is_given.then_some("again"))] {
+                let agent = agents.get_mut(&first).unwrap();
+                if ends {
+                    agent.turn.ends(false, now);
+                } else {
+                    agent.turn.begins(now);
+                    agent.notes.goes_on();
+                    agent.notes.add_for_hook(remark("again"));
+                }
+                let (told, again) = begins(&mut agents, "next", pid);
+                assert_eq!((told.as_deref(), again), (expected, next.clone()));
+            }
+        }
     }
 
     /// An agent that is connected, and of which commands in its hooks tell: these take what is for hooks.

@@ -81,6 +81,11 @@ impl Turn {
         self.own.until.is_some()
     }
 
+    /// Returns true if none has begun yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.own.until.is_none() && self.own.ended.is_none()
+    }
+
     /// Returns the time at which the turn is over without another sign, if one goes on.
     pub(super) fn over_at(&self) -> Option<Instant> {
         self.own.until

@@ -5,8 +5,8 @@ use std::process::Child;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, CodexStart, Env, Home, Model,
-    Npm, Opencode, Size, Tmux, Turn, each_codex,
+    self as agents, AgentKind, ClaudeRelease, Codex, CodexRelease, CodexStart, Copilot, Env, Home,
+    Model, Npm, Opencode, Size, Tmux, Turn, each_codex,
 };
 use serde_json::{Value, json};
 
@@ -293,6 +293,34 @@ fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&st
     );
 }
 
+/// What was said of the turn before, the agent that takes the place of that one hears with its first prompt.
+fn tells_the_next(scene: &Scene, agent: &Agent, prompt: impl Fn(&str)) {
+    let turns = json_of(scene, &["turns", "--json"]);
+    let (last, why) = (turns.last().expect("a turn"), format!("as {}", turns.len()));
+    let last = last["turn"].to_string();
+    companion::run(&scene.home, ["revert", &last, "--because", &why]);
+    let waits = String::from_utf8(companion::run(&scene.home, ["notes"])).expect("it is text");
+    assert!(waits.contains(&why), "{waits}");
+    scene.model.script([
+        (agent.run)(&format!("echo more > {}.txt", turns.len())),
+        Turn::say(format!("{} is done", turns.len())),
+    ]);
+    prompt(&format!("{} is done", turns.len()));
+    scene.wait_told(&format!("The user says of this: {why}"));
+    companion::wait_until("another turn, and no notes", || {
+        let known = json_of(scene, &["turns", "--json"]);
+        let notes = json_of(scene, &["notes", "--json"]);
+        (known.len() > turns.len() && notes.is_empty()).then_some(())
+    });
+}
+
+fn wait_connected(scene: &Scene, agent: &str) {
+    companion::wait_until("its connection", || {
+        let listed = json_of(scene, &["list", "--json"]);
+        (listed[0]["agents"] == json!([agent])).then_some(())
+    });
+}
+
 #[each_codex]
 fn codex_is_told_what_was_taken_back(release: CodexRelease) {
     let ways = codex::one_start(release);
@@ -330,10 +358,57 @@ fn opencode_is_told_what_was_taken_back() {
     let scene = opencode::scene();
     let tmux = Tmux::start();
     let folder = scene.home.workspace();
-    let opencode = Opencode::start(&tmux, &scene.home, &scene.model, &folder, &Env::default());
-    is_told_what_was_taken_back(&scene, &OPENCODE, |answer| {
+    let start = |tmux| Opencode::start(tmux, &scene.home, &scene.model, &folder, &Env::default());
+    let prompt = |opencode: &Opencode, answer: &str| {
         opencode.prompt("change it");
         opencode.wait_for(answer);
+    };
+    let opencode = start(&tmux);
+    is_told_what_was_taken_back(&scene, &OPENCODE, |answer| prompt(&opencode, answer));
+    // Another session of the same process.
+    tells_the_next(&scene, &OPENCODE, |answer| {
+        opencode.prompt("/new");
+        opencode.wait_for("Ask anything");
+        prompt(&opencode, answer);
+    });
+    // And another process, which is connected, too.
+    opencode.pane().kill();
+    let tmux = Tmux::start();
+    tells_the_next(&scene, &OPENCODE, |answer| {
+        let opencode = start(&tmux);
+        wait_connected(&scene, "opencode");
+        prompt(&opencode, answer);
+    });
+}
+
+#[test]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
+fn copilot_is_told_what_was_taken_back() {
+    let scene = Scene::new(copilot::set_up);
+    let folder = scene.home.workspace();
+    let start = |tmux: &Tmux| {
+        let command = ["copilot", "--allow-all-tools"];
+        Copilot::start_by(tmux, &scene.home, &scene.model, &folder, &command)
+    };
+    let prompt = |copilot: &Copilot, answer: &str| {
+        copilot.prompt("change it");
+        copilot.wait_for(answer);
+        copilot.wait_ready();
+    };
+    let tmux = Tmux::start();
+    let copilot = start(&tmux);
+    is_told_what_was_taken_back(&scene, &COPILOT, |answer| prompt(&copilot, answer));
+    tells_the_next(&scene, &COPILOT, |answer| {
+        copilot.prompt("/clear");
+        copilot.wait_for("1 server connected");
+        prompt(&copilot, answer);
+    });
+    copilot.pane().kill();
+    let tmux = Tmux::start();
+    tells_the_next(&scene, &COPILOT, |answer| {
+        let copilot = start(&tmux);
+        wait_connected(&scene, "copilot");
+        prompt(&copilot, answer);
     });
 }
 
