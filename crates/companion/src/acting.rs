@@ -178,8 +178,8 @@ impl Acted {
     pub(crate) fn tell(self, mut hear: impl FnMut(Told) -> Hearing) -> ActDone {
         let mut done = self.done;
         for told in self.told {
-            let (agent, is_without_hooks) = (told.agent.clone(), told.is_without_hooks);
-            let said = judged_said(&agent, is_without_hooks, hear(told));
+            let agent = told.agent.clone();
+            let said = judged_said(&agent, hear(told));
             done.message = match done.message.is_empty() {
                 true => said.clone(),
                 false => format!("{} · {said}", done.message),

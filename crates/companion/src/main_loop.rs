@@ -535,16 +535,16 @@ impl MainLoop {
         self.report_agents();
     }
 
-    /// These wait in the store: the agents that are here are told. Returns true if some are.
-    pub(super) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) -> bool {
+    /// These wait in the store: the agents that are here are told. Returns one that is.
+    pub(super) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) -> Option<SessionId> {
         self.agents.found_notes(notes);
         let by_hooks = self.agents.all_by_hooks();
         let by_hooks = by_hooks.map(|(session, _)| Arc::clone(session));
         let mut all: Vec<_> = by_hooks.collect();
         all.extend(self.sessions.ids());
-        let given = all.iter().filter(|it| self.give_notes(it)).count();
+        all.retain(|it| self.give_notes(it));
         self.report_status();
-        given > 0
+        all.pop()
     }
 
     /// An agent is told what waits for it, or for one whose place it takes. Returns true if there is something.
@@ -558,7 +558,12 @@ impl MainLoop {
         }
         let context = self.context.current();
         let agents = &mut self.agents;
-        let is_told = agents.give_notes(session, &context, pillion_changes::agent_lives);
+        let is_told = agents.give_notes(
+            session,
+            &context,
+            Instant::now(),
+            pillion_changes::agent_lives,
+        );
         if is_told {
             self.push_context(session, context);
             self.report_status();
@@ -770,7 +775,7 @@ impl MainLoop {
             path: path.to_owned(),
             lines,
         });
-        agent.notes.add(remark, &context);
+        agent.notes.add(remark, &context, Instant::now());
         self.push_context(session, context);
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
             tasks::spawn(async move {

@@ -14,7 +14,7 @@ use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
 use pillion_text::unified::unified;
 use pillion_view::Told;
 
-/// Claude Code shows its model about so many characters of a selection.
+/// No agent's model is shown much more characters of a selection.
 pub(crate) const MAX_TEXT: usize = 1_900;
 
 /// Notes on a proposal that was decided, for its agent.
@@ -161,6 +161,17 @@ impl Remark {
         &self.text
     }
 
+    /// The number of characters that its agent shows its model of a selection.
+    pub(crate) fn room(&self) -> usize {
+        let agent = self.proposer.agent();
+        agent.and_then(Dialect::cuts_selection).unwrap_or(MAX_TEXT)
+    }
+
+    /// Returns true if its agent shows its model only the beginning, in place of a selection.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.text.chars().count() > self.room()
+    }
+
     /// Returns what the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
         let agent = self.proposer.display_name();
@@ -211,13 +222,19 @@ impl Remark {
                 clipboard: None,
             };
         }
-        if agent.repeats_selection() {
+        if agent.cuts_selection().is_some() {
             let until = match self.is_accepted {
-                true => "until you select something",
-                false => "until it proposes a change or you select something",
+                true => "",
+                false => " it proposes a change,",
+            };
+            let part = match self.is_cut() {
+                true => "the beginning of your note",
+                false => "your note",
             };
             return Told {
-                message: format!("{agent} gets your note with each prompt, {until}"),
+                message: format!(
+                    "{agent} gets {part} with each prompt, until{until} it asks for all of it or you select something"
+                ),
                 clipboard: None,
             };
         }
@@ -254,7 +271,9 @@ impl Remark {
     /// The file to mention in the prompt of an agent without hooks, and its lines: the person sees there that something
     /// goes with it.
     pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
-        let knows_mentions = self.proposer.is(Dialect::knows_mentions);
+        // A name that stands in the prompt with each of them joins what one types.
+        let knows_mentions = { self.proposer }
+            .is(|agent| agent.knows_mentions() && agent.cuts_selection().is_none());
         let lines = self.lines.map(|lines| (lines.first, lines.last));
         (knows_mentions && self.is_there && self.is_taken(false))
             .then_some((self.file_path.as_str(), lines))

@@ -193,9 +193,10 @@ impl Dialect {
         self.row().connects_in_roots_only
     }
 
-    /// Returns true if it adds what is selected to every prompt, and never says that one was sent.
-    pub fn repeats_selection(self) -> bool {
-        self.row().repeats_selection
+    /// The number of characters after which it cuts what is selected, if it adds that to every prompt and never says that one was
+    /// sent.
+    pub fn cuts_selection(self) -> Option<usize> {
+        self.row().cuts_selection
     }
 
     /// The agent that presents this one's token and calls itself `client`.

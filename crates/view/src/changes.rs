@@ -299,30 +299,31 @@ impl ActDone {
 pub enum Hearing {
     /// Nothing: the agent is not connected any more, or takes nothing.
     Nothing,
-    /// The decision, and the beginning of the person's words: there is no room for more.
+    /// The decision, and the beginning of the person's words, in place of the selection: there is no room for more.
     Beginning,
     /// All of it, once it is back: it is not here.
     Later,
-    /// All of it.
+    /// All of it, in place of the selection.
+    Shown,
+    /// All of it, with the next prompt.
+    Prompt,
+    /// All of it, with the next prompt or when it is sent.
     All,
 }
 
 /// Returns the sentence that tells the person whether an agent hears what was taken back.
-pub fn judged_said(agent: &str, is_without_hooks: bool, hearing: Hearing) -> String {
-    match (hearing, is_without_hooks) {
-        (Hearing::All, true) => {
-            format!("{agent} is told with your next prompt, unless you select something before")
-        }
-        (Hearing::All, false) => {
-            format!("{agent} is told with your next prompt, or when you send your notes")
-        }
-        (Hearing::Beginning, _) => format!(
-            "{agent} is told with your next prompt, unless you select something before, but only the beginning of your words: \
-             there is no room for more"
+pub fn judged_said(agent: &str, hearing: Hearing) -> String {
+    let is_told = format!("{agent} is told with your next prompt");
+    match hearing {
+        Hearing::All => format!("{is_told}, or when you send your notes"),
+        Hearing::Prompt => is_told,
+        Hearing::Shown => format!("{is_told}, unless you select something before"),
+        Hearing::Beginning => format!(
+            "{is_told}, unless you select something before, but only the beginning of your words: there is no room for more"
         ),
-        (Hearing::Later, _) => {
+        Hearing::Later => {
             format!("{agent} is not connected now, and is told when it works here again")
         }
-        (Hearing::Nothing, _) => format!("{agent} is no longer connected, and is not told"),
+        Hearing::Nothing => format!("{agent} is no longer connected, and is not told"),
     }
 }

@@ -1,6 +1,8 @@
 //! The words for agents that are gone, or were when the companion before this one ended. They wait for the same process to come back,
 //! or, once it has ended, for the next agent of its kind.
 
+use std::time::Instant;
+
 use pillion_changes::WaitingNote;
 use pillion_protocol::{AgentProcess, Dialect, IdeContext};
 use pillion_text::counted;
@@ -98,6 +100,7 @@ impl Agents {
         &mut self,
         session: &SessionId,
         context: &IdeContext,
+        now: Instant,
         lives: impl Fn(AgentProcess) -> bool,
     ) -> bool {
         self.leave_what_others_cannot_take(session);
@@ -115,7 +118,7 @@ impl Agents {
             has_some = true;
             match note.is_for_hook {
                 true => agent.notes.add_for_hook(note.remark),
-                false => agent.notes.add(note.remark, context),
+                false => agent.notes.add(note.remark, context, now),
             }
         }
         has_some
@@ -174,8 +177,6 @@ impl Agents {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use pillion_protocol::remarks::FileRemark;
 
     use super::*;
@@ -228,7 +229,7 @@ mod tests {
                 ["Claude Code is not here and has yet to read: no"]
             );
             let next = comes(&mut agents, "next", kind, pid);
-            let given = agents.give_notes(&next, &IdeContext::default(), lives);
+            let given = agents.give_notes(&next, &IdeContext::default(), Instant::now(), lives);
             assert_eq!(given, is_given, "{living:?} {kind} {pid:?}");
             let notes = &mut agents.get_mut(&next).unwrap().notes;
             let told = notes.take();
@@ -264,9 +265,9 @@ mod tests {
         agents.found_notes(found());
         agents.found_notes(found());
         let session = comes(&mut agents, "s", Dialect::ClaudeCode, Some(1));
-        assert!(agents.give_notes(&session, &IdeContext::default(), |_| true));
+        assert!(agents.give_notes(&session, &IdeContext::default(), Instant::now(), |_| true));
         agents.found_notes(found());
-        assert!(!agents.give_notes(&session, &IdeContext::default(), |_| true));
+        assert!(!agents.give_notes(&session, &IdeContext::default(), Instant::now(), |_| true));
         let notes = &mut agents.get_mut(&session).unwrap().notes;
         assert_eq!(notes.take().as_deref(), Some("from the store"));
         notes.goes_on();
@@ -280,13 +281,13 @@ mod tests {
         let now = Instant::now();
         for (is_stopped, pid, is_given) in [(false, 1, true), (true, 1, true), (false, 2, false)] {
             let mut agents = Agents::default();
-            let mut begins = |agents: &mut Agents, name, pid| {
+            let begins = |agents: &mut Agents, name, pid| {
                 let (session, _) = agents.by_hooks(Dialect::QwenCode, name).unwrap();
                 agents
                     .get_mut(&session)
                     .unwrap()
                     .is_process(Some(process(pid)));
-                agents.give_notes(&session, &IdeContext::default(), |_| true);
+                agents.give_notes(&session, &IdeContext::default(), Instant::now(), |_| true);
                 let agent = agents.get_mut(&session).unwrap();
                 agent.turn.begins_and_ends_are_told(now);
                 (agent.notes.take(), session)
@@ -324,11 +325,11 @@ mod tests {
     fn what_hooks_are_to_take_does_not_stay_with_a_connection_that_has_none() {
         let (mut agents, lives) = gone(&[2]);
         let connected = comes(&mut agents, "next", Dialect::ClaudeCode, Some(2));
-        assert!(agents.give_notes(&connected, &IdeContext::default(), &lives));
+        assert!(agents.give_notes(&connected, &IdeContext::default(), Instant::now(), &lives));
         let (by_hooks, _) = agents.by_hooks(Dialect::ClaudeCode, "a").unwrap();
         let its = agents.get_mut(&by_hooks).unwrap();
         its.is_process(Some(process(2)));
-        assert!(agents.give_notes(&by_hooks, &IdeContext::default(), &lives));
+        assert!(agents.give_notes(&by_hooks, &IdeContext::default(), Instant::now(), &lives));
         assert!(!agents.get(&connected).unwrap().notes.wait());
         let told = agents.get_mut(&by_hooks).unwrap().notes.take();
         assert_eq!(told.as_deref(), Some("no"));
@@ -343,11 +344,11 @@ mod tests {
             .get_mut(&first)
             .unwrap()
             .notes
-            .add(remark("no"), &context);
+            .add(remark("no"), &context, Instant::now());
         let next = comes(&mut agents, "next", Dialect::GeminiCli, None);
-        assert!(!agents.give_notes(&next, &context, |_| true));
+        assert!(!agents.give_notes(&next, &context, Instant::now(), |_| true));
         agents.leave_notes(&first);
-        assert!(agents.give_notes(&next, &context, |_| true));
+        assert!(agents.give_notes(&next, &context, Instant::now(), |_| true));
         assert!(!agents.get(&first).unwrap().notes.wait());
         assert!(agents.get_mut(&next).unwrap().notes.turn_begins());
         assert_eq!(agents.take_told(), ["no"]);

@@ -5,10 +5,14 @@
 //! A state machine without I/O: remarks, contexts and the beginnings of turns come in.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use pillion_protocol::{File, IdeContext, Position, Range};
 
-use crate::remark::{MAX_TEXT, Remark, edits};
+use crate::remark::{Remark, edits};
+
+/// An agent that never says that a prompt was sent has begun another turn if it does something after so long a silence.
+const SILENCE: Duration = Duration::from_secs(2 * 60);
 
 /// The words for an agent that it has not sent to its model yet.
 #[derive(Debug, Default)]
@@ -38,9 +42,13 @@ struct Waiting {
 enum Way {
     /// A hook adds them.
     Hook,
-    /// They are shown in place of the selection. This was selected when they came: selecting anything else takes their
-    /// place.
-    Selection(Option<String>),
+    /// They are shown in place of the selection.
+    Selection {
+        /// This was selected when they came: selecting anything else takes their place.
+        before: Option<String>,
+        /// The agent's turn is over, unless it does something before this.
+        ends: Instant,
+    },
 }
 
 impl Notes {
@@ -49,17 +57,17 @@ impl Notes {
         self.add_by(remark, Way::Hook);
     }
 
-    /// A remark waits for the next prompt of an agent without hooks.
-    pub(crate) fn add(&mut self, remark: Remark, now: &IdeContext) {
-        let way = Way::Selection(selected(now).map(str::to_owned));
-        let remarks = &mut self.add_by(remark, way).remarks;
-        // The newest are what the agent is to read if there is no room for all.
-        let mut surplus = Vec::new();
-        while remarks.0.len() > 1 && remarks.length() > MAX_TEXT {
-            surplus.push(remarks.0.remove(0));
-        }
-        self.told
-            .extend(surplus.iter().map(|it| it.name().to_owned()));
+    /// A remark waits for the next prompt of an agent without hooks. A rejection ends its turn.
+    pub(crate) fn add(&mut self, remark: Remark, context: &IdeContext, now: Instant) {
+        let is_over = match self.waiting.as_ref().map(|it| &it.way) {
+            Some(Way::Selection { ends, .. }) => *ends <= now,
+            _ => false,
+        } || !remark.is_accepted;
+        let way = Way::Selection {
+            before: selected(context).map(str::to_owned),
+            ends: if is_over { now } else { now + SILENCE },
+        };
+        self.add_by(remark, way);
     }
 
     fn add_by(&mut self, remark: Remark, way: Way) -> &mut Waiting {
@@ -111,20 +119,36 @@ impl Notes {
         Some(remark.told(self.are_for_hook(), false).message)
     }
 
-    /// Returns the context for the agent, with the remarks that wait in place of the selection.
+    /// Returns the context for the agent, with the remarks that wait in place of the selection, as far as there is room for them.
     pub(crate) fn with_context(&mut self, context: Arc<IdeContext>) -> Arc<IdeContext> {
+        self.placed(context, false)
+    }
+
+    /// The same for an agent that has asked for it, with all of them: it has them then.
+    pub(crate) fn read(&mut self, context: Arc<IdeContext>) -> Arc<IdeContext> {
+        let read = self.placed(context, true);
+        if self.shown() > 0 {
+            self.tell(usize::MAX);
+        }
+        read
+    }
+
+    fn placed(&mut self, context: Arc<IdeContext>, is_all: bool) -> Arc<IdeContext> {
         let Some(waiting) = &self.waiting else {
             return context;
         };
-        let Way::Selection(before) = &waiting.way else {
+        let Way::Selection { before, .. } = &waiting.way else {
             return context;
         };
         let now = selected(&context);
         if now.is_some() && now != before.as_deref() {
-            self.tell();
+            self.tell(usize::MAX);
             return context;
         }
-        waiting.remarks.shown_in(&context).map_or(context, Arc::new)
+        let all = Vec::from_iter(&waiting.remarks.0);
+        let count = if is_all { all.len() } else { fitting(&all) };
+        let shown = shown_in(&all[all.len() - count..], &context);
+        shown.map_or(context, Arc::new)
     }
 
     /// Keeps what the person edited in a change of this file, until [`take`](Self::take) or the next turn.
@@ -135,15 +159,34 @@ impl Notes {
     /// The agent has sent the prompt, and with it what it was shown. Returns true if there were remarks.
     pub(crate) fn turn_begins(&mut self) -> bool {
         self.edits.clear();
-        let is_shown = |waiting: &mut Waiting| matches!(waiting.way, Way::Selection(_));
-        let is_shown = self.waiting.as_mut().is_some_and(is_shown);
-        is_shown && self.tell()
+        let shown = self.shown();
+        shown > 0 && self.tell(shown)
     }
 
-    /// The agent proposes a change. A rejection ended its turn, so that it has sent a prompt since, and what it was shown
-    /// with that. Returns true if there were remarks.
-    pub(crate) fn proposes(&mut self) -> bool {
-        self.unread().any(|remark| !remark.is_accepted) && self.turn_begins()
+    /// The agent, which never says that a prompt was sent, does what it does in a turn only. Returns true if that is one which began
+    /// after the remarks came: it has those that it was shown.
+    pub(crate) fn works(&mut self, now: Instant) -> bool {
+        let waiting = self.waiting.as_mut().map(|it| &mut it.way);
+        let Some(Way::Selection { ends, .. }) = waiting else {
+            return false;
+        };
+        let is_next = *ends <= now;
+        *ends = now + SILENCE;
+        is_next && self.turn_begins()
+    }
+
+    /// The number of remarks that wait and do not stand in place of the selection with this one, as there is no room for all.
+    pub(crate) fn displaced_by(&self, remark: &Remark) -> usize {
+        let waiting = self.waiting.iter().flat_map(|it| &it.remarks.0);
+        let all: Vec<_> = waiting.chain([remark]).collect();
+        all.len() - fitting(&all)
+    }
+
+    /// The number of remarks that stand in place of the selection.
+    fn shown(&self) -> usize {
+        let waiting = self.waiting.as_ref();
+        let waiting = waiting.filter(|it| matches!(it.way, Way::Selection { .. }));
+        waiting.map_or(0, |it| fitting(&Vec::from_iter(&it.remarks.0)))
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
@@ -161,12 +204,16 @@ impl Notes {
         Some(text)
     }
 
-    /// The agent has the remarks that wait, or nobody will read them any more. Returns true if there were some.
-    fn tell(&mut self) -> bool {
-        let waiting = self.waiting.take();
-        let told = waiting.iter().flat_map(|it| it.remarks.names());
-        self.told.extend(told);
-        waiting.is_some()
+    /// The agent has this many of the remarks that wait, the newest ones, or nobody will read them any more. Returns true if there
+    /// were some.
+    fn tell(&mut self, count: usize) -> bool {
+        let Some(Waiting { remarks, .. }) = &mut self.waiting else {
+            return false;
+        };
+        let told = remarks.0.split_off(remarks.0.len().saturating_sub(count));
+        self.told.extend(Remarks(told).names());
+        self.waiting.take_if(|it| it.remarks.0.is_empty());
+        true
     }
 
     /// Takes the names of the remarks that the agent has.
@@ -208,37 +255,44 @@ impl Remarks {
         self.0.iter().map(|it| it.name().to_owned())
     }
 
-    fn length(&self) -> usize {
-        let lengths = self.0.iter();
-        lengths
-            .map(|remark| remark.text().chars().count() + 1)
-            .sum()
-    }
-
     /// All of them, as the agent's model reads them.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<&str> = self.0.iter().map(Remark::text).collect();
         texts.join("\n")
     }
+}
 
-    fn shown_in(&self, context: &IdeContext) -> Option<IdeContext> {
-        let last = self.0.last()?;
-        let others = context.files().iter();
-        let newest = others.clone().map(|file| file.timestamp).max();
-        let place = |line| Position { line, character: 0 };
-        let file = File {
-            selected_text: Some(self.text()),
-            selection: last.lines.map(|lines| Range {
-                start: place(lines.first),
-                end: place(lines.last.saturating_add(1)),
-            }),
-            ..File::focused(last.file_path.as_str(), newest.unwrap_or_default() + 1)
-        };
-        let files = std::iter::once(file).chain(others.cloned()).collect();
-        let state = context.workspace_state.as_ref();
-        let is_trusted = state.and_then(|state| state.is_trusted);
-        Some(IdeContext::for_agents(files, is_trusted))
-    }
+/// The context with these remarks in place of the selection.
+fn shown_in(remarks: &[&Remark], context: &IdeContext) -> Option<IdeContext> {
+    let last = remarks.last()?;
+    let text: Vec<&str> = remarks.iter().map(|it| it.text()).collect();
+    let others = context.files().iter();
+    let newest = others.clone().map(|file| file.timestamp).max();
+    let place = |line| Position { line, character: 0 };
+    let file = File {
+        selected_text: Some(text.join("\n")),
+        selection: last.lines.map(|lines| Range {
+            start: place(lines.first),
+            end: place(lines.last.saturating_add(1)),
+        }),
+        ..File::focused(last.file_path.as_str(), newest.unwrap_or_default() + 1)
+    };
+    let files = std::iter::once(file).chain(others.cloned()).collect();
+    let state = context.workspace_state.as_ref();
+    let is_trusted = state.and_then(|state| state.is_trusted);
+    Some(IdeContext::for_agents(files, is_trusted))
+}
+
+/// Returns how many of these remarks, of which the newest is the last, fit into what their agent reads of a selection: one at least.
+fn fitting(remarks: &[&Remark]) -> usize {
+    let mut room = remarks.last().map_or(0, |newest| newest.room());
+    let fit = remarks.iter().rev().take_while(|it| {
+        let length = it.text().chars().count() + 1;
+        let is_within = length <= room;
+        room = room.saturating_sub(length);
+        is_within
+    });
+    fit.count().max(remarks.len().min(1))
 }
 
 /// Returns the text that the person has selected.

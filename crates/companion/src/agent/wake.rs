@@ -90,6 +90,7 @@ impl Agents {
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
+    use std::time::Instant;
 
     use pillion_protocol::IdeContext;
     use pillion_protocol::claude::hooks::Call;
@@ -139,7 +140,7 @@ mod tests {
         assert!(can_wake(&agents, &a));
         assert!(agents.waker_ended(second, false).is_none());
         assert!(!can_wake(&agents, &a) && can_wake(&agents, &b));
-        agents.remove(&b, std::time::Instant::now());
+        agents.remove(&b, Instant::now());
         assert!(is_ended(&mut others));
     }
 
@@ -154,7 +155,7 @@ mod tests {
         let (next, _) = waits(&mut agents, &a);
         assert!(agents.waker_ended(next, false).is_none());
         // Nor has the session.
-        agents.remove(&a, std::time::Instant::now());
+        agents.remove(&a, Instant::now());
         assert_eq!(agents.waker_ended(number, false), Some(a));
         assert_eq!(agents.waker_ended(number, false), None);
         // They wait for the agent to come back.
@@ -175,9 +176,11 @@ mod tests {
         let agent = agents.connected(&b, Dialect::ClaudeCode);
         let note = FileRemark::new("/a".into(), "no".into(), &[], false);
         let none = Arc::new(IdeContext::default());
-        agent
-            .notes
-            .add(Remark::written(Dialect::ClaudeCode, &[note]), &none);
+        agent.notes.add(
+            Remark::written(Dialect::ClaudeCode, &[note]),
+            &none,
+            Instant::now(),
+        );
         let (_, _got) = waits(&mut agents, &b);
         assert_eq!(agents.hand_notes(&b), None);
     }

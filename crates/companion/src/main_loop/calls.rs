@@ -66,10 +66,17 @@ impl MainLoop {
     ) {
         match call {
             Ok(call) => {
-                if shows_going_on(&call)
-                    && let Some(agent) = self.agent(session)
-                {
-                    agent.notes.goes_on();
+                let agent = self.agent(session);
+                let has_read = agent.is_some_and(|agent| {
+                    if shows_going_on(&call) {
+                        agent.notes.goes_on();
+                    }
+                    // If it asks for what is selected, it has all of that then.
+                    let asks = matches!(call, ToolCall::Selection);
+                    agent.kind.cuts_selection().is_some() && !asks && agent.notes.works(now)
+                });
+                if has_read {
+                    self.push_context(session, self.context.current());
                 }
                 if let Some((request, call, caller)) = self.record(session, request, call, caller) {
                     self.serve(session, request, call, caller, now);
@@ -185,7 +192,8 @@ impl MainLoop {
             }
             ToolCall::Selection => {
                 let selection = self.selection(session);
-                return answer(caller, Ok(Answer::Text(selection)));
+                answer(caller, Ok(Answer::Text(selection)));
+                return self.repeat_context(session);
             }
             ToolCall::Told => return answer(caller, Ok(Answer::Text(String::new()))),
             ToolCall::AfterWrite(_) => {
@@ -232,9 +240,6 @@ impl MainLoop {
             agent.mode.proposed(&proposal.file_path);
             let is_subagents = agent.mode.is_of_subagent(&proposal.file_path);
             agent.turn.works(is_subagents, now);
-            if agent.kind.repeats_selection() && agent.notes.proposes() {
-                self.push_context(session, self.context.current());
-            }
         }
         self.diffs.open(proposal, caller, now)
     }
@@ -272,7 +277,7 @@ impl MainLoop {
         let Some(agent) = self.agent(session) else {
             return String::new();
         };
-        let context = agent.notes.with_context(current);
+        let context = agent.notes.read(current);
         match agents::of(agent.kind).context(context, agent.kind) {
             Message::Notification(_, Params::Value(params)) => params.to_string(),
             _ => String::new(),

@@ -21,10 +21,12 @@ use tokio::sync::{oneshot, watch};
 
 use super::MainLoop;
 use crate::acting::{Acted, Told};
+use crate::agent::Agent;
 #[cfg(unix)]
 use crate::discovery::Order;
 use crate::event::{By, Listing};
 use crate::remark::Remark;
+use crate::sessions::SessionId;
 use crate::written;
 
 impl MainLoop {
@@ -167,7 +169,17 @@ impl MainLoop {
             let remark = Remark::written(agent, &[remark]);
             self.remark(&session, remark, true);
         }
-        Hearing::All
+        self.hears(&session)
+    }
+
+    /// When an agent gets what waits for it.
+    fn hears(&self, session: &SessionId) -> Hearing {
+        let agent = self.agents.get(session);
+        match agent.is_some_and(Agent::can_wake) {
+            true => Hearing::All,
+            false if agent.is_some_and(|it| !it.notes.are_for_hook()) => Hearing::Shown,
+            false => Hearing::Prompt,
+        }
     }
 
     /// The session of the turn is over, or was one of an earlier companion: the agent is told that takes its place, here or later.
@@ -179,10 +191,8 @@ impl MainLoop {
         if waiting.is_empty() {
             return Hearing::Nothing;
         }
-        match self.found_notes(waiting) {
-            true => Hearing::All,
-            false => Hearing::Later,
-        }
+        let given = self.found_notes(waiting);
+        given.map_or(Hearing::Later, |session| self.hears(&session))
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Decision, Outcome, Verdict};
+use pillion_text::counted;
 use pillion_view::ask::DiffRef;
 use pillion_view::{Answering, Decide, ProposalKey, Refusal, Ruling, Told};
 use tokio::sync::oneshot;
@@ -198,7 +199,15 @@ impl MainLoop {
         } else {
             let agent = self.agents.get(&session);
             let is_hooked = agent.is_some_and(|it| it.mode.is_hooked());
-            remark.told(is_hooked, agent.is_some_and(Agent::can_wake))
+            let mut told = remark.told(is_hooked, agent.is_some_and(Agent::can_wake));
+            let is_shown = !is_hooked && remark.is_taken(false);
+            let others = agent.filter(|_| is_shown);
+            let others = others.map_or(0, |it| it.notes.displaced_by(&remark));
+            if others > 0 {
+                let others = counted(others, "older note");
+                told.message += &format!(" · after that, {others}");
+            }
+            told
         };
         Some(told)
     }

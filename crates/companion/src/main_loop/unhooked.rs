@@ -108,10 +108,11 @@ impl MainLoop {
         if !remark.is_taken(false) {
             return Hearing::Nothing;
         }
+        is_cut |= remark.is_cut();
         self.remark(session, remark, false);
         match is_cut {
             true => Hearing::Beginning,
-            false => Hearing::All,
+            false => Hearing::Shown,
         }
     }
 }

@@ -89,9 +89,9 @@ fn a_person_is_told_by_which_way_each_agent_gets_it() {
     let next = "gets your note with your next prompt, unless you select something before";
     let late = "gets your note with your next prompt but one (it adds nothing to the prompt right after a rejection), \
                 unless you select something before";
-    let each = "gets your note with each prompt, until you select something";
-    let until_new =
-        "gets your note with each prompt, until it proposes a change or you select something";
+    let each =
+        "gets your note with each prompt, until it asks for all of it or you select something";
+    let until_new = "gets your note with each prompt, until it proposes a change, it asks for all of it or you select something";
     for (agent, outcome, expected) in [
         (Dialect::ClaudeCode, &no, next),
         (Dialect::ClaudeCode, &yes, next),

@@ -9,7 +9,7 @@ use pillion_testkit::{Copilot, Home, Model, ModelRequest, Tmux, Turn, all_of, pa
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use crate::companion::{PILLION, SOON, run, wait_until};
+use crate::companion::{PILLION, SOON, run, wait_pending, wait_until};
 use crate::review::Review;
 use crate::shared_encodings::{ENCODINGS, assert_bytes};
 
@@ -246,6 +246,32 @@ fn copilot_reads_why_it_was_rejected_until_it_proposes_again() {
     scene.review.accept("a.txt");
     scene.copilot.wait_for("a.txt is done");
     let newest = scene.ask("thank you").newest_message();
+    assert!(!newest.contains("digits"), "{newest}");
+
+    // It shows its model the beginning of a long reason, and that asks for all.
+    scene.propose(Turn::replace(&path, "2", "zwei"), "a.txt");
+    let pending = wait_pending(&scene.home, &path);
+    let reason = format!("{}in the end", "digits ".repeat(100));
+    run(&scene.home, ["reject", &pending.name, "--because", &reason]);
+    scene.review.wait_idle();
+    scene.copilot.wait_ready();
+    let mut prompts = (0..5).map(|number| scene.ask(&format!("go on again {number}")));
+    assert!(prompts.any(|request| {
+        let newest = request.newest_message();
+        newest.contains("digits") && !newest.contains("intheend")
+    }));
+    scene.model.clear();
+    let selection = Turn::CallTool {
+        name: "ide-get_selection",
+        input: serde_json::json!({}),
+    };
+    scene.model.script([selection, Turn::say("I see")]);
+    scene.copilot.prompt("what is selected?");
+    scene.copilot.wait_for("I see");
+    let answer = scene.model.last_main().expect("it asked its model");
+    let newest = answer.newest_message();
+    assert!(newest.contains("digitsintheend"), "{newest}");
+    let newest = scene.ask("thank you again").newest_message();
     assert!(!newest.contains("digits"), "{newest}");
 }
 

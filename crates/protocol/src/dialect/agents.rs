@@ -39,7 +39,7 @@ pub(crate) struct Row {
     pub(crate) announces_writes: bool,
     pub(crate) writes_own_text: bool,
     pub(crate) connects_in_roots_only: bool,
-    pub(crate) repeats_selection: bool,
+    pub(crate) cuts_selection: Option<usize>,
 }
 
 const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {

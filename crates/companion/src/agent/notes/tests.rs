@@ -3,6 +3,7 @@
 use pillion_protocol::{Dialect, Note, Outcome};
 
 use super::*;
+use crate::remark::MAX_TEXT;
 use crate::remark::tests::{rejected, remark};
 
 fn context(selected: Option<&str>) -> Arc<IdeContext> {
@@ -51,7 +52,7 @@ fn a_model_reads_what_was_edited_before_the_notes() {
                   @@ -1,2 +1,2 @@\n one\n-two\n+zwei\n";
     assert_eq!(waiting.take().as_deref(), Some(edited));
     assert_eq!(waiting.take(), None);
-    waiting.add(rejected("no"), &context(None));
+    waiting.add(rejected("no"), &context(None), Instant::now());
     waiting.add_edits("/a", "one\ntwo\n", "one\nzwei\n");
     let told = waiting.take().unwrap();
     assert!(
@@ -74,7 +75,7 @@ fn a_model_reads_what_was_edited_before_the_notes() {
 fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
     let mut waiting = Notes::default();
     let before = context(Some("sel"));
-    waiting.add(rejected("first"), &before);
+    waiting.add(rejected("first"), &before, Instant::now());
     let shown = waiting.with_context(Arc::clone(&before));
     let file = shown.active_file().unwrap();
     assert_eq!(file.path, "/a");
@@ -91,7 +92,7 @@ fn notes_take_the_place_of_the_selection_until_the_next_prompt() {
 
     // Moving about, and a second note.
     let nothing = context(None);
-    waiting.add(rejected("second"), &nothing);
+    waiting.add(rejected("second"), &nothing, Instant::now());
     let shown = waiting.with_context(Arc::clone(&nothing));
     let text = shown.active_file().unwrap().selected_text.clone().unwrap();
     assert!(
@@ -114,7 +115,7 @@ fn what_the_person_selects_afterwards_takes_their_place() {
         (Some("x"), Some("y"), false),
     ] {
         let mut waiting = Notes::default();
-        waiting.add(rejected("no"), &context(before));
+        waiting.add(rejected("no"), &context(before), Instant::now());
         let now = context(after);
         let shown = waiting.with_context(Arc::clone(&now));
         assert_eq!(shown != now, is_kept, "{before:?} {after:?}");
@@ -124,46 +125,102 @@ fn what_the_person_selects_afterwards_takes_their_place() {
     }
 }
 
+/// The newest are shown first, and the others once the agent has those.
 #[test]
-fn the_newest_notes_stay_where_there_is_no_room_for_all() {
+fn notes_for_which_there_is_no_room_wait_for_the_prompt_after() {
+    let note = |number: usize| rejected(&format!("{number}{}", "x".repeat(MAX_TEXT / 4)));
     let mut waiting = Notes::default();
-    for number in 0..10 {
-        let text = format!("{number}{}", "x".repeat(MAX_TEXT / 4));
-        waiting.add(rejected(&text), &context(None));
+    for number in 0..5 {
+        let displaced = if number < 3 { 0 } else { number - 2 };
+        assert_eq!(waiting.displaced_by(&note(number)), displaced, "{number}");
+        waiting.add(note(number), &context(None), Instant::now());
     }
-    let shown = waiting.with_context(context(None));
-    let text = shown.active_file().unwrap().selected_text.clone().unwrap();
-    assert!(text.chars().count() <= MAX_TEXT);
-    assert!(text.contains("says: 9x") && text.contains("says: 8x") && !text.contains("says: 1x"));
+    let mut told = Vec::new();
+    while waiting.wait() {
+        let shown = waiting.with_context(context(None));
+        let text = shown.active_file().unwrap().selected_text.clone().unwrap();
+        assert!(text.chars().count() <= MAX_TEXT);
+        told.push(
+            (0..5)
+                .filter(|it| text.contains(&format!("says: {it}x")))
+                .collect::<Vec<_>>(),
+        );
+        assert!(waiting.turn_begins());
+    }
+    assert_eq!(told, [vec![2, 3, 4], vec![0, 1]]);
+    assert_eq!(waiting.take_told().len(), 5);
+}
+
+/// It asks for what is selected, and is given all of it.
+#[test]
+fn an_agent_that_asks_for_the_selection_has_all_notes() {
+    let mut waiting = Notes::default();
+    for text in ["first", "second"] {
+        let text = text.repeat(MAX_TEXT / 8);
+        waiting.add(rejected(&text), &context(None), Instant::now());
+    }
+    let text = |context: Arc<IdeContext>| {
+        let file = context.active_file().unwrap();
+        file.selected_text.clone().unwrap_or_default()
+    };
+    let shown = text(waiting.with_context(context(None)));
+    assert!(!shown.contains("first") && shown.contains("second"));
+    let read = text(waiting.read(context(None)));
+    assert!(read.contains("first") && read.contains("second"));
+    assert_eq!((waiting.wait(), waiting.take_told().len()), (false, 2));
+    assert_eq!(text(waiting.read(context(Some("mine")))), "mine");
+    // What a hook is to take is not in place of the selection.
+    waiting.add_for_hook(rejected("no"));
+    assert_eq!(text(waiting.read(context(None))), "");
+    assert!(waiting.wait());
 }
 
 /// A rejection ends the turn, so what comes after it was asked for with a prompt; an accepted change may be followed by
-/// another one of the same turn.
+/// another one of the same turn, unless nothing was heard of the agent for long.
 #[test]
-fn a_proposal_after_a_rejection_takes_the_notes_away_and_one_after_an_acceptance_does_not() {
+fn what_an_agent_does_in_its_next_turn_takes_the_notes_away() {
     let agent = Dialect::CopilotCli;
     let notes = [Note::on_all("no")];
     let accepted = || remark(agent, &Outcome::accepted("x"), &notes);
     let rejected = || remark(agent, &Outcome::Rejected, &notes);
-    for (remarks, goes) in [
-        (vec![accepted()], false),
-        (vec![rejected()], true),
-        (vec![accepted(), rejected()], true),
-        (vec![], false),
+    let now = Instant::now();
+    let moment = Duration::from_millis(1);
+    for (remarks, signs, goes) in [
+        (vec![accepted()], &[now, now + SILENCE - moment][..], false),
+        (vec![accepted()], &[now + SILENCE], true),
+        (
+            vec![accepted()],
+            &[now + SILENCE - moment, now + SILENCE * 2 - moment * 2],
+            false,
+        ),
+        (vec![rejected()], &[now], true),
+        (vec![accepted(), rejected()], &[now], true),
+        (vec![rejected(), accepted()], &[now], true),
+        (vec![], &[now + SILENCE], false),
     ] {
         let mut waiting = Notes::default();
         for remark in remarks {
-            waiting.add(remark, &context(None));
+            waiting.add(remark, &context(None), now);
         }
-        assert_eq!(waiting.proposes(), goes);
+        let last = signs.iter().map(|sign| waiting.works(*sign)).last();
+        assert_eq!(last, Some(goes));
         assert!(!goes || waiting.take().is_none());
     }
-    for (remark, until) in [(rejected(), "proposes a change"), (accepted(), "until you")] {
+    let long = [Note::on_all("x".repeat(500))];
+    let all = "it asks for all of it or you select something";
+    for (remark, part, until) in [
+        (rejected(), "your note", " it proposes a change,"),
+        (accepted(), "your note", ""),
+        (
+            remark(agent, &Outcome::Rejected, &long),
+            "the beginning of your note",
+            " it proposes a change,",
+        ),
+    ] {
         let told = remark.told(false, false);
-        assert!(
-            told.message.contains(until) && told.clipboard.is_none(),
-            "{told:?}"
-        );
+        let expected = format!("Copilot CLI gets {part} with each prompt, until{until} {all}");
+        assert_eq!((told.message, told.clipboard), (expected, None));
+        assert_eq!(remark.mention(), None);
     }
 }
 

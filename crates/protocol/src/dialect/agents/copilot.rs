@@ -34,5 +34,5 @@ pub(crate) const ROW: Row = Row {
     announces_writes: false,
     writes_own_text: true,
     connects_in_roots_only: true,
-    repeats_selection: true,
+    cuts_selection: Some(500),
 };

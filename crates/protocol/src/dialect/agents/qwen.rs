@@ -47,5 +47,5 @@ pub(crate) const ROW: Row = Row {
     announces_writes: false,
     writes_own_text: false,
     connects_in_roots_only: false,
-    repeats_selection: false,
+    cuts_selection: None,
 };
