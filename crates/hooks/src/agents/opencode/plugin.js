@@ -5,6 +5,7 @@
 // the hook answers. As with the hooks of other agents, opencode goes on if the hook cannot be started or crashes.
 
 import { spawn } from "node:child_process"
+import { resolve } from "node:path"
 
 // The hook, and the tools that it is asked about.
 const HOOK = []
@@ -15,6 +16,8 @@ export const Pillion = async ({ client, directory }) => {
   const stopped = new Set() // The sessions that the person has stopped, until their next prompt.
   const waiting = new Map() // The session about which a hook waits for an answer, by its process.
   const running = new Map() // The calls that were let pass and have not ended, by opencode's name for them.
+  const changing = new Map() // The end of the newest call that changes a file, by the file.
+  const ends = new Map() // What tells that such a call has ended, by opencode's name for it.
 
   const lineage = (session) => (session ? [session, ...lineage(parents.get(session))] : [])
   const isStopped = (session) => lineage(session).some((one) => stopped.has(one))
@@ -59,8 +62,27 @@ export const Pillion = async ({ client, directory }) => {
       waiting.set(hook, session)
     })
 
+  // The files that a call changes.
+  const filesOf = ({ filePath, patchText }) => {
+    const patched = patchText?.matchAll(/^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$/gm) ?? []
+    return [filePath, ...[...patched].map(([, file]) => file.trim())].filter(Boolean).map((file) => resolve(directory, file))
+  }
+
+  // opencode makes the calls of an answer at once. What is shown of a file is its text after the calls before.
+  const takeTurn = async (callID, files) => {
+    const before = files.map((file) => changing.get(file))
+    const ended = new Promise((end) => ends.set(callID, end))
+    for (const file of files) changing.set(file, ended)
+    await Promise.all(before)
+  }
+  const leave = (callID) => {
+    ends.get(callID)?.()
+    ends.delete(callID)
+  }
+
   // The call has ended: the model is told what the hook has to say.
   const ended = async (callID, event) => {
+    leave(callID)
     const call = running.get(callID)
     if (!call) return []
     running.delete(callID)
@@ -77,6 +99,7 @@ export const Pillion = async ({ client, directory }) => {
       if (error?.name !== "MessageAbortedError") return
       stopped.add(sessionID)
       for (const [hook, session] of waiting) if (isStopped(session)) hook.kill("SIGTERM")
+      for (const callID of ends.keys()) leave(callID)
     },
     "session.idle": async ({ sessionID }) => {
       if (!parents.has(sessionID)) await ask(sessionID, describe("Stop", sessionID))
@@ -106,10 +129,14 @@ export const Pillion = async ({ client, directory }) => {
       if (!TOOLS.includes(tool)) return
       const more = { tool_name: tool, tool_use_id: callID, tool_input: args }
       const description = describe("PreToolUse", sessionID, more)
-      const answer = await ask(sessionID, description)
-      if (isStopped(sessionID)) throw new Error("The user has stopped this.")
-      if (answer.isBlocked) throw new Error(answer.why)
-      if (answer.permissionDecision === "deny") throw new Error(answer.permissionDecisionReason)
+      await takeTurn(callID, filesOf(args))
+      const answer = isStopped(sessionID) ? {} : await ask(sessionID, description)
+      const isDenied = answer.permissionDecision === "deny" && answer.permissionDecisionReason
+      const why = isStopped(sessionID) ? "The user has stopped this." : answer.isBlocked ? answer.why : isDenied
+      if (why) {
+        leave(callID)
+        throw new Error(why)
+      }
       Object.assign(args, answer.updatedInput)
       running.set(callID, { session: sessionID, description, told: answer.additionalContext })
     },

@@ -53,6 +53,49 @@ fn opencode_writes_what_its_plugin_allows_byte_for_byte() {
     assert_bytes(&empty, b"");
 }
 
+/// opencode makes the calls of an answer at once: those that change one file are shown one after the other, each with what was accepted
+/// before, also after one that is rejected.
+#[test]
+#[ignore = "needs the real agents and opencode: cargo xtask test"]
+fn opencode_keeps_each_of_several_changes_of_a_file_in_an_answer() {
+    let scene = scene();
+    let file = scene.home.workspace().join("new.txt");
+    scene.script([Turn::at_once([
+        Turn::write_file(&file, BEFORE),
+        Turn::replace(&file, "one", "eins"),
+        Turn::replace(&file, "two", "no"),
+        Turn::replace(&file, "three", "drei"),
+    ])]);
+    let agent = print(&scene, 0);
+    let decisions = [
+        Decision::Accept,
+        Decision::Edit(b"uno\ntwo\nthree\n"),
+        Decision::Reject("why?"),
+        Decision::Accept,
+    ];
+    let texts = [
+        BEFORE,
+        "uno\ntwo\nthree\n",
+        "uno\ntwo\nthree\n",
+        "uno\ntwo\ndrei\n",
+    ];
+    for (number, (decision, text)) in decisions.iter().zip(texts).enumerate() {
+        let pending = companion::wait_pending(&scene.home, &file);
+        assert_eq!(companion::pending(&scene.home).len(), 1, "{number}");
+        scene.decide_about(&pending.name, decision);
+        match decision {
+            Decision::Reject(_) => {}
+            _ => companion::wait_until("what was accepted", || {
+                (fs::read(&file).ok()? == text.as_bytes()).then_some(())
+            }),
+        }
+    }
+    ended(agent).expect_done("all of them");
+    assert_bytes(&file, texts[3].as_bytes());
+    let unseen = companion::run(&scene.home, ["changes", "--json"]);
+    assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
+}
+
 #[test]
 #[ignore = "in --all: needs the real agents and opencode: cargo xtask test --all"]
 fn opencode_hears_why_its_changes_are_rejected() {
