@@ -115,6 +115,12 @@ pub trait HookProtocol: Sync {
         false
     }
 
+    /// Returns true if the agent would find a text that an edit replaces also where blanks differ, and tells the person what a hook has
+    /// to say: such an edit is not shown, and would have worked.
+    fn finds_loosely(&self) -> bool {
+        false
+    }
+
     /// Returns true if this line of the agent's record of its session says that the person has stopped it, so that this call is not
     /// made any more. Only for agents that neither end the hook then nor tell it.
     fn is_stopped(&self, _call: &Call, _line: &str) -> bool {
@@ -194,6 +200,14 @@ impl Answer {
     /// Tells the person something, and leaves the rest to the agent: all but Copilot CLI understand it.
     pub fn message(text: &str) -> Self {
         Self::json(json!({"systemMessage": text}))
+    }
+
+    /// The same answer that also tells the person something, as [`message`](Self::message).
+    pub fn with_message(mut self, text: &str) -> Self {
+        if let Some(output) = &mut self.output {
+            output["systemMessage"] = text.into();
+        }
+        self
     }
 
     /// Writes this JSON.

@@ -1,7 +1,8 @@
 //! The rulings about the changes of a call, and the words with which the agent's model is told of them.
 
 use pillion_protocol::{Note, remarks};
-use pillion_text::unified;
+use pillion_text::hunks::{self, Hunk};
+use pillion_text::{Text, unified};
 
 use crate::change::{After, Change};
 
@@ -126,6 +127,7 @@ fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) 
         return (file, Some(told));
     };
     let has_changed = before != change.before;
+    let is_merged = has_changed && has_newer(&change, before.as_deref(), &accepted);
     change.before = before;
     let path = &change.path;
     let after = match accepted == proposed {
@@ -143,7 +145,7 @@ fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) 
         )),
     };
     let told = [
-        has_changed.then(|| remarks::over_newer(path)),
+        has_changed.then(|| remarks::over_newer(path, is_merged)),
         edits,
         (!notes.is_empty()).then(|| remarks::decided(true, path, &notes, &accepted)),
     ];
@@ -154,6 +156,25 @@ fn reviewed(mut change: Change, decided: Decided) -> (Reviewed, Option<String>) 
         has_changed,
     };
     (file, (!told.is_empty()).then(|| told.join("\n")))
+}
+
+/// Returns true if an accepted text has all that became of the file since this change was proposed.
+fn has_newer(change: &Change, newer: Option<&str>, accepted: &str) -> bool {
+    let (Some(before), Some(newer)) = (&change.before, newer) else {
+        return false;
+    };
+    let [before, accepted, newer] = [before, accepted, newer].map(Text::new);
+    let (became, left) = (
+        hunks::between(&before, &newer),
+        hunks::between(&newer, &accepted),
+    );
+    let touches = |made: &Hunk, changed: &Hunk| match made.after.is_empty() {
+        true => changed.before.start <= made.after.start && made.after.start <= changed.before.end,
+        false => changed.before.start < made.after.end && made.after.start < changed.before.end,
+    };
+    !became
+        .iter()
+        .any(|made| left.iter().any(|it| touches(made, it)))
 }
 
 #[cfg(test)]
@@ -236,11 +257,17 @@ mod tests {
 
     #[test]
     fn over_a_newer_text_the_call_is_not_as_proposed_and_the_model_is_told() {
-        for (newer, accepted, expected) in [
-            (Some("new\na\n"), "b\n", Some(text("b\n"))),
-            (Some("new\na\n"), "new\nb\n", Some(text("new\nb\n"))),
-            (None, "b\n", Some(text("b\n"))),
-            (Some("b\n"), "b\n", None),
+        for (newer, accepted, expected, is_merged) in [
+            (Some("new\na\n"), "b\n", Some(text("b\n")), false),
+            (Some("a\nnew\n"), "b\nnew\n", Some(text("b\nnew\n")), true),
+            (
+                Some("a\nnew\nmore\n"),
+                "b\nnew\n",
+                Some(text("b\nnew\n")),
+                false,
+            ),
+            (None, "b\n", Some(text("b\n")), false),
+            (Some("b\n"), "b\n", None, true),
         ] {
             let change = change(Some("a\n"), text("b\n"));
             let decided = decided_over(newer, Some(accepted), &["why?"]);
@@ -255,7 +282,7 @@ mod tests {
                 other => panic!("{other:?}"),
             };
             let first = told.lines().next().unwrap();
-            assert_eq!(first, remarks::over_newer("/a"));
+            assert_eq!(first, remarks::over_newer("/a", is_merged), "{newer:?}");
             assert!(told.ends_with("says: why?"), "{told}");
         }
     }

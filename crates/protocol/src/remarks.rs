@@ -70,11 +70,15 @@ pub fn inexpressible(file_path: &str, diff: &str) -> String {
     )
 }
 
-/// The person accepted the change although the file has changed since the model read it.
-pub fn over_newer(file_path: &str) -> String {
+/// The person accepted the change although the file has changed since the model read it. `is_merged` if their text has those
+/// changes, too.
+pub fn over_newer(file_path: &str, is_merged: bool) -> String {
+    let text = match is_merged {
+        true => "that has those changes, too",
+        false => "without all of those changes",
+    };
     format!(
-        "{file_path} has changed since you proposed this, and the user accepted a text that replaces all of the newer one: read \
-         the file before you change it again."
+        "{file_path} has changed since you proposed this, and the user accepted a text {text}: read the file before you change it again."
     )
 }
 

@@ -85,6 +85,10 @@ impl HookProtocol for Gemini {
         }
     }
 
+    fn finds_loosely(&self) -> bool {
+        true
+    }
+
     fn shown_tools(&self) -> &'static [&'static str] {
         &EDITS
     }

@@ -72,6 +72,10 @@ impl HookProtocol for OpenCode {
         }
     }
 
+    fn finds_loosely(&self) -> bool {
+        true
+    }
+
     fn shown_tools(&self) -> &'static [&'static str] {
         &EDITS
     }

@@ -362,6 +362,39 @@ fn an_edit_that_cannot_work_is_denied_without_asking() {
     pending(&sandbox, 0);
 }
 
+/// An agent that finds such a text loosely would have made the change: the person hears that it is not shown.
+#[test]
+fn the_person_hears_of_an_edit_that_is_refused_unseen() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve::<&str>([]);
+    let path = sandbox.home.file("a.txt", "one\n\ttwo\n");
+    for (agent, tool, is_told) in [
+        ("opencode", "edit", true),
+        ("gemini", "replace", true),
+        ("claude", "Edit", false),
+    ] {
+        let mut call = edit(&sandbox, &path, "  two", "zwei");
+        call["tool_name"] = tool.into();
+        if agent == "gemini" {
+            call["hook_event_name"] = "BeforeTool".into();
+        }
+        let answer = Hook::call(&sandbox, &[agent], &call).answer();
+        let told = answer.output["systemMessage"].as_str().unwrap_or_default();
+        let expected = "An edit was not shown, and so refused";
+        assert_eq!(
+            told.starts_with(expected),
+            is_told,
+            "{agent}: {}",
+            answer.output
+        );
+        assert!(
+            answer.output.to_string().contains("not in the file"),
+            "{agent}"
+        );
+    }
+    pending(&sandbox, 0);
+}
+
 #[test]
 fn what_cannot_be_shown_is_left_to_the_agents_own_question() {
     let sandbox = Sandbox::new();

@@ -67,7 +67,12 @@ pub fn judge(
 ) -> Verdict {
     let environment = Environment::current();
     let mut companions = Companions::new(&environment);
-    let ruling = match (&call.event, protocol.changes(call, &mut Disk)) {
+    let changes = protocol.changes(call, &mut Disk);
+    let unshown = match &changes {
+        Changes::Invalid(why) if protocol.finds_loosely() => Some(why.clone()),
+        _ => None,
+    };
+    let ruling = match (&call.event, changes) {
         (_, Changes::None) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
@@ -86,6 +91,12 @@ pub fn judge(
     match ruling {
         Ok(ruling) => {
             let mut answer = protocol.answer(call, &ruling);
+            if let (Ruling::Denied(why), Some(unshown)) = (&ruling, unshown)
+                && *why == unshown
+            {
+                let told = "An edit was not shown, and so refused";
+                answer = answer.with_message(&format!("{told}: {unshown}."));
+            }
             approvals::remember(agent, protocol, call, &mut answer);
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
