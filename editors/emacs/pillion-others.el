@@ -20,12 +20,16 @@
 (defvar pillion-others--has-typed nil
   "Non-nil while keys count that a client of the server has put there.")
 
-(defun pillion-others--calls-p ()
-  "Return non-nil if what is carried out is called by a client of the server."
+(defun pillion-others--within-p (functions)
+  "Return non-nil if one of FUNCTIONS is being carried out."
   (catch 'found
     (mapbacktrace (lambda (_evaluated function &rest _)
-                    (when (eq function 'server-process-filter)
+                    (when (memq function functions)
                       (throw 'found t))))))
+
+(defun pillion-others--calls-p ()
+  "Return non-nil if what is carried out is called by a client of the server."
+  (pillion-others--within-p '(server-process-filter)))
 
 (defun pillion-others--on-input (_variable keys &rest _)
   "Note whose KEYS Emacs takes for typed from now on."

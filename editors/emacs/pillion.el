@@ -164,8 +164,11 @@
   "Emacs exits: do not wait for an answer."
   (when (memq pillion-client-phase '(starting running))
     (pillion-diff--await-rulings)
-    (pillion-client-stop)
-    (accept-process-output nil 0.05)))
+    ;; A signal, or another program, is not the person.
+    (when (and (pillion-others--within-p '(kill-emacs save-buffers-kill-emacs))
+               (not (pillion-others-p)))
+      (pillion-client-stop)
+      (accept-process-output nil 0.05))))
 
 (defconst pillion--plugin-of "PILLION_PLUGIN_OF"
   "The variable by which a `pillion lsp' of eglot's or lsp-mode's knows of us.

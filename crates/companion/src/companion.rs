@@ -10,8 +10,8 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, ProcessChoice};
-use pillion_system::{Signals, now_ms};
-use pillion_view::{Editor, Handle, Options, OwnCompanion, Reply, StartError};
+use pillion_system::{Signals, now_ms, signals};
+use pillion_view::{Editor, Handle, Leaving, Options, OwnCompanion, Reply, StartError, Tell};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
@@ -223,7 +223,11 @@ impl Companion {
 
 impl Drop for Companion {
     fn drop(&mut self) {
-        let _ = self.events.send(Event::Stop(false));
+        match self.handle.get() {
+            // After what was said before.
+            Some(handle) => handle.tell(Tell::Leave(Leaving::now())),
+            None => drop(self.events.send(Event::Stop(false))),
+        }
         self.join();
     }
 }
@@ -287,7 +291,10 @@ async fn prepare(
 ) -> Result<Prepared, StartError> {
     // First of all: a signal after publishing must find its handler.
     let mut signals = match is_program {
-        true => Signals::install().map_err(system("catch signals"))?,
+        true => {
+            signals::note_terminal();
+            Signals::install().map_err(system("catch signals"))?
+        }
         false => Signals::none(),
     };
     let numbers = Numbers::of(&options.environment);
@@ -323,8 +330,11 @@ async fn prepare(
     let sessions = Sessions::default();
     let commands = Commands::new(events.clone(), who.clone());
     let own = is_program.then(|| commands.clone());
-    let own_view =
-        is_program.then(|| Arc::new(who.seat(Asker::this_process(&options.environment))));
+    let own_view = is_program.then(|| {
+        Arc::new(
+            who.seat(Asker::this_process(&options.environment).with_editor(options.editor_pid)),
+        )
+    });
     #[cfg(unix)]
     let context_keeper = own.clone().and_then(|commands| {
         let keeper = Keeper::start(&options.environment, commands);

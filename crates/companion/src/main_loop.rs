@@ -21,9 +21,11 @@ use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
-use pillion_system::{Signal, Signals, clock, duration, memory};
+use pillion_system::{Signals, clock, duration, memory};
 use pillion_view::ask::Focus;
-use pillion_view::{Answering, CloseReason, Compares, DiffId, ProposalKey, Proposed, Tell, Told};
+use pillion_view::{
+    Answering, CloseReason, Compares, DiffId, Leaving, ProposalKey, Proposed, Tell, Told,
+};
 use tokio::sync::{mpsc, watch};
 
 use self::sending::Sending;
@@ -75,11 +77,7 @@ const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// They are rejected (C5.7).
-    Rejects,
-    /// They are rejected, and another companion is to come: this one ends under its front ends.
-    RejectsUnderViews,
-    /// They are rejected: the last front end was none of the person's.
-    RejectsForStranger,
+    Rejects(Ended),
     /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
     Asks,
 }
@@ -251,14 +249,15 @@ impl MainLoop {
         mut signals: Signals,
     ) -> Unanswered {
         self.report_status();
+        let mut ends: Option<Instant> = None;
         let ending = 'running: loop {
-            let due = tokio::time::Instant::from_std(self.due());
+            let due = ends.into_iter().fold(self.due(), Instant::min);
+            let due = tokio::time::Instant::from_std(due);
             tokio::select! {
                 biased;
                 signal = signals.next() => {
-                    // It may have been for a program that the editor runs in the same terminal.
-                    if signal != Signal::Interrupt || self.views.interrupted() {
-                        break Ending::Rejects;
+                    if let Some(needed) = self.views.signalled(signal) {
+                        ends.get_or_insert(Instant::now() + needed);
                     }
                 }
                 Some(event) = inbox.recv() => {
@@ -267,13 +266,16 @@ impl MainLoop {
                     let more = iter::from_fn(|| inbox.try_recv().ok());
                     for event in iter::once(event).chain(more).take(MAX_EVENTS) {
                         match event {
-                            Event::Stop(true) => break 'running Ending::RejectsUnderViews,
-                            Event::Stop(false) => break 'running Ending::Rejects,
-                            Event::Told(view, Tell::Leave) if self.views.is_last(view) => {
-                                break 'running match self.views.is_agents(view) {
-                                    true => Ending::RejectsForStranger,
-                                    false => Ending::Rejects,
-                                };
+                            Event::Stop(true) => break 'running Ending::Rejects(Ended::NotByItself),
+                            Event::Stop(false) => {
+                                let ended = self.own_end(Leaving::now()).await;
+                                break 'running Ending::Rejects(ended);
+                            }
+                            Event::Told(view, Tell::Leave(why)) if self.views.is_last(view) => {
+                                break 'running Ending::Rejects(match self.views.is_agents(view) {
+                                    true => Ended::ByStranger,
+                                    false => self.own_end(why).await,
+                                });
                             }
                             Event::Gone(view) if self.views.is_last(view) => {
                                 break 'running Ending::Asks;
@@ -285,7 +287,11 @@ impl MainLoop {
                 Some(lost) = self.losses.next() => self.report_lost(lost),
                 () = tokio::time::sleep_until(due) => {}
             }
-            self.elapse(Instant::now());
+            let now = Instant::now();
+            self.elapse(now);
+            if ends.is_some_and(|ends| ends <= now) {
+                break Ending::Rejects(self.own_end(Leaving::now()).await);
+            }
         };
         self.shut_down(ending, &mut inbox).await
     }
@@ -808,6 +814,22 @@ impl MainLoop {
         Some((self.agents.get_mut(session)?, remark))
     }
 
+    /// Whose end it is that the last front end, which is no agent's, leaves. The hub has judged why, if it hosts this companion.
+    async fn own_end(&mut self, why: Leaving) -> Ended {
+        let Some(own) = self.own_view.take() else {
+            return match why {
+                Leaving::Closed => Ended::ByPerson,
+                Leaving::Signalled(_) | Leaving::Killed => Ended::NotByItself,
+            };
+        };
+        let judged = tasks::spawn_blocking(move || match own.judge() {
+            Ok(()) if own.judge_end(why) == Leaving::Closed => Ended::ByPerson,
+            Ok(()) => Ended::NotByItself,
+            Err(_) => Ended::ByStranger,
+        });
+        judged.await.unwrap_or(Ended::NotByItself)
+    }
+
     /// Carries out the person's decisions from before the end. The disk answers in time, or counts as silent.
     async fn finish_decisions(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
         while let Ok(event) = inbox.try_recv() {
@@ -829,10 +851,8 @@ impl MainLoop {
         inbox: &mut mpsc::UnboundedReceiver<Event>,
     ) -> Unanswered {
         let ended = match ending {
-            Ending::Rejects if is_strangers(self.own_view.take()).await => Ended::ByStranger,
-            Ending::Rejects => Ended::ByPerson,
-            Ending::RejectsForStranger => Ended::ByStranger,
-            Ending::RejectsUnderViews | Ending::Asks => Ended::NotByItself,
+            Ending::Rejects(ended) => ended,
+            Ending::Asks => Ended::NotByItself,
         };
         self.discovery.remove(ended).await;
         self.finish_decisions(inbox).await;
@@ -877,13 +897,4 @@ impl MainLoop {
             _agents: self.agents,
         }
     }
-}
-
-/// Returns true if this process is a front end, and none of the person's.
-async fn is_strangers(own: Option<Arc<SeatedView>>) -> bool {
-    let Some(own) = own else {
-        return false;
-    };
-    let judged = tasks::spawn_blocking(move || own.judge().is_err());
-    judged.await.unwrap_or(true)
 }

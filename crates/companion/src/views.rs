@@ -17,10 +17,11 @@ mod tests;
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pillion_discovery::Seat;
 use pillion_protocol::{File, FileDiagnostics, IdeInfo, Note};
+use pillion_system::Signal;
 use pillion_view::{
     CloseReason, Compares, Diff, DiffId, Editor, EditorEvent, LostOutcome, Options, ProposalKey,
     Proposed, Reply, Shows, Stale, Status,
@@ -238,9 +239,13 @@ impl Views {
         }
     }
 
-    /// The program runs in a terminal, and Ctrl-C was pressed there. Returns true if that ends it.
-    pub(crate) fn interrupted(&mut self) -> bool {
-        self.views.iter_mut().all(|view| view.editor.interrupted())
+    /// A signal came to the program. Returns the time that the front ends need to leave by themselves, if that ends them: Ctrl-C
+    /// may have been for a program that the editor runs in the same terminal.
+    pub(crate) fn signalled(&mut self, signal: Signal) -> Option<Duration> {
+        let mut editors = self.views.iter_mut().map(|view| &mut view.editor);
+        let ends = signal != Signal::Interrupt || editors.all(|editor| editor.interrupted());
+        let needed = self.views.iter_mut().map(|view| view.editor.ending());
+        ends.then(|| needed.max().unwrap_or_default())
     }
 
     /// All get to know it.

@@ -18,6 +18,7 @@ use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::kin;
 use pillion_system::peer::{self, Connection};
 use pillion_system::{lock, process, spawn};
+use pillion_view::Leaving;
 
 pub use self::lineage::Lineage;
 use self::rule::{Agent, Known};
@@ -67,7 +68,8 @@ pub(crate) struct Asker {
     lineage: Lineage,
     /// The agents whose variables it has, as it says.
     says: Vec<Dialect>,
-    is_view: bool,
+    /// The editor of a view.
+    editor: Option<u32>,
 }
 
 impl Asker {
@@ -81,7 +83,7 @@ impl Asker {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
             says,
-            is_view: false,
+            editor: None,
         }
     }
 
@@ -92,7 +94,7 @@ impl Asker {
             pid: Some(own),
             lineage: Lineage::of(own),
             says: environment.commanding_agents(),
-            is_view: false,
+            editor: None,
         }
     }
 
@@ -104,7 +106,7 @@ impl Asker {
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
         self.lineage = self.lineage.below(pid);
-        self.is_view = true;
+        self.editor = Some(pid);
         self
     }
 
@@ -116,7 +118,7 @@ impl Asker {
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
         let judge = |lineage: &Lineage| {
             rule::judge(lineage, &self.says, known, || {
-                let is_early = |top| self.is_view && known.is_older_than_knowledge(top);
+                let is_early = |top| self.editor.is_some() && known.is_older_than_knowledge(top);
                 lineage.top().is_some_and(is_early) || is_attended(lineage, known, MAX_NESTED)
             })
         };
@@ -169,6 +171,34 @@ impl SeatedView {
         self.who.wait_for_sought();
         let own = self.who.lock().views.get(&self.number).cloned();
         own.unwrap_or_default().judge(&self.who.known())
+    }
+
+    /// Why it leaves: a signal that ends it may come from the person.
+    pub(crate) fn judge_end(&self, why: Leaving) -> Leaving {
+        let Leaving::Signalled(sender) = why else {
+            return why;
+        };
+        let own = self.who.lock().views.get(&self.number).cloned();
+        let own = own.unwrap_or_default();
+        // An editor that the person closes says so.
+        if own.editor == Some(sender) {
+            return Leaving::Killed;
+        }
+        // It may have ended by now, as a script whose last word that was.
+        let is_above = own.lineage.is_below(sender);
+        let is_others = || {
+            let user = kin(sender).and_then(|it| it.uid);
+            user.is_some_and(|user| user != process::own_uid())
+        };
+        let is_persons = || {
+            self.who
+                .judge(&Asker::new(Some(sender), None, Vec::new()))
+                .is_ok()
+        };
+        match is_above || is_others() || is_persons() {
+            true => Leaving::Closed,
+            false => Leaving::Killed,
+        }
     }
 }
 

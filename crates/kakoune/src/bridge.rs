@@ -10,6 +10,7 @@ mod gone;
 mod taking;
 
 use std::collections::{BTreeMap, HashMap};
+use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,8 +24,8 @@ use pillion_protocol::IdeInfo;
 use pillion_system::now_ms;
 use pillion_system::{Worker, process, spawn};
 use pillion_view::{
-    Diff, DiffId, EditorEvent, Handle, Pending, ProposalKey, Proposed, Reply, SetPlace, Shows,
-    StartError, Status, Tell, TurnNews, attach,
+    Diff, DiffId, EditorEvent, Handle, Leaving, Pending, ProposalKey, Proposed, Reply, SetPlace,
+    Shows, StartError, Status, Tell, TurnNews, attach,
 };
 
 use self::decisions::Asked;
@@ -44,6 +45,9 @@ use crate::{Options, roots, script};
 /// The interval between checks of the things that nothing reports: that Kakoune works in another folder, and, where the
 /// system does not tell, that it was killed.
 const LIFE_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time limit for the last word of a session that is gone.
+const WORD_WITHIN: Duration = Duration::from_secs(1);
 
 /// The client in the pane for proposals.
 struct Review {
@@ -95,6 +99,8 @@ struct Bridge {
     mismatch: Option<Mismatch>,
     /// True if the loop is to end.
     is_over: bool,
+    /// True if the session is gone, and has not said that it ends.
+    is_gone: bool,
 }
 
 /// Serves a session until it ends.
@@ -166,16 +172,27 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         review_mode: None,
         mismatch: companion.mismatch(),
         is_over: false,
+        is_gone: false,
     };
     bridge.put_status(&Status::default());
     bridge.serve(&messages, &events);
     bridge.finish();
+    if bridge.is_gone && !has_ended(&messages) {
+        bridge.handle.tell(Tell::Leave(Leaving::without_word()));
+    }
     drop(companion);
     // What no agent received is reported while the session is there.
     for event in events.try_iter() {
         bridge.event(event);
     }
     Ok(())
+}
+
+/// Returns true if the session has said that it ends, which may be read late.
+fn has_ended(messages: &Receiver<Received>) -> bool {
+    let deadline = Instant::now() + WORD_WITHIN;
+    let mut said = iter::from_fn(|| messages.recv_deadline(deadline).ok());
+    said.any(|it| it.what == What::End)
 }
 
 impl Bridge {

@@ -8,7 +8,7 @@ use crossbeam_channel::{Receiver, RecvError, Sender, at, bounded, never, select,
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
 use pillion_system::{process, spawn, time_limit};
 use pillion_text::stderr;
-use pillion_view::{EditorEvent, LostOutcome};
+use pillion_view::{EditorEvent, Leaving, LostOutcome};
 use serde_json::Value;
 
 use crate::disk::{Done, READ_TIMEOUT};
@@ -48,6 +48,10 @@ pub fn run(options: Options) -> anyhow::Result<()> {
     let ending = server.serve(&transport.input, &events, &transport.written);
     tracing::info!(?ending, "the editor is no longer served");
     server.finish();
+    // After `shutdown` there is none.
+    if let Some(session) = &server.session {
+        session.leave(Leaving::without_word());
+    }
     // Stops the companion: its files go, and what is pending is rejected (C5.7, C6.2).
     drop(server);
     for told in events.try_iter() {
@@ -140,7 +144,9 @@ impl Server {
                 // Before the answer: Helix kills right after it. Then no agent finds us, each
                 // has received the outcome of its diff, and no file is left.
                 self.finish();
-                self.session = None;
+                if let Some(session) = self.session.take() {
+                    session.leave(Leaving::Closed);
+                }
                 self.answer(id, Ok(Value::Null));
             }
             _ if self.is_shut_down => {

@@ -20,11 +20,11 @@ use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
 use pillion_view::ask::Changes;
 use pillion_view::{
-    Compares, EditorEvent, LostOutcome, Options as CompanionOptions, Reply, Shows, Tell,
+    Compares, EditorEvent, Leaving, LostOutcome, Options as CompanionOptions, Reply, Shows, Tell,
 };
 use serde_json::Value;
 
-pub use self::client::Told;
+pub use self::client::{ENDING, Told};
 use self::guests::Guests;
 use self::service::{Plan, Service, State};
 use crate::comparer;
@@ -261,6 +261,13 @@ impl Session {
         };
         self.held.retain(|held| diff(held) != about);
         self.held.extend(kept);
+    }
+
+    /// The editor has ended.
+    pub fn leave(&self, why: Leaving) {
+        if let Some(companion) = self.service.handle() {
+            companion.tell(Tell::Leave(why));
+        }
     }
 
     /// Tells the companion, or that whose guest shows the proposal that it is about.

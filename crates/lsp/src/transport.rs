@@ -1,14 +1,15 @@
 //! Standard input and output: one thread reads, one writes, and neither holds up the loop.
 
-use std::io;
 use std::time::Duration;
+use std::{io, thread};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use lsp_server::Message;
-use pillion_system::spawn;
+use pillion_system::{process, signals, spawn};
 
 use crate::framing::{self, Frame, Malformed};
+use crate::session::ENDING;
 
 /// The time limit for the last messages to reach the editor.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
@@ -37,7 +38,14 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let (output, messages) = unbounded();
     let (alive, written) = bounded(0);
     let signal_sender = input_sender.clone();
-    let caught = pillion_system::signals::on_signal(move || drop(signal_sender.send(Ok(None))));
+    let parent = process::ancestors(std::process::id()).first().copied();
+    let caught = signals::on_signal(move || {
+        // What the editor has said before is read first.
+        if signals::sender().is_some_and(|sender| Some(sender) == parent) {
+            thread::sleep(ENDING);
+        }
+        let _ = signal_sender.send(Ok(None));
+    });
     if let Err(error) = caught {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }

@@ -1,7 +1,11 @@
-//! The signals that end a program. The one place that differs between Unix and the rest.
+//! The signals that end a program, and who has sent them. The one place that differs between Unix and the rest.
 
 use std::io;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::lineage;
 use crate::thread::spawn;
 
 /// A signal that asks a program to exit.
@@ -24,6 +28,69 @@ pub struct Signals {
     #[cfg(not(unix))]
     is_caught: bool,
 }
+
+/// What stands for the system as the sender of a signal, and for none that has come.
+const SYSTEM: u32 = 0;
+
+static SENDER: AtomicU32 = AtomicU32::new(SYSTEM);
+
+/// The device of the terminal in whose shell this program was started, if that is one that vanishes when it is closed.
+static TERMINAL: OnceLock<Option<PathBuf>> = OnceLock::new();
+
+/// The process that has sent the last signal. None if none came, or if the system has sent it, as for a key of the terminal. A
+/// sender that may lie is a process that there is not.
+pub fn sender() -> Option<u32> {
+    Some(SENDER.load(Ordering::Acquire)).filter(|sender| *sender != SYSTEM)
+}
+
+/// Notes the terminal in whose shell this program was started, perhaps by others in between. One that was opened for another
+/// program closes when that is killed.
+pub fn note_terminal() {
+    TERMINAL.get_or_init(|| {
+        let above = lineage::lineage(std::process::id());
+        let leader = above.into_iter().find(lineage::Kin::leads_terminal);
+        let shell = leader.filter(lineage::Kin::is_interactive_shell);
+        let device = shell.and_then(|shell| pseudo_terminal(shell.terminal?));
+        device.filter(|device| device.exists())
+    });
+}
+
+/// Returns true if the terminal that was noted is closed by now.
+pub fn is_hung_up() -> bool {
+    let noted = TERMINAL.get().and_then(Option::as_ref);
+    noted.is_some_and(|device| !device.exists())
+}
+
+/// The device of a terminal with this number, if that is a pseudo terminal of Linux.
+fn pseudo_terminal(number: u64) -> Option<PathBuf> {
+    const MAJORS: std::ops::Range<u64> = 136..144;
+    let major = (number >> 8) & 0xfff;
+    let minor = (number & 0xff) | ((number >> 12) & 0xf_ff00);
+    let is_one = MAJORS.contains(&major);
+    is_one.then(|| format!("/dev/pts/{}", minor + ((major - MAJORS.start) << 8)).into())
+}
+
+/// Has every sender of this signal noted, before whoever else waits for the signal hears of it.
+#[cfg(unix)]
+fn note_senders(signal: libc::c_int) -> io::Result<()> {
+    let note = |info: &libc::siginfo_t| {
+        let sender = match info.si_code {
+            // SAFETY: whoever sends a signal with one of these has this field.
+            libc::SI_USER | SI_TKILL => unsafe { info.si_pid() }.unsigned_abs(),
+            code if code < 0 => u32::MAX,
+            _ => SYSTEM,
+        };
+        SENDER.store(sender, Ordering::Release);
+    };
+    // SAFETY: what is done is safe in a handler: it reads its argument, and sets a number.
+    unsafe { signal_hook_registry::register_sigaction(signal, note) }.map(drop)
+}
+
+/// That of `pthread_kill` and the like: the system fills in who calls it.
+#[cfg(target_os = "linux")]
+const SI_TKILL: libc::c_int = libc::SI_TKILL;
+#[cfg(all(unix, not(target_os = "linux")))]
+const SI_TKILL: libc::c_int = libc::SI_USER;
 
 /// Calls `then` at the first signal, on a thread of its own. Once one has run, signals do nothing by
 /// themselves.
@@ -105,6 +172,12 @@ impl Signals {
     /// When the system refuses a handler.
     pub fn install() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
+        static NOTED: OnceLock<()> = OnceLock::new();
+        if NOTED.set(()).is_ok() {
+            for noted in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+                note_senders(noted)?;
+            }
+        }
         let caught = [
             signal(SignalKind::hangup())?,
             signal(SignalKind::interrupt())?,
@@ -154,5 +227,34 @@ impl Signals {
             std::future::pending::<()>().await;
         }
         Signal::Interrupt
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn the_sender_of_a_signal_is_known_before_the_signal_is_told() {
+        let (told, signals) = crossbeam_channel::unbounded();
+        on_each_signal(move |signal| told.send((signal, sender())).is_ok()).unwrap();
+        let script = format!("kill -HUP {}; kill -TERM $$", std::process::id());
+        let mut shell = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+        assert_eq!(signals.recv().unwrap(), (Signal::HangUp, Some(shell.id())));
+        shell.wait().unwrap();
+    }
+
+    #[test]
+    fn the_device_of_a_terminal_is_told_by_its_number() {
+        for (number, device) in [
+            (0x8805, Some("/dev/pts/5")),
+            (0x0010_8805, Some("/dev/pts/261")),
+            (0x8901, Some("/dev/pts/257")),
+            (0x0401, None),
+        ] {
+            assert_eq!(pseudo_terminal(number), device.map(PathBuf::from));
+        }
     }
 }

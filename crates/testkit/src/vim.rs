@@ -139,9 +139,9 @@ impl Vim {
         self.pane.clone()
     }
 
-    /// Quits with `:qa!` and waits until it is gone. Its exit status.
+    /// Types `:qa!` and waits until it is gone. Its exit status.
     pub fn quit(&self) -> i32 {
-        self.channel.run("qall!");
+        self.pane.send_keys(["C-\\", "C-n", ":qall!", "Enter"]);
         self.wait_exit()
     }
 

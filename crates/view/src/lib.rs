@@ -39,4 +39,4 @@ pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};
 pub use proposal::{Diff, DiffId, ProposalKey, SetPlace};
 pub use reply::{Answering, Failure, Reply};
-pub use tell::Tell;
+pub use tell::{Leaving, Tell};

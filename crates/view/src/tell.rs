@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pillion_discovery::exact;
 use pillion_protocol::{File, Note};
+use pillion_system::signals;
 use serde::{Deserialize, Serialize};
 
 use crate::open_file::OpenFile;
@@ -57,7 +58,35 @@ pub enum Tell {
     Editor(u32),
     /// The view leaves: [`EditorEvent::Stopped`](crate::EditorEvent::Stopped) follows. The companion stops with the last one,
     /// and pending diffs count as rejected then (C5.7).
-    Leave,
+    Leave(Leaving),
+}
+
+/// Why a view leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Leaving {
+    /// The person has closed it, or the terminal in which it was started.
+    Closed,
+    /// This process has sent it a signal: whose that is decides.
+    Signalled(u32),
+    /// Its editor has ended under it, other than by the person.
+    Killed,
+}
+
+impl Leaving {
+    /// Why this process ends now, by the signals that it has had.
+    pub fn now() -> Self {
+        let sender = signals::sender().filter(|_| !signals::is_hung_up());
+        sender.map_or(Self::Closed, Self::Signalled)
+    }
+
+    /// The same of a view whose editor has ended without a word: if no signal and no closed terminal has ended both, that was killed.
+    pub fn without_word() -> Self {
+        match Self::now() {
+            Self::Closed if !signals::is_hung_up() => Self::Killed,
+            why => why,
+        }
+    }
 }
 
 impl Tell {
@@ -83,7 +112,7 @@ impl Tell {
             | Self::Synced { .. }
             | Self::Draft { .. }
             | Self::Notes { .. } => true,
-            Self::Roots(_) | Self::Editor(_) | Self::Leave => false,
+            Self::Roots(_) | Self::Editor(_) | Self::Leave(_) => false,
         }
     }
 }

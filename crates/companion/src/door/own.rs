@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crossbeam_channel::unbounded;
+use crossbeam_channel::{SendError, unbounded};
 use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
 use pillion_discovery::{Environment, FileError, Socket};
@@ -46,6 +46,7 @@ pub(crate) fn open_own(
 /// whether the person speaks takes time to find out.
 pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, asker: Asker) -> Handle {
     let (say, said) = unbounded();
+    let untold = way.clone();
     let serve = move || {
         let places = Arc::default();
         let own = Own {
@@ -63,7 +64,11 @@ pub(crate) fn own_handle(commands: Commands, port: u16, way: ViewWay, asker: Ask
     };
     // Without it every request is refused.
     let _ = spawn("own view", serve);
-    Handle::new(move |said| drop(say.send(said)))
+    Handle::new(move |said| {
+        if let Err(SendError(Said::Tell(tell))) = say.send(said) {
+            untold.tell(tell);
+        }
+    })
 }
 
 struct Server(Arc<Own>);

@@ -20,7 +20,7 @@ use pillion_discovery::private_file::Stream;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError, Socket};
 use pillion_system::{descriptors, lock, spawn, time_limit};
-use pillion_view::{Options, Reply, Shows, StartError, Tell};
+use pillion_view::{Leaving, Options, Reply, Shows, StartError, Tell};
 
 use self::guests::Guests;
 use self::remote_view::RemoteView;
@@ -446,20 +446,26 @@ impl Shared {
     }
 
     /// A front end leaves, or is gone, without a `link`. That stays open until the companion has ended, if it was the last.
-    fn left(self: &Arc<Self>, view: ViewId, link: Option<Arc<Link<FromHub>>>) {
+    fn left(self: &Arc<Self>, view: ViewId, leaves: Option<(Leaving, Arc<Link<FromHub>>)>) {
         let mut state = self.lock();
         let Some(attached) = state.views.remove(&view) else {
             return;
         };
         for guest in state.guests.left(view) {
             if let Some(guest) = state.views.remove(&guest) {
-                guest.way.tell(Tell::Leave);
+                guest.way.tell(Tell::Leave(Leaving::Closed));
             }
         }
-        match link {
-            Some(_) => attached.way.tell(Tell::Leave),
-            None => attached.way.gone(),
-        }
+        let link = match leaves {
+            Some((why, link)) => {
+                attached.way.tell(Tell::Leave(why));
+                Some(link)
+            }
+            None => {
+                attached.way.gone();
+                None
+            }
+        };
         let stops = state.workspaces.left(view);
         state.has_changed(None);
         let companion = stops.and_then(|workspace| state.companions.remove(&workspace));

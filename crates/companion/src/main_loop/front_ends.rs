@@ -93,7 +93,7 @@ impl MainLoop {
                 self.views.change(view, |options| options.editor_pid = pid);
                 self.publish_seats();
             }
-            Tell::Leave => self.left(view, now),
+            Tell::Leave(_) => self.left(view, now),
         }
     }
 

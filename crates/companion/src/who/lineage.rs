@@ -74,6 +74,11 @@ impl Lineage {
         self.own().map(|it| it.process.pid)
     }
 
+    /// Returns true if a process with this number is among them, above the first.
+    pub(super) fn is_below(&self, pid: u32) -> bool {
+        self.pids().skip(1).any(|it| it == pid)
+    }
+
     /// Returns true if a process is among them.
     pub(super) fn has(&self, process: AgentProcess) -> bool {
         self.members.iter().any(|it| identity(&it.kin) == process)
@@ -135,7 +140,7 @@ impl Lineage {
 
     /// Returns true if this process has started it: the companion does so because the person wants it.
     pub(super) fn is_below_this_process(&self) -> bool {
-        self.pids().skip(1).any(|pid| pid == std::process::id())
+        self.is_below(std::process::id())
     }
 
     /// Returns true if one of them has a window.

@@ -21,8 +21,8 @@ use pillion_view::ask::Changes;
 use pillion_view::ask::{ToolCall, Work, WorkStep};
 use pillion_view::changes::ChangesList;
 use pillion_view::{
-    Attached, CloseReason, Decide, EditorEvent, Handle, Options, Proposed, Reply, Ruling, Shows,
-    Tell, attach_to_running,
+    Attached, CloseReason, Decide, EditorEvent, Handle, Leaving, Options, Proposed, Reply, Ruling,
+    Shows, Tell, attach_to_running,
 };
 use tempfile::TempDir;
 use tokio::sync::oneshot;
@@ -214,14 +214,14 @@ async fn whoever_stays_goes_on_and_the_last_takes_everything_away() {
     let mut second = world.attach(&["w"]).await;
     let files = second.attached.files().to_vec();
     let port = first.attached.port();
-    first.handle.tell(Tell::Leave);
+    first.handle.tell(Tell::Leave(Leaving::Closed));
     assert!(matches!(first.editor.next().await, EditorEvent::Stopped));
     first.leave().await;
     let (client, mut updates) = world.connect(port).await;
     let path = world.path("w/new");
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), second.editor.show());
     opened.unwrap();
-    second.handle.tell(Tell::Leave);
+    second.handle.tell(Tell::Leave(Leaving::Closed));
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     second.leave().await;
@@ -234,7 +234,7 @@ async fn whoever_comes_while_the_last_leaves_gets_a_companion() {
     let world = World::start();
     let mut front = world.attach(&["w"]).await;
     for _ in 0..10 {
-        front.handle.tell(Tell::Leave);
+        front.handle.tell(Tell::Leave(Leaving::Closed));
         let next = world.attach(&["w"]).await;
         front.leave().await;
         front = next;

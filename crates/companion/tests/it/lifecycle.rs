@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
-use pillion_view::{EditorEvent, Tell};
+use pillion_view::{EditorEvent, Leaving, Tell};
 
 use crate::support::{SOON, STOPS, TestCompanion, next_outcome};
 
@@ -56,7 +56,7 @@ async fn stopping_rejects_what_is_pending() {
     let (opened, _) = tokio::join!(client.open_diff(&path, "x"), companion.editor.show());
     opened.unwrap();
     let files = companion.companion.files().to_vec();
-    companion.handle.tell(Tell::Leave);
+    companion.handle.tell(Tell::Leave(Leaving::Closed));
     let rejected = Update::DiffRejected { path };
     assert_eq!(next_outcome(&mut updates).await, rejected, "C5.7");
     let is_gone = files.iter().all(|file| !file.exists());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{Diff, EditorEvent, LostText, Tell};
+use pillion_view::{Diff, EditorEvent, Leaving, LostText, Tell};
 use serde_json::json;
 
 use crate::support::{RawStream, Request, TestCompanion, initialize};
@@ -198,7 +198,7 @@ async fn what_waits_for_an_agent_when_the_companion_stops_is_kept() {
     drop(stream);
     scene.wait_away().await;
     scene.accept(&diff, "mine\n").await;
-    scene.companion.handle.tell(Tell::Leave);
+    scene.companion.handle.tell(Tell::Leave(Leaving::Closed));
     let file = scene.kept().await;
     assert_eq!(fs::read_to_string(file).unwrap(), "mine\n");
 }

@@ -17,7 +17,7 @@ use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use pillion_testkit::client::Update;
 use pillion_view::ask::Mention;
-use pillion_view::{CloseReason, EditorEvent, LostOutcome, LostText, Tell};
+use pillion_view::{CloseReason, EditorEvent, Leaving, LostOutcome, LostText, Tell};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -465,7 +465,7 @@ async fn a_companion_that_stops_rejects_and_says_goodbye() {
     let path = test.file("a.txt", "one\n");
     let open = claude.open(&path, "two\n", "t").await;
     test.editor.show().await;
-    test.handle.tell(Tell::Leave);
+    test.handle.tell(Tell::Leave(Leaving::Closed));
     assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
     assert_eq!(close_code(&mut claude).await, Some(1001));
     let mut rest = Vec::new();

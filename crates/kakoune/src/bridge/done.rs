@@ -127,7 +127,7 @@ impl Bridge {
                     self.not_split(&client);
                 }
             }
-            Done::Gone => self.is_over = true,
+            Done::Gone => (self.is_over, self.is_gone) = (true, true),
         }
     }
 

@@ -1,7 +1,12 @@
 //! The editor as a companion sees it: what a companion asks and tells goes to the loop.
 
+use std::time::Duration;
+
 use crossbeam_channel::Sender;
 use pillion_view::{Compares, DiffId, Editor, EditorEvent};
+
+/// The time limit for the editor's last words when a signal ends the server.
+pub const ENDING: Duration = Duration::from_secs(1);
 
 /// A companion's request or report.
 #[derive(Debug)]
@@ -30,5 +35,10 @@ impl Editor for Client {
 
     fn compares(&self) -> Compares {
         self.compares
+    }
+
+    /// The server leaves once it has read what the editor had still to say.
+    fn ending(&mut self) -> Duration {
+        ENDING
     }
 }

@@ -11,7 +11,7 @@ use pillion_discovery::private_file::Folder;
 use pillion_protocol::IdeInfo;
 use pillion_system::{process, spawn};
 use pillion_view::{
-    Attached, Compares, DiffId, EditorEvent, Handle, Options, ProposalKey, Shows, Tell,
+    Attached, Compares, DiffId, EditorEvent, Handle, Leaving, Options, ProposalKey, Shows, Tell,
     attach_guest,
 };
 
@@ -149,7 +149,7 @@ impl Guests {
 
     /// Leaves without waiting until that is done.
     fn leave(&mut self, attached: Attached) {
-        attached.handle().tell(Tell::Leave);
+        attached.handle().tell(Tell::Leave(Leaving::Closed));
         self.leaving.retain(|thread| !thread.is_finished());
         let thread = thread::Builder::new().name("guest's end".to_owned());
         match thread.spawn(move || drop(attached)) {

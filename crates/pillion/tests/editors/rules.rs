@@ -6,6 +6,7 @@ mod context;
 mod decisions;
 mod doubts;
 mod drafts;
+mod endings;
 mod names;
 mod roots;
 mod saves;

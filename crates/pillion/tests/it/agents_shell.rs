@@ -1,6 +1,7 @@
 //! The requests of an agent's own shell: the agent does not speak for the person. Here this process is the agent, and
 //! the companion is no child of its.
 
+mod ended;
 mod left_behind;
 mod terminals;
 

@@ -21,6 +21,7 @@ use super::wire::{Attached, FromHub, Refused, RefusedKind};
 use crate::editor::Editor;
 use crate::handle::Handle;
 use crate::options::{Options, StartError};
+use crate::tell::Leaving;
 
 /// The time limit for the hub until agents find the companion: until a former one has ended, too, or the hub itself, if that is
 /// about to.
@@ -91,7 +92,7 @@ impl Client {
         let view = Arc::new(View::new(options, editor));
         let (told, first) = unbounded();
         if let Err(error) = start(&view, launch, &told) {
-            view.leave();
+            view.leave(Leaving::now());
             return Err(Unattached::Failed(error));
         }
         drop(told);
@@ -106,7 +107,7 @@ impl Client {
                 None => StartError::Interrupted,
             },
         };
-        view.leave();
+        view.leave(Leaving::now());
         Err(Unattached::Failed(failed))
     }
 
@@ -128,7 +129,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.view.leave();
+        self.view.leave(Leaving::now());
         self.view.wait_until_left(Some(LEFT_WITHIN));
     }
 }
@@ -139,6 +140,7 @@ fn start(view: &Arc<View>, launch: Launch, told: &Sender<First>) -> Result<(), S
     // First of all: a signal after attaching must find its handler. A guest is one of many in its process, and has
     // nothing to take away.
     if !view.is_guest() {
+        signals::note_terminal();
         let (weak, interrupted) = (Arc::downgrade(view), told.clone());
         signals::on_each_signal(move |signal| signalled(&weak, signal, &interrupted))
             .map_err(failed("catch signals"))?;
@@ -159,7 +161,7 @@ fn signalled(view: &Weak<View>, signal: Signal, told: &Sender<First>) -> bool {
         return true;
     }
     view.is_over(view.ending());
-    view.leave();
+    view.leave(Leaving::now());
     false
 }
 

@@ -269,10 +269,10 @@ mod tests {
     use super::*;
     use crate::hub::wire::FromView;
     use crate::proposal::{DiffId, ProposalKey};
-    use crate::tell::Tell;
+    use crate::tell::{Leaving, Tell};
     use pillion_discovery::lines::{Lines, MAX_LINE};
 
-    const LEAVE: FromView = FromView::Tell(Tell::Leave);
+    const LEAVE: FromView = FromView::Tell(Tell::Leave(Leaving::Closed));
 
     fn link() -> (Arc<Link<FromView>>, Lines) {
         let (here, there) = UnixStream::pair().unwrap();

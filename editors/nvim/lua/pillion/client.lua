@@ -279,6 +279,7 @@ function M.start(options)
   local problem
   phase = "starting"
   require("pillion.others").attach()
+  had_ui = had_ui or #vim.api.nvim_list_uis() > 0
   connection, problem = transport.open(command, {
     notification = on_notification,
     request = on_request,
@@ -318,6 +319,15 @@ function M.restart()
   M.start()
 end
 
+--- True if Neovim has had a user interface since it is served.
+local had_ui = false
+
+--- True if Neovim is ended by a signal, with its user interface, or by another program: not by the person.
+local function is_killed()
+  local is_alone = had_ui and #vim.api.nvim_list_uis() == 0
+  return vim.v.dying > 0 or is_alone or require("pillion.others").may_be_calling()
+end
+
 --- Neovim quits: waits for nothing but what was just decided.
 local function leave()
   if connection then
@@ -325,15 +335,21 @@ local function leave()
       require("pillion.diff.pending").finish()
     end
     phase = "stopping"
-    connection:request("shutdown", nil, function() end)
+    if not is_killed() then
+      connection:request("shutdown", nil, function() end)
+    end
     connection:notify("exit")
   end
 end
 
-vim.api.nvim_create_autocmd("VimLeavePre", {
-  group = vim.api.nvim_create_augroup("PillionClient", {}),
-  desc = "End Pillion",
-  callback = leave,
+local group = vim.api.nvim_create_augroup("PillionClient", {})
+vim.api.nvim_create_autocmd("VimLeavePre", { group = group, desc = "End Pillion", callback = leave })
+vim.api.nvim_create_autocmd("UIEnter", {
+  group = group,
+  desc = "Note that Neovim is seen",
+  callback = function()
+    had_ui = true
+  end,
 })
 
 return M

@@ -393,7 +393,10 @@ def Leave()
   if type(job) == v:t_job
     diff.Finish()
     phase = 'stopping'
-    Request('shutdown', v:null, (_, _) => 0)
+    # A signal, or another program, is not the person.
+    if v:dying == 0 && !others.Ask()
+      Request('shutdown', v:null, (_, _) => 0)
+    endif
     Send({method: 'exit'})
   endif
 enddef

@@ -225,10 +225,11 @@ impl Inbox<'_> {
                 self.origin.seat.change_editor(pid);
                 self.attached.way.tell(Tell::Editor(pid));
             }
-            Tell::Leave => {
+            Tell::Leave(why) => {
                 // The companion is to know whose end this is.
                 self.origin.stranger();
-                self.shared.left(self.view, Some(link));
+                let why = self.origin.seat.judge_end(why);
+                self.shared.left(self.view, Some((why, link)));
             }
             tell => self.attached.way.tell(tell),
         }

@@ -19,7 +19,7 @@ use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::DiffId;
 use crate::reply::{Answering, Reply};
-use crate::tell::Tell;
+use crate::tell::{Leaving, Tell};
 
 type ToHub = Arc<Link<FromView>>;
 
@@ -40,7 +40,8 @@ struct State {
     proposals: BTreeSet<DiffId>,
     /// Its companion, once it had one.
     attached: Option<Attached>,
-    is_leaving: bool,
+    /// Why it leaves, if it does.
+    leaving: Option<Leaving>,
     /// True if it was told that it is served no longer.
     is_stopped: bool,
     has_ended: bool,
@@ -56,7 +57,7 @@ impl View {
                 link: None,
                 proposals: BTreeSet::new(),
                 attached: None,
-                is_leaving: false,
+                leaving: None,
                 is_stopped: false,
                 has_ended: false,
             }),
@@ -110,8 +111,8 @@ impl View {
         if let Some((files, is_trusted)) = state.context.clone() {
             link.send(FromView::Tell(Tell::Context { files, is_trusted }));
         }
-        if state.is_leaving {
-            link.send(FromView::Tell(Tell::Leave));
+        if let Some(leaving) = state.leaving {
+            link.send(FromView::Tell(Tell::Leave(leaving)));
         }
         state.link = Some(Arc::clone(link));
     }
@@ -130,7 +131,7 @@ impl View {
         let mut state = self.state();
         state.link = None;
         let shown = std::mem::take(&mut state.proposals);
-        let is_ending = state.is_leaving || state.options.is_guest();
+        let is_ending = state.leaving.is_some() || state.options.is_guest();
         drop(state);
         link.fail();
         if is_ending {
@@ -143,14 +144,15 @@ impl View {
         }
     }
 
-    /// Leaves. Returns at once.
-    pub(crate) fn leave(&self) {
+    /// Leaves, unless it does already. Returns at once.
+    pub(crate) fn leave(&self, why: Leaving) {
         let mut state = self.state();
-        if std::mem::replace(&mut state.is_leaving, true) {
+        if state.leaving.is_some() {
             return;
         }
+        state.leaving = Some(why);
         if let Some(link) = &state.link {
-            link.send(FromView::Tell(Tell::Leave));
+            link.send(FromView::Tell(Tell::Leave(why)));
         }
         drop(state);
         self.changed.notify_all();
@@ -158,8 +160,8 @@ impl View {
 
     /// Returns true if it leaves; waits for that, but no longer than this.
     pub(crate) fn is_over(&self, time: Duration) -> bool {
-        self.wait(Some(time), |state| !state.is_leaving);
-        self.state().is_leaving
+        self.wait(Some(time), |state| state.leaving.is_none());
+        self.state().leaving.is_some()
     }
 
     /// Waits until it has left, but not longer than this.
@@ -211,7 +213,7 @@ impl View {
             EditorEvent::Stopped => {
                 let mut state = self.state();
                 // Otherwise only the hub ends, and another one serves it.
-                if !state.is_leaving || std::mem::replace(&mut state.is_stopped, true) {
+                if state.leaving.is_none() || std::mem::replace(&mut state.is_stopped, true) {
                     return;
                 }
                 event
@@ -224,7 +226,7 @@ impl View {
     /// The front end says something.
     pub(crate) fn say(self: &Arc<Self>, said: Said) {
         match said {
-            Said::Tell(Tell::Leave) => self.leave(),
+            Said::Tell(Tell::Leave(why)) => self.leave(why),
             Said::Tell(tell) => self.tell(tell),
             Said::Ask(ask) => match ask.take::<Decide>() {
                 Ok((decide, ruling)) => self.decide(decide, ruling),
@@ -245,7 +247,7 @@ impl View {
             | Tell::Synced { .. }
             | Tell::Draft { .. }
             | Tell::Notes { .. }
-            | Tell::Leave => {}
+            | Tell::Leave(_) => {}
         }
         // The messages of one front end stay in their order: they are sent while the lock is held.
         if let Some(link) = &state.link {

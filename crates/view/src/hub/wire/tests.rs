@@ -24,6 +24,7 @@ use crate::lost::{Loss, LostOutcome, LostText};
 use crate::open_file::OpenFile;
 use crate::original::{Original, Stamp};
 use crate::proposal::{Diff, DiffId, ProposalKey, SetPlace};
+use crate::tell::Leaving;
 
 /// Returns the value that comes out of the line that it becomes.
 fn sent<T: Serialize + DeserializeOwned>(value: &T) -> T {
@@ -109,7 +110,7 @@ fn what_a_view_says_arrives() {
         }),
         FromView::Tell(Tell::Roots(vec![raw_path(), "/w".into()])),
         FromView::Tell(Tell::Editor(9)),
-        FromView::Tell(Tell::Leave),
+        FromView::Tell(Tell::Leave(Leaving::Signalled(7))),
         FromView::Answer(Answered {
             request: 3,
             result: Err("why".into()),

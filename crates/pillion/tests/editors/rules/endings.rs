@@ -1,0 +1,53 @@
+//! An editor that is killed is expected back; one that its person quits is not.
+
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
+use pillion_discovery::{Environment, state, unended};
+use pillion_testkit::{Home, SOON, all_of, each_editor, pause};
+
+use crate::driver::Kind;
+use crate::person::Person;
+
+#[each_editor]
+fn an_editor_that_is_killed_is_expected_back(kind: Kind) {
+    // Kakoune ends in the same way when it is asked to by a signal as by its person.
+    let is_told = matches!(kind, Kind::Kakoune(_));
+    for signal in ["KILL", "TERM"]
+        .into_iter()
+        .take(if is_told { 1 } else { 2 })
+    {
+        let person = Person::new(kind);
+        let editor = state::list(&environment(&person.home)).remove(0).editors()[0];
+        let kill = [format!("-{signal}"), editor.to_string()];
+        assert!(Command::new("kill").args(kill).status().unwrap().success());
+        assert!(is_expected(&person.home), "{signal}");
+    }
+}
+
+#[each_editor]
+fn an_editor_that_its_person_quits_is_not(kind: Kind) {
+    let person = Person::new(kind);
+    person.editor.quit();
+    assert!(!is_expected(&person.home));
+}
+
+fn environment(home: &Home) -> Environment {
+    Environment::from_pairs([("TMPDIR", home.tmp()), ("XDG_RUNTIME_DIR", home.runtime())])
+}
+
+/// Whether a companion is, once everything of ours has ended.
+#[track_caller]
+fn is_expected(home: &Home) -> bool {
+    let is_ours = |pid: &u32| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        name.trim() == "pillion"
+    };
+    let started = Instant::now();
+    while all_of(home).iter().any(is_ours) {
+        assert!(started.elapsed() < SOON, "Pillion does not end");
+        pause(started);
+    }
+    unended::roots_around(&environment(home), &home.workspace()).is_some()
+}
