@@ -21,14 +21,12 @@ use pillion_system::{lock, process, spawn};
 use pillion_view::Leaving;
 
 pub use self::lineage::Lineage;
+use self::lineage::Machine;
 use self::rule::{Agent, Known};
 use crate::wire::Wire;
 
 /// The time limit for finding out which process an agent is that has just connected.
 const FOUND_WITHIN: Duration = Duration::from_secs(2);
-
-/// The most multiplexers that are looked through, one in the other.
-const MAX_NESTED: usize = 3;
 
 /// The number of agents that are kept in mind.
 const MAX_AGENTS: usize = 512;
@@ -105,7 +103,7 @@ impl Asker {
 
     /// A view, with the editor that it says it belongs to.
     pub(crate) fn with_editor(mut self, pid: u32) -> Self {
-        self.lineage = self.lineage.below(pid);
+        self.lineage = self.lineage.below(&Lineage::of(pid));
         self.editor = Some(pid);
         self
     }
@@ -116,32 +114,9 @@ impl Asker {
     }
 
     fn judge(&self, known: &Known) -> Result<(), Stranger> {
-        let judge = |lineage: &Lineage| {
-            rule::judge(lineage, &self.says, known, || {
-                let is_early = |top| self.editor.is_some() && known.is_older_than_knowledge(top);
-                lineage.top().is_some_and(is_early) || is_attended(lineage, known, MAX_NESTED)
-            })
-        };
-        let judged = judge(&self.lineage);
-        match (judged, self.lineage.session_of_orphan()) {
-            (Err(Stranger::Unknown), Some(session)) if known.is_without_agents(session) => {
-                judge(&self.lineage.clone().below(session))
-            }
-            (judged, _) => judged,
-        }
+        let is_view = self.editor.is_some();
+        rule::judge(&self.lineage, &self.says, is_view, known, &Machine)
     }
-}
-
-/// Whether the person sees what these processes show: themself, or through programs that are attached to them.
-fn is_attended(lineage: &Lineage, known: &Known, nested: usize) -> bool {
-    let is_persons = |pid| {
-        let other = Lineage::of(pid);
-        rule::judge(&other, &[], known, || {
-            is_attended(&other, known, nested - 1)
-        })
-        .is_ok()
-    };
-    lineage.has_window() || (nested > 0 && lineage.attached().into_iter().any(is_persons))
 }
 
 /// A view that is attached. Dropping it says that it has left.

@@ -76,8 +76,22 @@ pub fn end_as(kind: Kind) {
     let _ = ENDS_AS.set(kind);
 }
 
+/// Has no disk end this command from now on: it ends by itself.
+pub fn wait_for_ever() {
+    IS_WATCHED.store(true, Ordering::Relaxed);
+}
+
 /// Says that what is in these folders is not known.
 pub fn warn(silent: &[PathBuf]) {
+    if silent.is_empty() {
+        return;
+    }
+    // Then nothing is known of the disks, either.
+    if let Err(error) = spawn("look", || {}) {
+        return stderr::warn(format_args!(
+            "companions are not looked for: this process cannot start a thread: {error}"
+        ));
+    }
     for folder in silent {
         stderr::warn(format_args!(
             "the disk of {} does not answer; companions that are found there are left out",

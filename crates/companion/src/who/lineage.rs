@@ -44,17 +44,16 @@ impl Lineage {
     }
 
     /// The same as a child of this process, if both are in one session: a shell between them has ended.
-    pub(super) fn below(mut self, parent: u32) -> Self {
+    pub(super) fn below(mut self, above: &Self) -> Self {
         let session = |it: &Self| it.members.first().and_then(|it| it.kin.session);
-        let is_above = self.pids().any(|pid| pid == parent);
-        let above = match is_above {
-            true => Self::default(),
-            false => Self::of(parent),
-        };
-        if session(&above).is_some() && session(&above) == session(&self) {
+        let is_there = above
+            .pids()
+            .next()
+            .is_none_or(|parent| self.pids().any(|it| it == parent));
+        if !is_there && session(above).is_some() && session(above) == session(&self) {
             self.members.truncate(self.own);
             self.own += above.own;
-            self.members.extend(above.members);
+            self.members.extend(above.members.iter().cloned());
         }
         self
     }
@@ -63,6 +62,11 @@ impl Lineage {
     pub(super) fn session_of_orphan(&self) -> Option<u32> {
         let session = self.top()?.session?;
         self.pids().all(|pid| pid != session).then_some(session)
+    }
+
+    #[cfg(test)]
+    pub(super) fn first(&self) -> Option<&Kin> {
+        self.own().next()
     }
 
     /// Its processes, as far up as it is known whose children they are.
@@ -143,16 +147,6 @@ impl Lineage {
         self.is_below(std::process::id())
     }
 
-    /// Returns true if one of them has a window.
-    pub(super) fn has_window(&self) -> bool {
-        attended::has_display(&self.pids().collect::<Vec<_>>())
-    }
-
-    /// The processes that are attached to one of them, from terminals of their own.
-    pub(super) fn attached(&self) -> Vec<u32> {
-        attended::attached(&self.pids().collect::<Vec<_>>())
-    }
-
     /// The variables that each of them was started with.
     pub(super) fn environments(&self) -> impl Iterator<Item = Environment> {
         self.members
@@ -165,6 +159,33 @@ impl Lineage {
         let above: Vec<_> = self.own().skip(1).cloned().collect();
         let program = lineage::of_one_program(&above);
         program.iter().map(identity).collect()
+    }
+}
+
+/// What is looked at only where it decides, because that takes longer.
+pub(super) trait Look {
+    /// A process and all above it.
+    fn lineage(&self, pid: u32) -> Lineage;
+    /// Whether one of these has a window.
+    fn has_window(&self, lineage: &Lineage) -> bool;
+    /// The processes that are attached to one of these.
+    fn attached(&self, lineage: &Lineage) -> Vec<u32>;
+}
+
+/// Looks at this machine.
+pub(super) struct Machine;
+
+impl Look for Machine {
+    fn lineage(&self, pid: u32) -> Lineage {
+        Lineage::of(pid)
+    }
+
+    fn has_window(&self, lineage: &Lineage) -> bool {
+        attended::has_display(&lineage.pids().collect::<Vec<_>>())
+    }
+
+    fn attached(&self, lineage: &Lineage) -> Vec<u32> {
+        attended::attached(&lineage.pids().collect::<Vec<_>>())
     }
 }
 

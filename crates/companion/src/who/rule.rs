@@ -14,7 +14,7 @@
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::Kin;
 
-use super::lineage::Lineage;
+use super::lineage::{Lineage, Look};
 
 /// An agent that is connected, was, or has called a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,12 +50,12 @@ impl Known {
     }
 
     /// Returns true if this began before any agent was known.
-    pub(super) fn is_older_than_knowledge(&self, top: &Kin) -> bool {
+    fn is_older_than_knowledge(&self, top: &Kin) -> bool {
         self.agents.iter().all(|agent| top.started_at < agent.since)
     }
 
     /// Returns true if no agent has been in this session.
-    pub(super) fn is_without_agents(&self, session: u32) -> bool {
+    fn is_without_agents(&self, session: u32) -> bool {
         let is_other = |agent: &Agent| agent.session.is_some_and(|it| it != session);
         self.agents.iter().all(is_other)
     }
@@ -82,27 +82,57 @@ impl Known {
     }
 }
 
-/// Whether the person is behind this process. It says itself that it has the variables of the agents `says`. `is_attended` looks
-/// for windows and terminals of its own, which takes longer.
+/// The most multiplexers that are looked through, one in the other.
+const MAX_NESTED: usize = 3;
+
+/// Whether the person is behind this process, which may be a view, and says itself that it has the variables of the agents `says`.
 pub(super) fn judge(
     asker: &Lineage,
     says: &[Dialect],
+    is_view: bool,
     known: &Known,
-    is_attended: impl FnOnce() -> bool,
+    look: &impl Look,
 ) -> Result<(), Stranger> {
     if let Some(agent) = known.agent(asker, says) {
         return Err(agent);
     }
-    let Some(top) = asker.top() else {
-        return Err(Stranger::Unknown);
+    let is_early = |asker: &Lineage| {
+        asker
+            .top()
+            .is_some_and(|it| known.is_older_than_knowledge(it))
     };
-    let is_evident = known.views.iter().any(|view| view.shares(asker))
+    let is_persons = |asker: &Lineage| {
+        is_evident(asker, known, look, MAX_NESTED) || (is_view && is_early(asker))
+    };
+    if is_persons(asker) {
+        return Ok(());
+    }
+    let session = asker.session_of_orphan();
+    let session = session.filter(|it| known.is_without_agents(*it));
+    let asker = session.map(|it| asker.clone().below(&look.lineage(it)));
+    let asker = asker.ok_or(Stranger::Unknown)?;
+    match known.agent(&asker, says) {
+        Some(agent) => Err(agent),
+        None => is_persons(&asker).then_some(()).ok_or(Stranger::Unknown),
+    }
+}
+
+/// Whether it is the person's by itself, no agent being above it. So many programs are looked through that are attached to it.
+fn is_evident(asker: &Lineage, known: &Known, look: &impl Look, nested: usize) -> bool {
+    let Some(top) = asker.top() else {
+        return false;
+    };
+    let is_attached = |pid| {
+        let other = look.lineage(pid);
+        known.agent(&other, &[]).is_none() && is_evident(&other, known, look, nested - 1)
+    };
+    known.views.iter().any(|view| view.shares(asker))
         || known.is_older(top)
         || (asker.is_typed() && (asker.is_elsewheres() || known.is_of_another_login(top)))
         || asker.is_below_this_process()
         || !asker.is_told()
-        || is_attended();
-    is_evident.then_some(()).ok_or(Stranger::Unknown)
+        || look.has_window(asker)
+        || (nested > 0 && look.attached(asker).into_iter().any(is_attached))
 }
 
 #[cfg(test)]

@@ -96,6 +96,9 @@ const MARGIN: Duration = Duration::from_secs(60);
 /// The time limit for closing the views when the time is up.
 const CLOSING: Duration = Duration::from_secs(10);
 
+/// The time limit for telling the companion what the agent does.
+const TOLD_WITHIN: Duration = Duration::from_secs(8);
+
 /// The exit code that blocks a call: agents know no other.
 const BLOCKS: Kind = Kind::Usage;
 
@@ -166,7 +169,10 @@ fn answer(
             let watch = Watch::start(protocol, &call);
             judge::judge(agent, protocol, &call, target, limits, watch)
         }
-        _ => Verdict::Answered(tell(agent, target, protocol, &call)),
+        _ => {
+            go_on_after(TOLD_WITHIN, protocol.answer(&call, &Ruling::Pass));
+            Verdict::Answered(tell(agent, target, protocol, &call))
+        }
     }
 }
 
@@ -267,8 +273,26 @@ fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
     let _ = pillion_system::spawn("limit", give_up);
 }
 
+/// Gives this answer whatever waits from now on: a disk, or the companion, which is only told something.
+fn go_on_after(limit: Duration, answer: Answer) {
+    silent_disk::wait_for_ever();
+    let go_on = move || {
+        std::thread::sleep(limit);
+        let given = give(&answer);
+        std::process::exit(given.map_or(BLOCKS as i32, |()| 0));
+    };
+    // As for the limit.
+    let _ = pillion_system::spawn("told", go_on);
+}
+
+/// True once there is an answer: the program ends with that one.
+static IS_GIVEN: AtomicBool = AtomicBool::new(false);
+
 /// Writes an answer. An agent that cannot read it would go on as it likes: such a call is blocked.
 fn give(answer: &Answer) -> anyhow::Result<()> {
+    while IS_GIVEN.swap(true, Ordering::Relaxed) {
+        std::thread::park();
+    }
     let is_written = answer.output.as_ref().is_none_or(write);
     if let Some(error) = &answer.error {
         stderr::print(error);

@@ -253,3 +253,34 @@ fn no_disk_that_does_not_answer_lets_a_change_pass_a_hook() {
         drop(disk);
     }
 }
+
+/// What an agent only tells: it goes on with its prompt, and has its answer.
+#[test]
+fn no_disk_that_does_not_answer_keeps_an_agent_from_its_turn() {
+    let sandbox = Sandbox::new();
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let home = &sandbox.home;
+    let call = |event: &str| {
+        json!({
+            "hook_event_name": event, "session_id": "s", "cwd": home.workspace(), "permission_mode": "default",
+            "tool_name": "Bash", "tool_input": {"command": "true"}, "prompt": "do it", "tool_use_id": "1",
+        })
+    };
+    for hung in [home.tmp(), home.runtime()] {
+        let Some(disk) = HungDisk::mount(&hung) else {
+            return;
+        };
+        for event in ["UserPromptSubmit", "PreToolUse"] {
+            let mut command = sandbox.command(["hook", "claude"]);
+            let ran = ran(&mut command, call(event).to_string().as_bytes());
+            assert_eq!(
+                ran.code,
+                Some(0),
+                "{event} {}: {}",
+                hung.display(),
+                ran.report()
+            );
+        }
+        drop(disk);
+    }
+}

@@ -47,8 +47,37 @@ fn others(mut kin: Kin) -> Kin {
     kin
 }
 
+/// What is there to be looked at.
+#[derive(Default)]
+struct Seen {
+    lineages: Vec<Lineage>,
+    has_window: bool,
+    /// Attached to whoever is asked about but itself.
+    attached: Option<u32>,
+}
+
+impl Look for Seen {
+    fn lineage(&self, pid: u32) -> Lineage {
+        let is_it = |it: &&Lineage| it.first().is_some_and(|kin| kin.process.pid == pid);
+        self.lineages
+            .iter()
+            .find(is_it)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn has_window(&self, _: &Lineage) -> bool {
+        self.has_window
+    }
+
+    fn attached(&self, lineage: &Lineage) -> Vec<u32> {
+        let is_other = |pid: &u32| lineage.first().is_none_or(|kin| kin.process.pid != *pid);
+        self.attached.into_iter().filter(is_other).collect()
+    }
+}
+
 fn of(found: &[Kin], known: &Known) -> Result<(), Stranger> {
-    judge(&lineage(found, &[]), &[], known, || false)
+    judge(&lineage(found, &[]), &[], false, known, &Seen::default())
 }
 
 #[test]
@@ -109,7 +138,8 @@ fn an_agents_variable_in_any_process_above_is_the_agents_unless_all_views_have_i
     let found = [kin(43, 42, 1200, "pillion keep"), kin(42, 1, 1100, "sh")];
     let mut known = known(&[]);
     let asker = lineage(&found, &[(42, CLAUDE)]);
-    let judge = |says: &[Dialect], known: &Known| judge(&asker, says, known, || false);
+    let judge =
+        |says: &[Dialect], known: &Known| judge(&asker, says, false, known, &Seen::default());
     assert_eq!(judge(&[], &known), Err(Stranger::Agent(CLAUDE)));
     known.inherited = vec![CLAUDE];
     assert_eq!(judge(&[], &known), Ok(()));
@@ -160,8 +190,6 @@ fn an_orphan_needs_evidence_that_an_agent_cannot_make() {
     assert_eq!(login(kin(49, 48, 1250, "sh")), Err(Stranger::Unknown));
     // Whoever enters a container.
     assert_eq!(orphan(leader(kin(49, 0, 1200, "bash"))), Ok(()));
-    let window = lineage(&[kin(50, 49, 1300, "pillion keep"), young], &[]);
-    assert_eq!(judge(&window, &[], &known, || true), Ok(()), "a window");
 }
 
 #[test]
@@ -242,4 +270,154 @@ fn where_sessions_are_not_told_only_agents_are_known() {
         untold(kin(20, 1, 500, "gemini")),
     ];
     assert_eq!(of(&below, &known), Err(Stranger::Agent(GEMINI)));
+}
+
+/// The evidence of the list at the head of the rule, for a command and for a view: each kind by itself, beside an agent that is
+/// older and was known before all of it.
+#[test]
+fn each_kind_of_evidence_is_enough_by_itself() {
+    let agent = |session| Agent {
+        login: Some(3),
+        session: Some(session),
+        ..agent(GEMINI, 20, 500)
+    };
+    let command = || kin(50, 49, 1300, "pillion");
+    let young = || kin(49, 1, 1200, "sh");
+    let orphan = || vec![command(), young()];
+    let above_editor = || vec![kin(60, 49, 1300, "pillion lsp"), young()];
+    let leader = |started_at| lineage(&[leader(kin(1, 1, started_at, "emacs"))], &[]);
+    let client = |started_at| lineage(&[kin(70, 1, started_at, "tmux")], &[]);
+    let attached = |started_at| Seen {
+        lineages: vec![client(started_at)],
+        attached: Some(70),
+        ..Seen::default()
+    };
+    let of_login = |login| {
+        let terminal = super::tests::leader(kin(49, 1, 1200, "bash"));
+        vec![
+            command(),
+            Kin {
+                login: Some(login),
+                ..terminal
+            },
+        ]
+    };
+    let window = || Seen {
+        has_window: true,
+        ..Seen::default()
+    };
+    let session = |started_at| Seen {
+        lineages: vec![leader(started_at)],
+        ..Seen::default()
+    };
+    let unseen = Seen::default;
+    let refused = [false, false];
+    for (what, asker, views, agent, look, [command, view]) in [
+        ("an orphan", orphan(), vec![], agent(2), unseen(), refused),
+        (
+            "a helper of before the agent was known",
+            vec![command(), kin(49, 1, 499, "sh")],
+            vec![],
+            Agent {
+                process: AgentProcess {
+                    pid: 20,
+                    started_at: 100,
+                },
+                ..agent(2)
+            },
+            unseen(),
+            [false, true],
+        ),
+        (
+            "older than the agent",
+            vec![command(), kin(49, 1, 99, "sh")],
+            vec![],
+            agent(2),
+            unseen(),
+            [true, true],
+        ),
+        (
+            "beside a view",
+            orphan(),
+            above_editor(),
+            agent(2),
+            unseen(),
+            [true, true],
+        ),
+        (
+            "a terminal of its own (pty)",
+            of_login(3),
+            vec![],
+            agent(2),
+            unseen(),
+            refused,
+        ),
+        (
+            "another login",
+            of_login(4),
+            vec![],
+            agent(2),
+            unseen(),
+            [true, true],
+        ),
+        (
+            "a window",
+            orphan(),
+            vec![],
+            agent(2),
+            window(),
+            [true, true],
+        ),
+        (
+            "an attached client (tmux)",
+            orphan(),
+            vec![],
+            agent(2),
+            attached(99),
+            [true, true],
+        ),
+        (
+            "an agent's client",
+            orphan(),
+            vec![],
+            agent(2),
+            attached(1250),
+            refused,
+        ),
+        (
+            "the session's leader",
+            orphan(),
+            vec![],
+            agent(2),
+            session(99),
+            [true, true],
+        ),
+        (
+            "a young session",
+            orphan(),
+            vec![],
+            agent(2),
+            session(1100),
+            refused,
+        ),
+        (
+            "a session with an agent",
+            orphan(),
+            vec![],
+            agent(1),
+            session(99),
+            refused,
+        ),
+    ] {
+        let known = Known {
+            views: vec![lineage(&views, &[])],
+            ..known(&[agent])
+        };
+        let asker = lineage(&asker, &[]);
+        for (is_view, is_persons) in [(false, command), (true, view)] {
+            let judged = judge(&asker, &[], is_view, &known, &look);
+            let expected = is_persons.then_some(()).ok_or(Stranger::Unknown);
+            assert_eq!(judged, expected, "{what}, a view: {is_view}");
+        }
+    }
 }
