@@ -94,6 +94,14 @@ pub enum StoreError {
     /// Another version of Pillion has kept it, in a form of its own.
     #[error("turn {0} was recorded by a newer version of Pillion")]
     Newer(u64),
+    /// Somebody else decides about a turn, and does not go on.
+    #[error("turn {turn} is being decided about{holder}, which has not ended it")]
+    Held {
+        /// The turn.
+        turn: u64,
+        /// Who does, as far as is known: ` by process 7`.
+        holder: String,
+    },
     /// There is no such entry in the log.
     #[error("there is no entry {0} in the log")]
     NoEntry(EntryRef),
@@ -109,6 +117,10 @@ impl StoreError {
             Self::File(error) => Some(error.hint_naming(Some("XDG_STATE_HOME"))),
             Self::Damaged { number, .. } | Self::Newer(number) => {
                 Some(format!("`pillion forget {number}` removes it"))
+            }
+            Self::Held { .. } => {
+                let hint = "wait until it has; if it was suspended with Ctrl-Z, `fg` in its terminal resumes it";
+                Some(hint.to_owned())
             }
             Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
             Self::NoChange(_) => Some("`pillion changes --all` lists what is known".to_owned()),

@@ -66,6 +66,7 @@ pub use private_file::FileError;
 pub use real_path::{canonicalize, depth_in, is_same, real_path};
 pub use socket::Socket;
 pub use state::{CompanionState, ViewState};
+pub use state_dir::obstacle;
 pub use survey::survey;
 pub use sweep::sweep;
 pub use tokens::Tokens;

@@ -16,6 +16,16 @@ pub(crate) fn open(directory: &Path) -> Option<Folder> {
     Folder::open(base, &[part]).ok()?
 }
 
+/// What keeps all state directories from being used; none if one is ours, or can be made.
+pub fn obstacle(environment: &Environment) -> Option<FileError> {
+    let mut obstacle = None;
+    for directory in environment.state_dirs() {
+        let (base, part) = split(&directory)?;
+        obstacle = Some(Folder::open(base, &[part]).err()?);
+    }
+    obstacle
+}
+
 /// A state directory, which is created if it is missing.
 pub(crate) fn create(directory: &Path) -> Result<Folder, FileError> {
     let Some((base, part)) = split(directory) else {

@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::path::PathBuf;
 
 use pillion_discovery::survey::Companion;
-use pillion_discovery::{CompanionState, Environment, state, survey, unended};
+use pillion_discovery::{CompanionState, Environment, obstacle, state, survey, unended};
 use pillion_protocol::Dialect;
 use pillion_system::process;
 
@@ -50,7 +50,7 @@ impl Need {
     }
 
     /// Why a companion that is meant cannot be taken.
-    fn unmet(self, companion: &Companion) -> Failure {
+    fn unmet(self, companion: &Companion, environment: &Environment) -> Failure {
         let (name, port) = (companion.display_name(), companion.port);
         let failure = |message: String| Failure::new(Kind::NoCompanion, message);
         match self {
@@ -63,6 +63,10 @@ impl Need {
             ))
             .hint(SUSPENDED),
             Self::Any | Self::Control if companion.is_pillion() => {
+                if let Some(obstacle) = obstacle(environment) {
+                    let message = format!("{name} (port {port}) cannot be reached: {obstacle}");
+                    return failure(message).hint(obstacle.hint());
+                }
                 let [private, shared] = if cfg!(windows) {
                     ["LOCALAPPDATA", "TEMP"]
                 } else {
@@ -173,7 +177,7 @@ impl<'a> Running<'a> {
             return Ok(companion.clone());
         }
         if let Some(other) = self.pick(&all, &selector) {
-            return Err(need.unmet(other).into());
+            return Err(need.unmet(other, self.environment).into());
         }
         let (what, running) = match need {
             Need::Control => ("Pillion companion", &able),

@@ -7,7 +7,9 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
-use std::io;
+use std::io::{Read, Write};
+use std::time::{Duration, Instant};
+use std::{process, thread};
 
 use pillion_discovery::private_file::FileError;
 use serde::{Deserialize, Serialize};
@@ -20,6 +22,10 @@ const LOG: &str = "judged.jsonl";
 
 /// The folder with a file for each turn, which whoever judges its changes has locked.
 const HELD: &str = "held";
+
+/// The time limit for whoever holds a turn, and the time between two tries.
+const HELD_WITHIN: Duration = Duration::from_secs(5);
+const BETWEEN_TRIES: Duration = Duration::from_millis(10);
 
 /// A shorter log is not replaced: 64 KiB.
 const LEAST: u64 = 64 << 10;
@@ -110,14 +116,22 @@ impl Store {
     /// Holds a turn, once nobody else does.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// When the store cannot be written, or whoever holds it does not go on.
     pub fn hold(&self, turn: u64) -> Result<Held, StoreError> {
-        let lock = self.create(&[HELD])?.lock_file(&turn.to_string())?;
+        let mut lock = self.create(&[HELD])?.lock_file(&turn.to_string())?;
+        let until = Instant::now() + HELD_WITHIN;
         // Where a file system has no locks, whoever comes is let in.
-        while lock
-            .lock()
-            .is_err_and(|it| it.kind() == io::ErrorKind::Interrupted)
-        {}
+        while matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) {
+            if Instant::now() >= until {
+                let mut holder = String::new();
+                let _ = lock.read_to_string(&mut holder);
+                return Err(StoreError::Held { turn, holder });
+            }
+            thread::sleep(BETWEEN_TRIES);
+        }
+        // Whoever waits says so. The lock is what counts.
+        let noted = lock.set_len(0);
+        let _ = noted.and_then(|()| write!(lock, " by process {}", process::id()));
         Ok(Held { _lock: lock })
     }
 
@@ -218,9 +232,7 @@ pub(super) fn is_judged(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::thread;
 
     use proptest::prelude::*;
 
@@ -261,6 +273,17 @@ mod tests {
         fs::remove_file(&path).unwrap();
         assert_eq!(shown(&store.judged(1).unwrap()), []);
         assert!(store.judged(2).unwrap().all().next().is_none());
+    }
+
+    #[test]
+    fn whoever_holds_a_turn_and_does_not_go_on_is_named() {
+        let (_folder, store) = Store::temporary();
+        let held = store.hold(1).unwrap();
+        let own = format!("by process {}", process::id());
+        let refused = store.hold(1).unwrap_err();
+        assert!(refused.to_string().contains(&own), "{refused}");
+        drop(held);
+        store.hold(1).unwrap();
     }
 
     #[test]

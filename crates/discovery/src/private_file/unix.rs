@@ -294,13 +294,13 @@ impl Folder {
         Ok(Self { fd, path })
     }
 
-    /// Takes from others the right to rename and remove what is in it.
+    /// Closes it to others, if they have the right to rename and remove what is in it.
     fn tighten(&self) -> Result<(), FileError> {
         let failed = |errno| FileError::io("tighten", &self.path, errno);
         let mode = mode(&fstat(&self.fd).map_err(failed)?);
         let others = Mode::WGRP | Mode::WOTH;
         if mode.intersects(others) && !mode.contains(Mode::SVTX) {
-            fchmod(&self.fd, mode - others).map_err(failed)?;
+            fchmod(&self.fd, mode - Mode::RWXG - Mode::RWXO).map_err(failed)?;
         }
         Ok(())
     }
@@ -419,8 +419,8 @@ mod tests {
         };
         let folder = base.path().join("a");
         for (before, after) in [
-            (0o777, 0o755),
-            (0o770, 0o750),
+            (0o777, 0o700),
+            (0o770, 0o700),
             (0o755, 0o755),
             (0o1777, 0o1777),
         ] {

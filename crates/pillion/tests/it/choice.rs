@@ -113,6 +113,18 @@ fn who_does_not_find_the_socket_of_a_companion_is_told_so() {
     }
 }
 
+/// As where somebody was faster in a folder that all users share.
+#[test]
+fn who_cannot_use_the_folder_of_sockets_is_told_what_is_there() {
+    let sandbox = Sandbox::new();
+    let own = format!("pillion-{}", rustix::process::geteuid().as_raw());
+    let folder = sandbox.home.tmp().join(own);
+    symlink("/nonexistent", &folder).unwrap();
+    let _serve = sandbox.serve_with::<&str>("XDG_RUNTIME_DIR", "", []);
+    let ran = run_without_runtime_dir(&sandbox, &["diffs"]);
+    ran.expect_error(3, "is a symbolic link", "remove it, or move it away");
+}
+
 #[test]
 fn what_only_pillions_own_understand_is_not_said_to_be_for_nobody() {
     let sandbox = Sandbox::new();

@@ -98,6 +98,7 @@ fn a_view_that_the_person_ends_is_not() {
 
 /// What an editor starts gets no signal when its terminal closes: then that is no kill of the editor.
 #[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn an_editor_that_ends_without_a_word_was_killed_unless_its_terminal_is_closed() {
     let params = json!({"processId": null, "rootUri": null, "capabilities": {}});
     let first = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
@@ -130,6 +131,7 @@ fn an_editor_that_ends_without_a_word_was_killed_unless_its_terminal_is_closed()
 
 /// In a terminal: its keys, and its end, are the person's; the signal of one that nobody is known to have started is not.
 #[test]
+#[ignore = "needs tmux: cargo xtask test"]
 fn a_review_ends_by_its_keys_and_its_terminal() {
     const TERMINATE: &str = "(while [ -e /proc/$$ ]; do sleep 0.01; done; kill -TERM VIEW; \
         while [ -e /proc/VIEW ]; do sleep 0.01; done) >/dev/null 2>&1 &";
