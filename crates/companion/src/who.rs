@@ -166,9 +166,11 @@ impl SeatedView {
             user.is_some_and(|user| user != process::own_uid())
         };
         let is_persons = || {
-            self.who
-                .judge(&Asker::new(Some(sender), None, Vec::new()))
-                .is_ok()
+            self.who.wait_for_sought();
+            let known = self.who.known();
+            let sender = Asker::new(Some(sender), None, Vec::new());
+            // A program such as `pkill` is gone by now.
+            known.agents.is_empty() || sender.judge(&known).is_ok()
         };
         match is_above || is_others() || is_persons() {
             true => Leaving::Closed,

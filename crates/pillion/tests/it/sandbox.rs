@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use pillion_discovery::{CompanionState, Environment, state};
 use pillion_protocol::Token;
 use pillion_testkit::{Home, SOON, TestAgent, discovery_file};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 pub struct Sandbox {
@@ -273,10 +274,19 @@ pub fn signal(child: &Child, name: &str) {
     signal_to(child.id(), name);
 }
 
+/// By this process itself: whose signal it is counts.
 pub fn signal_to(pid: u32, name: &str) {
-    let pid = pid.to_string();
-    let status = Command::new("kill").args(["-s", name, &pid]).status();
-    assert!(status.unwrap().success());
+    let signal = match name {
+        "TERM" => Signal::TERM,
+        "INT" => Signal::INT,
+        "HUP" => Signal::HUP,
+        "KILL" => Signal::KILL,
+        "STOP" => Signal::STOP,
+        "CONT" => Signal::CONT,
+        _ => panic!("{name} is not known"),
+    };
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    kill_process(pid.unwrap(), signal).unwrap();
 }
 
 /// Waits for the end of a process; its exit code, or nothing if a signal killed it.

@@ -27,7 +27,7 @@ pub fn start(home: &Home, version: &str) {
                 continue;
             }
             writeln!(stream, "{}", json!({"attached": attached})).unwrap();
-            let is_leave = |line: &String| line == r#"{"tell":"leave"}"#;
+            let is_leave = |line: &String| line.starts_with(r#"{"tell":{"leave""#);
             let _ = lines.map_while(Result::ok).find(is_leave);
             return;
         }

@@ -285,7 +285,7 @@ fn each_kind_of_evidence_is_enough_by_itself() {
     let young = || kin(49, 1, 1200, "sh");
     let orphan = || vec![command(), young()];
     let above_editor = || vec![kin(60, 49, 1300, "pillion lsp"), young()];
-    let leader = |started_at| lineage(&[leader(kin(1, 1, started_at, "emacs"))], &[]);
+    let first = |started_at| lineage(&[leader(kin(1, 1, started_at, "emacs"))], &[]);
     let client = |started_at| lineage(&[kin(70, 1, started_at, "tmux")], &[]);
     let attached = |started_at| Seen {
         lineages: vec![client(started_at)],
@@ -293,7 +293,7 @@ fn each_kind_of_evidence_is_enough_by_itself() {
         ..Seen::default()
     };
     let of_login = |login| {
-        let terminal = super::tests::leader(kin(49, 1, 1200, "bash"));
+        let terminal = leader(kin(49, 1, 1200, "bash"));
         vec![
             command(),
             Kin {
@@ -307,7 +307,7 @@ fn each_kind_of_evidence_is_enough_by_itself() {
         ..Seen::default()
     };
     let session = |started_at| Seen {
-        lineages: vec![leader(started_at)],
+        lineages: vec![first(started_at)],
         ..Seen::default()
     };
     let unseen = Seen::default;
