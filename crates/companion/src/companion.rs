@@ -27,7 +27,7 @@ use crate::looking;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Parts, Unanswered};
 use crate::mcp::Mcp;
-use crate::numbers::Numbers;
+use crate::numbers::{self, Numbers};
 use crate::runtime::Runtime;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
@@ -272,7 +272,7 @@ struct Prepared {
     signals: Signals,
     discovery: DiscoveryThread,
     losses: Losses,
-    numbers: Numbers,
+    diff_numbers: Numbers,
     sessions: Sessions,
     who: Who,
     /// The one front end of this process, if it is the companion's own.
@@ -297,8 +297,9 @@ async fn prepare(
         }
         false => Signals::none(),
     };
-    let numbers = Numbers::of(&options.environment);
-    let numbers_taken = numbers.taken();
+    let diff_numbers = Numbers::of(&options.environment, numbers::DIFFS);
+    let agent_numbers = Numbers::of(&options.environment, numbers::AGENTS);
+    let numbers_taken = (diff_numbers.taken(), agent_numbers.taken());
     let tokens = Tokens::generate()?;
     let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());
     let listening = async {
@@ -327,7 +328,7 @@ async fn prepare(
         environment: options.environment.clone(),
         editor_pid: options.editor_pid,
     };
-    let sessions = Sessions::default();
+    let sessions = Sessions::new(agent_numbers);
     let commands = Commands::new(events.clone(), who.clone());
     let own = is_program.then(|| commands.clone());
     let own_view = is_program.then(|| {
@@ -353,7 +354,7 @@ async fn prepare(
         _ = signals.next() => return Err(StartError::Interrupted),
     };
     discovery.order(Order::SetChoices(choices.clone()));
-    numbers_taken.await;
+    tokio::join!(numbers_taken.0, numbers_taken.1);
     Ok(Prepared {
         choices,
         listener,
@@ -363,7 +364,7 @@ async fn prepare(
         signals,
         discovery,
         losses,
-        numbers,
+        diff_numbers,
         sessions,
         who,
         own_view,
@@ -417,14 +418,14 @@ impl Prepared {
             state,
             views: Views::new(self.options, editor, events.clone()),
             events,
-            sessions,
+            sessions: sessions.clone(),
             discovery: self.discovery,
             losses: self.losses,
+            diff_numbers: self.diff_numbers,
             looks: looking::start,
         });
         let main_loop = main_loop
             .with_choices(self.choices)
-            .with_numbers(self.numbers)
             .with_own_view(self.own_view.clone());
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
@@ -432,6 +433,7 @@ impl Prepared {
         drop(self.context_keeper);
         drop(stop);
         let _ = server.await;
+        sessions.give_numbers_back();
         drop((self.socket, self.own_view));
         unanswered.ok()
     }

@@ -131,8 +131,8 @@ enum State<C> {
 pub(crate) struct Proposal {
     pub(crate) session: SessionId,
     pub(crate) proposer: Proposer,
-    /// The number of the proposer among those of its kind, from 1.
-    pub(crate) number: u32,
+    /// The proposer's number, which no other one gets.
+    pub(crate) number: u64,
     /// As the agent spelt it: the outcome carries it unchanged (C5.8).
     pub(crate) file_path: String,
     /// Of an agent that names its proposals and waits for the outcome in the call.
@@ -269,11 +269,6 @@ impl<C> Diffs<C> {
             sets: Sets::default(),
             unwritten: VecDeque::new(),
         }
-    }
-
-    /// New ones get these numbers.
-    pub(crate) fn number_by(&mut self, numbers: Numbers) {
-        self.numbers = numbers;
     }
 
     /// The diffs that wait for the reviewer, oldest first, without their texts.

@@ -161,6 +161,7 @@ pub(crate) struct Parts {
     pub(crate) sessions: Sessions,
     pub(crate) discovery: DiscoveryThread,
     pub(crate) losses: Losses,
+    pub(crate) diff_numbers: Numbers,
     pub(crate) looks: Looks,
 }
 
@@ -173,8 +174,10 @@ impl MainLoop {
             sessions,
             discovery,
             losses,
+            diff_numbers,
             looks,
         } = parts;
+        let proposers = Proposers::new(sessions.numbers());
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
         let limit_problem = hook_limit.as_ref().err().cloned();
@@ -201,9 +204,9 @@ impl MainLoop {
             context: Context::default(),
             contexts_sent: watch::Sender::default(),
             focusing: Vec::new(),
-            diffs: Diffs::new(Numbers::default(), hook_limit.unwrap_or_default()),
+            diffs: Diffs::new(diff_numbers, hook_limit.unwrap_or_default()),
             sessions,
-            proposers: Proposers::default(),
+            proposers,
             losses,
             written: Written::default(),
             agents: Agents::with(Vec::new(), recording.is_on()),
@@ -226,12 +229,6 @@ impl MainLoop {
     /// With the front end of this process, if it is the companion's own.
     pub(crate) fn with_own_view(mut self, own_view: Option<Arc<SeatedView>>) -> Self {
         self.own_view = own_view;
-        self
-    }
-
-    /// With these numbers for diffs.
-    pub(crate) fn with_numbers(mut self, numbers: Numbers) -> Self {
-        self.diffs.number_by(numbers);
         self
     }
 

@@ -1,5 +1,5 @@
-//! Owns the numbers of diffs: none is given twice, whichever hub or companion gives it. Some are taken ahead, because the loop
-//! waits for no disk. Where none can be taken, the time is the number: it is long, but nobody has read it before.
+//! Owns the numbers of diffs and of agents: none is given twice, whichever hub or companion gives it. Some are taken ahead,
+//! because the loop waits for no disk. Where none can be taken, the time is the number: it is long, but nobody has read it before.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -13,8 +13,11 @@ use pillion_system::{Worker, clock, lock};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// The name of the file of the numbers.
-const NAME: &str = "diffs";
+/// The name of the file of the numbers of diffs.
+pub(crate) const DIFFS: &str = "diffs";
+
+/// The name of the file of the numbers of agents, and of all else that proposes.
+pub(crate) const AGENTS: &str = "agents";
 
 /// So many numbers are taken at a time. What is left of them at the end is given back, but not by who is killed.
 const BLOCK: u64 = 100;
@@ -28,8 +31,8 @@ const FIRST_WITHIN: Duration = Duration::from_secs(1);
 /// The time limit for giving back what is left.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The ways to the numbers by the user's state directory: the companions of a hub count together.
-static SHARED: Mutex<BTreeMap<PathBuf, Weak<Ahead>>> = Mutex::new(BTreeMap::new());
+/// The ways to the numbers by the user's state directory and their name: the companions of a hub count together.
+static SHARED: Mutex<BTreeMap<(PathBuf, &str), Weak<Ahead>>> = Mutex::new(BTreeMap::new());
 
 /// The numbers that a companion gives. Cheap to clone. By default, nothing is kept of them.
 #[derive(Debug, Clone, Default)]
@@ -59,14 +62,15 @@ struct Filler {
 }
 
 impl Numbers {
-    /// Those of this user. Nothing is taken yet.
-    pub(crate) fn of(environment: &Environment) -> Self {
+    /// Those of this user that have this name. Nothing is taken yet.
+    pub(crate) fn of(environment: &Environment, name: &'static str) -> Self {
         let Some((place, counter)) = environment
             .user_state_dir()
-            .zip(Counter::of(environment, NAME))
+            .zip(Counter::of(environment, name))
         else {
             return Self::default();
         };
+        let place = (place, name);
         let mut shared = lock(&SHARED);
         shared.retain(|_, it| it.strong_count() > 0);
         if let Some(ahead) = shared.get(&place).and_then(Weak::upgrade) {
@@ -155,7 +159,7 @@ impl Filler {
         reserve.is_filling = false;
         match taken {
             Some(Ok(first)) => reserve.add(first..first + BLOCK),
-            Some(Err(error)) => tracing::warn!(%error, "the numbers of diffs are not kept"),
+            Some(Err(error)) => tracing::warn!(%error, "the numbers are not kept"),
             None => {}
         }
     }
@@ -194,7 +198,7 @@ mod tests {
 
     /// The numbers of a process that begins now, unless another one of the test has them.
     async fn begun(environment: &Environment) -> Numbers {
-        let numbers = Numbers::of(environment);
+        let numbers = Numbers::of(environment, DIFFS);
         numbers.taken().await;
         numbers
     }
@@ -254,7 +258,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_that_is_removed_or_spoilt_meanwhile_gives_no_number_again() {
         let home = tempfile::tempdir().unwrap();
-        let file = home.path().join("pillion/numbers").join(NAME);
+        let file = home.path().join("pillion/numbers").join(DIFFS);
         let numbers = begun(&environment(&home)).await;
         let mut given = Vec::new();
         for spoilt in [None, Some("x"), Some("7"), Some("")] {

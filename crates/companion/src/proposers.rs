@@ -1,13 +1,14 @@
 //! Owns the proposers that are no agents' sessions: hooks, for their agents, `pillion diff`, and the companion itself, which
 //! shows what is written already. Each stays until what it proposed has come to an end; then it gets each outcome once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pillion_protocol::Proposer;
 use pillion_view::ask::ProposedFile;
 use tokio::sync::mpsc;
 
+use crate::numbers::Numbers;
 use crate::outbox::Delivery;
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
@@ -25,32 +26,38 @@ pub(crate) enum News {
 }
 
 /// The proposers that wait.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Proposers {
     waiting: HashMap<SessionId, Waiting>,
-    last: u64,
+    /// The numbers of agents.
+    numbers: Numbers,
 }
 
 #[derive(Debug)]
 struct Waiting {
     proposer: Proposer,
-    /// Tells those of its kind that are here from each other, from 1.
-    number: u32,
+    /// Tells it from all other proposers, also from those that were here before.
+    number: u64,
     news: mpsc::UnboundedSender<News>,
 }
 
 impl Proposers {
+    /// None yet. New ones get these numbers.
+    pub(crate) fn new(numbers: Numbers) -> Self {
+        Self {
+            waiting: HashMap::new(),
+            numbers,
+        }
+    }
+
     /// One comes. Returns the name by which its proposals are known here: no agent's session has it.
     pub(crate) fn come(
         &mut self,
         proposer: Proposer,
         news: mpsc::UnboundedSender<News>,
     ) -> SessionId {
-        self.last += 1;
-        let id: SessionId = format!("proposer {}", self.last).into();
-        let of_kind = self.waiting.values().filter(|it| it.proposer == proposer);
-        let taken: HashSet<_> = of_kind.map(|it| it.number).collect();
-        let number = (1..).find(|number| !taken.contains(number)).unwrap_or(1);
+        let number = self.numbers.give();
+        let id: SessionId = format!("proposer {number}").into();
         let new = Waiting {
             proposer,
             number,
@@ -61,7 +68,7 @@ impl Proposers {
     }
 
     /// Returns whose proposals this one makes, and its number, if it is here.
-    pub(crate) fn find(&self, id: &SessionId) -> Option<(Proposer, u32)> {
+    pub(crate) fn find(&self, id: &SessionId) -> Option<(Proposer, u64)> {
         let found = self.waiting.get(id)?;
         Some((found.proposer, found.number))
     }

@@ -5,7 +5,7 @@
 //! Shared by the transports, which open sessions and end them, and the loop, which forgets them. A
 //! state machine: time comes in, no I/O.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use pillion_protocol::Dialect;
 use pillion_system::lock;
 
+use crate::numbers::Numbers;
 use crate::outbox::Outbox;
 use crate::wire::Wire;
 
@@ -35,6 +36,8 @@ pub(crate) struct Sessions {
 
 #[derive(Debug, Default)]
 struct Table {
+    /// The numbers that agents get.
+    numbers: Numbers,
     sessions: HashMap<SessionId, Session>,
     opened: u64,
 }
@@ -44,8 +47,8 @@ struct Session {
     agent: Dialect,
     /// Counts up, so that agents can be listed in the order in which they came.
     order: u64,
-    /// Tells the agents of one kind that are here from each other, from 1.
-    number: u32,
+    /// Tells it from all other agents, also from those that were here before.
+    number: u64,
     streams: usize,
     last_active: Instant,
     outbox: Arc<Outbox>,
@@ -66,8 +69,8 @@ struct Session {
 pub(crate) struct Listening {
     pub(crate) session: SessionId,
     pub(crate) agent: Dialect,
-    /// The number of the agent among those of its kind, from 1.
-    pub(crate) number: u32,
+    /// The number of the agent, which no other one gets.
+    pub(crate) number: u64,
 }
 
 impl Listening {
@@ -86,6 +89,23 @@ impl Listening {
 pub(crate) struct TooManySessions;
 
 impl Sessions {
+    /// None yet. New ones get these numbers.
+    pub(crate) fn new(numbers: Numbers) -> Self {
+        let sessions = Self::default();
+        sessions.lock().numbers = numbers;
+        sessions
+    }
+
+    /// The numbers of agents.
+    pub(crate) fn numbers(&self) -> Numbers {
+        self.lock().numbers.clone()
+    }
+
+    /// The end: what is left of the numbers is for the next companion. A connection may hold the sessions for longer.
+    pub(crate) fn give_numbers_back(&self) {
+        self.lock().numbers = Numbers::default();
+    }
+
     /// Notes whether any front end shows diffs.
     pub(crate) fn set_shows_diffs(&self, shows_diffs: bool) {
         self.shows_diffs.store(shows_diffs, Ordering::Relaxed);
@@ -114,7 +134,7 @@ impl Sessions {
         let session = Session {
             agent,
             order: table.opened,
-            number: table.free_number(agent),
+            number: table.numbers.give(),
             streams: 0,
             last_active: now,
             outbox: Arc::default(),
@@ -249,10 +269,9 @@ impl Sessions {
         self.lock().sessions.get(id).map(|session| session.agent)
     }
 
-    /// Returns a session's number among the agents of its kind, from 1.
-    pub(crate) fn number(&self, id: &SessionId) -> u32 {
-        let table = self.lock();
-        table.sessions.get(id).map_or(1, |session| session.number)
+    /// Returns a session's number, which no other one gets.
+    pub(crate) fn number(&self, id: &SessionId) -> Option<u64> {
+        Some(self.lock().sessions.get(id)?.number)
     }
 
     pub(crate) fn outbox(&self, id: &SessionId) -> Option<Arc<Outbox>> {
@@ -336,12 +355,6 @@ impl Table {
         sessions.filter(move |session| session.agent == agent)
     }
 
-    /// The smallest number that no agent of this kind has.
-    fn free_number(&self, agent: Dialect) -> u32 {
-        let taken: HashSet<_> = self.of(agent).map(|session| session.number).collect();
-        (1..).find(|number| !taken.contains(number)).unwrap_or(1)
-    }
-
     fn away(&self) -> impl Iterator<Item = (&SessionId, Instant)> {
         let away = self.sessions.iter();
         away.filter(|(_, session)| session.streams == 0)
@@ -359,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_session_with_a_stream_stays_for_hours() {
-        let (sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::new(Numbers::from_one()), Instant::now());
         sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         assert_eq!(sessions.due(), None);
@@ -368,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_session_whose_stream_closed_goes_unless_it_comes_back() {
-        let (sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::new(Numbers::from_one()), Instant::now());
         sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         sessions.stream_closed(&id("a"), start + RECONNECT_GRACE);
@@ -385,8 +398,8 @@ mod tests {
     }
 
     #[test]
-    fn agents_of_one_kind_have_numbers_that_stay() {
-        let (sessions, now) = (Sessions::default(), Instant::now());
+    fn an_agent_has_a_number_that_stays_and_that_no_other_one_gets() {
+        let (sessions, now) = (Sessions::new(Numbers::from_one()), Instant::now());
         for (name, agent) in [
             ("a", Dialect::GeminiCli),
             ("b", Dialect::GeminiCli),
@@ -394,19 +407,19 @@ mod tests {
         ] {
             sessions.open(id(name), agent, now).unwrap();
         }
-        let numbers = |sessions: &Sessions| ["a", "b", "c"].map(|name| sessions.number(&id(name)));
-        assert_eq!(numbers(&sessions), [1, 2, 1]);
+        let number = |name| sessions.number(&id(name));
+        assert_eq!(["a", "b", "c"].map(number), [1, 2, 3].map(Some));
         sessions.forget(&id("a"));
-        assert_eq!(sessions.number(&id("b")), 2);
+        assert_eq!(number("b"), Some(2));
         sessions.open(id("d"), Dialect::GeminiCli, now).unwrap();
-        assert_eq!(sessions.number(&id("d")), 1);
+        assert_eq!(number("d"), Some(4));
         sessions.open(id("e"), Dialect::GeminiCli, now).unwrap();
-        assert_eq!(sessions.number(&id("e")), 3);
+        assert_eq!(number("e"), Some(5));
     }
 
     #[test]
     fn requests_keep_a_session_without_a_stream() {
-        let (sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::new(Numbers::from_one()), Instant::now());
         sessions.open(id("a"), Dialect::QwenCode, start).unwrap();
         sessions.note_activity(&id("a"), start + RECONNECT_GRACE);
         assert_eq!(sessions.due(), Some(start + RECONNECT_GRACE * 2));
@@ -414,7 +427,7 @@ mod tests {
 
     #[test]
     fn a_second_stream_does_not_hide_that_the_first_is_open() {
-        let (sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::new(Numbers::from_one()), Instant::now());
         sessions.open(id("a"), Dialect::GeminiCli, start).unwrap();
         sessions.stream_opened(&id("a"));
         sessions.stream_opened(&id("a"));
@@ -425,7 +438,7 @@ mod tests {
 
     #[test]
     fn agents_are_listed_in_the_order_in_which_they_came() {
-        let (sessions, start) = (Sessions::default(), Instant::now());
+        let (sessions, start) = (Sessions::new(Numbers::from_one()), Instant::now());
         for (name, agent) in [("x", Dialect::QwenCode), ("b", Dialect::GeminiCli)] {
             sessions.open(id(name), agent, start).unwrap();
             sessions.stream_opened(&id(name));

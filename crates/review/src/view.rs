@@ -76,8 +76,8 @@ pub struct View {
     pub revision: u32,
     /// Who proposes it.
     pub proposer: Proposer,
-    /// The proposer's number among those of its kind.
-    pub number: u32,
+    /// The proposer's number, which no other one gets.
+    pub number: u64,
     /// Its place in its set.
     pub set: Option<SetPlace>,
     /// True if the file is to be deleted.

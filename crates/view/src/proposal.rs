@@ -39,7 +39,7 @@ impl fmt::Display for ProposalKey {
 /// The place of a file in a set: files that belong together, and are decided one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetPlace {
-    /// The number of the set within one companion, the same for all of its files.
+    /// The number of the set, the same for all of its files, and never that of another set.
     pub id: u64,
     /// The place of this file, from 1.
     pub place: u32,
@@ -72,8 +72,8 @@ pub struct Diff {
     pub revision: u32,
     /// Who proposes it.
     pub proposer: Proposer,
-    /// The proposer's number among those of its kind, from 1. It keeps its number as long as it is here.
-    pub number: u32,
+    /// The proposer's number, which no other one gets.
+    pub number: u64,
     /// The file that the agent wants to change: absolute, no folder, perhaps not there yet.
     #[serde(with = "exact::path")]
     pub path: PathBuf,

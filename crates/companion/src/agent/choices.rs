@@ -112,7 +112,7 @@ impl Agents {
         &mut self,
         agents: &[Listening],
         choice: Option<ReviewChoice>,
-        number: Option<u32>,
+        number: Option<u64>,
     ) -> Result<String, String> {
         let able = |it: &&Listening| {
             let agent = self.get(&it.session);

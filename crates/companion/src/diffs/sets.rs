@@ -8,21 +8,13 @@ use pillion_view::{DiffId, SetPlace};
 use super::{Diffs, Entry, Proposal, State};
 use crate::sessions::SessionId;
 
-/// The numbers of the sets, by their proposers: each proposes one.
+/// The numbers of the sets, by their proposers: each proposes one. It is that of the set's first diff, which is never given again.
 #[derive(Debug, Default)]
 pub(super) struct Sets {
-    last_id: u64,
-    known: HashMap<SessionId, u64>,
+    known: HashMap<SessionId, DiffId>,
 }
 
 impl Sets {
-    fn id(&mut self, session: &SessionId) -> u64 {
-        *self.known.entry(session.clone()).or_insert_with(|| {
-            self.last_id += 1;
-            self.last_id
-        })
-    }
-
     /// A proposer is gone for good, and its set with it.
     pub(super) fn session_gone(&mut self, session: &SessionId) {
         self.known.remove(session);
@@ -30,10 +22,11 @@ impl Sets {
 }
 
 impl<C> Diffs<C> {
-    /// The place of a proposal in its set.
-    pub(super) fn set_place(&mut self, proposal: &Proposal) -> Option<SetPlace> {
+    /// The place of a proposal of this number in its set.
+    pub(super) fn set_place(&mut self, id: DiffId, proposal: &Proposal) -> Option<SetPlace> {
         let (place, of) = proposal.set?;
-        let id = self.sets.id(&proposal.session);
+        let known = self.sets.known.entry(proposal.session.clone());
+        let DiffId(id) = *known.or_insert(id);
         Some(SetPlace { id, place, of })
     }
 

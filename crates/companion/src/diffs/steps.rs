@@ -29,7 +29,6 @@ impl<C> Diffs<C> {
     /// place of the one before, in the same view.
     pub(crate) fn open(&mut self, proposal: Proposal, caller: C, now: Instant) -> Vec<Action<C>> {
         let found = self.entries.find(&proposal.session, proposal.name());
-        let set = self.set_place(&proposal);
         let bytes = proposal.proposed.len();
         if let Some(why) = self.entries.refuse(proposal.proposer, bytes, found) {
             // As with any proposal that is not shown, nothing stays behind.
@@ -40,6 +39,7 @@ impl<C> Diffs<C> {
         }
         let mut actions = Vec::new();
         let id = found.unwrap_or_else(|| DiffId(self.numbers.give()));
+        let set = self.set_place(id, &proposal);
         let (mut revision, mut is_in_editor) = (1, false);
         if let Some(former) = self.entries.remove(id) {
             revision = former.key.revision + 1;

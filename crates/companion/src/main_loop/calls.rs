@@ -40,7 +40,8 @@ impl MainLoop {
         open: OpenDiff,
     ) -> Result<Proposal, String> {
         let agent = self.sessions.agent(session);
-        let agent = agent.ok_or("the session has ended")?;
+        let agent = agent.zip(self.sessions.number(session));
+        let (agent, number) = agent.ok_or("the session has ended")?;
         target::validate(&open.path)?;
         let tab = open.tab.map(|name| Tab {
             name,
@@ -50,7 +51,7 @@ impl MainLoop {
         });
         let session = Arc::clone(session);
         Ok(Proposal {
-            number: self.sessions.number(&session),
+            number,
             tab,
             ..Proposal::new(session, agent.into(), open.path, open.content)
         })

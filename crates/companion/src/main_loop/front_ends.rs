@@ -179,7 +179,7 @@ impl MainLoop {
     }
 
     /// The person chooses when agents ask, all or that of this number, or wants to know it.
-    pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u32>) -> Chosen {
+    pub(super) fn choose(&mut self, choice: Option<ReviewChoice>, number: Option<u64>) -> Chosen {
         if choice == Some(ReviewChoice::Changes) {
             return self.look(None);
         }

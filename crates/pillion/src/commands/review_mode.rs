@@ -27,7 +27,7 @@ pub struct Args {
 
     /// Choose only for the agent with this number, as in `Claude Code 2`
     #[arg(long, value_name = "N")]
-    session: Option<u32>,
+    session: Option<u64>,
 
     #[command(flatten)]
     target: Target,

@@ -25,7 +25,7 @@ pub struct Args {
 
     /// Send only those for the agent with this number, as in `Claude Code 2`
     #[arg(long, value_name = "N")]
-    session: Option<u32>,
+    session: Option<u64>,
 
     #[command(flatten)]
     target: Target,

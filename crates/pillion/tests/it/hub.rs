@@ -258,6 +258,53 @@ fn a_name_that_a_person_has_read_never_means_another_text() {
     assert!(numbers.iter().all(|it| *it < 200), "{numbers:?}");
 }
 
+/// The numbers of the agents that are connected, as a person reads them.
+fn numbers_of_agents(sandbox: &Sandbox) -> Option<String> {
+    let refused = sandbox.run(["review-mode", "--session", "0"]).stderr;
+    let (_, numbers) = refused.split_once("the numbers are ")?;
+    Some(numbers.lines().next()?.to_owned())
+}
+
+/// A killed hub, one that has ended with its last view, and companions without a hub, also after all was forgotten.
+#[test]
+fn an_agent_never_gets_the_number_of_one_that_was_here() {
+    let sandbox = Sandbox::new();
+    let mut given = Vec::new();
+    let mut come = || {
+        let _claude = TestClaude::find(&sandbox.home);
+        let number = || numbers_of_agents(&sandbox);
+        wait_until("it listens", || number().is_some());
+        let number: u64 = number().unwrap().parse().unwrap();
+        assert!(!given.contains(&number), "{number} of {given:?}");
+        given.push(number);
+    };
+    let gone = || {
+        wait_until("it is gone", || numbers_of_agents(&sandbox).is_none());
+    };
+    let mut serve = sandbox.serve_in_hub::<&str>([]);
+    come();
+    gone();
+    come();
+    let hub = hub_of(&sandbox);
+    kill(hub, "KILL");
+    wait_until("another hub", || {
+        running(&sandbox).iter().any(|it| it.pid != hub)
+    });
+    come();
+    for in_hub in [true, false, true, false] {
+        serve.signal("TERM");
+        assert_eq!(serve.ended(), Some(0));
+        wait_until("the hub ends", || running(&sandbox).is_empty());
+        sandbox.insist(["forget", "--all"]).expect(0);
+        serve = match in_hub {
+            true => sandbox.serve_in_hub::<&str>([]),
+            false => sandbox.serve::<&str>([]),
+        };
+        come();
+    }
+    assert!(given.iter().all(|it| *it < 200), "{given:?}");
+}
+
 /// Those of all front ends together are the workspace's, and one comes back first.
 #[test]
 fn the_port_outlives_a_hub_of_front_ends_with_different_roots() {

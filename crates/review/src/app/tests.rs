@@ -37,7 +37,7 @@ pub struct Person {
     next: u64,
     revision: u32,
     /// The number of the proposer among those of its kind.
-    pub number: u32,
+    pub number: u64,
     /// The notes that come with the next proposals.
     pub notes: Vec<String>,
     /// The place in a set that the next proposals come with.

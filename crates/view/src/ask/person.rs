@@ -58,7 +58,7 @@ pub struct SetReview {
     pub choice: ReviewChoice,
     /// The number of the one agent that is meant, where several of a kind are connected; all without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u32>,
+    pub number: Option<u64>,
 }
 
 ask!(SetReview => Chosen, "setReview", for_person: true);
@@ -68,7 +68,7 @@ ask!(SetReview => Chosen, "setReview", for_person: true);
 pub struct GetReview {
     /// As in [`SetReview`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u32>,
+    pub number: Option<u64>,
 }
 
 ask!(GetReview => Chosen, "getReview", for_person: false);
@@ -97,7 +97,7 @@ pub struct SendNotes {
     /// The agent that is meant; all without it.
     pub agent: Option<Dialect>,
     /// Its number, where several of a kind are connected; all without it.
-    pub number: Option<u32>,
+    pub number: Option<u64>,
 }
 
 ask!(SendNotes => Chosen, "sendNotes", for_person: true);

@@ -27,7 +27,7 @@ fn identify(agents: &mut Agents, session: &SessionId, process: AgentProcess) -> 
     agents.identified(session, process)
 }
 
-fn listening(session: &str, number: u32) -> Listening {
+fn listening(session: &str, number: u64) -> Listening {
     Listening {
         session: session.into(),
         agent: Dialect::ClaudeCode,

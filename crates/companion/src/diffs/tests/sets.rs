@@ -59,7 +59,7 @@ fn a_set_is_what_one_proposer_proposes_and_goes_with_it() {
     assert_eq!(places, [Some(1), Some(2), None]);
     assert_eq!(
         propose(&mut diffs, of_set("v", "/a", 1, 2)),
-        "7 1 of 2 of set 3"
+        "7 1 of 2 of set 7"
     );
 }
 
@@ -73,5 +73,5 @@ fn two_paths_to_one_file_are_one_file() {
     let elsewhere = propose_at(&mut diffs, of_set("s", "/link", 2, 3), "/b");
     assert_eq!(elsewhere.unwrap(), "3 2 of 3 of set 1");
     let in_another = propose_at(&mut diffs, of_set("t", "/also", 1, 2), "/a");
-    assert_eq!(in_another.unwrap(), "4 1 of 2 of set 2");
+    assert_eq!(in_another.unwrap(), "4 1 of 2 of set 4");
 }
