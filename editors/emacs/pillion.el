@@ -138,8 +138,10 @@
                          (pillion-client-get :agents)))
          (pending (or (pillion-client-get :pending) 0))
          (review (plist-get (pillion-client-get :review) :label))
+         (decided (pillion-client-get :decided))
          (parts (append agents
                         (and review (list (pillion-plain review)))
+                        (and decided (list (pillion-plain decided)))
                         (and (> pending 0)
                              (list (format "%d diff%s" pending (if (= pending 1) "" "s")))))))
     (string-replace

@@ -18,6 +18,8 @@ declare-option -hidden str-list pillion_agents
 declare-option -hidden str-list pillion_choices
 declare-option -docstring 'when agents ask before they change files, with a space before it: for your modelinefmt' \
     str pillion_review_mode
+declare-option -docstring 'what you decided last and what came of it, with a space before it: for your modelinefmt' \
+    str pillion_decided
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
@@ -475,7 +477,7 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
         case $kak_opt_modelinefmt in
         *pillion_pending*) ;;
         *) printf 'set-option global modelinefmt %s\n' \
-            "$(quoted "$kak_opt_modelinefmt{Information}%opt{pillion_pending}")" ;;
+            "$(quoted "$kak_opt_modelinefmt{Information}%opt{pillion_decided}%opt{pillion_pending}")" ;;
         esac
         if ! command -v "$kak_opt_pillion_command" >/dev/null; then
             printf 'echo -debug pillion: command not found: %s; ' "$(quoted "$kak_opt_pillion_command")"

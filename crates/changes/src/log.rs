@@ -115,6 +115,14 @@ impl WriteOutcome {
     }
 }
 
+/// With the reason.
+impl fmt::Display for WriteOutcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        self.why().map_or(Ok(()), |why| write!(f, ": {why}"))
+    }
+}
+
 impl EntryState {
     /// Its name in words.
     pub fn name(self) -> &'static str {

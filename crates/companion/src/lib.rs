@@ -30,6 +30,7 @@ pub mod hub;
 mod ids;
 mod judging;
 mod kept_notes;
+mod last_decision;
 mod line_endings;
 mod looking;
 mod lost;

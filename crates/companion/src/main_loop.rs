@@ -40,6 +40,7 @@ use crate::event::{Caller, Event, Events, Listing, Task};
 use crate::gate::Gate;
 use crate::judging::Judging;
 use crate::kept_notes::KeptNotes;
+use crate::last_decision::LastDecision;
 use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
 use crate::numbers::Numbers;
 use crate::outbox::{Delivery, Mention};
@@ -113,6 +114,7 @@ pub(crate) struct MainLoop {
     agents: Agents,
     proposers: Proposers,
     losses: Losses,
+    last_decision: LastDecision,
     written: Written,
     accepted_texts: AcceptedTexts,
     kept_notes: KeptNotes,
@@ -209,6 +211,7 @@ impl MainLoop {
             proposers,
             losses,
             written: Written::default(),
+            last_decision: LastDecision::default(),
             agents: Agents::with(Vec::new(), recording.is_on()),
             accepted_texts: AcceptedTexts::default(),
             kept_notes,
@@ -635,6 +638,9 @@ impl MainLoop {
                             .find_on(diff.key(), agent.name(), &diff.path);
                     }
                     self.views.open(diff);
+                    if self.last_decision.proposed() {
+                        self.report_status();
+                    }
                 }
                 Action::Close { key, reason } => {
                     tracing::info!(id = %key.id, ?reason, "diff closed");
@@ -656,9 +662,10 @@ impl MainLoop {
                     if let Some(judgement) = judgement {
                         self.recording.decided(&session, *judgement);
                     }
-                    if delivery.outcome == Outcome::Rejected
-                        && let Some(agent) = self.agents.get_mut(&session)
-                    {
+                    let is_accepted = delivery.outcome != Outcome::Rejected;
+                    self.last_decision
+                        .decided(delivery.id, &delivery.file_path, is_accepted);
+                    if !is_accepted && let Some(agent) = self.agents.get_mut(&session) {
                         agent.mode.settle(&delivery.file_path);
                     }
                     let awaited = accepted.as_ref().filter(|it| it.is_told);
@@ -695,6 +702,7 @@ impl MainLoop {
                     if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
                         self.remark(&session, *remark, is_hooked);
                     }
+                    self.report_status();
                 }
                 Action::Lose(lost) => self.losses.add(lost),
             }
@@ -724,10 +732,17 @@ impl MainLoop {
     /// This came of an acceptance, if that is known.
     fn came_of(&mut self, came_of: Option<CameOf>) {
         match came_of {
-            Some(CameOf::Known(id, outcome)) => self.recording.came_of(id, outcome),
+            Some(CameOf::Known(id, outcome)) => self.note_outcome(id, outcome),
             Some(CameOf::Lost(lost)) => self.losses.add(lost),
             None => {}
         }
+    }
+
+    /// Keeps what came of an acceptance, and shows it.
+    fn note_outcome(&mut self, id: DiffId, outcome: WriteOutcome) {
+        self.last_decision.came_of(id, &outcome);
+        self.report_status();
+        self.recording.came_of(id, outcome);
     }
 
     fn report_lost(&mut self, lost::Told { of, view, lost }: lost::Told) {
@@ -736,7 +751,7 @@ impl MainLoop {
                 .as_ref()
                 .map(|it| written::outcome_of(it.how, it.proposer));
             let outcome = how.unwrap_or(WriteOutcome::Written);
-            self.recording.came_of(id, outcome);
+            self.note_outcome(id, outcome);
         }
         if let Some(lost) = lost {
             tracing::info!(proposer = %lost.proposer, path = ?lost.path, text = ?lost.text, "not written");

@@ -95,6 +95,8 @@ struct Bridge {
     turn_news: TurnNews,
     /// When agents ask, as the session was told last.
     review_mode: Option<String>,
+    /// What was decided last, as the mode line has it.
+    phrase: Option<String>,
     /// The message about the hub's version, shown as soon as a client can show it.
     mismatch: Option<Mismatch>,
     /// True if the loop is to end.
@@ -170,6 +172,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         warned: Vec::new(),
         turn_news: TurnNews::default(),
         review_mode: None,
+        phrase: None,
         mismatch: companion.mismatch(),
         is_over: false,
         is_gone: false,
@@ -432,6 +435,11 @@ impl Bridge {
         if label != self.review_mode {
             self.session.run(script::review_mode(label.as_deref()));
             self.review_mode = label;
+        }
+        let phrase = status.decided.as_ref().map(|it| it.text.clone());
+        if phrase != self.phrase {
+            self.session.run(script::decided(phrase.as_deref()));
+            self.phrase = phrase;
         }
         if let Some(ended) = self.turn_news.of(status) {
             self.show_message(&ended);

@@ -24,7 +24,7 @@ use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
 use pillion_view::ask::{Refused, SendNotes};
-use pillion_view::{Chosen, DiffId, EditorEvent, Tell, TurnNews};
+use pillion_view::{Chosen, DiffId, EditorEvent, Phrase, Tell, TurnNews};
 use serde_json::{Value, json};
 
 use crate::asking::Asking;
@@ -71,6 +71,8 @@ pub struct Plain {
     /// The files that agents were said to have changed without asking.
     unasked: Vec<String>,
     turn_news: TurnNews,
+    /// The last decision, as it was reported.
+    decided: Option<Phrase>,
 }
 
 impl Plain {
@@ -86,6 +88,7 @@ impl Plain {
             warnings: Vec::new(),
             unasked: Vec::new(),
             turn_news: TurnNews::default(),
+            decided: None,
         }
     }
 
@@ -318,6 +321,11 @@ impl ClientProfile for Plain {
                 let news = self.unasked.iter().filter(|it| !known.contains(it));
                 actions.extend(news.map(|it| Action::show(MessageType::Warning, it)));
                 actions.extend(ended.map(|it| Action::show(MessageType::Info, it)));
+                // What was not written has a message of its own.
+                let known = std::mem::replace(&mut self.decided, status.decided);
+                let written = self.decided.iter().filter(|it| it.is_written);
+                let news = written.filter(|it| known.as_ref() != Some(*it));
+                actions.extend(news.map(|it| Action::show(MessageType::Info, &it.text)));
                 actions
             }
             EditorEvent::Draft(key, text) => self.proposals.offer(key, text),

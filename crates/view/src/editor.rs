@@ -234,6 +234,19 @@ pub struct Status {
     /// What people have said to agents that these have not read yet, one sentence each.
     #[serde(default)]
     pub waiting: Vec<String>,
+    /// What a person decided last, and what came of it, unless something waits for them since.
+    #[serde(default)]
+    pub decided: Option<Phrase>,
+}
+
+/// A few words for status lines about a decision: `a.txt: accepted`, and once it is known, what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Phrase {
+    /// The words: shown as they stand.
+    pub text: String,
+    /// True if the file has what was accepted.
+    pub is_written: bool,
 }
 
 /// A turn that has ended with files that nobody has seen.

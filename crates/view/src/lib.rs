@@ -28,8 +28,8 @@ pub use decision::{
     Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
-    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Review, Show, Shows, Status,
-    TurnNews,
+    Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Phrase, Review, Show, Shows,
+    Status, TurnNews,
 };
 pub use handle::{Handle, Said};
 pub use lost::{Loss, LostOutcome, LostText};

@@ -87,7 +87,7 @@ impl MainLoop {
     pub(crate) fn lost(&mut self, Lost(lost): Lost) {
         for id in self.written.withdraw_all(&lost.path) {
             let outcome = written::outcome_of(lost.how, lost.proposer);
-            self.recording.came_of(id, outcome);
+            self.note_outcome(id, outcome);
         }
         self.views.send_lost(None, lost);
     }

@@ -275,6 +275,7 @@ impl MainLoop {
             changes: self.recording.list(),
             ended: self.recording.ended(),
             waiting: self.agents.waiting_notes(),
+            decided: self.last_decision.phrase(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
             warnings: self.warnings(),

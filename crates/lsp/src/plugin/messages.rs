@@ -230,6 +230,7 @@ pub fn status(status: &Status, pending_diffs: usize) -> Value {
         })),
         "unseen": status.unseen,
         "changes": status.changes,
+        "decided": status.decided.as_ref().map(|it| &it.text),
     })
 }
 

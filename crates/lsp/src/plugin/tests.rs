@@ -475,6 +475,10 @@ fn status() -> Value {
         asking: warnings.clone(),
         warnings,
         review: Some(review),
+        decided: Some(pillion_view::Phrase {
+            text: String::new(),
+            is_written: false,
+        }),
         ..pillion_view::Status::default()
     };
     messages::status(&status, 1)

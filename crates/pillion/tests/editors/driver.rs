@@ -138,6 +138,9 @@ pub trait Editor {
     /// Returns true if a proposal has the focus.
     fn is_in_proposal(&self) -> bool;
 
+    /// The status line of the plugin has this text.
+    fn has_in_status_line(&self, text: &str) -> bool;
+
     /// Returns true if the proposal on the screen has been there so long that it may be accepted.
     fn may_accept(&self) -> bool;
 

@@ -8,6 +8,7 @@ mod doubts;
 mod drafts;
 mod endings;
 mod names;
+mod outcomes;
 mod roots;
 mod saves;
 mod seen;

@@ -74,7 +74,9 @@ fn position(app: &App) -> String {
         };
     }
     let review = app.status.review.as_ref();
+    let decided = app.status.decided.as_ref().map(|it| it.text.clone());
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
+    parts.extend(decided);
     let Some(view) = app.view() else {
         return parts.concat();
     };

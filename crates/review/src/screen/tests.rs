@@ -123,6 +123,7 @@ fn status() -> Status {
         changes: 0,
         ended: None,
         waiting: Vec::new(),
+        decided: None,
     }
 }
 

@@ -109,6 +109,7 @@ local notifications = {
     M.state.review = type(params.review) == "table" and params.review or {}
     M.state.pendingDiffs = params.pendingDiffs or 0
     M.state.unseen = params.unseen or 0
+    M.state.decided = type(params.decided) == "string" and params.decided or nil
     if package.loaded["pillion.changes"] and params.changes ~= M.state.changes then
       require("pillion.changes").changed()
     end

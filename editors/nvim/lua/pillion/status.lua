@@ -18,8 +18,8 @@ local function diffs(count)
   return ("%d diff%s"):format(count, count == 1 and "" or "s")
 end
 
---- For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always`. Empty if Pillion does
---- not run.
+--- For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always, a.txt: written`. Empty if
+--- Pillion does not run.
 function M.line()
   if not client().is_running() then
     return ""
@@ -28,6 +28,9 @@ function M.line()
   local review = client().state.review.label
   if review then
     table.insert(parts, notify.visible(review))
+  end
+  if client().state.decided then
+    table.insert(parts, notify.visible(client().state.decided))
   end
   if client().state.pendingDiffs > 0 then
     table.insert(parts, diffs(client().state.pendingDiffs))
@@ -66,6 +69,7 @@ function M.update(status)
     warnings = status.warnings,
     notes = status.notes,
     review = client().state.review.label,
+    decided = client().state.decided,
   })
   -- Nothing else would draw it before the next key; on the command line it would be in the way.
   if not vim.api.nvim_get_mode().mode:find("^[cr]") then

@@ -48,7 +48,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, decided: '', version: '?', port: '?', pid: 0}
 enddef
 
 # The facts about the running companion.
@@ -138,6 +138,8 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     state.review = type(review) == v:t_dict ? review : {}
     state.pendingDiffs = get(params, 'pendingDiffs', 0)
     state.unseen = get(params, 'unseen', 0)
+    const decided: any = get(params, 'decided', v:null)
+    state.decided = type(decided) == v:t_string ? decided : ''
     if state.changes != get(params, 'changes', 0)
       state.changes = get(params, 'changes', 0)
       changes.Changed()

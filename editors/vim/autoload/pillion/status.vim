@@ -18,14 +18,16 @@ def IsNowhere(): bool
   return type(client.state.port) == v:t_number && empty(client.state.roots)
 enddef
 
-# For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always`. Empty if Pillion does not run.
+# For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always, a.txt: written`. Empty if
+# Pillion does not run.
 export def Line(): string
   if !client.IsRunning()
     return ''
   endif
   const count = client.state.pendingDiffs
   const label = get(client.state.review, 'label', '')
-  const parts = Agents() + (label == '' ? [] : [label]) + (count > 0 ? [Diffs(count)] : [])
+  const words = filter([label, client.state.decided], (_, it) => it != '')
+  const parts = Agents() + words + (count > 0 ? [Diffs(count)] : [])
   return empty(parts) ? 'Pillion' : 'Pillion: ' .. join(parts, ', ')
 enddef
 
@@ -50,6 +52,7 @@ export def Update()
     warnings: client.state.warnings,
     notes: client.state.notes,
     review: get(client.state.review, 'label', ''),
+    decided: client.state.decided,
   })
   # Nothing else would draw it before the next key; on the command line it would be in the way.
   if mode() !~ '^[cr!]'

@@ -182,6 +182,12 @@ impl Editor for Emacs {
         ))
     }
 
+    fn has_in_status_line(&self, text: &str) -> bool {
+        self.emacs
+            .get::<String>("(pillion-mode-line)")
+            .contains(text)
+    }
+
     fn is_in_proposal(&self) -> bool {
         self.is("(string-prefix-p \"*Proposal\" (buffer-name))")
     }

@@ -202,6 +202,10 @@ impl Editor for Kakoune {
         fs::read_to_string(status).is_ok_and(|status| status.contains(agent.display_name()))
     }
 
+    fn has_in_status_line(&self, text: &str) -> bool {
+        self.kakoune.get("%opt{pillion_decided}").contains(text)
+    }
+
     fn is_in_proposal(&self) -> bool {
         !self.is_elsewhere.get() && self.kakoune.get("%opt{pillion_id}") != "0"
     }

@@ -170,6 +170,11 @@ impl Editor for Neovim {
         self.get(KNOWS, &json!([agent]))
     }
 
+    fn has_in_status_line(&self, text: &str) -> bool {
+        let line: String = self.get("require('pillion').statusline()", &json!([]));
+        line.contains(text)
+    }
+
     fn is_in_proposal(&self) -> bool {
         self.is("vim.b.pillion_diff ~= nil")
     }

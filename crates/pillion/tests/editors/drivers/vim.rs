@@ -149,6 +149,11 @@ impl Editor for Vim {
         self.is(&format!("index({names}, '{agent}') >= 0"))
     }
 
+    fn has_in_status_line(&self, text: &str) -> bool {
+        let line: String = self.vim.get("pillion#Statusline()");
+        line.contains(text)
+    }
+
     fn is_in_proposal(&self) -> bool {
         self.is("bufname() =~# '^pillion://'")
     }

@@ -1,0 +1,89 @@
+//! Owns what a person decided last, and what came of it: a phrase for status lines. A state machine without I/O.
+
+use std::path::Path;
+
+use pillion_changes::WriteOutcome;
+use pillion_text::visible;
+use pillion_view::{DiffId, Phrase};
+
+/// The last decision; none as long as a newer proposal waits.
+#[derive(Debug, Default)]
+pub(crate) struct LastDecision(Option<Decided>);
+
+#[derive(Debug)]
+struct Decided {
+    of: Option<DiffId>,
+    /// The name of the file.
+    name: String,
+    phrase: Phrase,
+}
+
+impl LastDecision {
+    /// A person has accepted or rejected a change of this file.
+    pub(crate) fn decided(&mut self, of: Option<DiffId>, path: &str, is_accepted: bool) {
+        let name = Path::new(path).file_name().unwrap_or_default();
+        let name = visible::one_line(&name.to_string_lossy());
+        let word = if is_accepted { "accepted" } else { "rejected" };
+        let phrase = Phrase {
+            text: format!("{name}: {word}"),
+            is_written: false,
+        };
+        self.0 = Some(Decided { of, name, phrase });
+    }
+
+    /// This came of what was accepted.
+    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) {
+        if let Some(decided) = self.0.as_mut().filter(|it| it.of == Some(id)) {
+            decided.phrase = Phrase {
+                text: format!("{}: {outcome}", decided.name),
+                is_written: *outcome == WriteOutcome::Written,
+            };
+        }
+    }
+
+    /// There is something to decide. Returns true if the phrase goes.
+    pub(crate) fn proposed(&mut self) -> bool {
+        self.0.take().is_some()
+    }
+
+    /// The words for it.
+    pub(crate) fn phrase(&self) -> Option<Phrase> {
+        self.0.as_ref().map(|it| it.phrase.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_came_of_it_is_said_of_the_last_decision_alone() {
+        let mut last = LastDecision::default();
+        let text = |last: &LastDecision| last.phrase().map(|it| it.text);
+        let why = "Gemini CLI did not write it".to_owned();
+        for (outcome, expected) in [
+            (WriteOutcome::Written, "a\\n.txt: written"),
+            (
+                WriteOutcome::WrittenDifferently,
+                "a\\n.txt: written differently",
+            ),
+            (
+                WriteOutcome::NotWritten { why },
+                "a\\n.txt: not written: Gemini CLI did not write it",
+            ),
+        ] {
+            last.decided(Some(DiffId(1)), "/w/a\n.txt", true);
+            assert_eq!(text(&last).unwrap(), "a\\n.txt: accepted");
+            last.came_of(DiffId(2), &outcome);
+            assert_eq!(text(&last).unwrap(), "a\\n.txt: accepted");
+            last.came_of(DiffId(1), &outcome);
+            assert_eq!(text(&last).unwrap(), expected);
+        }
+        last.decided(None, "/w/b.txt", false);
+        assert_eq!(text(&last).unwrap(), "b.txt: rejected");
+        last.came_of(DiffId(1), &WriteOutcome::Written);
+        assert_eq!(text(&last).unwrap(), "b.txt: rejected");
+        assert!(last.proposed());
+        assert_eq!(last.phrase(), None);
+    }
+}
