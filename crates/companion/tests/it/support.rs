@@ -31,7 +31,7 @@ use crate::insisting::insist;
 pub const SOON: Duration = Duration::from_secs(120);
 
 /// A companion stops within a second where nothing else runs; nothing that it waits for takes so long.
-pub const STOPS: Duration = Duration::from_secs(20);
+pub const STOPS: Duration = Duration::from_secs(10);
 
 pub struct TestCompanion {
     pub companion: Companion,

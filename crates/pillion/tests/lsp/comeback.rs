@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{IdleProcess, SOON, discovery_file};
+use pillion_testkit::{IdleProcess, SOON, discovery_file, pause};
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params, uri};
@@ -20,6 +20,7 @@ struct Server {
     claude: String,
     /// The others', each once.
     others: Vec<String>,
+    files: Vec<PathBuf>,
 }
 
 impl Server {
@@ -52,6 +53,7 @@ impl Server {
             port: environment["port"].as_u64().unwrap().try_into().unwrap(),
             claude: token(claudes[0]),
             others,
+            files,
         }
     }
 
@@ -71,6 +73,18 @@ impl Server {
         self.editor.child.kill().unwrap();
         self.editor.child.wait().unwrap();
         self.known()
+    }
+
+    /// The same of the last one, after which nothing runs: who comes before the hub has noticed would share its companion.
+    fn kill_last(self) -> Known {
+        let files = self.files.clone();
+        let known = self.kill();
+        let started = Instant::now();
+        while files.iter().any(|it| it.exists()) {
+            assert!(started.elapsed() < SOON, "{files:?}");
+            pause(started);
+        }
+        known
     }
 
     fn known(&self) -> Known {
@@ -141,10 +155,10 @@ fn a_server_that_is_stopped_and_started_again_comes_back() {
 #[test]
 fn a_server_that_is_killed_and_started_again_comes_back() {
     let sandbox = Sandbox::new();
-    let first = Server::own(&sandbox).kill();
+    let first = Server::own(&sandbox).kill_last();
     let second = Server::own(&sandbox);
     second.expect_back(&first);
-    let second = second.kill();
+    let second = second.kill_last();
     Server::own(&sandbox).expect_back(&second);
 }
 
@@ -215,7 +229,7 @@ fn the_record_is_private_and_its_token_in_no_log() {
 
     let sandbox = Sandbox::new();
     let log = sandbox.home.root().join("log");
-    let first = Server::own(&sandbox).kill();
+    let first = Server::own(&sandbox).kill_last();
     let [record] = &records(&sandbox)[..] else {
         panic!("{:?}", records(&sandbox));
     };
