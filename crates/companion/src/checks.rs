@@ -70,7 +70,6 @@ impl FileChecks {
             .clone();
         let (check, compares, events) =
             (Arc::clone(&self.check), self.compares, self.events.clone());
-        let ProposalKey { id, revision } = key;
         let (proposer, path) = (proposal.proposer, proposal.file_path.clone());
         let (proposed, stand_in) = (Arc::clone(&proposal.proposed), proposal.stand_in.clone());
         let check = move || {
@@ -85,11 +84,7 @@ impl FileChecks {
                 Compares::Text | Compares::Nothing => target,
             });
             // From its thread: the agent waits, and the loop is awake one task earlier.
-            let _ = events.send(Event::TargetChecked {
-                id,
-                revision,
-                result,
-            });
+            let _ = events.send(Event::TargetChecked { key, result });
         };
         tasks::spawn(async move {
             threads.start(check).await;
@@ -227,11 +222,11 @@ mod tests {
             check_target(&mut checks, id, Dialect::GeminiCli, "/hangs");
         }
         check_target(&mut checks, 100, Dialect::QwenCode, "/fine");
-        let Some(Event::TargetChecked { id, result, .. }) = inbox.recv().await else {
+        let Some(Event::TargetChecked { key, result }) = inbox.recv().await else {
             panic!("no check ended");
         };
         assert_eq!(
-            (id, result.unwrap().path),
+            (key.id, result.unwrap().path),
             (DiffId(100), PathBuf::from("/fine"))
         );
         drop(release);

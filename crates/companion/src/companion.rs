@@ -10,8 +10,9 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, ProcessChoice};
-use pillion_system::{Signals, now_ms, signals};
-use pillion_view::{Editor, Handle, Leaving, Options, OwnCompanion, Reply, StartError, Tell};
+use pillion_system::{Signals, now_ms};
+use pillion_view::hub::wire::Attached;
+use pillion_view::{Editor, Handle, Options, Reply, StartError};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 
@@ -42,17 +43,13 @@ use crate::who::{Asker, SeatedView, Who};
 pub fn start_own(
     options: Options,
     editor: Box<dyn Editor>,
-) -> Result<Box<dyn OwnCompanion>, StartError> {
+) -> Result<Box<dyn pillion_view::Companion>, StartError> {
     Ok(Box::new(Companion::own(options, editor)?))
 }
 
-impl OwnCompanion for Companion {
-    fn port(&self) -> u16 {
-        self.port
-    }
-
-    fn files(&self) -> &[PathBuf] {
-        &self.files
+impl pillion_view::Companion for Companion {
+    fn attached(&self) -> Attached {
+        Attached::here(self.port, self.files.clone())
     }
 
     fn handle(&self) -> Handle {

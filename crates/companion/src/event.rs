@@ -13,7 +13,7 @@ use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File, Note};
 use pillion_view::ask::{Guarded, PendingDiff};
 use pillion_view::changes::ChangesAct;
-use pillion_view::{Answering, Decide, DiffId, Editor, Options, ProposalKey, Reply, Tell};
+use pillion_view::{Answering, Decide, Editor, Options, ProposalKey, Reply, Tell};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
 
@@ -110,8 +110,7 @@ pub(crate) enum Event {
     },
     /// The target of a proposal was checked.
     TargetChecked {
-        id: DiffId,
-        revision: u32,
+        key: ProposalKey,
         result: Result<Target, String>,
     },
     /// A file was looked at that the agent was to write.

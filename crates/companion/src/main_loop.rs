@@ -409,12 +409,8 @@ impl MainLoop {
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
-            Event::TargetChecked {
-                id,
-                revision,
-                result,
-            } => {
-                let actions = self.diffs.checked(id, revision, result, now);
+            Event::TargetChecked { key, result } => {
+                let actions = self.diffs.checked(key, result, now);
                 self.perform(actions);
             }
             Event::Looked { number, found } => {

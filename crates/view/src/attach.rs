@@ -1,8 +1,8 @@
 //! Attaches to a companion: to the hub's, which is started if there is none. If there can be no hub, a front end has a
 //! companion of its own in its own process, as it has with `PILLION_HUB=off` in its environment.
 
+use std::fmt;
 use std::path::PathBuf;
-use std::{fmt, process};
 
 use pillion_discovery::version::{self, Mismatch, VERSION};
 
@@ -12,39 +12,29 @@ use crate::handle::Handle;
 use crate::hub::client::{Client, Unattached};
 #[cfg(unix)]
 use crate::hub::launch::Launch;
+use crate::hub::wire;
 use crate::options::{Options, StartError};
 
 /// The variable that keeps a front end from using the hub, if it is `off`: for debugging.
 #[cfg(unix)]
 const HUB: &str = "PILLION_HUB";
 
-/// A companion in the front end's own process. Dropping it stops it.
-pub trait OwnCompanion: fmt::Debug + Send {
-    /// Its port.
-    fn port(&self) -> u16;
-    /// Its discovery files.
-    fn files(&self) -> &[PathBuf];
+/// The way to a companion, in this process or another. Dropping it leaves, and waits until that is done.
+pub trait Companion: fmt::Debug + Send {
+    /// Returns what is known of the companion now.
+    fn attached(&self) -> wire::Attached;
     /// Returns the handle through which the front end reports.
     fn handle(&self) -> Handle;
-    /// Waits until it has stopped.
+    /// Waits until the front end has left: because of a signal, or because it has said so.
     fn wait(self: Box<Self>);
 }
 
 /// Starts a companion in this process, for when there can be no hub.
-pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn OwnCompanion>, StartError>;
+pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn Companion>, StartError>;
 
 /// A front end with its companion. Dropping it leaves, and waits until that is done.
 #[derive(Debug)]
-pub struct Attached(Host);
-
-/// The place of the companion.
-#[derive(Debug)]
-enum Host {
-    /// In this process.
-    Own(Box<dyn OwnCompanion>),
-    #[cfg(unix)]
-    Hub(Client),
-}
+pub struct Attached(Box<dyn Companion>);
 
 /// Attaches a front end to the companion of its folders; returns when agents can find it. From then on a signal that ends
 /// programs makes it leave.
@@ -59,9 +49,7 @@ pub fn attach(
     #[cfg(unix)]
     return attach_boxed(options, Box::new(editor), Launch::IfNeeded, start_own);
     #[cfg(not(unix))]
-    start_own(options, Box::new(editor))
-        .map(Host::Own)
-        .map(Attached)
+    start_own(options, Box::new(editor)).map(Attached)
 }
 
 /// The same, but starts no hub: one runs, or soon will.
@@ -86,7 +74,7 @@ pub fn attach_guest(options: Options, editor: impl Editor) -> Result<Attached, S
     #[cfg(unix)]
     if !is_off(&options) {
         return match Client::attach(options, Box::new(editor), Launch::NotEvenAwaited) {
-            Ok(client) => Ok(Attached(Host::Hub(client))),
+            Ok(client) => Ok(Attached(Box::new(client))),
             Err(Unattached::Failed(error)) => Err(error),
             Err(Unattached::NoHub(_)) => Err(StartError::NoHub),
         };
@@ -113,7 +101,7 @@ fn attach_boxed(
         editor
     } else {
         match Client::attach(options.clone(), editor, launch) {
-            Ok(client) => return Ok(Attached(Host::Hub(client))),
+            Ok(client) => return Ok(Attached(Box::new(client))),
             Err(Unattached::Failed(error)) => return Err(error),
             Err(Unattached::NoHub(editor)) => {
                 tracing::warn!("no hub can be used: the companion runs in this process");
@@ -121,44 +109,28 @@ fn attach_boxed(
             }
         }
     };
-    start_own(options, editor).map(Host::Own).map(Attached)
+    start_own(options, editor).map(Attached)
 }
 
 impl Attached {
     /// The port of the companion.
     pub fn port(&self) -> u16 {
-        match &self.0 {
-            Host::Own(companion) => companion.port(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.attached().port,
-        }
+        self.0.attached().port
     }
 
     /// The discovery files, as they were when it attached.
     pub fn files(&self) -> Vec<PathBuf> {
-        match &self.0 {
-            Host::Own(companion) => companion.files().to_vec(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.attached().files,
-        }
+        self.0.attached().files
     }
 
     /// The process of the companion.
     pub fn pid(&self) -> u32 {
-        match &self.0 {
-            Host::Own(_) => process::id(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.attached().pid,
-        }
+        self.0.attached().pid
     }
 
     /// The version of the program that the companion is in. Another one's works as far as both understand each other.
     pub fn version(&self) -> String {
-        match &self.0 {
-            Host::Own(_) => VERSION.to_owned(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.attached().version,
-        }
+        self.0.attached().version
     }
 
     /// Returns what the person is to be told if that is another version than this program's.
@@ -168,28 +140,16 @@ impl Attached {
 
     /// Returns true if this is a guest that is in the same editor as its host.
     pub fn is_in_hosts_editor(&self) -> bool {
-        match &self.0 {
-            Host::Own(_) => false,
-            #[cfg(unix)]
-            Host::Hub(client) => client.attached().is_in_hosts_editor,
-        }
+        self.0.attached().is_in_hosts_editor
     }
 
     /// Returns the handle through which the front end reports.
     pub fn handle(&self) -> Handle {
-        match &self.0 {
-            Host::Own(companion) => companion.handle(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.handle(),
-        }
+        self.0.handle()
     }
 
     /// Waits until the front end has left: because of a signal, or because it has said so.
     pub fn wait(self) {
-        match self.0 {
-            Host::Own(companion) => companion.wait(),
-            #[cfg(unix)]
-            Host::Hub(client) => client.wait(),
-        }
+        self.0.wait();
     }
 }

@@ -22,7 +22,7 @@ mod tell;
 
 #[cfg(unix)]
 pub use attach::attach_to_running;
-pub use attach::{Attached, OwnCompanion, StartOwn, attach, attach_guest};
+pub use attach::{Attached, Companion, StartOwn, attach, attach_guest};
 pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
     Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,

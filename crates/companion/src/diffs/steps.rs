@@ -76,12 +76,11 @@ impl<C> Diffs<C> {
     /// The target of a proposal was checked.
     pub(crate) fn checked(
         &mut self,
-        id: DiffId,
-        revision: u32,
+        key: ProposalKey,
         result: Result<Target, String>,
         now: Instant,
     ) -> Vec<Action<C>> {
-        let entry = self.current(id, revision);
+        let (entry, id) = (self.current(key), key.id);
         if !entry.is_some_and(|entry| matches!(entry.state, State::Checking { .. })) {
             return Vec::new();
         }
@@ -136,7 +135,7 @@ impl<C> Diffs<C> {
         let written = entry.proposal.written();
         vec![Action::Show(Diff {
             id,
-            revision,
+            revision: key.revision,
             proposer: entry.proposal.proposer,
             number: entry.proposal.number,
             path,
@@ -170,30 +169,21 @@ impl<C> Diffs<C> {
     }
 
     /// The editor reports whether it shows a proposal.
-    pub(crate) fn shown(
-        &mut self,
-        id: DiffId,
-        revision: u32,
-        result: Result<(), String>,
-    ) -> Vec<Action<C>> {
-        match (self.current(id, revision), result) {
+    pub(crate) fn shown(&mut self, key: ProposalKey, result: Result<(), String>) -> Vec<Action<C>> {
+        match (self.current(key), result) {
             (None, _) => Vec::new(),
             (Some(entry), Ok(())) => entry.answer_opened().into_iter().collect(),
             // Nothing stays behind of a proposal that is not shown, not even the view that it was
             // to replace.
-            (Some(_), Err(reason)) => self.abandon(id, CloseReason::NotShown, &reason),
+            (Some(_), Err(reason)) => self.abandon(key.id, CloseReason::NotShown, &reason),
         }
     }
 
     /// The reviewer decided about a proposal. A decision about one that was replaced
     /// meanwhile does not count for its successor.
-    pub(crate) fn resolved(
-        &mut self,
-        id: DiffId,
-        revision: u32,
-        outcome: Outcome,
-    ) -> Vec<Action<C>> {
-        let Some(entry) = self.current(id, revision) else {
+    pub(crate) fn resolved(&mut self, key: ProposalKey, outcome: Outcome) -> Vec<Action<C>> {
+        let id = key.id;
+        let Some(entry) = self.current(key) else {
             return Vec::new();
         };
         let opened = entry.answer_opened();
@@ -256,11 +246,11 @@ impl<C> Diffs<C> {
     /// that was replaced meanwhile is not its successor's text.
     pub(crate) fn closed(
         &mut self,
-        id: DiffId,
-        revision: u32,
+        key: ProposalKey,
         text: Result<String, String>,
     ) -> Vec<Action<C>> {
-        let Some(entry) = self.current(id, revision) else {
+        let id = key.id;
+        let Some(entry) = self.current(key) else {
             return Vec::new();
         };
         match (mem::replace(&mut entry.state, State::Pending), text) {
@@ -337,18 +327,14 @@ impl<C> Diffs<C> {
 
     /// No view shows it any more, and nobody has decided. An agent's hook must not hear that the person rejected it: it gets no
     /// outcome, and the session that is returned is to end.
-    pub(crate) fn unseen(
-        &mut self,
-        id: DiffId,
-        revision: u32,
-    ) -> Result<Vec<Action<C>>, SessionId> {
+    pub(crate) fn unseen(&mut self, key: ProposalKey) -> Result<Vec<Action<C>>, SessionId> {
         let is_of_hook = |entry: &mut Entry<C>| entry.proposal.proposer.is_for_agent();
-        match self.current(id, revision).is_some_and(is_of_hook) {
-            true => match self.entries.remove(id) {
+        match self.current(key).is_some_and(is_of_hook) {
+            true => match self.entries.remove(key.id) {
                 Some(entry) => Err(entry.proposal.session),
                 None => Ok(Vec::new()),
             },
-            false => Ok(self.resolved(id, revision, Outcome::Rejected)),
+            false => Ok(self.resolved(key, Outcome::Rejected)),
         }
     }
 
@@ -365,16 +351,16 @@ impl<C> Diffs<C> {
     }
 
     /// The entry, if this revision is its newest.
-    fn current(&mut self, id: DiffId, revision: u32) -> Option<&mut Entry<C>> {
-        let entry = self.entries.get_mut(id);
-        entry.filter(|entry| entry.key.revision == revision)
+    fn current(&mut self, key: ProposalKey) -> Option<&mut Entry<C>> {
+        let entry = self.entries.get_mut(key.id);
+        entry.filter(|entry| entry.key == key)
     }
 
     fn expire_one(&mut self, id: DiffId) -> Vec<Action<C>> {
         let Some(entry) = self.entries.get_mut(id) else {
             return Vec::new();
         };
-        let revision = entry.key.revision;
+        let key = entry.key;
         match &mut entry.state {
             State::Checking { .. } => {
                 let why = format!(
@@ -386,7 +372,7 @@ impl<C> Diffs<C> {
             State::Opening { .. } => self.abandon(id, CloseReason::NotShown, NO_ANSWER),
             State::Pending if entry.limit.is_some() => self.undecided(id),
             State::AgentCloses { .. } | State::AgentGone { .. } | State::Pending => {
-                self.closed(id, revision, Err(NO_ANSWER.to_owned()))
+                self.closed(key, Err(NO_ANSWER.to_owned()))
             }
         }
     }

@@ -36,6 +36,11 @@ fn proposal(session: &str, path: &str, text: &str) -> Proposal {
     Proposal::new(session.into(), Dialect::GeminiCli.into(), path, text)
 }
 
+fn key(id: u64, revision: u32) -> ProposalKey {
+    let id = DiffId(id);
+    ProposalKey { id, revision }
+}
+
 fn accepted(content: &str) -> Outcome {
     Outcome::accepted(content)
 }
@@ -79,10 +84,10 @@ fn open(
 ) -> Vec<Action<&'static str>> {
     let path = PathBuf::from(&proposal.file_path);
     let mut actions = diffs.open(proposal, caller, now);
-    let Some(Action::Check(ProposalKey { id, revision })) = actions.pop() else {
+    let Some(Action::Check(key)) = actions.pop() else {
         panic!("the target is not checked: {actions:?}");
     };
-    actions.extend(diffs.checked(id, revision, Ok(target(path)), now));
+    actions.extend(diffs.checked(key, Ok(target(path)), now));
     actions
 }
 
@@ -99,7 +104,7 @@ fn pending() -> Machine {
         "open",
         Instant::now(),
     );
-    assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
+    assert_eq!(lines(diffs.shown(key(1, 1), Ok(()))), ["open: Opened"]);
     diffs
 }
 
@@ -114,7 +119,7 @@ fn open_diff_is_answered_when_the_view_is_open_and_not_before() {
     );
     assert_eq!(lines(actions), [r#"show 1 #1 "new""#]);
     assert_eq!(diffs.pending().count(), 0);
-    assert_eq!(lines(diffs.shown(DiffId(1), 1, Ok(()))), ["open: Opened"]);
+    assert_eq!(lines(diffs.shown(key(1, 1), Ok(()))), ["open: Opened"]);
     assert_eq!(diffs.pending().count(), 1);
 }
 
@@ -122,10 +127,10 @@ fn open_diff_is_answered_when_the_view_is_open_and_not_before() {
 fn an_outcome_goes_to_the_owner_once() {
     let mut diffs = pending();
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), 1, accepted("edited"))),
+        lines(diffs.resolved(key(1, 1), accepted("edited"))),
         [r#"notify s /a Accepted { content: "edited" }"#]
     );
-    assert!(diffs.resolved(DiffId(1), 1, Outcome::Rejected).is_empty());
+    assert!(diffs.resolved(key(1, 1), Outcome::Rejected).is_empty());
     assert_eq!(diffs.pending().count(), 0);
 }
 
@@ -139,10 +144,10 @@ fn a_reviewer_who_is_faster_than_the_answer_is_heard() {
         Instant::now(),
     );
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), 1, Outcome::Rejected)),
+        lines(diffs.resolved(key(1, 1), Outcome::Rejected)),
         ["open: Opened", "notify s /a Rejected"]
     );
-    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty());
+    assert!(diffs.shown(key(1, 1), Ok(())).is_empty());
 }
 
 #[test]
@@ -150,10 +155,10 @@ fn two_agents_with_one_path_each_get_their_own() {
     let (mut diffs, now) = (Machine::default(), Instant::now());
     open(&mut diffs, proposal("g", "/a", "from g"), "g", now);
     open(&mut diffs, proposal("q", "/a", "from q"), "q", now);
-    diffs.shown(DiffId(1), 1, Ok(()));
-    diffs.shown(DiffId(2), 1, Ok(()));
+    diffs.shown(key(1, 1), Ok(()));
+    diffs.shown(key(2, 1), Ok(()));
     assert_eq!(
-        lines(diffs.resolved(DiffId(2), 1, Outcome::Rejected)),
+        lines(diffs.resolved(key(2, 1), Outcome::Rejected)),
         ["notify q /a Rejected"]
     );
     let close = diffs.close(&"g".into(), "/a", None, "close", now);
@@ -165,8 +170,8 @@ fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
     let (mut diffs, now) = (pending(), Instant::now());
     let again = open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
     assert_eq!(lines(again), [r#"show 1 #2 "newer""#]);
-    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "stale answer");
-    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
+    assert!(diffs.shown(key(1, 1), Ok(())).is_empty(), "stale answer");
+    assert_eq!(lines(diffs.shown(key(1, 2), Ok(()))), ["again: Opened"]);
     assert_eq!(diffs.pending().count(), 1);
     assert_eq!(*diffs.proposed(DiffId(1)).unwrap(), "newer");
 }
@@ -194,7 +199,7 @@ fn an_editor_that_cannot_show_it_fails_the_call() {
         Instant::now(),
     );
     assert_eq!(
-        lines(diffs.shown(DiffId(1), 1, Err("no window".into()))),
+        lines(diffs.shown(key(1, 1), Err("no window".into()))),
         ["close 1 NotShown", "open: error: no window"]
     );
 }
@@ -216,7 +221,7 @@ fn an_editor_that_does_not_answer_fails_the_call_after_ten_seconds() {
             "open: error: the editor did not answer within 10 seconds"
         ]
     );
-    assert!(diffs.shown(DiffId(1), 1, Ok(())).is_empty(), "too late");
+    assert!(diffs.shown(key(1, 1), Ok(())).is_empty(), "too late");
 }
 
 #[test]
@@ -224,10 +229,10 @@ fn close_diff_answers_with_the_text_in_the_view_and_sends_no_outcome() {
     let (mut diffs, now) = (pending(), Instant::now());
     let close = diffs.close(&"s".into(), "/a", None, "close", now);
     assert_eq!(lines(close), ["close 1 ClosedByAgent"]);
-    let late = diffs.resolved(DiffId(1), 1, Outcome::Rejected);
+    let late = diffs.resolved(key(1, 1), Outcome::Rejected);
     assert!(late.is_empty(), "C5.10");
     assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Ok("edited".into()))),
+        lines(diffs.closed(key(1, 1), Ok("edited".into()))),
         [r#"close: Closed("edited")"#]
     );
     let again = diffs.close(&"s".into(), "/a", None, "again", now);
@@ -264,7 +269,7 @@ fn close_diff_fails_when_the_editor_does_not_answer() {
         lines(diffs.expire(now + EDITOR_TIMEOUT)),
         ["close: error: the editor did not answer within 10 seconds"]
     );
-    assert!(diffs.closed(DiffId(1), 1, Ok("late".into())).is_empty());
+    assert!(diffs.closed(key(1, 1), Ok("late".into())).is_empty());
 }
 
 #[test]
@@ -274,7 +279,7 @@ fn a_new_proposal_while_the_old_view_closes_is_a_diff_of_its_own() {
     let open = open(&mut diffs, proposal("s", "/a", "next"), "open", now);
     assert_eq!(lines(open), [r#"show 2 #1 "next""#]);
     assert_eq!(
-        lines(diffs.closed(DiffId(1), 1, Ok("old".into()))),
+        lines(diffs.closed(key(1, 1), Ok("old".into()))),
         [r#"close: Closed("old")"#]
     );
 }
@@ -303,10 +308,10 @@ fn a_name_means_the_text_that_was_shown_or_else_the_proposed_one() {
 fn a_decision_on_a_replaced_proposal_does_not_settle_the_new_one() {
     let (mut diffs, now) = (pending(), Instant::now());
     open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
-    assert!(diffs.resolved(DiffId(1), 1, accepted("old")).is_empty());
-    assert_eq!(lines(diffs.shown(DiffId(1), 2, Ok(()))), ["again: Opened"]);
+    assert!(diffs.resolved(key(1, 1), accepted("old")).is_empty());
+    assert_eq!(lines(diffs.shown(key(1, 2), Ok(()))), ["again: Opened"]);
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), 2, Outcome::Rejected)),
+        lines(diffs.resolved(key(1, 2), Outcome::Rejected)),
         ["notify s /a Rejected"]
     );
 }
@@ -317,10 +322,10 @@ fn a_reviewer_who_decides_while_the_agent_closes_is_heard_in_the_answer() {
     let mut diffs = pending();
     diffs.close(&"s".into(), "/a", None, "close", now);
     assert_eq!(
-        lines(diffs.resolved(DiffId(1), 1, accepted("mine"))),
+        lines(diffs.resolved(key(1, 1), accepted("mine"))),
         [r#"close: Closed("mine")"#]
     );
-    let late = diffs.closed(DiffId(1), 1, Err("no such view".into()));
+    let late = diffs.closed(key(1, 1), Err("no such view".into()));
     assert!(late.is_empty());
 }
 
@@ -337,7 +342,7 @@ fn the_views_of_an_agent_that_is_gone_go_away() {
             "open: error: the agent is gone"
         ]
     );
-    assert_eq!(lines(diffs.shown(DiffId(3), 1, Ok(()))), ["stays: Opened"]);
+    assert_eq!(lines(diffs.shown(key(3, 1), Ok(()))), ["stays: Opened"]);
 }
 
 #[test]
@@ -371,8 +376,8 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
     };
     machine.open(held, "hook", now);
     let target = Target::new("/n".into(), Original::default());
-    machine.checked(DiffId(1), 1, Ok(target), now);
-    machine.shown(DiffId(1), 1, Ok(()));
+    machine.checked(key(1, 1), Ok(target), now);
+    machine.shown(key(1, 1), Ok(()));
     assert_eq!(machine.due(), Some(now + HOOK_TIMEOUT));
     assert!(
         machine

@@ -9,15 +9,14 @@ mod together;
 
 use std::collections::HashMap;
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
-use std::{fmt, process};
 
 use pillion_discovery::lines::Lines;
 use pillion_discovery::private_file::Stream;
-use pillion_discovery::version::VERSION;
 use pillion_discovery::{Environment, FileError, Socket};
 use pillion_system::{descriptors, lock, spawn, time_limit};
 use pillion_view::{Leaving, Options, Reply, Shows, StartError, Tell};
@@ -400,7 +399,8 @@ impl Shared {
         let result = match started {
             Ok(companion) => {
                 let files = companion.files().to_vec();
-                link.send(attached(companion.port(), files, false));
+                let attached = wire::Attached::here(companion.port(), files);
+                link.send(FromHub::Attached(attached));
                 let attached = Attached::new(companion.first_view(), &companion, &options, link);
                 state.views.insert(view, attached);
                 state.workspaces.started(workspace);
@@ -546,7 +546,7 @@ impl State {
         let published = Reply::new(move |files: Result<_, String>| {
             // Without files it is about to end, and the connection with it.
             if let Ok(files) = files {
-                to.send(attached(port, files, false));
+                to.send(FromHub::Attached(wire::Attached::here(port, files)));
             }
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
@@ -555,16 +555,6 @@ impl State {
         self.views.insert(view, attached);
         true
     }
-}
-
-fn attached(port: u16, files: Vec<PathBuf>, is_in_hosts_editor: bool) -> FromHub {
-    FromHub::Attached(wire::Attached {
-        version: VERSION.to_owned(),
-        pid: process::id(),
-        port,
-        files,
-        is_in_hosts_editor,
-    })
 }
 
 fn cannot_start(error: &StartError) -> Refused {

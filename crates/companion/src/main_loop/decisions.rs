@@ -139,7 +139,7 @@ impl MainLoop {
     ) {
         // A disk that hangs may still hold it.
         let decide = Arc::unwrap_or_clone(decide);
-        let ProposalKey { id, revision } = decide.key;
+        let (key, id) = (decide.key, decide.key.id);
         let Verdict { decision, notes } = decide.verdict;
         let outcome = match decision {
             Decision::Accept { content } => {
@@ -154,14 +154,13 @@ impl MainLoop {
             Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
             Outcome::Rejected => None,
         };
-        self.forget_notes(decide.key);
+        self.forget_notes(key);
         let left_over = remark::left_over(&notes);
         self.diffs.note(id, notes);
-        let actions = self.diffs.resolved(id, revision, outcome);
+        let actions = self.diffs.resolved(key, outcome);
         let told = self.perform(actions).or(left_over);
         reply.done(Ruling::Settled(told));
-        self.views
-            .decided(decider, ProposalKey { id, revision }, accepted, now);
+        self.views.decided(decider, key, accepted, now);
     }
 
     /// Sends the notes of a decision by whichever way reaches the agent first. Returns what the person is told about them.

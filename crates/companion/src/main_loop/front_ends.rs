@@ -140,15 +140,14 @@ impl MainLoop {
     }
 
     pub(super) fn tell_shown(&mut self, key: ProposalKey, result: ShownResult) {
-        let ProposalKey { id, revision } = key;
         let actions = match result {
-            ShownResult::Shown => self.diffs.shown(id, revision, Ok(())),
-            ShownResult::NotShown(reason) => self.diffs.shown(id, revision, Err(reason)),
+            ShownResult::Shown => self.diffs.shown(key, Ok(())),
+            ShownResult::NotShown(reason) => self.diffs.shown(key, Err(reason)),
             // As when an editor ends (C5.7).
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
                 self.recording.closed(key.id);
-                match self.diffs.unseen(id, revision) {
+                match self.diffs.unseen(key) {
                     Ok(actions) => actions,
                     Err(session) => {
                         self.proposers.tell(&session, News::Unseen);
@@ -162,7 +161,7 @@ impl MainLoop {
 
     pub(super) fn tell_closed(&mut self, key: ProposalKey, closed: Closed) {
         if let Some(text) = closed.text {
-            let actions = self.diffs.closed(key.id, key.revision, text);
+            let actions = self.diffs.closed(key, text);
             self.perform(actions);
         }
         for Leftover { view, diff, text } in closed.leftovers {

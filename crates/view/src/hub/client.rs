@@ -18,6 +18,7 @@ use self::view::View;
 use super::launch::{Launch, dial};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};
+use crate::attach::Companion;
 use crate::editor::Editor;
 use crate::handle::Handle;
 use crate::options::{Options, StartError};
@@ -110,19 +111,20 @@ impl Client {
         view.leave(Leaving::now());
         Err(Unattached::Failed(failed))
     }
+}
 
-    /// The companion of now: another hub may have another port, and a front end whose folders change another companion.
-    pub(crate) fn attached(&self) -> Attached {
+impl Companion for Client {
+    /// The one of now: another hub may have another port, and a front end whose folders change another companion.
+    fn attached(&self) -> Attached {
         self.view.companion().unwrap_or_else(|| self.first.clone())
     }
 
-    pub(crate) fn handle(&self) -> Handle {
+    fn handle(&self) -> Handle {
         let view = Arc::clone(&self.view);
         Handle::new(move |said| view.say(said))
     }
 
-    /// Waits until it has left.
-    pub(crate) fn wait(self) {
+    fn wait(self: Box<Self>) {
         self.view.wait_until_left(None);
     }
 }

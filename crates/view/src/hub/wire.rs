@@ -187,6 +187,19 @@ pub struct Attached {
     pub is_in_hosts_editor: bool,
 }
 
+impl Attached {
+    /// To one in this process.
+    pub fn here(port: u16, files: Vec<PathBuf>) -> Self {
+        Self {
+            version: VERSION.to_owned(),
+            pid: std::process::id(),
+            port,
+            files,
+            is_in_hosts_editor: false,
+        }
+    }
+}
+
 /// The reason why there is no companion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {

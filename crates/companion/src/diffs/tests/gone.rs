@@ -14,21 +14,21 @@ fn gone() -> (Machine, Instant) {
 fn what_was_accepted_before_the_editor_heard_of_it_is_lost_and_told() {
     let (mut diffs, _) = gone();
     assert_eq!(diffs.pending().count(), 0);
-    let accepts = diffs.resolved(DiffId(1), 1, accepted("mine"));
+    let accepts = diffs.resolved(key(1, 1), accepted("mine"));
     assert_eq!(lines(accepts), [r#"lose /a "mine" edited"#]);
-    assert!(diffs.closed(DiffId(1), 1, Err("no view".into())).is_empty());
+    assert!(diffs.closed(key(1, 1), Err("no view".into())).is_empty());
     let (mut diffs, _) = gone();
-    let accepts = diffs.resolved(DiffId(1), 1, accepted("new"));
+    let accepts = diffs.resolved(key(1, 1), accepted("new"));
     assert_eq!(lines(accepts), [r#"lose /a "new""#]);
 }
 
 #[test]
 fn what_was_rejected_or_closed_then_is_no_loss() {
     let (mut diffs, _) = gone();
-    assert!(diffs.resolved(DiffId(1), 1, Outcome::Rejected).is_empty());
-    let closed = diffs.closed(DiffId(1), 1, Ok("edited".into()));
+    assert!(diffs.resolved(key(1, 1), Outcome::Rejected).is_empty());
+    let closed = diffs.closed(key(1, 1), Ok("edited".into()));
     assert!(closed.is_empty(), "the editor keeps it");
-    assert!(diffs.resolved(DiffId(1), 1, accepted("late")).is_empty());
+    assert!(diffs.resolved(key(1, 1), accepted("late")).is_empty());
 }
 
 #[test]

@@ -11,14 +11,14 @@ fn notes_go_with_any_decision_and_with_no_other() {
 
     let mut diffs = pending();
     diffs.note(DiffId(1), note());
-    let settled = diffs.resolved(DiffId(1), 1, Outcome::Rejected);
+    let settled = diffs.resolved(key(1, 1), Outcome::Rejected);
     assert!(
         matches!(&settled[0], Action::Notify { remark: Some(_), delivery, .. } if delivery.notes.is_empty())
     );
 
     let mut diffs = pending();
     diffs.note(DiffId(1), note());
-    let closed = diffs.resolved(DiffId(1), 1, accepted("edited"));
+    let closed = diffs.resolved(key(1, 1), accepted("edited"));
     assert!(matches!(
         &closed[0],
         Action::Notify {
@@ -30,7 +30,7 @@ fn notes_go_with_any_decision_and_with_no_other() {
     let mut diffs = pending();
     diffs.note(DiffId(1), note());
     open(&mut diffs, proposal("s", "/a", "newer"), "again", now);
-    diffs.shown(DiffId(1), 2, Ok(()));
-    let settled = diffs.resolved(DiffId(1), 2, accepted("newer"));
+    diffs.shown(key(1, 2), Ok(()));
+    let settled = diffs.resolved(key(1, 2), accepted("newer"));
     assert!(matches!(&settled[0], Action::Notify { remark: None, .. }));
 }

@@ -28,7 +28,7 @@ fn of_program(proposer: Proposer) -> (Machine, pillion_view::Diff) {
     let Some(Action::Show(diff)) = actions.pop() else {
         panic!("{actions:?}");
     };
-    diffs.shown(DiffId(1), 1, Ok(()));
+    diffs.shown(key(1, 1), Ok(()));
     (diffs, diff)
 }
 
@@ -48,7 +48,7 @@ fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
         let (mut diffs, _) = of_program(proposer);
         let notes = vec![Note::on_all("why?")];
         diffs.note(DiffId(1), notes.clone());
-        let mut actions = diffs.resolved(DiffId(1), 1, accepted("mine"));
+        let mut actions = diffs.resolved(key(1, 1), accepted("mine"));
         let Some(Action::Notify {
             delivery, accepted, ..
         }) = actions.pop()
@@ -88,7 +88,7 @@ fn a_hook_hears_over_which_text_it_may_write_and_a_command_which_was_shown() {
                 content: Arc::new("new".to_owned()),
                 base: shown.map(str::to_owned),
             };
-            let mut actions = diffs.resolved(DiffId(1), 1, outcome);
+            let mut actions = diffs.resolved(key(1, 1), outcome);
             let Some(Action::Notify { delivery, .. }) = actions.pop() else {
                 panic!("{actions:?}");
             };
@@ -108,7 +108,7 @@ fn the_person_hears_of_an_agent_that_may_refuse_to_write_over_a_changed_file() {
         for (text, is_changed) in [(None, false), (Some("other"), true), (Some("third"), true)] {
             let (mut diffs, _) = of_program(proposer);
             diffs.note_file(DiffId(1), file_with(text));
-            let mut actions = diffs.resolved(DiffId(1), 1, accepted("new"));
+            let mut actions = diffs.resolved(key(1, 1), accepted("new"));
             let Some(Action::Notify { accepted, .. }) = actions.pop() else {
                 panic!("{actions:?}");
             };
@@ -126,7 +126,7 @@ fn what_nobody_decides_is_no_rejection_for_a_hook() {
         let (mut diffs, _) = of_program(proposer);
         let stopped = lines(diffs.stop());
         let (mut diffs, _) = of_program(proposer);
-        let unseen = diffs.unseen(DiffId(1), 1);
+        let unseen = diffs.unseen(key(1, 1));
         match proposer.agent() {
             None => {
                 assert_eq!(stopped, ["notify s /a Rejected"]);
@@ -158,7 +158,7 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
             DiffId(1),
             file_with(if is_same_file { None } else { Some("x") }),
         );
-        diffs.resolved(DiffId(1), 1, accepted("new"));
+        diffs.resolved(key(1, 1), accepted("new"));
         let opened = open(&mut diffs, own(agent, text), "open", Instant::now());
         let opened = lines(opened);
         match is_shown {
@@ -196,10 +196,10 @@ fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it()
             ..proposal("own", "/a", "new")
         };
         open(&mut diffs, own, "open", Instant::now());
-        diffs.shown(DiffId(1), 1, Ok(()));
+        diffs.shown(key(1, 1), Ok(()));
         let file = file_with(if is_same_file { None } else { Some("x") });
         diffs.note_file(DiffId(1), file);
-        diffs.resolved(DiffId(1), 1, accepted("mine"));
+        diffs.resolved(key(1, 1), accepted("mine"));
         let opened = open(&mut diffs, hook(agent, text), "open", Instant::now());
         match is_shown {
             true => assert_eq!(
@@ -226,7 +226,7 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     for proposer in PROGRAMS {
         let (mut diffs, _) = of_program(proposer);
         diffs.note_file(DiffId(1), file_with(None));
-        diffs.resolved(DiffId(1), 1, accepted("new"));
+        diffs.resolved(key(1, 1), accepted("new"));
         let other = proposal("other", "/a", "x");
         open(&mut diffs, other, "open", Instant::now());
         let decide = Decide {
@@ -259,9 +259,9 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
             ..proposal("s", "/a", "new")
         };
         open(&mut diffs, proposal, "open", Instant::now());
-        diffs.shown(DiffId(1), 1, Ok(()));
+        diffs.shown(key(1, 1), Ok(()));
         diffs.note_file(DiffId(1), file_with(None));
-        let mut actions = diffs.resolved(DiffId(1), 1, accepted("new"));
+        let mut actions = diffs.resolved(key(1, 1), accepted("new"));
         let Some(Action::Notify { accepted, .. }) = actions.pop() else {
             panic!("{actions:?}");
         };

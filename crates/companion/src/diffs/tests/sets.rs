@@ -1,5 +1,7 @@
 //! The sets that diffs belong to, and the files that are refused there.
 
+use pillion_view::Proposed as _;
+
 use super::*;
 
 fn of_set(session: &str, path: &str, place: u32, of: u32) -> Proposal {
@@ -14,12 +16,12 @@ fn of_set(session: &str, path: &str, place: u32, of: u32) -> Proposal {
 fn propose_at(diffs: &mut Machine, proposal: Proposal, leads_to: &str) -> Result<String, String> {
     let now = Instant::now();
     let mut actions = diffs.open(proposal, "open", now);
-    if let Some(&Action::Check(ProposalKey { id, revision })) = actions.last() {
-        actions = diffs.checked(id, revision, Ok(target(leads_to)), now);
+    if let Some(&Action::Check(key)) = actions.last() {
+        actions = diffs.checked(key, Ok(target(leads_to)), now);
     }
     match actions.pop() {
         Some(Action::Show(diff)) => {
-            diffs.shown(diff.id, diff.revision, Ok(()));
+            diffs.shown(diff.key(), Ok(()));
             let set = diff.set.map(|set| format!("{} of set {}", set, set.id));
             Ok(format!("{} {}", diff.id, set.unwrap_or_default()))
         }

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{FromHub, Refused, RefusedKind};
+use pillion_view::hub::wire::{self, FromHub, Refused, RefusedKind};
 use pillion_view::{Options, Reply};
 
 use super::remote_view::RemoteView;
-use super::{Attached, Shared, Unattached, attached};
+use super::{Attached, Shared, Unattached};
 use crate::hub::workspaces::ViewId;
 
 /// The guests of each view. A state machine, without I/O.
@@ -69,7 +69,10 @@ impl Shared {
         let is_in_hosts_editor = host.editor_pid == options.editor_pid;
         let (port, to) = (companion.port(), Arc::clone(link));
         let published = Reply::new(move |files: Result<_, String>| match files {
-            Ok(files) => to.send(attached(port, files, is_in_hosts_editor)),
+            Ok(files) => to.send(FromHub::Attached(wire::Attached {
+                is_in_hosts_editor,
+                ..wire::Attached::here(port, files)
+            })),
             Err(reason) => to.send(FromHub::Refused(refused(reason))),
         });
         let editor = Box::new(RemoteView::new(Arc::clone(link)));
