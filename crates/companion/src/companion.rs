@@ -10,9 +10,9 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, ProcessChoice};
-use pillion_system::{Signals, now_ms};
+use pillion_system::{Signals, now_ms, signals};
 use pillion_view::hub::wire::Attached;
-use pillion_view::{Editor, Handle, Options, Reply, StartError};
+use pillion_view::{Editor, Handle, Leaving, Options, Reply, StartError, Tell};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, watch};
 

@@ -10,7 +10,7 @@ use pillion_changes::save::{Original, in_place};
 use pillion_hooks::settings::Refused;
 use pillion_text::stderr;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 
 /// The file, as it was looked at.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl SettingsFile {
             let (why, hint) = (why.to_owned(), by_hand);
             return Err(at(&path, Refused { why, hint }).into());
         }
-        let original = Original::look(&path).map_err(Failure::of_file)?;
+        let original = Original::look(&path).map_err(failure::of_file)?;
         let text = match original.before().map(str::from_utf8) {
             None => None,
             Some(Ok(text)) => Some(text.to_owned()),

@@ -105,7 +105,7 @@ fn end(folder: &Path) -> ! {
     let hint = "Is it on a server that cannot be reached? This command needs that folder.";
     let kind = ENDS_AS.get().copied().unwrap_or(Kind::Refused);
     let _ = failure::report(&Failure::new(kind, message).hint(hint).into());
-    process::exit(kind as i32)
+    process::exit(kind.code().into())
 }
 
 /// The folders that commands look at: outer ones first.

@@ -19,6 +19,17 @@ pub enum Signal {
     Terminate,
 }
 
+impl Signal {
+    /// Returns its number.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::HangUp => 1,
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+        }
+    }
+}
+
 /// Signals that are caught from the moment this is made.
 #[derive(Debug)]
 pub struct Signals {

@@ -5,6 +5,7 @@
 
 pub mod damage;
 pub mod endings;
+pub mod failure;
 pub mod fingerprint;
 pub mod hunks;
 pub mod merge;

@@ -70,7 +70,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             signal = signals.next() => match args.follow {
                 // That is how following ends.
                 true => Ok(()),
-                false => Err(Failure::new(Kind::from(signal), "interrupted").into()),
+                false => Err(Failure::new(Kind::Signal(signal.number()), "interrupted").into()),
             },
             () = stdio::closed(), if args.follow => Ok(()),
         }

@@ -224,7 +224,7 @@ fn end_all(changes: &[Change], asked: Asked, is_json: bool) -> anyhow::Result<()
     }
     match (refused.len(), is_any_lost) {
         (0, false) => Ok(()),
-        (0, true) => Err(Failure::reported(Kind::Refused).into()),
+        (0, true) => Err(failure::reported(Kind::Refused).into()),
         (count, _) => {
             let all = changes.len();
             let message = format!(

@@ -9,7 +9,7 @@ use pillion_protocol::Dialect;
 use pillion_text::visible;
 
 use crate::args;
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Kind};
 use crate::progress;
 use crate::silent_disk;
 use crate::workspace;
@@ -66,7 +66,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     if examinations.iter().all(Examination::has_no_problem) {
         Ok(())
     } else {
-        Err(Failure::reported(Kind::Refused).into())
+        Err(failure::reported(Kind::Refused).into())
     }
 }
 

@@ -37,7 +37,7 @@ use self::input::Unread;
 use self::judge::{Limits, Verdict};
 use self::record::Watch;
 use crate::args::{self, Target};
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::install::Machine;
 use crate::silent_disk;
 
@@ -136,7 +136,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             give(&of_caller(protocol).block(why))
         }
         // Nobody reads an answer any more.
-        Verdict::Interrupted(signal) => Err(Failure::reported(signal.into()).into()),
+        Verdict::Interrupted(signal) => {
+            Err(failure::reported(Kind::Signal(signal.number())).into())
+        }
     }
 }
 
@@ -267,7 +269,7 @@ fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
             std::thread::sleep(CLOSING);
         }
         let _ = give(&of_caller(protocol).block(judge::undecided(NOT_IN_TIME, &[])));
-        std::process::exit(BLOCKS as i32);
+        std::process::exit(BLOCKS.code().into());
     };
     // Without it, all that waits here without a limit waits until the agent ends it.
     let _ = pillion_system::spawn("limit", give_up);
@@ -279,7 +281,7 @@ fn go_on_after(limit: Duration, answer: Answer) {
     let go_on = move || {
         std::thread::sleep(limit);
         let given = give(&answer);
-        std::process::exit(given.map_or(BLOCKS as i32, |()| 0));
+        std::process::exit(given.map_or(BLOCKS.code().into(), |()| 0));
     };
     // As for the limit.
     let _ = pillion_system::spawn("told", go_on);
@@ -302,7 +304,7 @@ fn give(answer: &Answer) -> anyhow::Result<()> {
     }
     match answer.code {
         0 if is_written => Ok(()),
-        _ => Err(Failure::reported(BLOCKS).into()),
+        _ => Err(failure::reported(BLOCKS).into()),
     }
 }
 

@@ -118,7 +118,7 @@ fn offer(machine: &Machine, args: &Args) -> anyhow::Result<()> {
         }
     }
     match is_failed {
-        true => Err(Failure::reported(Kind::Refused).into()),
+        true => Err(failure::reported(Kind::Refused).into()),
         false => Ok(()),
     }
 }

@@ -335,7 +335,7 @@ fn wait_for(choose: impl Fn() -> anyhow::Result<Companion>) -> Option<Companion>
 
 fn is_without_companion(error: &anyhow::Error) -> bool {
     let failure = error.downcast_ref::<Failure>();
-    failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
+    failure.is_some_and(|failure| failure.kind == Kind::NoCompanion)
 }
 
 /// The path where the command is looked for although there is nothing to run: a link that leads

@@ -45,6 +45,7 @@ fn call(review: ReviewMode, mode: &str, path: Option<&str>) -> Call {
         is_command: false,
         id: String::new(),
         is_guarded: false,
+        has_failed: false,
         tool: String::new(),
         input: serde_json::Value::Null,
         folder: String::new(),

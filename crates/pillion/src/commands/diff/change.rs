@@ -13,7 +13,7 @@ use pillion_view::ask::{End, ProposedFile};
 
 use super::text;
 use crate::commands::control_client;
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::paths::{absolute, unicode};
 
 /// A file that is to change.
@@ -55,7 +55,7 @@ impl Change {
             }
             targets.push(target);
             let original =
-                writes.then(|| Original::look(Path::new(&path)).map_err(Failure::of_file));
+                writes.then(|| Original::look(Path::new(&path)).map_err(failure::of_file));
             changes.push(Self {
                 path,
                 text: String::new(),

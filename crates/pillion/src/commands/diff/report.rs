@@ -34,7 +34,7 @@ pub fn print_notes(change: &Change, file: &str) {
 /// Why the waiting ended before everything was decided.
 pub fn stopped(stop: Option<Stop>, is_closed: bool) -> Failure {
     let (kind, what) = match stop {
-        Some(Stop::Signal(signal)) => (signal.into(), "interrupted"),
+        Some(Stop::Signal(signal)) => (Kind::Signal(signal.number()), "interrupted"),
         _ => (Kind::Refused, "nobody decided in time"),
     };
     if is_closed {

@@ -212,5 +212,5 @@ fn first(running: &Running<'_>, need: Need, targets: &[Target]) -> anyhow::Resul
 /// Returns true if there is no companion after all.
 pub fn is_gone(error: &anyhow::Error) -> bool {
     let failure = error.downcast_ref::<Failure>();
-    failure.is_some_and(|failure| failure.kind() == Kind::NoCompanion)
+    failure.is_some_and(|failure| failure.kind == Kind::NoCompanion)
 }

@@ -41,7 +41,7 @@ pub fn run(args: &Args) {
     let written = error.write_all(woken.text.as_bytes());
     let written = written.and_then(|()| error.flush());
     if written.is_ok() && woken.passed_on().is_ok() {
-        std::process::exit(WAKES as i32);
+        std::process::exit(WAKES.code().into());
     }
 }
 

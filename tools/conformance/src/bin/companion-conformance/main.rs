@@ -213,7 +213,7 @@ fn check(
         let mut signals = Signals::install().context("cannot catch signals")?;
         let kind = tokio::select! {
             report = conformance.run(is_wanted, tell) => return Ok(report),
-            signal = signals.next() => signal.into(),
+            signal = signals.next() => Kind::Signal(signal.number()),
         };
         // A second Ctrl-C does not wait for a companion that may never answer.
         let is_clean = tokio::select! {
