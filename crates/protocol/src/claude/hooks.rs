@@ -333,6 +333,7 @@ mod tests {
                 is_command: false,
                 id: String::new(),
                 is_guarded: false,
+                has_failed: false,
                 tool: String::new(),
                 input: json!({"file_path": "/a", "content": ""}),
                 folder: String::new(),
