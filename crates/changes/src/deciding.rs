@@ -533,6 +533,7 @@ impl<'a> Deciding<'a> {
         let seen = Present {
             before: None,
             now: Some(found.now().bytes().to_vec()),
+            changed_since: 0,
         };
         let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
         self.tell_what_became(change, without.is_all, &done);

@@ -258,7 +258,7 @@ impl Entry {
 
 /// The numbers of lines that were added and removed; none if that is not text, or if it was not kept.
 pub fn count(store: &Store, before: &FileState, after: &FileState) -> Option<(usize, usize)> {
-    let texts = texts(store, before, after).ok()?;
+    let texts = store.texts_of(before, after).ok()?;
     let is_text = [&texts.0, &texts.1].map(|it| as_text(it.bytes()).is_some());
     (is_text == [true, true]).then(|| lines(&texts))
 }
@@ -269,22 +269,6 @@ fn lines((before, after): &(Text, Text)) -> (usize, usize) {
     let added = hunks.iter().map(|it| it.after.len()).sum();
     let removed = hunks.iter().map(|it| it.before.len()).sum();
     (added, removed)
-}
-
-/// Two texts of a file; an empty one where there was no file.
-///
-/// # Errors
-/// When one was not kept.
-pub fn texts(
-    store: &Store,
-    before: &FileState,
-    after: &FileState,
-) -> Result<(Text, Text), StoreError> {
-    let text = |state| {
-        let text = store.text_of(state)?;
-        Ok::<_, StoreError>(Text::new(text.unwrap_or_default()))
-    };
-    Ok((text(before)?, text(after)?))
 }
 
 /// A text, if these bytes are one.

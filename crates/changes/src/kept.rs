@@ -248,6 +248,12 @@ impl Kept {
         }
     }
 
+    /// The name of a change, and its file.
+    pub fn named_in_full(&self, change: &Change) -> String {
+        let path = self.turn.shown(&change.path).display();
+        visible::one_line(&format!("{} {path}", self.name(change)))
+    }
+
     /// Whose turn it is, or may be, in a few words.
     pub fn heading(&self) -> String {
         let agent = self.agent();

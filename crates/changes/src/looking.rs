@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pillion_protocol::Note;
 use pillion_protocol::verdict;
+use pillion_text::counted;
 
 use crate::deciding::{DecideError, Decided, Deciding, Words};
 use crate::history::as_text;
@@ -32,7 +33,7 @@ pub struct Shown {
 pub struct Looked {
     /// Those that can be shown.
     pub shown: Vec<Shown>,
-    /// The others, each with why, as a sentence.
+    /// The others, and places of those that are shown, each with why, as a sentence.
     pub left_out: Vec<String>,
     /// The number of those that are meant, if there are more than can be shown at a time.
     pub of: Option<usize>,
@@ -76,13 +77,19 @@ pub fn look(
             break;
         }
         match show(store, kept, change) {
-            Ok(shown) => looked.shown.push(shown),
+            Ok(shown) => {
+                if shown.present.changed_since > 0 {
+                    let places = counted(shown.present.changed_since, "place");
+                    looked.left_out.push(format!(
+                        "{} has changed since in {places}, and is shown as it is there",
+                        kept.named_in_full(change)
+                    ));
+                }
+                looked.shown.push(shown);
+            }
             Err(why) => {
-                let path = kept.turn.shown(&change.path).display();
-                let name = kept.name(change);
-                looked
-                    .left_out
-                    .push(format!("{name} {path} is left out: {why}"));
+                let name = kept.named_in_full(change);
+                looked.left_out.push(format!("{name} is left out: {why}"));
             }
         }
     }
@@ -134,7 +141,7 @@ impl Shown {
             }
             None if verdict::takes_back(notes) => {
                 deciding.say(words_on(&self.now));
-                deciding.take_back(change)
+                self.take_back(deciding, change)
             }
             None => {
                 deciding.tell_notes(change, notes, &self.now);
@@ -155,8 +162,21 @@ impl Shown {
         }
         let before = self.present.before.as_deref();
         match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
-            true => deciding.take_back(change),
+            true => self.take_back(deciding, change),
             false => deciding.rewrite(change, &self.present, content),
+        }
+    }
+
+    /// All of what is shown is taken back; what somebody has changed since stays.
+    fn take_back(
+        &self,
+        deciding: &mut Deciding<'_>,
+        change: &Change,
+    ) -> Result<&'static str, DecideError> {
+        let before = self.present.before.as_deref().and_then(as_text);
+        match before.filter(|_| self.present.changed_since > 0) {
+            Some(before) => deciding.rewrite(change, &self.present, before),
+            None => deciding.take_back(change),
         }
     }
 }

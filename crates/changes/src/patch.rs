@@ -6,7 +6,6 @@ use std::path::Path;
 use pillion_text::unified::patch;
 use pillion_text::visible;
 
-use crate::history::texts;
 use crate::state::FileState;
 use crate::store::Store;
 
@@ -48,7 +47,7 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
         }
         _ => {}
     }
-    let both = texts(store, before, after);
+    let both = store.texts_of(before, after);
     let both = both.map(|(before, after)| {
         let is_text = !before.bytes().contains(&0) && !after.bytes().contains(&0);
         is_text.then(|| patch(&before, &after))

@@ -13,7 +13,6 @@ use pillion_text::{Text, merge};
 use self::beneath::Beneath;
 use self::place::{Now, Wanted, file, folder_of, look, replace};
 use crate::current_hunks::CurrentHunks;
-use crate::history;
 use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
@@ -170,22 +169,35 @@ pub struct Present {
     pub before: Option<Vec<u8>>,
     /// The text that is there; none if nothing is.
     pub now: Option<Vec<u8>>,
+    /// In so many places somebody has changed the same lines since: they are in both texts as they are now.
+    pub changed_since: usize,
 }
 
 /// Looks at a change as it stands in the file now.
 ///
 /// # Errors
-/// When it was changed in the same places since, or a text was not kept.
+/// When all of it was changed since, or a text was not kept.
 pub fn present(
     store: &Store,
     roots: &[PathBuf],
     change: &Change,
 ) -> Result<Present, TakeBackError> {
     let now = look(store, &Beneath::open(roots, &change.path)?)?;
-    let (state, bytes) = wanted(store, &change.path, &change.before, &change.after, &now)?;
+    let (before, changed_since) =
+        match wanted(store, &change.path, &change.before, &change.after, &now) {
+            Ok((state, bytes)) => ((!state.is_absent()).then_some(bytes), 0),
+            Err(TakeBackError::Conflict { path, conflicts }) => {
+                let found = hunks_in(store, change, now.bytes.clone())?;
+                let others = found.without(0..usize::MAX).map(|it| it.text);
+                let none_left = || TakeBackError::Conflict { path, conflicts };
+                (Some(others.ok_or_else(none_left)?), conflicts)
+            }
+            Err(error) => return Err(error),
+        };
     Ok(Present {
-        before: (!state.is_absent()).then_some(bytes),
+        before,
         now: (!now.state.is_absent()).then_some(now.bytes),
+        changed_since,
     })
 }
 
@@ -214,7 +226,7 @@ pub fn hunks_in(
     change: &Change,
     now: Vec<u8>,
 ) -> Result<CurrentHunks, TakeBackError> {
-    let (before, after) = history::texts(store, &change.before, &change.after)
+    let (before, after) = { store.texts_of(&change.before, &change.after) }
         .map_err(|_| TakeBackError::Unknown(change.path.clone()))?;
     let texts = [before.bytes(), after.bytes(), &now];
     let is_link = |state: &FileState| matches!(state, FileState::Link { .. });

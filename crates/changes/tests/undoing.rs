@@ -11,12 +11,13 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::deciding::last_act;
-use pillion_changes::history;
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{self, Present};
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Deciding, Kept, Recorder, Store,
 };
+use pillion_changes::{history, looking};
+use pillion_protocol::Note;
 use pillion_system::clock;
 
 use shared::{WorkTree, recorder, shell};
@@ -75,24 +76,9 @@ impl Lab {
     fn turn_of(&mut self, command: impl FnOnce(&Path)) {
         self.recorder.begin(1, "claude", "").unwrap();
         self.recorder.before(1, "claude", shell("1")).unwrap();
-        self.await_clock();
         command(&self.root);
         self.recorder.after(1, "1", |_| false).unwrap();
         self.recorder.end(1).unwrap();
-    }
-
-    /// The clock of a file system is coarser than the other one: waits until what is made from now on is seen to be newer.
-    fn await_clock(&self) {
-        let now = SystemTime::now();
-        let probe = self._folder.path().join("probe");
-        loop {
-            fs::create_dir(&probe).unwrap();
-            let made = probe.metadata().unwrap().created().unwrap();
-            fs::remove_dir(&probe).unwrap();
-            if made > now {
-                return;
-            }
-        }
     }
 
     fn call(&mut self, writes: &[(&str, &str)]) {
@@ -664,7 +650,6 @@ fn folders_that_a_turn_has_made_go_with_their_last_file_and_come_back() {
         fs::create_dir_all(lab.root.join(folder)).unwrap();
     }
     lab.write("old/full/mine", "mine");
-    lab.await_clock();
     lab.turn_of(|root| {
         for folder in ["new/a/b", "new/c", "old/new"] {
             fs::create_dir_all(root.join(folder)).unwrap();
@@ -807,7 +792,6 @@ fn before_moves() -> Lab {
         &lab.root,
         "echo old > a; echo other > other; mkdir d; echo in > d/f; ln -s a l",
     );
-    lab.await_clock();
     lab
 }
 
@@ -925,7 +909,6 @@ fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
             let many = "mkdir many; for i in $(seq 70); do echo $i > many/$i; done";
             sh(&lab.root, many);
         }
-        lab.await_clock();
         let before = files(&lab);
         lab.turn_of(|root| sh(root, command));
         let after = files(&lab);
@@ -936,4 +919,55 @@ fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
             assert_eq!(files(&lab), after, "{command} {done:?}");
         }
     }
+}
+
+/// Lines that somebody has changed since are no part of what is shown, and whatever is decided, they stay.
+#[test]
+fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
+    let since = NEW.replace("five", "mine");
+    let others_back = OLD.replace('5', "mine");
+    let one_back = since.replace("one", "1");
+    let why = [Note {
+        lines: None,
+        text: "not so".to_owned(),
+    }];
+    for (accepted, notes, expected, state) in [
+        (Some(&since), &[][..], &since, ChangeState::Kept),
+        (Some(&one_back), &[], &one_back, ChangeState::Edited),
+        (Some(&others_back), &[], &others_back, ChangeState::Edited),
+        (None, &why, &others_back, ChangeState::Edited),
+    ] {
+        let lab = Lab::edited();
+        lab.write("a", &since);
+        let kept = lab.kept(1);
+        let name = ChangeRef {
+            turn: 1,
+            change: None,
+        };
+        let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
+        let told = "1.1 a has changed since in 1 place, and is shown as it is there";
+        assert_eq!(looked.left_out, [told]);
+        let [shown] = &looked.shown[..] else {
+            panic!("{looked:?}");
+        };
+        assert_eq!(shown.now, since);
+        assert_eq!(
+            shown.present.before.as_deref(),
+            Some(others_back.as_bytes())
+        );
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let accepted = accepted.map(String::as_str);
+        let decided = shown.decide(&mut deciding, &kept, accepted, notes);
+        assert!(decided.unwrap().unwrap().result.is_ok());
+        assert_eq!(lab.text("a").as_ref(), Some(expected));
+        assert_eq!(lab.state(1), [state]);
+    }
+    // Nothing of it is as the agent left it.
+    let lab = Lab::edited();
+    lab.write("a", "mine\n2\n3\n4\nmine\n6\n7\n8\nmine\n");
+    let kept = lab.kept(1);
+    let name = kept.name(&kept.turn.changes[0]);
+    let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
+    assert!(looked.shown.is_empty());
+    assert!(looked.left_out[0].contains("has changed since, in 3 of the same places"));
 }

@@ -87,10 +87,8 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Proposer, Looked), String>
     let looked = looking::look(store, &kept, name, &open, MAX_FILES);
     let looked = looked.map_err(in_full)?;
     match looked.shown.is_empty() {
-        true => {
-            let why = LookError::NoText(name).to_string();
-            Err([vec![why], looked.left_out].concat().join("; "))
-        }
+        true if looked.left_out.is_empty() => Err(LookError::NoText(name).to_string()),
+        true => Err(looked.left_out.join("; ")),
         false => {
             let agent = Dialect::from_name(&kept.turn.agent);
             Ok((agent.map_or(Proposer::Pillion, Proposer::For), looked))

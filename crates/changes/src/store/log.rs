@@ -6,6 +6,7 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use pillion_discovery::private_file::{FileError, Folder};
+use pillion_text::Text;
 
 use super::{MAX_AGE, MAX_RECORD, MAX_TEXT, Store, StoreError, remove_unfinished};
 use crate::log::{Entry, EntryRef, EntryState};
@@ -132,6 +133,22 @@ impl Store {
             None if state.is_absent() => Ok(None),
             None => Err(StoreError::NotKept),
         }
+    }
+
+    /// The texts of a file before and after; an empty one where there was no file.
+    ///
+    /// # Errors
+    /// As [`text_of`](Self::text_of).
+    pub fn texts_of(
+        &self,
+        before: &FileState,
+        after: &FileState,
+    ) -> Result<(Text, Text), StoreError> {
+        let text = |state| {
+            self.text_of(state)
+                .map(|it| Text::new(it.unwrap_or_default()))
+        };
+        Ok((text(before)?, text(after)?))
     }
 
     /// Removes old entries.
