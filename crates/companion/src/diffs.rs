@@ -172,7 +172,9 @@ impl Proposal {
     fn side(&self) -> Option<Side> {
         match self.proposer {
             Proposer::For(_) if self.held().is_none() => Some(Side::Hook),
-            Proposer::Agent(_) if self.tab.is_none() => Some(Side::Own),
+            Proposer::Agent(agent) if self.tab.is_none() || agent.writes_own_text() => {
+                Some(Side::Own)
+            }
             _ => None,
         }
     }

@@ -177,6 +177,33 @@ fn what_was_accepted_for_a_hook_is_not_shown_again_when_its_agent_proposes_it() 
     }
 }
 
+/// Copilot CLI waits for the outcome in the call, and asks itself if a project has hooks for Claude Code.
+#[test]
+fn a_proposal_that_waits_in_its_call_is_not_shown_again_if_its_agent_only_hears_yes_or_no() {
+    for (agent, is_shown) in [(Dialect::CopilotCli, false), (Dialect::ClaudeCode, true)] {
+        let (mut diffs, _) = of_program(Proposer::For(agent));
+        diffs.note_file(DiffId(1), file_with(None));
+        diffs.resolved(DiffId(1), 1, accepted("new"));
+        let own = Proposal {
+            proposer: agent.into(),
+            tab: Some(Tab {
+                name: "n".to_owned(),
+                request: RequestId::new(json!(1)).unwrap(),
+                drops_last_line_feed: false,
+                question: None,
+            }),
+            ..proposal("own", "/a", "new")
+        };
+        let opened = lines(open(&mut diffs, own, "open", Instant::now()));
+        let expected = r#"show 2 #1 "new""#;
+        assert_eq!(
+            opened.iter().any(|it| it == expected),
+            is_shown,
+            "{agent}: {opened:?}"
+        );
+    }
+}
+
 /// Qwen Code asks itself first, in its default mode, and then by its hook.
 #[test]
 fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it() {

@@ -236,12 +236,13 @@ fn copilot_in_a_terminal_that_runs_claude_codes_hooks_shows_its_changes_as_its_o
     let screen = copilot.pane().screen();
     assert!(!screen.contains("Hook permission request"), "{screen}");
     review.accept("a.txt");
-    // A project's hooks for Claude Code name its question, too: then it asks all the same.
-    copilot.wait_question();
-    copilot.allow();
+    // A project's hooks for Claude Code name its question, too: it asks all the same, and is answered.
     copilot.wait_for("zwei is done");
     assert_bytes(&file, b"one\nzwei\nthree\n");
     review.wait_idle();
+    let log = companion::run(&home, ["log", "--json"]);
+    let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
+    assert_eq!(log.len(), 1, "{log:#?}");
 }
 
 /// The hooks of all calls of an answer run before the first call does.
