@@ -9,16 +9,19 @@ use super::drafts::states;
 
 const NOTE: &str = "why not zwei?";
 
+/// The note is on the last line.
+const TEXT: &str = "1\n2\ntwo\n";
+
 /// A review with a proposal and a note on it, which is kept.
 fn start() -> (Review, TestAgent, String) {
     let review = Review::usual();
-    let file = review.sandbox.home.file("a.txt", "one\n");
+    let file = review.sandbox.home.file("a.txt", "1\n2\none\n");
     let path = file.to_str().unwrap().to_owned();
     let agent = review.connect();
-    agent.propose(&path, "two\n");
+    agent.propose(&path, TEXT);
     review.pane.wait_for("proposes", SOON);
     review.decide("C");
-    review.pane.wait_for("note on line 1 of a.txt", SOON);
+    review.pane.wait_for("note on line 3 of a.txt", SOON);
     review.pane.type_text(NOTE);
     review.decide("Enter");
     review.pane.wait_for("1 note", SOON);
@@ -33,7 +36,7 @@ fn start() -> (Review, TestAgent, String) {
 }
 
 fn comes_back(review: &Review, agent: &TestAgent, path: &str) {
-    agent.propose(path, "two\n");
+    agent.propose(path, TEXT);
     review.pane.wait_for("1 note", SOON);
 }
 
@@ -51,7 +54,7 @@ fn a_note_outlives_a_review_that_is_killed() {
     // With a decision it is over.
     review.decide("r");
     agent.outcome();
-    let said = format!("\n- line 1 (`two`): {NOTE}\n");
+    let said = format!("\n- line 3 (`two`): {NOTE}\n");
     let printed = || review.sandbox.run(["notes"]).expect(0).stdout;
     let is_told = |_: &str| printed().contains(said.trim_start());
     review.pane.wait_until("the rejection", SOON, is_told);
