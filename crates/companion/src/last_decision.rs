@@ -62,20 +62,20 @@ mod tests {
         let text = |last: &LastDecision| last.phrase().map(|it| it.text);
         let why = "Gemini CLI did not write it".to_owned();
         for (outcome, expected) in [
-            (WriteOutcome::Written, "a\\n.txt: written"),
+            (WriteOutcome::Written, "a␊.txt: written"),
             (
                 WriteOutcome::WrittenDifferently,
-                "a\\n.txt: written differently",
+                "a␊.txt: written differently",
             ),
             (
                 WriteOutcome::NotWritten { why },
-                "a\\n.txt: not written: Gemini CLI did not write it",
+                "a␊.txt: not written: Gemini CLI did not write it",
             ),
         ] {
             last.decided(Some(DiffId(1)), "/w/a\n.txt", true);
-            assert_eq!(text(&last).unwrap(), "a\\n.txt: accepted");
+            assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
             last.came_of(DiffId(2), &outcome);
-            assert_eq!(text(&last).unwrap(), "a\\n.txt: accepted");
+            assert_eq!(text(&last).unwrap(), "a␊.txt: accepted");
             last.came_of(DiffId(1), &outcome);
             assert_eq!(text(&last).unwrap(), expected);
         }
