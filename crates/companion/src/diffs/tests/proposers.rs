@@ -183,7 +183,7 @@ fn a_proposal_that_waits_in_its_call_is_not_shown_again_if_its_agent_only_hears_
     for (agent, is_shown) in [(Dialect::CopilotCli, false), (Dialect::ClaudeCode, true)] {
         let (mut diffs, _) = of_program(Proposer::For(agent));
         diffs.note_file(DiffId(1), file_with(None));
-        diffs.resolved(DiffId(1), 1, accepted("new"));
+        diffs.resolved(key(1, 1), accepted("new"));
         let own = Proposal {
             proposer: agent.into(),
             tab: Some(Tab {
