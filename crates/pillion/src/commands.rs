@@ -28,7 +28,8 @@ pub mod serve;
 pub mod uninstall;
 
 mod ask;
-pub mod control_client;
+mod control_client;
+mod demo;
 mod notes;
 mod output;
 mod position;

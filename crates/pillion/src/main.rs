@@ -4,7 +4,6 @@ mod args;
 mod choice;
 mod cli;
 mod commands;
-mod demo;
 mod failure;
 mod install;
 mod line_writer;

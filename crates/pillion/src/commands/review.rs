@@ -8,7 +8,7 @@ use pillion_system::spawn;
 use pillion_view::{Options, Shows, attach};
 
 use crate::args::Roots;
-use crate::demo;
+use crate::commands::demo;
 use crate::failure::{Failure, Kind};
 use crate::workspace;
 use pillion_review::{Notify, ThemeChoice};

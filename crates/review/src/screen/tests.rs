@@ -567,8 +567,8 @@ fn going_to_a_hunk_in_a_wrapped_line_brings_the_changed_word_into_sight() {
 #[test]
 fn the_demo_has_a_line_with_a_changed_word() {
     let mut person = reviewer(80, 40);
-    let before = include_str!("../../../pillion/src/demo/before.py");
-    let after = include_str!("../../../pillion/src/demo/after.py");
+    let before = include_str!("../../../pillion/src/commands/demo/before.py");
+    let after = include_str!("../../../pillion/src/commands/demo/after.py");
     person.open("reading_list.py", Some(before), after);
     let theme = Theme::new(true, Depth::True);
     let buffer = draw(&mut person, &theme);
