@@ -323,7 +323,7 @@ impl App {
                 diff,
                 original,
                 shown,
-            } => self.open(&diff, original, shown, now),
+            } => self.open(diff, original, shown, now),
             Event::Closed { id, reason, closed } => self.close(id, reason, closed, now),
             Event::Status(status) => {
                 let former = std::mem::replace(&mut self.status, status).changes;
@@ -414,8 +414,8 @@ impl App {
         }
         let view = self.view().filter(|view| !view.is_comparing())?;
         Some(Subject {
-            id: view.id,
-            revision: view.revision,
+            id: view.diff.id,
+            revision: view.diff.revision,
             changes: view.proposal.changes(),
             asked: self.armed.map(|_| self.questions),
         })

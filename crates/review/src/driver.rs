@@ -315,7 +315,7 @@ impl Driver {
         let view = self.app.views.find(id);
         self.arrived.extend(view.map(|view| {
             let name = &view.target.shown;
-            format!("{} {} {name}", self.app.agent_name(view), view.does)
+            format!("{} {} {name}", self.app.agent_name(view), view.diff.does())
         }));
         Ok(())
     }

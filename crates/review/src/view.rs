@@ -11,9 +11,9 @@ pub mod white;
 
 use std::path::PathBuf;
 
-use pillion_protocol::{Note, Proposer};
+use pillion_protocol::Note;
 use pillion_text::damage;
-use pillion_view::{Diff, DiffId, ProposalKey, Proposed, SetPlace};
+use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
@@ -70,26 +70,10 @@ pub enum Disk {
 
 /// A pending diff in the review.
 pub struct View {
-    /// The companion's number for it.
-    pub id: DiffId,
-    /// The number of this proposal, as the companion counts.
-    pub revision: u32,
-    /// Who proposes it.
-    pub proposer: Proposer,
-    /// The proposer's number, which no other one gets.
-    pub number: u64,
-    /// Its place in its set.
-    pub set: Option<SetPlace>,
-    /// True if the file is to be deleted.
-    pub deletes: bool,
-    /// The verb for its agent's action, before the name of the file.
-    pub does: &'static str,
-    /// If it is written already, which change of which turn it is: `7.2`.
-    pub written: Option<String>,
+    /// What is proposed; its texts are in `proposal`.
+    pub diff: Diff,
     /// The file.
     pub target: Target,
-    /// Facts that the reviewer should know about what the agent will write, each a sentence.
-    pub notes: Vec<String>,
     /// The change.
     pub proposal: Proposal,
     /// The steps that are yet to be taken with it.
@@ -141,33 +125,24 @@ pub struct View {
 
 impl Proposed for View {
     fn key(&self) -> ProposalKey {
-        let (id, revision) = (self.id, self.revision);
-        ProposalKey { id, revision }
+        self.diff.key()
     }
 
     fn set(&self) -> Option<SetPlace> {
-        self.set
+        self.diff.set
     }
 }
 
 impl View {
     /// A view without anything to see yet.
-    pub fn new(diff: &Diff, target: Target) -> Self {
+    pub fn new(diff: Diff, target: Target) -> Self {
         let proposal = Proposal::unread();
         let version = proposal.version();
         Self {
             paint: Paint::default(),
             paints: 0,
-            id: diff.id,
-            revision: diff.revision,
-            proposer: diff.proposer,
-            number: diff.number,
-            set: diff.set,
-            deletes: diff.deletes,
-            does: diff.does(),
-            written: diff.written.clone(),
+            diff,
             target,
-            notes: diff.notes.clone(),
             proposal,
             comparing: Comparing::default(),
             hunk: 0,
@@ -200,7 +175,7 @@ impl View {
         let may_be = self.is_told_rejection || self.proposal.original().is_some();
         // Finding out takes a copy of the text.
         may_be
-            && self.proposer.is(|agent| {
+            && self.diff.proposer.is(|agent| {
                 agent.unchanged_is_rejection()
                     && agent.takes_for_rejection(self.proposal.original(), &self.proposal.text())
             })
@@ -279,7 +254,7 @@ impl View {
     /// The texts that are shown.
     pub fn texts(&self) -> Texts {
         Texts {
-            id: self.id,
+            id: self.diff.id,
             generation: self.paints,
         }
     }

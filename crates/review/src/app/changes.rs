@@ -278,7 +278,7 @@ impl App {
 
     /// Returns true if the person looks at what this turn has written already: in the list, or in a diff.
     pub fn looks_at(&self, turn: u64) -> bool {
-        let shown = self.view().and_then(|view| view.written.as_deref());
+        let shown = self.view().and_then(|view| view.diff.written.as_deref());
         let is_of = |change| is_or_is_of(change, &turn.to_string());
         self.changes().is_some() || shown.is_some_and(is_of)
     }
@@ -323,7 +323,7 @@ impl App {
         self.overlay = Some(Overlay::Changes);
         self.changes.is_stale = true;
         self.changes.drawn = None;
-        let shown = self.view().and_then(|view| view.written.clone());
+        let shown = self.view().and_then(|view| view.diff.written.clone());
         self.changes.id = shown.unwrap_or_default();
         self.changes.settle();
     }
@@ -387,7 +387,7 @@ impl App {
     /// The view that shows a change, or the first one of a turn, if all that opening it would show is there.
     fn view_of(&self, row: ChangesRow<'_>) -> Option<usize> {
         let find = |change: &ListedChange| {
-            let is_it = |view: &View| view.written.as_deref() == Some(&*change.id);
+            let is_it = |view: &View| view.diff.written.as_deref() == Some(&*change.id);
             self.views.iter().position(is_it)
         };
         match row {

@@ -35,7 +35,7 @@ impl App {
         let view = &self.views[self.current];
         let reason = reason.filter(|note| !note.text.trim().is_empty());
         let name = &view.target.shown;
-        let text = match (&view.written, &reason) {
+        let text = match (&view.diff.written, &reason) {
             (None, _) => format!("rejected {name}"),
             (Some(_), Some(_)) => name.clone(),
             (Some(_), None) => format!("rejected {name}, which stays unseen"),
@@ -48,7 +48,7 @@ impl App {
 
     /// The note on the change of the shown diff that was typed in the list.
     fn note_of_list(&self) -> Option<Note> {
-        let written = self.views[self.current].written.as_ref()?;
+        let written = self.views[self.current].diff.written.as_ref()?;
         let note = self.changes.words_on(written).note;
         (!note.trim().is_empty()).then(|| Note::on_all(note))
     }
@@ -68,7 +68,7 @@ impl App {
             note: view.note_of_list.clone(),
             ..ListedWords::default()
         };
-        if let Some(written) = &view.written {
+        if let Some(written) = &view.diff.written {
             self.changes.told(written, &sent);
         }
     }

@@ -146,7 +146,7 @@ impl App {
             }
             self.armed = None;
             if let (KeyCode::Char(' ' | 'e'), Some(why)) =
-                (code, view.proposer.itself().and_then(takes_no_edits))
+                (code, view.diff.proposer.itself().and_then(takes_no_edits))
             {
                 return self.say(Tone::Warning, why, now);
             }
@@ -160,7 +160,7 @@ impl App {
                 self.say(Tone::Info, "reading the file on disk…", now);
                 let view = &mut self.views[self.current];
                 view.is_rereading = true;
-                self.effects.push(Effect::Reread(view.id));
+                self.effects.push(Effect::Reread(view.diff.id));
             }
             KeyCode::Char('R') => self.ask_for_reason(now),
             KeyCode::Char('C') => self.ask_for_note(now),
@@ -254,7 +254,7 @@ impl App {
         let views = &self.views;
         let is_pending = |number: &u64| {
             let number = number.to_string();
-            let mut ids = views.iter().map(|view| view.id.to_string());
+            let mut ids = views.iter().map(|view| view.diff.id.to_string());
             ids.any(|id| id.starts_with(&number))
         };
         let value = u64::from(digit.to_digit(10).unwrap_or(0));

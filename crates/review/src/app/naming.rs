@@ -9,12 +9,12 @@ use crate::view::View;
 impl App {
     /// The name that people use for the proposer of `view`.
     pub fn agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.proposer.display_name())
+        self.with_number(view, view.diff.proposer.display_name())
     }
 
     /// The same in one word, for a tab.
     pub fn short_agent_name(&self, view: &View) -> String {
-        self.with_number(view, view.proposer.name())
+        self.with_number(view, view.diff.proposer.name())
     }
 
     /// The number of agents of this kind that are connected.
@@ -25,7 +25,7 @@ impl App {
     /// The agents that are connected, and those for which something is proposed.
     fn here(&self) -> Vec<Dialect> {
         let mut here = self.status.agents.clone();
-        let views = self.views.iter().map(|view| view.proposer);
+        let views = self.views.iter().map(|view| view.diff.proposer);
         for agent in views.filter_map(|it| it.agent().filter(|_| it.is_for_agent())) {
             if !here.contains(&agent) {
                 here.push(agent);
@@ -41,8 +41,8 @@ impl App {
 
     /// The number of proposers of this kind that have something pending.
     fn numbers(&self, kind: Proposer) -> usize {
-        let views = self.views.iter().filter(|view| view.proposer == kind);
-        let mut numbers: Vec<_> = views.map(|view| view.number).collect();
+        let views = self.views.iter().filter(|view| view.diff.proposer == kind);
+        let mut numbers: Vec<_> = views.map(|view| view.diff.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         numbers.len()
@@ -51,7 +51,10 @@ impl App {
     /// The kinds of agents that are connected or have something pending.
     pub fn kinds(&self) -> Vec<Dialect> {
         let mut kinds = Vec::new();
-        let proposing = self.views.iter().filter_map(|view| view.proposer.agent());
+        let proposing = self
+            .views
+            .iter()
+            .filter_map(|view| view.diff.proposer.agent());
         for kind in self.here().into_iter().chain(proposing) {
             if !kinds.contains(&kind) {
                 kinds.push(kind);
@@ -64,11 +67,11 @@ impl App {
     /// would otherwise change its name, and get that of the other.
     pub(super) fn number_agents(&mut self) {
         let agents = self.kinds().into_iter().map(Proposer::Agent);
-        let mut views = self.views.iter().map(|view| view.proposer);
+        let mut views = self.views.iter().map(|view| view.diff.proposer);
         let commands = views.find(|it| *it == Proposer::Pillion);
         let mut kinds: Vec<_> = agents.chain(commands).collect();
         kinds.retain(|kind| {
-            let is_first = |view: &View| view.proposer != *kind || view.number == 1;
+            let is_first = |view: &View| view.diff.proposer != *kind || view.diff.number == 1;
             let connected = kind.itself().map_or(0, |agent| self.connected(agent));
             self.numbered.contains(kind)
                 || connected > 1
@@ -80,8 +83,8 @@ impl App {
 
     fn with_number(&self, view: &View, name: &str) -> String {
         // The number of a hook says nothing about its agent.
-        if self.numbered.contains(&view.proposer) {
-            format!("{name} {}", view.number)
+        if self.numbered.contains(&view.diff.proposer) {
+            format!("{name} {}", view.diff.number)
         } else {
             name.to_owned()
         }

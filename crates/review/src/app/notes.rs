@@ -10,7 +10,7 @@ impl App {
     /// The note on the current view, as one line: what is most important of the view, and
     /// all that is to be known of the agent.
     pub fn note(&self) -> Option<String> {
-        let notes = self.view().map_or(&[][..], |view| &view.notes);
+        let notes = self.view().map_or(&[][..], |view| &view.diff.notes);
         let notes = notes.iter().map(|note| visible::one_line(note));
         let warnings = self.view().into_iter().flat_map(warnings);
         let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();

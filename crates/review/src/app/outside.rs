@@ -1,6 +1,6 @@
 //! The effects of agents, the file system and the reviewer's editor on the views.
 
-use std::sync::Arc;
+use std::mem;
 use std::time::Instant;
 
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
@@ -12,7 +12,7 @@ use crate::view::{Disk, Done, Step, Target, View};
 impl App {
     pub(super) fn open(
         &mut self,
-        diff: &Diff,
+        mut diff: Diff,
         original: Option<Vec<u8>>,
         shown: Reply<()>,
         now: Instant,
@@ -20,19 +20,18 @@ impl App {
         let target = Target::new(diff.path.clone(), &self.roots);
         let step = Step::Propose {
             original,
-            proposed: Arc::clone(&diff.proposed),
+            proposed: mem::take(&mut diff.proposed),
             shown,
         };
-        if let Some(view) = self.views.find_mut(diff.id) {
-            view.target = target;
-            view.revision = diff.revision;
-            view.notes.clone_from(&diff.notes);
+        let id = diff.id;
+        if let Some(view) = self.views.find_mut(id) {
+            (view.diff, view.target) = (diff, target);
             // What is being read was the file of the former proposal.
             (view.is_rereading, view.is_gone) = (false, false);
         } else {
             let is_asked_for = self.changes.opens(diff.written.as_deref());
-            let current = self.view().map(|view| view.id);
-            let current = current.filter(|_| !is_asked_for).or(Some(diff.id));
+            let current = self.view().map(|view| view.diff.id);
+            let current = current.filter(|_| !is_asked_for).or(Some(id));
             self.views.put(View::new(diff, target));
             // A file of a set comes beside the others, perhaps before the one that is shown.
             if let Some(at) = current.and_then(|id| self.views.position(id).ok()) {
@@ -40,7 +39,7 @@ impl App {
             }
         }
         self.number_agents();
-        self.compare(diff.id, step, now);
+        self.compare(id, step, now);
     }
 
     /// Shows a step that was taken, with a message.
@@ -109,7 +108,7 @@ impl App {
         };
         if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
-            let proposes = view.does;
+            let proposes = view.diff.does();
             let text = format!("{agent} {proposes} {name} · {key} shows it");
             self.say(Tone::Info, text, now);
         }
@@ -156,7 +155,7 @@ impl App {
     }
 
     fn shows(&self, id: DiffId) -> bool {
-        self.view().is_some_and(|view| view.id == id)
+        self.view().is_some_and(|view| view.diff.id == id)
     }
 
     pub(super) fn show_first_hunk(&mut self) {
@@ -187,7 +186,7 @@ impl App {
         // By the name that it has beside the others.
         let agent = self.agent_name(&self.views[at]);
         let was_shown = at == self.current;
-        self.end_remark_on(self.views[at].id);
+        self.end_remark_on(self.views[at].diff.id);
         let view = self.remove(at);
         let name = &view.target.shown;
         let text = match reason {
@@ -224,7 +223,7 @@ impl App {
         let is_taken = match reason {
             CloseReason::Settled => true,
             // Nobody looks at what the command of a hook prints when its agent has stopped it.
-            CloseReason::ClosedByAgent => !view.proposer.is_for_agent(),
+            CloseReason::ClosedByAgent => !view.diff.proposer.is_for_agent(),
             // The companion keeps it.
             CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
             CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,
@@ -239,11 +238,11 @@ impl App {
     /// Takes a view away. The one that is shown stays, if it is another; after a file of a set comes the next one of it.
     pub(super) fn remove(&mut self, at: usize) -> View {
         let view = self.views.remove(at);
-        self.end_remark_on(view.id);
+        self.end_remark_on(view.diff.id);
         if at < self.current {
             self.current -= 1;
         } else if at == self.current {
-            let next = self.views.next_of_set(view.set);
+            let next = self.views.next_of_set(view.diff.set);
             let last = self.views.len().saturating_sub(1);
             self.current = next.unwrap_or(self.current.min(last));
             if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
@@ -313,7 +312,7 @@ impl View {
 
     fn keep(&self, text: String, why: String) -> Effect {
         Effect::Keep {
-            id: self.id,
+            id: self.diff.id,
             path: self.target.path.clone(),
             text,
             why,

@@ -133,7 +133,7 @@ impl App {
     pub fn words_on(&self, view: &View) -> Vec<Note> {
         let mut notes = view.notes(false);
         let mut reason = &view.reason;
-        if let Some(typed) = self.remark.as_ref().filter(|it| it.is_on(view.id)) {
+        if let Some(typed) = self.remark.as_ref().filter(|it| it.is_on(view.diff.id)) {
             match &typed.purpose {
                 Purpose::Note(_, version, lines) => {
                     let (version, lines) = (version.clone(), lines.clone());
@@ -168,7 +168,7 @@ impl App {
                     true => ", which drops your edits",
                     false => "",
                 };
-                let (does, again) = match view.written {
+                let (does, again) = match view.diff.written {
                     None => ("rejecting", pasted("rejects")),
                     Some(_) => ("taking back", pasted("takes it back")),
                 };
@@ -196,7 +196,7 @@ impl App {
         let purpose = &self.remark.as_ref()?.purpose;
         let is_written = |key: &ProposalKey| {
             let view = self.views.find(key.id);
-            view.is_some_and(|view| view.written.is_some())
+            view.is_some_and(|view| view.diff.written.is_some())
         };
         let enter = match purpose {
             Purpose::Reason(key) if !is_written(key) => "reject",

@@ -214,7 +214,7 @@ impl Person {
     }
 
     fn shown(&self) -> DiffId {
-        self.app.view().unwrap().id
+        self.app.view().unwrap().diff.id
     }
 
     fn message(&self) -> &str {

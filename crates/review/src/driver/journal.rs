@@ -39,7 +39,7 @@ impl Journal {
     /// The drafts to tell now; none of a diff is that the reviewer has changed nothing any more.
     pub fn look(&mut self, views: &[View], now: Instant) -> Vec<(ProposalKey, Option<String>)> {
         self.told
-            .retain(|id, _| views.iter().any(|view| view.id == *id));
+            .retain(|id, _| views.iter().any(|view| view.diff.id == *id));
         let other: Vec<&View> = views.iter().filter(|view| self.is_other(view)).collect();
         if other.is_empty() {
             self.due = None;
@@ -54,12 +54,12 @@ impl Journal {
             .filter_map(|view| {
                 let draft = view.proposal.draft();
                 let told = Told {
-                    revision: view.revision,
+                    revision: view.diff.revision,
                     changes: view.proposal.changes(),
                     is_something: draft.is_some(),
                 };
                 let is_something = told.is_something;
-                let former = self.told.insert(view.id, told);
+                let former = self.told.insert(view.diff.id, told);
                 let was_something = former.is_some_and(|it| it.is_something);
                 (is_something || was_something).then(|| (view.key(), draft))
             })
@@ -73,10 +73,10 @@ impl Journal {
         words_on: impl Fn(&View) -> Vec<Note>,
     ) -> Vec<(ProposalKey, Vec<Note>)> {
         self.notes
-            .retain(|id, _| views.iter().any(|view| view.id == *id));
+            .retain(|id, _| views.iter().any(|view| view.diff.id == *id));
         let news = views.iter().filter_map(|view| {
             let notes = words_on(view);
-            let told = self.notes.entry(view.id).or_default();
+            let told = self.notes.entry(view.diff.id).or_default();
             if *told == notes {
                 return None;
             }
@@ -98,10 +98,10 @@ impl Journal {
 
     /// Returns true if something else may be told of it than before.
     fn is_other(&self, view: &View) -> bool {
-        let told = self.told.get(&view.id);
+        let told = self.told.get(&view.diff.id);
         !view.is_comparing()
             && told.is_none_or(|told| {
-                told.revision != view.revision || told.changes != view.proposal.changes()
+                told.revision != view.diff.revision || told.changes != view.proposal.changes()
             })
     }
 }

@@ -106,7 +106,7 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     put(buffer, heading, &Line::from(spans));
     let page = app.pane();
     let rows = page.rows();
-    let shown = app.view().and_then(|view| view.written.as_deref());
+    let shown = app.view().and_then(|view| view.diff.written.as_deref());
     let is_shown = |row: &ChangesRow<'_>| shown == Some(row.id());
     let cursor = has_keys.then(|| page.at());
     let at = cursor.or_else(|| rows.iter().position(is_shown));

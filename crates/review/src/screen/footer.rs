@@ -84,7 +84,7 @@ fn position(app: &App) -> String {
     let rows = view.rows().len();
     let height = usize::from(app.geometry().body.height);
     if app.views.len() > 1 {
-        parts.push(format!("diff {}", view.id));
+        parts.push(format!("diff {}", view.diff.id));
     }
     if view.x > 0 {
         parts.push(format!("column {}", view.x + 1));
@@ -180,7 +180,7 @@ fn wanted(app: &App) -> Vec<Hint> {
         return keys;
     };
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
-    let is_written = view.written.is_some();
+    let is_written = view.diff.written.is_some();
     let mut keys = vec![
         ("a", "accept", 0),
         ("r", if is_written { "leave" } else { "reject" }, 0),

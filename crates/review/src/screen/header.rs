@@ -95,16 +95,16 @@ fn context(app: &App) -> String {
 
 fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme) {
     let agent = app.agent_name(view);
-    let place = SetPlace::after_name(view.set);
+    let place = SetPlace::after_name(view.diff.set);
     let room = usize::from(area.width).saturating_sub(2 + width(&place));
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
-    let mut intro = format!("{agent} {} ", view.does);
+    let mut intro = format!("{agent} {} ", view.diff.does());
     let wanted = path_width.min(24);
     if width(&intro) + wanted + width_of(&facts) > room {
-        intro = match (view.deletes, view.written.is_some()) {
+        intro = match (view.diff.deletes, view.diff.written.is_some()) {
             (true, false) => format!("{agent} deletes "),
             (true, true) => format!("{agent}: deleted "),
             (false, _) => format!("{agent}: "),
@@ -144,7 +144,7 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
     }
     if proposal.is_new_file() {
         facts.push(("new file".to_owned(), theme.good));
-    } else if proposal.after().is_empty() && count.hunks > 0 && !view.deletes {
+    } else if proposal.after().is_empty() && count.hunks > 0 && !view.diff.deletes {
         facts.push(("empties the file".to_owned(), theme.warning));
     }
     if proposal.is_edited() {

@@ -72,12 +72,13 @@ fn tab(app: &App, at: usize, with_agent: bool) -> String {
     } else {
         String::new()
     };
-    let set = |at: usize| Some(app.views.get(at)?.set?.id);
-    let is_beside = |other: Option<usize>| view.set.is_some() && other.and_then(set) == set(at);
+    let set = |at: usize| Some(app.views.get(at)?.diff.set?.id);
+    let is_beside =
+        |other: Option<usize>| view.diff.set.is_some() && other.and_then(set) == set(at);
     let (before, after) = (is_beside(at.checked_sub(1)), is_beside(Some(at + 1)));
     let begin = if after && !before { '[' } else { ' ' };
     let end = if before && !after { ']' } else { ' ' };
-    format!("{begin}{} {name}{agent}{end}", view.id)
+    format!("{begin}{} {name}{agent}{end}", view.diff.id)
 }
 
 /// The shortest end of the path that no other path ends in.

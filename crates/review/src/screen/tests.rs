@@ -269,6 +269,16 @@ fn a_deletion_is_named_in_the_title() {
 }
 
 #[test]
+fn a_newer_proposal_that_deletes_is_named_so_too() {
+    let mut person = reviewer(100, 12);
+    person.propose(DiffId(1), Proposer::Pillion, "a.txt", Some("one\n"), "1\n");
+    person.deletes = true;
+    person.propose(DiffId(1), Proposer::Pillion, "a.txt", Some("one\n"), "");
+    let screen = see(&mut person);
+    assert!(screen.contains("proposes to delete a.txt"), "{screen}");
+}
+
+#[test]
 fn two_agents_of_one_kind_have_numbers() {
     let mut person = reviewer(100, 12);
     person.open("a.txt", None, "one\n");
@@ -391,7 +401,7 @@ fn long_lines_cut_and_wrapped() {
 #[test]
 fn a_file_that_changed_on_disk() {
     let mut person = with_diff(80, 24);
-    let id = person.app.views[0].id;
+    let id = person.app.views[0].diff.id;
     person.happens(Event::Disk(id, Disk::Changed));
     insta::assert_snapshot!(see(&mut person));
 }
@@ -407,7 +417,7 @@ fn a_file_outside_of_the_workspace() {
 fn a_file_that_is_not_utf8() {
     let mut person = with_diff(80, 15);
     let original = b"caf\xe9\nb\n".to_vec();
-    let id = person.app.views[0].id;
+    let id = person.app.views[0].diff.id;
     person.happens(Event::Reread(id, Ok(Some(original))));
     person.wait(1_000);
     person.press(" ");

@@ -179,7 +179,7 @@ impl View {
         comparing.running = Some((number, now));
         let proposal = comparing.has_proposal.then(|| self.proposal.clone());
         Some(Job {
-            id: self.id,
+            id: self.diff.id,
             number,
             proposal,
             step,

@@ -11,7 +11,7 @@ use crate::view::Step;
 fn offered(person: &mut Person, text: &str) {
     let key = {
         let view = person.app.view().unwrap();
-        let (id, revision) = (view.id, view.revision);
+        let (id, revision) = (view.diff.id, view.diff.revision);
         ProposalKey { id, revision }
     };
     person.happens(Event::Drafted(key, text.to_owned()));

@@ -157,7 +157,7 @@ fn a_list_that_comes_or_goes_lets_nothing_count_as_seen_that_was_not_drawn() {
         person.wait(1_000);
         let seen = |person: &Person| person.app.view().unwrap().seen_hunks().seen;
         assert_eq!(seen(&person), usize::from(wrap), "wrapped: {wrap}");
-        let revision = person.app.view().unwrap().revision;
+        let revision = person.app.view().unwrap().diff.revision;
         // Wide enough once the list is gone and the diff unified.
         person.press("t");
         person.press("u");
@@ -165,7 +165,7 @@ fn a_list_that_comes_or_goes_lets_nothing_count_as_seen_that_was_not_drawn() {
         // What was seen stays seen, also where it is not to be seen any more.
         person.press("t");
         assert_eq!(seen(&person), 1);
-        assert_eq!(person.app.view().unwrap().revision, revision);
+        assert_eq!(person.app.view().unwrap().diff.revision, revision);
     }
 }
 

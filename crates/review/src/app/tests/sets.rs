@@ -49,7 +49,7 @@ fn files_that_arrive_beside_what_is_shown_do_not_move_it() {
     });
     person.open("late.txt", None, "late\n");
     assert_eq!(person.shown(), DiffId(2));
-    let order: Vec<_> = person.app.views.iter().map(|view| view.id.0).collect();
+    let order: Vec<_> = person.app.views.iter().map(|view| view.diff.id.0).collect();
     assert_eq!(order, [1, 3, 6, 7, 2, 5, 4]);
 }
 
@@ -74,7 +74,7 @@ fn a_newer_revision_of_a_file_keeps_its_place() {
     });
     let agent = Dialect::GeminiCli;
     person.propose(DiffId(3), agent, "1-2.txt", Some("old\n"), "newer\n");
-    let order: Vec<_> = person.app.views.iter().map(|view| view.id.0).collect();
+    let order: Vec<_> = person.app.views.iter().map(|view| view.diff.id.0).collect();
     assert_eq!(order, [1, 3, 6, 2, 5, 4]);
     assert_eq!(person.shown(), DiffId(1));
 }

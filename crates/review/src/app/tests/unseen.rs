@@ -67,7 +67,7 @@ fn what_is_taken_out_need_not_be_seen_and_another_newer_proposal_must_be() {
     }
     let out = person.app.view().unwrap().proposal.count().out;
     assert!(out > 0, "{out}");
-    let (id, before) = (person.app.view().unwrap().id, text(&[]));
+    let (id, before) = (person.app.view().unwrap().diff.id, text(&[]));
     let third = text(&[(20, "A3"), (399, "E3")]);
     person.propose(id, Dialect::GeminiCli, "long.txt", Some(&before), &third);
     person.wait(700);

@@ -50,7 +50,7 @@ fn colours_of_a_text_that_is_gone_are_not_drawn() {
     let mut person = with_diff(120, 30);
     let (_, rest) = draw_once(&mut person, &theme);
     let wanted = rest.colours.unwrap();
-    let id = person.app.views[0].id;
+    let id = person.app.views[0].diff.id;
     person.propose(
         id,
         Dialect::GeminiCli,

@@ -194,7 +194,7 @@ fn what_is_on_the_screen_is_in_sight_in_a_list_of_hundreds() {
 #[test]
 fn a_terminal_that_changes_its_size_takes_the_list_along() {
     let mut person = beside(200, 30, list());
-    let id = person.app.view().unwrap().id;
+    let id = person.app.view().unwrap().diff.id;
     for (width, height, is_there) in [
         (80, 24, false),
         (136, 24, true),
@@ -211,7 +211,7 @@ fn a_terminal_that_changes_its_size_takes_the_list_along() {
             "{width}: {screen}"
         );
         let view = person.app.view().unwrap();
-        assert_eq!((view.id, view.hunk), (id, 0));
+        assert_eq!((view.diff.id, view.hunk), (id, 0));
         let cells = screen.lines().map(visible::width);
         assert!(cells.max() <= Some(usize::from(width)));
     }
