@@ -1,33 +1,22 @@
 //! Attaches to a companion: to the hub's, which is started if there is none. If there can be no hub, a front end has a
 //! companion of its own in its own process, as it has with `PILLION_HUB=off` in its environment.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use pillion_discovery::version::{self, Mismatch, VERSION};
 
 use crate::editor::Editor;
 use crate::handle::Handle;
+use crate::hub::Companion;
 #[cfg(unix)]
 use crate::hub::client::{Client, Unattached};
 #[cfg(unix)]
 use crate::hub::launch::Launch;
-use crate::hub::wire;
 use crate::options::{Options, StartError};
 
 /// The variable that keeps a front end from using the hub, if it is `off`: for debugging.
 #[cfg(unix)]
 const HUB: &str = "PILLION_HUB";
-
-/// The way to a companion, in this process or another. Dropping it leaves, and waits until that is done.
-pub trait Companion: fmt::Debug + Send {
-    /// Returns what is known of the companion now.
-    fn attached(&self) -> wire::Attached;
-    /// Returns the handle through which the front end reports.
-    fn handle(&self) -> Handle;
-    /// Waits until the front end has left: because of a signal, or because it has said so.
-    fn wait(self: Box<Self>);
-}
 
 /// Starts a companion in this process, for when there can be no hub.
 pub type StartOwn = fn(Options, Box<dyn Editor>) -> Result<Box<dyn Companion>, StartError>;

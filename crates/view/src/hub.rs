@@ -3,10 +3,12 @@
 
 #[cfg(unix)]
 pub(crate) mod client;
+mod companion;
 #[cfg(unix)]
 pub(crate) mod launch;
 pub mod link;
 pub mod wire;
 
+pub use self::companion::Companion;
 #[cfg(unix)]
 pub use self::launch::{IS_THERE, LISTENS};

@@ -22,7 +22,7 @@ mod tell;
 
 #[cfg(unix)]
 pub use attach::attach_to_running;
-pub use attach::{Attached, Companion, StartOwn, attach, attach_guest};
+pub use attach::{Attached, StartOwn, attach, attach_guest};
 pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
     Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
@@ -32,6 +32,7 @@ pub use editor::{
     Status, TurnNews,
 };
 pub use handle::{Handle, Said};
+pub use hub::Companion;
 pub use lost::{Loss, LostOutcome, LostText};
 pub use open_file::OpenFile;
 pub use options::{Options, StartError};

@@ -15,10 +15,10 @@ use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_system::{Signal, memory, signals, spawn};
 
 use self::view::View;
+use super::companion::Companion;
 use super::launch::{Launch, dial};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};
-use crate::attach::Companion;
 use crate::editor::Editor;
 use crate::handle::Handle;
 use crate::options::{Options, StartError};
