@@ -85,6 +85,22 @@ fn what_another_program_began_is_not_completed_for_it(version: NvimVersion) {
     review.is_accepted(PROPOSED);
 }
 
+/// Neovim tells since 0.11 that keys come from within.
+#[each_neovim]
+fn what_another_program_leaves_behind_types_no_decision(version: NvimVersion) {
+    if version != NvimVersion::V0_12 {
+        return;
+    }
+    let mut review = Review::with(version, INIT);
+    review.propose(PROPOSED);
+    let timer = "call timer_start(1500, {-> nvim_input(':w<CR>')})";
+    review.world.nvim.other_client().command(timer);
+    review.is_refused_to_others("a timer");
+    review.wait_alone();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+}
+
 /// It is told from the person by Neovim itself, since 0.11.
 #[each_neovim]
 fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion) {

@@ -15,8 +15,8 @@ local CONNECTED_MS = 1000
 --- Channels of plugins that call Neovim's functions in this process have numbers from here on.
 local INTERNAL = 2 ^ 63
 
---- When each program connected, by channel.
-local connected = {}
+--- When each program connected, by channel; and whether one ever did.
+local connected, has_connected = {}, false
 
 --- The channel of the last input, if it is known.
 local function typist()
@@ -29,7 +29,7 @@ local function typist()
   local found, channel = pcall(function()
     return tonumber(ffi.C.current_ui)
   end)
-  return found and channel > 0 and channel < INTERNAL and channel or nil
+  return found and channel > 0 and channel or nil
 end
 
 local function is_ui(channel)
@@ -65,7 +65,11 @@ end
 --- True if the last key may be that of a program.
 function M.may_have_typed()
   local channel = typist()
-  local is_its = channel and is_program(channel) or not channel and are_connected()
+  if not channel then
+    return are_connected() or has_just_connected()
+  end
+  -- What types from within Neovim, such as a timer, may have been left there by a program.
+  local is_its = channel < INTERNAL and is_program(channel) or channel >= INTERNAL and has_connected
   return is_its or has_just_connected()
 end
 
@@ -81,7 +85,7 @@ function M.attach()
     callback = function()
       local info = vim.v.event.info
       if info.stream == "socket" and info.mode == "rpc" then
-        connected[info.id] = vim.uv.now()
+        connected[info.id], has_connected = vim.uv.now(), true
       end
     end,
   })
