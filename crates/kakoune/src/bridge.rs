@@ -226,7 +226,7 @@ impl Bridge {
     fn watch_server(&self) {
         let (ends, server) = (self.ends.0.clone(), self.clients.server);
         let wait = move || {
-            if process::wait_until_ended(server) {
+            if process::wait_for_end(server) {
                 let _ = ends.send(());
             }
         };

@@ -2,23 +2,13 @@
 //! in a terminal, as that of a multiplexer is: the server has opened that terminal, as that of tmux does, or the program there
 //! has connected to it, as that of zellij does. Known on Linux only.
 
-/// Returns true if one of these processes is connected to a display.
 #[cfg(target_os = "linux")]
-pub fn has_display(pids: &[u32]) -> bool {
-    linux::has_display(pids).unwrap_or_default()
-}
+pub use linux::{attached, has_display};
 
 /// Nothing is known of displays.
 #[cfg(not(target_os = "linux"))]
 pub fn has_display(_pids: &[u32]) -> bool {
     false
-}
-
-/// The processes that are attached to one of these from terminals of their own, and run the same program: on a terminal that it
-/// holds, or connected to a socket of its.
-#[cfg(target_os = "linux")]
-pub fn attached(pids: &[u32]) -> Vec<u32> {
-    linux::attached(pids)
 }
 
 /// Nothing is known of terminals.
@@ -29,6 +19,7 @@ pub fn attached(_pids: &[u32]) -> Vec<u32> {
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use std::cell::LazyCell;
     use std::collections::{HashMap, HashSet};
     use std::fs;
     use std::os::linux::fs::MetadataExt;
@@ -49,15 +40,16 @@ mod linux {
     const UNIX_DIAG_NAME: u16 = 0;
     const UNIX_DIAG_PEER: u16 = 2;
 
-    pub(super) fn has_display(pids: &[u32]) -> Option<bool> {
-        let sockets: HashSet<u64> = pids.iter().flat_map(|pid| descriptors(*pid)).collect();
-        let table = sockets_of_this_network()?;
+    /// Returns true if one of these processes is connected to a display.
+    pub fn has_display(pids: &[u32]) -> bool {
+        let sockets: HashSet<u64> = pids.iter().flat_map(|pid| sockets(*pid)).collect();
+        let table = sockets_of_this_network().unwrap_or_default();
         let mut peers = sockets.iter().filter_map(|it| table.get(it)?.peer);
         let is_display = |peer| {
             let name = table.get(&peer).and_then(|it| it.name.as_deref());
             name.is_some_and(is_displays)
         };
-        Some(peers.any(is_display))
+        peers.any(is_display)
     }
 
     /// `/tmp/.X11-unix/X0`, also without a file, and `/run/user/1000/wayland-0`.
@@ -69,16 +61,20 @@ mod linux {
         is_x || last.strip_prefix("wayland-").is_some_and(number)
     }
 
-    /// The numbers of the sockets that a process has open.
-    fn descriptors(pid: u32) -> Vec<u64> {
+    /// What a process has open: each descriptor, and where it leads.
+    fn descriptors(pid: u32) -> impl Iterator<Item = (PathBuf, PathBuf)> {
         let open = fs::read_dir(format!("/proc/{pid}/fd"));
-        let targets = open.into_iter().flatten().flatten();
-        let targets = targets.filter_map(|it| fs::read_link(it.path()).ok());
-        let numbers = targets.filter_map(|target| {
+        let paths = open.into_iter().flatten().flatten().map(|it| it.path());
+        paths.filter_map(|path| fs::read_link(&path).ok().map(|target| (path, target)))
+    }
+
+    /// The numbers of the sockets that a process has open.
+    fn sockets(pid: u32) -> Vec<u64> {
+        let number = |(_, target): (PathBuf, PathBuf)| {
             let number = target.to_str()?.strip_prefix("socket:[")?;
             number.strip_suffix(']')?.parse().ok()
-        });
-        numbers.collect()
+        };
+        descriptors(pid).filter_map(number).collect()
     }
 
     #[derive(Debug, Default)]
@@ -168,7 +164,9 @@ mod linux {
         Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
     }
 
-    pub(super) fn attached(pids: &[u32]) -> Vec<u32> {
+    /// The processes that are attached to one of these from terminals of their own, and run the same program: on a terminal that
+    /// it holds, or connected to a socket of its.
+    pub fn attached(pids: &[u32]) -> Vec<u32> {
         let servers: Vec<_> = pids.iter().filter_map(|pid| server(*pid)).collect();
         let table = match servers.iter().any(|it| !it.sockets.is_empty()) {
             true => sockets_of_this_network().unwrap_or_default(),
@@ -176,20 +174,20 @@ mod linux {
         };
         let look = process::look();
         let is_one = |pid: &u32| {
-            let Some(program) = program(*pid) else {
+            let program = program(*pid);
+            let same = servers
+                .iter()
+                .filter(|it| Some(&it.program) == program.as_ref());
+            let same: Vec<_> = same.collect();
+            let terminal = || look(*pid)?.terminal;
+            let Some(terminal) = (!same.is_empty()).then(terminal).flatten() else {
                 return false;
             };
-            let same: Vec<_> = servers.iter().filter(|it| it.program == program).collect();
-            if same.is_empty() {
-                return false;
+            let is_on_its = |server: &&Server| server.terminals.contains(&terminal);
+            same.iter().any(is_on_its) || {
+                let clients = LazyCell::new(|| sockets(*pid));
+                same.iter().any(|it| it.has_accepted(&clients, &table))
             }
-            let Some(terminal) = look(*pid).and_then(|it| it.terminal) else {
-                return false;
-            };
-            let sockets = descriptors(*pid);
-            same.iter().any(|server| {
-                server.terminals.contains(&terminal) || server.has_accepted(&sockets, &table)
-            })
         };
         let all = process::all().into_iter();
         let others = all.filter(|pid| !pids.contains(pid));
@@ -214,7 +212,7 @@ mod linux {
 
     /// None if it holds neither a terminal nor a socket.
     fn server(pid: u32) -> Option<Server> {
-        let (terminals, sockets) = (terminals(pid), descriptors(pid));
+        let (terminals, sockets) = (terminals(pid), sockets(pid));
         let program = program(pid).filter(|_| !(terminals.is_empty() && sockets.is_empty()))?;
         Some(Server {
             program,
@@ -229,16 +227,13 @@ mod linux {
 
     /// The terminals that a process has open, as processes' own are numbered.
     fn terminals(pid: u32) -> Vec<u64> {
-        let open = fs::read_dir(format!("/proc/{pid}/fd"));
-        let paths = open.into_iter().flatten().flatten().map(|it| it.path());
-        let devices = paths.filter_map(|path| {
-            let target = fs::read_link(&path).ok()?;
+        let device = |(path, target): (PathBuf, PathBuf)| {
             let is_terminal = target.starts_with("/dev/pts") || target.starts_with("/dev/tty");
             let device = fs::metadata(&path).ok().filter(|_| is_terminal)?.st_rdev();
             let (major, minor) = (u64::from(major(device)), u64::from(minor(device)));
             Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
-        });
-        devices.collect()
+        };
+        descriptors(pid).filter_map(device).collect()
     }
 
     #[cfg(test)]
@@ -260,11 +255,11 @@ mod linux {
             };
             let _other = connect("bus");
             let _wrong = connect("X0");
-            assert_eq!(has_display(&own), Some(false));
+            assert!(!has_display(&own));
             for name in [".X11-unix/X0", "wayland-1"] {
                 let held = connect(name);
                 let _accepted = held.1.accept().unwrap();
-                assert_eq!(has_display(&own), Some(true), "{name}");
+                assert!(has_display(&own), "{name}");
                 drop(held);
             }
         }

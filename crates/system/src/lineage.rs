@@ -1,10 +1,8 @@
 //! A process and all above it, with what tells whether a person sits at its end: users, sessions, terminals, and what it was
 //! started with.
 
-use std::ffi::OsString;
-
 use crate::process;
-pub use crate::process::Kin;
+pub use crate::process::{Kin, variables};
 
 /// More than any real tree has.
 const MAX_PROCESSES: usize = 64;
@@ -88,11 +86,6 @@ pub fn lineage(pid: u32) -> Vec<Kin> {
 /// What is shown of a process, unless it has ended.
 pub fn kin(pid: u32) -> Option<Kin> {
     process::look()(pid)
-}
-
-/// The variables that a process was started with, if it is this user's and the system tells.
-pub fn variables(pid: u32) -> Vec<(OsString, OsString)> {
-    process::variables(pid)
 }
 
 /// Of those above a program, its parent first, those that were started together with it: below the shell in which a person

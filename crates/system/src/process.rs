@@ -97,7 +97,7 @@ pub fn is_suspended(pid: u32) -> bool {
     system::is_suspended(pid)
 }
 
-/// Waits until a process has ended. False, at once, where the system does not tell.
+/// Waits until a process has ended, without asking again and again. False, at once, where the system does not tell. Blocking.
 pub fn wait_for_end(pid: u32) -> bool {
     system::wait_for_end(pid)
 }
@@ -163,36 +163,6 @@ pub fn account_home() -> Option<OsString> {
         .map(OsString::from)
 }
 
-/// Waits until a process has ended, without asking again and again. False, at once, where the system has no event for
-/// that. Blocking.
-#[cfg(target_os = "linux")]
-pub fn wait_until_ended(pid: u32) -> bool {
-    use rustix::event::{PollFd, PollFlags, poll};
-    use rustix::io::Errno;
-    use rustix::process::{Pid, PidfdFlags, pidfd_open};
-
-    let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return true;
-    };
-    let process = match pidfd_open(id, PidfdFlags::empty()) {
-        Ok(process) => process,
-        Err(error) => return error == Errno::SRCH,
-    };
-    loop {
-        match poll(&mut [PollFd::new(&process, PollFlags::IN)], None) {
-            Ok(_) => return true,
-            Err(Errno::INTR) => {}
-            Err(_) => return false,
-        }
-    }
-}
-
-/// There is none.
-#[cfg(not(target_os = "linux"))]
-pub fn wait_until_ended(_pid: u32) -> bool {
-    false
-}
-
 /// The time when a process started, in a unit of the system's own: with its id it names one process, also
 /// after the id was given to another. None if there is no such process.
 pub fn started_at(pid: u32) -> Option<u64> {
@@ -228,7 +198,7 @@ pub(crate) fn look() -> impl Fn(u32) -> Option<Kin> {
 }
 
 /// The variables that a process of this user was started with, if the system tells.
-pub(crate) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
+pub fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     system::variables(pid)
 }
 

@@ -111,9 +111,7 @@ const SI_TKILL: libc::c_int = libc::SI_USER;
 pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let mut then = Some(then);
     on_each_signal(move |_| {
-        if let Some(then) = then.take() {
-            then();
-        }
+        then.take().into_iter().for_each(|then| then());
         false
     })
 }
@@ -124,15 +122,8 @@ pub fn on_signal(then: impl FnOnce() + Send + 'static) -> io::Result<()> {
 /// # Errors
 /// When the system refuses a handler or a thread.
 pub fn on_each_signal(mut then: impl FnMut(Signal) -> bool + Send + 'static) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
-    let mut signals = {
-        let _inside = runtime.enter();
-        Signals::install()?
-    };
-    spawn("signals", move || {
-        runtime.block_on(async { while then(signals.next().await) {} });
+    on_thread("signals", Signals::install, async move |mut signals| {
+        while then(signals.next().await) {}
     })
 }
 
@@ -142,8 +133,7 @@ pub fn on_each_signal(mut then: impl FnMut(Signal) -> bool + Send + 'static) -> 
 /// When the system refuses a handler or a thread.
 #[cfg(unix)]
 pub fn on_resize(then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
-    use tokio::signal::unix::SignalKind;
-    on_every(SignalKind::window_change(), "size", then)
+    on_every(libc::SIGWINCH, "size", then)
 }
 
 /// Calls `then` whenever this process was stopped and goes on, on a thread of its own, until it answers false.
@@ -152,27 +142,40 @@ pub fn on_resize(then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> 
 /// When the system refuses a handler or a thread.
 #[cfg(unix)]
 pub fn on_continue(then: impl FnMut() -> bool + Send + 'static) -> io::Result<()> {
-    use tokio::signal::unix::SignalKind;
-    let kind = SignalKind::from_raw(rustix::process::Signal::CONT.as_raw());
-    on_every(kind, "continued", then)
+    on_every(libc::SIGCONT, "continued", then)
 }
 
 #[cfg(unix)]
 fn on_every(
-    kind: tokio::signal::unix::SignalKind,
+    signal: libc::c_int,
     thread: &'static str,
     mut then: impl FnMut() -> bool + Send + 'static,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
-    let mut caught = {
+    use tokio::signal::unix;
+
+    let kind = unix::SignalKind::from_raw(signal);
+    on_thread(
+        thread,
+        move || unix::signal(kind),
+        async move |mut caught| {
+            while caught.recv().await.is_some() && then() {}
+        },
+    )
+}
+
+/// Catches signals before it returns, and waits for them on a thread of this name.
+fn on_thread<S: Send + 'static, F: AsyncFnOnce(S) + Send + 'static>(
+    name: &'static str,
+    install: impl FnOnce() -> io::Result<S>,
+    wait: F,
+) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = { runtime }.enable_io().build()?;
+    let caught = {
         let _inside = runtime.enter();
-        tokio::signal::unix::signal(kind)?
+        install()?
     };
-    spawn(thread, move || {
-        runtime.block_on(async { while caught.recv().await.is_some() && then() {} });
-    })
+    spawn(name, move || runtime.block_on(wait(caught)))
 }
 
 #[cfg(unix)]
