@@ -57,6 +57,9 @@ pub(crate) trait Host: Send + Sync + 'static {
     /// The companion at this port, if it is one of its own.
     fn companion(&self, port: u16) -> Option<Commands>;
 
+    /// So many more connections are programs', or fewer: one that only asks keeps no process.
+    fn count_programs(&self, _change: isize) {}
+
     /// Serves a front end that attaches, until its connection ends.
     fn serve_view(self: Arc<Self>, attach: Attach, stream: Stream, lines: Lines, place: Place);
 }
@@ -218,6 +221,7 @@ fn serve_program(
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
     lines.wait_for_ever();
+    host.count_programs(1);
     let mut visit = Visit::new(host, Caller::program(asker));
     while let Ok(Some(line)) = lines.next(MAX_LINE) {
         let message = serde_json::from_slice(&line);
@@ -231,6 +235,7 @@ fn serve_program(
     }
     drop(visit);
     link.close();
+    host.count_programs(-1);
 }
 
 /// The requests that come over one connection. Dropping it withdraws those that are not done.

@@ -1,11 +1,13 @@
-//! Keeps in the store what people say to agents, on a thread of its own, until the agents have it: it outlives the companion.
+//! Keeps in the store what people say to agents, until the agents have it: it outlives the companion. All companions of a
+//! process share a thread for that.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use pillion_changes::{NoteNames, Store, StoreError, WaitingNote};
 use pillion_protocol::Note;
-use pillion_system::Worker;
+use pillion_system::{Worker, lock};
 use pillion_view::ProposalKey;
 
 use crate::event::{Event, Events};
@@ -13,12 +15,15 @@ use crate::event::{Event, Events};
 /// The time limit at the companion's end for what is being kept.
 const GRACE: Duration = Duration::from_secs(1);
 
-type Job = Box<dyn FnOnce(&Store) -> Result<(), StoreError> + Send>;
+type Job = Box<dyn FnOnce() -> Result<(), StoreError> + Send>;
+
+/// The thread, as long as there is a companion.
+static SHARED: Mutex<Weak<Worker<Job>>> = Mutex::new(Weak::new());
 
 /// The way to the notes in the store.
 pub(crate) struct KeptNotes {
     /// None if nothing is kept.
-    worker: Option<Worker<Job>>,
+    place: Option<(Store, Arc<Worker<Job>>)>,
     events: Events,
     names: NoteNames,
 }
@@ -26,16 +31,8 @@ pub(crate) struct KeptNotes {
 impl KeptNotes {
     /// Names are this companion's by its port, which no other has at the same time.
     pub(crate) fn start(store: Option<Store>, port: u16, events: Events) -> Self {
-        let perform = |store: Store| {
-            move |job: Job| {
-                if let Err(error) = job(&store) {
-                    tracing::warn!(%error, "a note that waits for its agent is not kept");
-                }
-            }
-        };
-        let worker = store.and_then(|store| Worker::start("notes", GRACE, perform(store)).ok());
         Self {
-            worker,
+            place: store.and_then(|store| Some((store, worker()?))),
             events,
             names: NoteNames::of(&port.to_string()),
         }
@@ -83,8 +80,23 @@ impl KeptNotes {
     }
 
     fn order(&self, job: impl FnOnce(&Store) -> Result<(), StoreError> + Send + 'static) {
-        if let Some(worker) = &self.worker {
-            worker.order(Box::new(job));
+        if let Some((store, worker)) = self.place.clone() {
+            worker.order(Box::new(move || job(&store)));
         }
     }
+}
+
+fn worker() -> Option<Arc<Worker<Job>>> {
+    let mut shared = lock(&SHARED);
+    if let Some(worker) = shared.upgrade() {
+        return Some(worker);
+    }
+    let perform = |job: Job| {
+        if let Err(error) = job() {
+            tracing::warn!(%error, "a note that waits for its agent is not kept");
+        }
+    };
+    let worker = Arc::new(Worker::start("notes", GRACE, perform).ok()?);
+    *shared = Arc::downgrade(&worker);
+    Some(worker)
 }

@@ -97,6 +97,8 @@ struct State {
     changes: u64,
     last_view: u64,
     connections: usize,
+    /// The number of those that are programs'.
+    programs: usize,
     /// True once a front end has come.
     had_view: bool,
     is_over: bool,
@@ -247,6 +249,13 @@ impl Serve for Server {
 }
 
 impl Host for Shared {
+    fn count_programs(&self, change: isize) {
+        let mut state = self.lock();
+        state.programs = state.programs.saturating_add_signed(change);
+        drop(state);
+        self.changed.notify_all();
+    }
+
     fn places(&self) -> &Arc<Places> {
         &self.places
     }
@@ -527,7 +536,7 @@ impl State {
     }
 
     fn is_idle(&self) -> bool {
-        self.connections == 0 && self.workspaces.is_empty()
+        self.connections <= self.programs && self.workspaces.is_empty()
     }
 
     /// One more front end for a companion. False if that has ended.

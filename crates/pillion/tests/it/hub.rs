@@ -78,8 +78,6 @@ fn one_process_serves_all_and_ends_with_the_last() {
     assert!(companions.iter().all(|it| it.pid == hub));
     assert_eq!(companions.len(), 2);
     assert_ne!(hub, first.child.id());
-    // The connections with them.
-    drop(companions);
     let files = first.files();
     for (serve, signal) in [
         (&mut first, "TERM"),
@@ -93,6 +91,8 @@ fn one_process_serves_all_and_ends_with_the_last() {
     assert!(files.iter().all(|file| !file.exists()));
     wait_until("the hub ends", || !is_alive(hub));
     assert_eq!(left(&sandbox), Vec::<PathBuf>::new());
+    // The connections with them: who has asked something keeps no hub.
+    drop(companions);
 }
 
 /// Of this process, as Linux shows it: the soft limit of open files, and the hard one.
