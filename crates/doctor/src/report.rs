@@ -120,9 +120,9 @@ fn write_verdict(out: &mut impl Write, examination: &Examination, style: Style) 
     };
     let verdict = match facts.agent().opens_session() {
         true => format!("{name} would not connect from here"),
-        false => format!("the changes of {name} would not be shown"),
+        false => format!("The changes of {name} would not be shown"),
     };
-    let text = format!("{} First: {}", sentence(&verdict), sentence(&first.what));
+    let text = format!("{verdict}. First: {}", sentence(&first.what));
     let text = style.bold(&visible::one_line(&text));
     writeln!(out, "{} {text}", style.mark(Mark::Bad))?;
     if let Some(fix) = &first.fix {
@@ -218,8 +218,9 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
 
 /// The ways in which Claude Code, or opencode, connects.
 fn claude_settings(facts: &Facts) -> &'static str {
-    match facts.search.refusal {
-        Some(Refusal::TurnedOff(_)) => "turned off",
+    match (&facts.search.refusal, facts.agent()) {
+        (Some(Refusal::TurnedOff(_)), _) => "turned off",
+        (_, Dialect::OpenCode) => "by itself",
         _ => "by `--ide`, a variable or `/config`",
     }
 }

@@ -169,8 +169,10 @@ fn wanted(app: &App) -> Vec<Hint> {
             HELP,
         ];
     }
+    let notes = (!app.status.waiting.is_empty()).then_some(("s", "send notes", 1));
     let Some(view) = app.view() else {
-        let mut keys = vec![HELP, ("q", "quit", 0)];
+        let mut keys = Vec::from_iter(notes);
+        keys.extend([HELP, ("q", "quit", 0)]);
         if app.status.unseen > 0 {
             keys.insert(0, ("S", "what was written", 1));
         }
@@ -209,6 +211,7 @@ fn wanted(app: &App) -> Vec<Hint> {
     if view.unfold || view.rows().has_folds() {
         keys.push(("c", if view.unfold { "fold" } else { "unfold" }, 7));
     }
+    keys.extend(notes);
     keys.extend([
         ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
         HELP,

@@ -92,7 +92,7 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 /// The steps until a proposal comes: with the agents that are installed, else with those that most people have.
 fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
     let key = |text: String| Span::styled(text, theme.key);
-    let muted = |text: &'static str| Span::styled(text, theme.muted);
+    let muted = |text| Span::styled(text, theme.muted);
     let usual = [Dialect::ClaudeCode, Dialect::QwenCode];
     let agents = if installed.is_empty() {
         &usual
@@ -106,13 +106,16 @@ fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
     ];
     lines.extend(agents.iter().map(|agent| {
         let remark = match agent.proposes() {
-            true => "",
-            false => "  (with its hooks: pillion hook install)",
+            true => String::new(),
+            false => format!(
+                "  (its changes: pillion hook install {agent})",
+                agent = agent.name()
+            ),
         };
         Line::from_iter([
             Span::raw("   "),
             key(format!("pillion run {}", agent.usual_command())),
-            muted(remark),
+            Span::styled(remark, theme.muted),
         ])
     }));
     let to_enable = agents
