@@ -420,10 +420,9 @@ impl Prepared {
             losses: self.losses,
             diff_numbers: self.diff_numbers,
             looks: looking::start,
+            choices: self.choices,
+            own_view: self.own_view.clone(),
         });
-        let main_loop = main_loop
-            .with_choices(self.choices)
-            .with_own_view(self.own_view.clone());
         // As a task like the others: to wake what the runtime itself runs takes a system call.
         let unanswered = tokio::spawn(main_loop.run(inbox, self.signals)).await;
         #[cfg(unix)]

@@ -165,6 +165,10 @@ pub(crate) struct Parts {
     pub(crate) losses: Losses,
     pub(crate) diff_numbers: Numbers,
     pub(crate) looks: Looks,
+    /// The person's choices for agents of the companion before this one.
+    pub(crate) choices: Vec<ProcessChoice>,
+    /// The front end of this process, if it is the companion's own.
+    pub(crate) own_view: Option<Arc<SeatedView>>,
 }
 
 impl MainLoop {
@@ -178,6 +182,8 @@ impl MainLoop {
             losses,
             diff_numbers,
             looks,
+            choices,
+            own_view,
         } = parts;
         let proposers = Proposers::new(sessions.numbers());
         let environment = views.options().next().map(|it| it.environment.clone());
@@ -212,7 +218,7 @@ impl MainLoop {
             losses,
             written: Written::default(),
             last_decision: LastDecision::default(),
-            agents: Agents::with(Vec::new(), recording.is_on()),
+            agents: Agents::with(choices, recording.is_on()),
             accepted_texts: AcceptedTexts::default(),
             kept_notes,
             recording,
@@ -225,20 +231,8 @@ impl MainLoop {
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
-            own_view: None,
+            own_view,
         }
-    }
-
-    /// With the front end of this process, if it is the companion's own.
-    pub(crate) fn with_own_view(mut self, own_view: Option<Arc<SeatedView>>) -> Self {
-        self.own_view = own_view;
-        self
-    }
-
-    /// With what the person has chosen for agents of the companion before this one.
-    pub(crate) fn with_choices(self, choices: Vec<ProcessChoice>) -> Self {
-        let agents = Agents::with(choices, self.recording.is_on());
-        Self { agents, ..self }
     }
 
     /// Runs until [`Event::Stop`], a signal or the end of the last front end, then shuts down. The returned value must outlive

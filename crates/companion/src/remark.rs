@@ -174,11 +174,10 @@ impl Remark {
 
     /// Returns what the person is told if the agent is answered with it.
     pub(crate) fn told_now(&self) -> Told {
-        let agent = self.proposer.display_name();
-        Told {
-            message: format!("{agent} reads your note now and goes on"),
-            clipboard: None,
-        }
+        said(format!(
+            "{} reads your note now and goes on",
+            self.proposer.display_name()
+        ))
     }
 
     /// Returns what they are told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
@@ -186,68 +185,48 @@ impl Remark {
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
         if let Some(message) = self.of_written {
             let agent = self.proposer.agent().map(Dialect::display_name);
-            return Told {
-                message: format!("{} {message}", agent.unwrap_or("the agent")),
-                clipboard: None,
-            };
+            return said(format!("{} {message}", agent.unwrap_or("the agent")));
         }
         let agent = match self.proposer {
             Proposer::Agent(agent) => agent,
-            Proposer::For(agent) => {
-                return Told {
-                    message: format!("{agent} gets your note from its hook"),
-                    clipboard: None,
-                };
-            }
+            Proposer::For(agent) => return said(format!("{agent} gets your note from its hook")),
             Proposer::Pillion => {
-                return Told {
-                    message: "your note is printed by the command that proposed the change"
-                        .to_owned(),
-                    clipboard: None,
-                };
+                return said("your note is printed by the command that proposed the change".into());
             }
         };
         if !self.is_taken(is_hooked) {
             return self.left();
         }
         if is_hooked {
-            return Told {
-                message: match self.is_accepted {
-                    true => format!("{agent} reads your note when it has written the file"),
-                    false if can_wake => {
-                        format!("{agent} gets your note with your next prompt, or when you send it")
-                    }
-                    false => format!("{agent} gets your note with your next prompt"),
-                },
-                clipboard: None,
-            };
+            let next = format!("{agent} gets your note with your next prompt");
+            return said(match (self.is_accepted, can_wake) {
+                (true, _) => format!("{agent} reads your note when it has written the file"),
+                (false, true) => next + ", or when you send it",
+                (false, false) => next,
+            });
         }
         if agent.cuts_selection().is_some() {
-            let until = match self.is_accepted {
-                true => "",
-                false => " it proposes a change,",
+            let until = if self.is_accepted {
+                ""
+            } else {
+                " it proposes a change,"
             };
-            let part = match self.is_cut() {
-                true => "the beginning of your note",
-                false => "your note",
+            let part = if self.is_cut() {
+                "the beginning of your note"
+            } else {
+                "your note"
             };
-            return Told {
-                message: format!(
-                    "{agent} gets {part} with each prompt, until{until} it asks for all of it or you select something"
-                ),
-                clipboard: None,
-            };
+            return said(format!(
+                "{agent} gets {part} with each prompt, until{until} it asks for all of it or you select something"
+            ));
         }
         let when = match agent.misses_context_after_rejection() && !self.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
             false => "",
         };
-        Told {
-            message: format!(
-                "{agent} gets your note with your next prompt{when}, unless you select something before"
-            ),
-            clipboard: None,
-        }
+        said(format!(
+            "{agent} gets your note with your next prompt{when}, unless you select something before"
+        ))
     }
 
     /// The same where its agent does not get it.
@@ -277,6 +256,14 @@ impl Remark {
         let lines = self.lines.map(|lines| (lines.first, lines.last));
         (knows_mentions && self.is_there && self.is_taken(false))
             .then_some((self.file_path.as_str(), lines))
+    }
+}
+
+/// A message without a text for the clipboard.
+fn said(message: String) -> Told {
+    Told {
+        message,
+        clipboard: None,
     }
 }
 

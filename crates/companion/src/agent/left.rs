@@ -7,7 +7,6 @@ use pillion_changes::WaitingNote;
 use pillion_protocol::{AgentProcess, Dialect, IdeContext};
 use pillion_text::counted;
 
-use super::notes::Remarks;
 use super::{Agent, Agents};
 use crate::remark::Remark;
 use crate::sessions::SessionId;
@@ -83,7 +82,7 @@ impl Agents {
         kind: Dialect,
         process: Option<AgentProcess>,
         is_for_hook: bool,
-        remarks: Remarks,
+        remarks: Vec<Remark>,
     ) {
         let left = remarks.into_iter().map(|remark| LeftNote {
             kind,

@@ -20,20 +20,17 @@ pub(crate) struct Notes {
     waiting: Option<Waiting>,
     /// Those that a hook has got. The agent has them when it goes on: a person who breaks off the prompt that carries them, or who
     /// ends the agent, takes them out of its conversation.
-    handed: Remarks,
+    handed: Vec<Remark>,
     /// The person's edits of texts that the agent is writing.
     edits: Vec<String>,
     /// The names of those that the agent has, or that nobody will read any more.
     told: Vec<String>,
 }
 
-/// Remarks, oldest first.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Remarks(Vec<Remark>);
-
 #[derive(Debug)]
 struct Waiting {
-    remarks: Remarks,
+    /// The oldest is the first.
+    remarks: Vec<Remark>,
     way: Way,
 }
 
@@ -73,37 +70,37 @@ impl Notes {
     fn add_by(&mut self, remark: Remark, way: Way) -> &mut Waiting {
         let waiting = self.waiting_mut();
         waiting.way = way;
-        waiting.remarks.0.push(remark);
+        waiting.remarks.push(remark);
         waiting
     }
 
     /// A hook has got this remark as its answer.
     pub(crate) fn add_handed(&mut self, remark: Remark) {
-        self.handed.0.push(remark);
+        self.handed.push(remark);
     }
 
     /// The agent goes on: it has what its hooks have got.
     pub(crate) fn goes_on(&mut self) {
         let handed = std::mem::take(&mut self.handed);
-        self.told.extend(handed.names());
+        self.told.extend(names(&handed));
     }
 
     /// Another prompt is sent, and the agent has not gone on: what its hooks have got waits again.
     pub(crate) fn hand_again(&mut self) {
         let handed = std::mem::take(&mut self.handed);
-        if !handed.0.is_empty() {
+        if !handed.is_empty() {
             self.put_back(handed);
         }
     }
 
     /// Remarks that were taken for a hook wait again, before all that came later.
-    pub(crate) fn put_back(&mut self, remarks: Remarks) {
-        self.waiting_mut().remarks.0.splice(0..0, remarks.0);
+    pub(crate) fn put_back(&mut self, remarks: Vec<Remark>) {
+        self.waiting_mut().remarks.splice(0..0, remarks);
     }
 
     fn waiting_mut(&mut self) -> &mut Waiting {
         self.waiting.get_or_insert_with(|| Waiting {
-            remarks: Remarks::default(),
+            remarks: Vec::new(),
             way: Way::Hook,
         })
     }
@@ -115,7 +112,7 @@ impl Notes {
 
     /// Returns when an agent without hooks gets the remarks that wait for it.
     pub(crate) fn told(&self) -> Option<String> {
-        let remark = self.waiting.as_ref()?.remarks.0.last()?;
+        let remark = self.waiting.as_ref()?.remarks.last()?;
         Some(remark.told(self.are_for_hook(), false).message)
     }
 
@@ -145,7 +142,7 @@ impl Notes {
             self.tell(usize::MAX);
             return context;
         }
-        let all = Vec::from_iter(&waiting.remarks.0);
+        let all = Vec::from_iter(&waiting.remarks);
         let count = if is_all { all.len() } else { fitting(&all) };
         let shown = shown_in(&all[all.len() - count..], &context);
         shown.map_or(context, Arc::new)
@@ -177,7 +174,7 @@ impl Notes {
 
     /// The number of remarks that wait and do not stand in place of the selection with this one, as there is no room for all.
     pub(crate) fn displaced_by(&self, remark: &Remark) -> usize {
-        let waiting = self.waiting.iter().flat_map(|it| &it.remarks.0);
+        let waiting = self.waiting.iter().flat_map(|it| &it.remarks);
         let all: Vec<_> = waiting.chain([remark]).collect();
         all.len() - fitting(&all)
     }
@@ -186,7 +183,7 @@ impl Notes {
     fn shown(&self) -> usize {
         let waiting = self.waiting.as_ref();
         let waiting = waiting.filter(|it| matches!(it.way, Way::Selection { .. }));
-        waiting.map_or(0, |it| fitting(&Vec::from_iter(&it.remarks.0)))
+        waiting.map_or(0, |it| fitting(&Vec::from_iter(&it.remarks)))
     }
 
     /// Takes all that waits, edits first, for a hook that tells it after a tool has run.
@@ -199,8 +196,8 @@ impl Notes {
     /// Takes the remarks that wait, for a hook that tells them with the prompt.
     pub(crate) fn hand(&mut self) -> Option<String> {
         let remarks = self.waiting.take()?.remarks;
-        let text = remarks.text();
-        self.handed.0.extend(remarks);
+        let text = text(&remarks);
+        self.handed.extend(remarks);
         Some(text)
     }
 
@@ -210,9 +207,9 @@ impl Notes {
         let Some(Waiting { remarks, .. }) = &mut self.waiting else {
             return false;
         };
-        let told = remarks.0.split_off(remarks.0.len().saturating_sub(count));
-        self.told.extend(Remarks(told).names());
-        self.waiting.take_if(|it| it.remarks.0.is_empty());
+        let told = remarks.split_off(remarks.len().saturating_sub(count));
+        self.told.extend(names(&told));
+        self.waiting.take_if(|it| it.remarks.is_empty());
         true
     }
 
@@ -223,8 +220,8 @@ impl Notes {
 
     /// The remarks that the agent may not have.
     pub(crate) fn unread(&self) -> impl Iterator<Item = &Remark> {
-        let waiting = self.waiting.iter().flat_map(|it| &it.remarks.0);
-        self.handed.0.iter().chain(waiting)
+        let waiting = self.waiting.iter().flat_map(|it| &it.remarks);
+        self.handed.iter().chain(waiting)
     }
 
     /// Returns true if a hook is to take those that wait.
@@ -234,43 +231,31 @@ impl Notes {
     }
 
     /// Takes the remarks that the agent may not have, for whoever may not be able to pass them on.
-    pub(crate) fn take_remarks(&mut self) -> Option<Remarks> {
+    pub(crate) fn take_remarks(&mut self) -> Option<Vec<Remark>> {
         self.hand_again();
         Some(self.waiting.take()?.remarks)
     }
 }
 
-impl IntoIterator for Remarks {
-    type Item = Remark;
-    type IntoIter = std::vec::IntoIter<Remark>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
+/// The names by which these are kept.
+pub(super) fn names(remarks: &[Remark]) -> impl Iterator<Item = String> {
+    remarks.iter().map(|it| it.name().to_owned())
 }
 
-impl Remarks {
-    /// The names by which they are kept.
-    pub(crate) fn names(&self) -> impl Iterator<Item = String> {
-        self.0.iter().map(|it| it.name().to_owned())
-    }
-
-    /// All of them, as the agent's model reads them.
-    pub(crate) fn text(&self) -> String {
-        let texts: Vec<&str> = self.0.iter().map(Remark::text).collect();
-        texts.join("\n")
-    }
+/// All of these, as the agent's model reads them.
+pub(super) fn text<'a>(remarks: impl IntoIterator<Item = &'a Remark>) -> String {
+    let texts: Vec<&str> = remarks.into_iter().map(Remark::text).collect();
+    texts.join("\n")
 }
 
 /// The context with these remarks in place of the selection.
 fn shown_in(remarks: &[&Remark], context: &IdeContext) -> Option<IdeContext> {
     let last = remarks.last()?;
-    let text: Vec<&str> = remarks.iter().map(|it| it.text()).collect();
     let others = context.files().iter();
     let newest = others.clone().map(|file| file.timestamp).max();
     let place = |line| Position { line, character: 0 };
     let file = File {
-        selected_text: Some(text.join("\n")),
+        selected_text: Some(text(remarks.iter().copied())),
         selection: last.lines.map(|lines| Range {
             start: place(lines.first),
             end: place(lines.last.saturating_add(1)),

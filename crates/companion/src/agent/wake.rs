@@ -10,8 +10,9 @@ use std::collections::HashMap;
 use pillion_protocol::{AgentProcess, Dialect, remarks};
 
 use super::Agents;
-use super::notes::Remarks;
+use super::notes::{names, text};
 use crate::event::Waiter;
+use crate::remark::Remark;
 use crate::sessions::SessionId;
 
 /// A process that waits. Dropping its way ends it.
@@ -35,7 +36,7 @@ struct HandedNotes {
     session: SessionId,
     kind: Dialect,
     process: Option<AgentProcess>,
-    remarks: Remarks,
+    remarks: Vec<Remark>,
 }
 
 impl Agents {
@@ -57,7 +58,7 @@ impl Agents {
         }
         let Waker { number, way } = agent.waker.take()?;
         let remarks = agent.notes.take_remarks()?;
-        if way.send(remarks::sent(&remarks.text())).is_err() {
+        if way.send(remarks::sent(&text(&remarks))).is_err() {
             agent.notes.put_back(remarks);
             return None;
         }
@@ -79,7 +80,7 @@ impl Agents {
         }
         let handed = self.handed.open.remove(&number)?;
         match self.agents.get_mut(&handed.session) {
-            _ if is_passed_on => self.told.extend(handed.remarks.names()),
+            _ if is_passed_on => self.told.extend(names(&handed.remarks)),
             Some(agent) => agent.notes.put_back(handed.remarks),
             None => self.leave(handed.kind, handed.process, true, handed.remarks),
         }
@@ -99,7 +100,6 @@ mod tests {
     use tokio::sync::oneshot::{self, Receiver};
 
     use super::*;
-    use crate::remark::Remark;
 
     /// Agents whose hooks tell, with a note for each.
     fn agents(sessions: &[&SessionId]) -> Agents {

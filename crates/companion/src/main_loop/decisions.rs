@@ -234,11 +234,7 @@ impl MainLoop {
         if delivery.outcome != Outcome::Rejected || delivery.tab.is_none() {
             return false;
         }
-        // Another proposal for the file may be the one that it is about.
-        let others = self.diffs.names(session, |other| other.file_path == *path);
-        let agent = self.agents.get_mut(session);
-        let question = agent.and_then(|it| it.questions.take(path));
-        let Some(question) = question.filter(|_| others.is_empty()) else {
+        let Some(question) = self.take_question(session, path) else {
             return false;
         };
         let answer = Answer::Text(hooks::deny(remark.text()).to_string());
@@ -251,16 +247,13 @@ impl MainLoop {
         }
         is_answered
     }
-}
 
-impl MainLoop {
-    /// Returns true if the agent takes this acceptance for a rejection unless its question is answered: that of an empty new file.
-    fn is_empty_new_file(accepted: &Accepted) -> bool {
-        let is_new = accepted.before.is_none();
-        is_new
-            && accepted
-                .proposer
-                .is(|agent| agent.takes_for_rejection(None, &accepted.content))
+    /// Takes the question that the agent asks beside its decided proposal for this file. Another proposal for the file may be the one
+    /// that it is about.
+    fn take_question(&mut self, session: &SessionId, path: &str) -> Option<AskedBeside> {
+        let others = self.diffs.names(session, |other| other.file_path == *path);
+        let agent = self.agents.get_mut(session)?;
+        agent.questions.take(path).filter(|_| others.is_empty())
     }
 
     /// Returns true if the agent asks beside its one proposal for this file, so that the question can be answered in place of it.
@@ -277,15 +270,15 @@ impl MainLoop {
         session: &SessionId,
         accepted: Option<&Accepted>,
     ) -> bool {
-        let Some(accepted) = accepted.filter(|it| Self::is_empty_new_file(it)) else {
+        let is_rejection = |it: &&Accepted| {
+            let is_new = it.before.is_none();
+            is_new && { it.proposer }.is(|agent| agent.takes_for_rejection(None, &it.content))
+        };
+        let Some(accepted) = accepted.filter(is_rejection) else {
             return false;
         };
         let path = &accepted.file_path;
-        // As for a rejection: another proposal for the file may be the one that it is about.
-        let others = self.diffs.names(session, |other| other.file_path == *path);
-        let agent = self.agents.get_mut(session);
-        let question = agent.and_then(|it| it.questions.take(path));
-        let Some(AskedBeside { caller, mut input }) = question.filter(|_| others.is_empty()) else {
+        let Some(AskedBeside { caller, mut input }) = self.take_question(session, path) else {
             return false;
         };
         let edited = accepted.is_edited.then(|| {

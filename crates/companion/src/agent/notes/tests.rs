@@ -66,7 +66,7 @@ fn a_model_reads_what_was_edited_before_the_notes() {
     // Notes go with the prompt, what was edited does not.
     waiting.add_edits("/a", "one\n", "eins\n");
     waiting.add_for_hook(rejected("no"));
-    let told = waiting.take_remarks().unwrap().text();
+    let told = waiting.take_remarks().map(|it| text(&it)).unwrap();
     assert!(told.starts_with("The user rejected"), "{told}");
     assert_eq!(waiting.take_remarks(), None);
 }
@@ -233,7 +233,7 @@ fn notes_that_did_not_get_through_come_before_later_ones() {
     assert!(!waiting.wait());
     waiting.add_for_hook(rejected("second"));
     waiting.put_back(notes);
-    let text = waiting.take_remarks().unwrap().text();
+    let text = waiting.take_remarks().map(|it| text(&it)).unwrap();
     let first = text.find("says: first").unwrap();
     assert!(first < text.find("says: second").unwrap(), "{text}");
     // Also where nothing came later.
@@ -263,6 +263,12 @@ fn what_a_hook_has_got_waits_again_until_the_agent_goes_on() {
     // Whoever is to pass them on gets what a hook has got, too.
     notes.add_handed(rejected("fourth"));
     assert!(notes.are_for_hook());
-    assert!(notes.take_remarks().unwrap().text().ends_with("fourth"));
+    assert!(
+        notes
+            .take_remarks()
+            .map(|it| text(&it))
+            .unwrap()
+            .ends_with("fourth")
+    );
     assert!(!notes.wait());
 }

@@ -269,7 +269,11 @@ fn is_told_what_was_taken_back(scene: &Scene, agent: &Agent, prompt: impl Fn(&st
     let (turn, _) = id.split_once('.').expect("it is of a turn");
     let said = companion::run(&scene.home, ["revert", turn]);
     let said = String::from_utf8(said).expect("it is text");
-    assert!(said.contains("is told with your next prompt"), "{said}");
+    let can_be_sent = said.contains("or when you send");
+    assert!(
+        said.contains("is told with your next prompt") && !can_be_sent,
+        "{said}"
+    );
     let sent = companion::command(&scene.home, ["send-notes", agent.name.name()]).output();
     let sent = sent.expect("the command under test runs");
     let said = String::from_utf8_lossy(&sent.stderr);
