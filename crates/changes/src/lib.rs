@@ -30,6 +30,7 @@ pub mod patch;
 pub mod recorder;
 pub mod save;
 mod scan;
+mod secrets;
 pub mod state;
 pub mod store;
 mod table;

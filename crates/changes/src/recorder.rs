@@ -741,7 +741,7 @@ impl Session {
             let change = self.turn.as_mut().and_then(|it| it.changes.get_mut(*place));
             if let Some(change) = change {
                 change.after = found.after;
-                change.is_other |= found.is_other;
+                change.is_other |= found.is_other || found.before.is_absent();
                 if !found.folder_modes.is_empty() {
                     change.folder_modes = found.folder_modes;
                 }

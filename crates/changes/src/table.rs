@@ -13,6 +13,7 @@ use pillion_system::lock;
 use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
 use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat, identity};
+use crate::secrets::Secrets;
 use crate::state::{FileState, Hash};
 use crate::store::{MAX_TEXT, Store};
 
@@ -58,6 +59,7 @@ impl Source {
 #[derive(Clone, Copy)]
 struct Copies<'a> {
     store: &'a Store,
+    secrets: &'a Secrets,
     /// The reason why a text could not be kept last.
     problem: &'a Mutex<Option<String>>,
 }
@@ -67,7 +69,7 @@ impl Copies<'_> {
     fn copy(self, path: &Path, stat: &Stat) -> Source {
         let bytes = match stat.is_link {
             true => fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes()),
-            false if stat.size > MAX_TEXT => return Source::None,
+            false if stat.size > MAX_TEXT || self.secrets.has(path) => return Source::None,
             false => regular_file::read(path, MAX_TEXT),
         };
         match bytes {
@@ -169,8 +171,13 @@ pub struct Table {
     is_filled: bool,
     /// What the path of the folder led to when it was looked at last.
     identity: Option<(u64, u64)>,
+    /// Files whose texts are not copied, as they were named when the folder was looked at for the first time: what an agent
+    /// writes does not say which.
+    secrets: Secrets,
     /// Folders that are not watched.
     excluded: Vec<PathBuf>,
+    /// The files that were found first and whose texts are not copied because of their names.
+    secret: Vec<PathBuf>,
     /// The number of files that were not copied the first time.
     uncopied: usize,
     /// The things that were not found when it was looked at last, and why.
@@ -214,14 +221,16 @@ impl Table {
     /// Nothing is looked at yet. The folders that are `excluded` are not watched.
     pub fn new(root: PathBuf, store: Store, excluded: Vec<PathBuf>) -> Self {
         Self {
-            root,
             store,
             files: ByFolder::default(),
             tracked: BTreeSet::new(),
             folders: HashMap::new(),
             is_filled: false,
             identity: None,
+            secrets: Secrets::of(&root),
+            root,
             excluded,
+            secret: Vec::new(),
             uncopied: 0,
             missed: Missed::default(),
             problem: Mutex::default(),
@@ -264,6 +273,10 @@ impl Table {
                 self.uncopied,
                 MAX_COPIED >> 20
             ));
+        }
+        if !self.secret.is_empty() {
+            let names = self.names(&self.secret);
+            uncovered.push(format!("the contents of what may be secret: {names}"));
         }
         let Missed {
             built,
@@ -314,6 +327,7 @@ impl Table {
         self.identity = identity(&self.root);
         if !self.is_filled {
             self.tracked = tracked_folders(&self.root);
+            self.secrets = Secrets::of(&self.root);
         }
         let files = &self.files;
         let look = Look {
@@ -440,7 +454,11 @@ impl Table {
         for (path, stat) in files.into_iter().take(MAX_FILES) {
             let text = match () {
                 // One that is too long is not copied, and leaves the room to others.
-                () if stat.size > MAX_TEXT => Source::None,
+                () if stat.size > MAX_TEXT && !stat.is_link => Source::None,
+                () if !stat.is_link && self.secrets.has(&path) => {
+                    self.secret.push(path.clone());
+                    Source::None
+                }
                 () if copied + stat.size > MAX_COPIED => {
                     self.uncopied += 1;
                     Source::None
@@ -514,6 +532,7 @@ impl Table {
     fn copies(&self) -> Copies<'_> {
         Copies {
             store: &self.store,
+            secrets: &self.secrets,
             problem: &self.problem,
         }
     }

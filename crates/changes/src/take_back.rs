@@ -290,6 +290,10 @@ fn put_back(
     after: &FileState,
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
+    // What is not to be kept is not read either.
+    if !before.is_known() || (!after.is_known() && !kept::is_at(before, path)) {
+        return Err(TakeBackError::Unknown(path.to_owned()));
+    }
     let place = Beneath::open(roots, path)?;
     let now = look(store, &place)?;
     leftovers::sweep_once(folder_of(path));

@@ -924,3 +924,44 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
         assert_eq!(text, format!("{first}\ntwo\nthree\n"));
     }
 }
+
+/// What may be secret by its name, or is named by the person, is listed, and no text of it is kept.
+#[test]
+fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.write(".env", "TOKEN=secret-1");
+        lab.write("in/named", "secret-2");
+        lab.write("plain", "plain");
+        lab.write(".pillionignore", "named\n");
+        let work = |lab: &Lab| {
+            lab.shell("printf secret-3 > .env; printf secret-4 > in/named; printf x > plain; printf secret-5 > new.pem");
+            // What the agent names itself hides nothing.
+            lab.write(".pillionignore", "named\nplain\n");
+        };
+        let kept = lab.turn(agent, work).unwrap();
+        let shown = lab.shown(&kept);
+        assert_eq!(
+            shown,
+            [
+                ".env, its contents before were not kept",
+                ".pillionignore",
+                "in/named, its contents before were not kept",
+                "new.pem (new)",
+                "plain",
+            ]
+        );
+        let uncovered = &kept.turn.uncovered;
+        assert!(
+            uncovered[0].contains("what may be secret: .env, in/named"),
+            "{uncovered:?}"
+        );
+        for change in kept.turn.real_changes() {
+            let refused = take_back(&lab.store, &kept.turn.roots, change).is_err();
+            let is_known = change.before.is_known() && change.after.is_known();
+            assert_eq!(refused, !is_known, "{change:?}");
+        }
+        let all = lab.run("sh", &["-c", "grep -rl secret- ../state || true"]);
+        assert_eq!(all, "");
+    }
+}

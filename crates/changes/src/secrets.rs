@@ -1,0 +1,102 @@
+//! The files of which no text is copied: what may hold a secret by its name, and what a person names in `.pillionignore`. That they
+//! were changed is noticed nevertheless.
+
+use std::path::Path;
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use pillion_discovery::regular_file;
+
+/// The file in which a person names more of them, or fewer with `!`, in the top folder.
+pub const FILE: &str = ".pillionignore";
+
+/// It is not longer than this, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Those that are known by their names, in git's syntax.
+const KNOWN: [&str; 22] = [
+    ".env",
+    ".env.*",
+    "!.env.example",
+    "!.env.sample",
+    "!.env.template",
+    ".envrc.private",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    ".netrc",
+    ".pgpass",
+    "*.tfstate",
+    "*.tfstate.*",
+    "*.tfvars",
+];
+
+/// The files of one folder whose texts are not copied.
+#[derive(Debug)]
+pub struct Secrets(Gitignore);
+
+impl Secrets {
+    /// Those of this folder, as they are named now. Blocking.
+    pub fn of(root: &Path) -> Self {
+        let mut builder = GitignoreBuilder::new(root);
+        let named = regular_file::read(&root.join(FILE), MAX_FILE).unwrap_or_default();
+        let named = String::from_utf8_lossy(&named);
+        for line in KNOWN.into_iter().chain(named.lines()) {
+            if let Err(error) = builder.add_line(None, line) {
+                tracing::debug!(%error, "a line of {FILE} names nothing");
+            }
+        }
+        Self(builder.build().unwrap_or_else(|_| Gitignore::empty()))
+    }
+
+    /// Returns true if no text of this file is copied.
+    pub fn has(&self, path: &Path) -> bool {
+        let name = path.file_name().map_or(path, Path::new);
+        let inner = path.strip_prefix(self.0.path()).unwrap_or(name);
+        let inner = if inner.has_root() { name } else { inner };
+        let found = self.0.matched_path_or_any_parents(inner, false);
+        found.is_ignore()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_may_hold_a_secret_is_known_by_its_name_and_people_name_more_or_fewer() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let found = |names: &[&str]| -> Vec<bool> {
+            let secrets = Secrets::of(root);
+            names.iter().map(|it| secrets.has(&root.join(it))).collect()
+        };
+        let names = [
+            ".env",
+            "in/.env.local",
+            ".env.example",
+            "in/server.key",
+            "id_rsa",
+            "a.env",
+            "key",
+            "dump/x",
+            "dump",
+        ];
+        let known = [true, true, false, true, true, false, false, false, false];
+        assert_eq!(found(&names), known);
+        fs::write(root.join(FILE), "dump/\n!server.key\n/key\n[\n").unwrap();
+        let named = [true, true, false, false, true, false, true, true, false];
+        assert_eq!(found(&names), named);
+        assert!(Secrets::of(root).has(Path::new("/else/where/.env")));
+        assert!(!Secrets::of(Path::new("")).has(Path::new("/else/where/a")));
+    }
+}
