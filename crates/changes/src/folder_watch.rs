@@ -152,6 +152,10 @@ mod system {
     }
 
     /// Returns true if a folder lies on a file system on which nobody writes from another machine.
+    #[allow(
+        clippy::useless_conversion,
+        reason = "not all processors have the same type"
+    )]
     fn is_local(folder: &Path) -> bool {
         let kind = rustix::fs::statfs(folder).map(|it| it.f_type);
         kind.is_ok_and(|kind| LOCAL.iter().any(|it| i64::from(*it) == i64::from(kind)))

@@ -267,9 +267,6 @@ pub struct Look<'a, T> {
     pub excluded: &'a [PathBuf],
     /// Asked for folders that look as if they hold what can be made again: true if git tracks files in it.
     pub is_tracked: &'a (dyn Fn(&Path) -> bool + Sync),
-    /// Asked for folders that look like one of git's, with the work trees in it: true if other files in it are to be compared
-    /// nevertheless.
-    pub is_own: &'a (dyn Fn(&Path, &[PathBuf]) -> bool + Sync),
     /// The files as they are known.
     pub known: &'a ByFolder<T>,
     /// Returns true if a file is as it is known.
@@ -415,7 +412,7 @@ impl<T: Sync> Look<'_, T> {
         };
         let has = |name: &str| entries.iter().any(|(it, _)| it == name);
         let is_tagged = || has(TAG) && folder.join(TAG).exists();
-        let is_left_out = || !(self.is_tracked)(&folder) && !self.knows_any_in(&folder);
+        let is_left_out = || !(self.is_tracked)(&folder) && !self.knows_any_in(&folder, &[]);
         if folder != self.root && is_tagged() && is_left_out() {
             // Without the tag it is looked at.
             part.scan.folders.insert(folder.clone(), mode);
@@ -424,7 +421,8 @@ impl<T: Sync> Look<'_, T> {
         }
         if has("HEAD") && version_control::is_git_folder(&folder) && !(self.is_tracked)(&folder) {
             let mut trees = version_control::work_trees_within(&folder);
-            if !(self.is_own)(&folder, &trees) {
+            // A folder that is made a repository later does not become one whose files nobody looks at.
+            if !self.knows_any_in(&folder, &trees) {
                 trees.retain(|it| !self.excluded.contains(it));
                 folders.extend(trees.iter().map(|it| (it.clone(), 0)));
                 part.scan.work_trees.extend(trees);
@@ -481,9 +479,10 @@ impl<T: Sync> Look<'_, T> {
         files
     }
 
-    /// Returns true if some file in this folder or below is known: it is compared, whatever marks the folder has by now.
-    fn knows_any_in(&self, folder: &Path) -> bool {
-        self.known.below(folder, &[]).next().is_some()
+    /// Returns true if some file in this folder or below, but not below others, is known: it is compared, whatever marks the
+    /// folder has by now.
+    fn knows_any_in(&self, folder: &Path, others: &[PathBuf]) -> bool {
+        self.known.below(folder, others).next().is_some()
     }
 
     /// A folder in another one: it is looked at, unless it is left out.
@@ -618,7 +617,6 @@ mod tests {
             root,
             excluded: &[],
             is_tracked,
-            is_own: &|_, _| false,
             known,
             is_same: &|known, stat| known == stat,
         };
@@ -659,12 +657,13 @@ mod tests {
             fs::write(root.join("trees/main").join(mark), "").unwrap();
         }
         fs::write(root.join("trees/main/src/b"), "").unwrap();
+        let mut known = ByFolder::default();
+        known.insert(&root.join("known/inner/a"), ());
         let look = Look {
             root,
             excluded: &[],
             is_tracked: &|folder| folder.ends_with("tracked"),
-            is_own: &|folder, _| folder.ends_with("known"),
-            known: &ByFolder::<Stat>::default(),
+            known: &known,
             is_same: &|_, _| false,
         };
         let found = look.scan();

@@ -36,8 +36,6 @@ struct Known {
     text: Source,
     /// True if it may have been written since without a trace.
     is_racy: bool,
-    /// True if it was there when the folder was looked at for the first time.
-    is_first: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -103,7 +101,6 @@ impl Known {
             stat,
             text,
             is_racy,
-            is_first: false,
         }
     }
 
@@ -329,13 +326,10 @@ impl Table {
             self.tracked = tracked_folders(&self.root);
             self.secrets = Secrets::of(&self.root);
         }
-        let files = &self.files;
         let look = Look {
             root: &self.root,
             excluded: &self.excluded,
             is_tracked: &|folder| self.tracked.contains(folder),
-            // A folder that is made a repository later does not become one whose files nobody looks at.
-            is_own: &|folder, trees| files.below(folder, trees).any(|it| it.is_first),
             known: &self.files,
             is_same: &Known::is_as_it_was,
         };
@@ -469,19 +463,17 @@ impl Table {
                     continue;
                 }
             };
-            self.fill_in(&path, Known::new(stat, text, now));
+            self.files.insert(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
         self.missed.has_failed = texts.contains(&Source::Failed);
         for ((path, stat), text) in copies.into_iter().zip(texts) {
-            self.fill_in(&path, Known::new(stat, text, now));
+            // An agent that could not wait has written it meanwhile: that is not the text before.
+            let is_same = matches!(Stat::at(&path), Ok(Some(now)) if now == stat);
+            let text = if is_same { text } else { Source::None };
+            self.files.insert(&path, Known::new(stat, text, now));
         }
         self.is_filled = true;
-    }
-
-    fn fill_in(&mut self, path: &Path, known: Known) {
-        let is_first = true;
-        self.files.insert(path, Known { is_first, ..known });
     }
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
@@ -498,8 +490,7 @@ impl Table {
         text: Source,
         now: SystemTime,
     ) -> Option<Difference> {
-        let mut new = Known::new(stat, text, now);
-        new.is_first = self.files.get(&path).is_some_and(|it| it.is_first);
+        let new = Known::new(stat, text, now);
         let known = self.files.insert(&path, new.clone());
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);

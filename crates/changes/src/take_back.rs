@@ -138,11 +138,10 @@ pub fn undo(
 pub(crate) fn remove_folders(roots: &[PathBuf], path: &Path, goes: impl Fn(&Path) -> bool) {
     let folders = path.ancestors().skip(1);
     for folder in folders.take_while(|it| goes(it)) {
-        let at = Beneath::open(roots, folder)
-            .ok()
-            .and_then(|it| it.at().map(|at| (it, at)));
+        let place = Beneath::open(roots, folder).ok();
+        let at = place.as_ref().and_then(Beneath::at);
         // One that is not empty stays, and so do those around it.
-        if !at.is_some_and(|(_open, at)| fs::remove_dir(at).is_ok()) {
+        if at.is_none_or(|at| fs::remove_dir(at).is_err()) {
             return;
         }
     }
