@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use pillion_changes::{Act, ChangeRef, Deciding, Kept, Recorder};
+use pillion_discovery::real_path;
 
 use shared::{WorkTree, recorder, shell};
 
@@ -100,7 +101,7 @@ impl Step {
         let at = |name: &str| root.join(name);
         // What leads out of the folder is another test's.
         let is_inner = |path: &Path| {
-            let parent = path.parent().and_then(|it| it.canonicalize().ok());
+            let parent = path.parent().filter(|it| it.exists()).map(real_path);
             parent.is_some_and(|it| it.starts_with(root))
         };
         let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
