@@ -16,7 +16,7 @@ use pillion_changes::store::NotedAgent;
 use pillion_discovery::Environment;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::kin;
-use pillion_system::peer::{self, Connection};
+use pillion_system::peer;
 use pillion_system::{lock, process, spawn};
 use pillion_view::Leaving;
 
@@ -202,7 +202,7 @@ impl Sought {
         let connection = wire.and_then(Wire::connection);
         let held = match (told, connection) {
             (Some(pid), _) => vec![pid],
-            (None, Some(connection)) => holders(connection, claimed),
+            (None, Some(connection)) => peer::holders(connection, claimed),
             (None, None) => Vec::new(),
         };
         let held = match held.is_empty() {
@@ -220,13 +220,6 @@ impl Drop for Sought {
         self.who.lock().sought -= 1;
         self.who.shared.found.notify_all();
     }
-}
-
-fn holders(connection: Connection, claimed: Option<u32>) -> Vec<u32> {
-    let likely: Vec<_> = claimed.into_iter().collect();
-    peer::holders(&[connection], &likely)
-        .pop()
-        .unwrap_or_default()
 }
 
 fn process(pid: u32) -> Option<AgentProcess> {

@@ -31,7 +31,7 @@ mod linux {
         socket_with,
     };
 
-    use crate::process;
+    use crate::process::{self, open_files, sockets};
 
     /// A message's header.
     const HEADER: usize = 16;
@@ -59,22 +59,6 @@ mod linux {
         let is_x = name.ends_with(&format!("/.X11-unix/{last}"));
         let is_x = is_x && last.strip_prefix('X').is_some_and(number);
         is_x || last.strip_prefix("wayland-").is_some_and(number)
-    }
-
-    /// What a process has open: each descriptor, and where it leads.
-    fn descriptors(pid: u32) -> impl Iterator<Item = (PathBuf, PathBuf)> {
-        let open = fs::read_dir(format!("/proc/{pid}/fd"));
-        let paths = open.into_iter().flatten().flatten().map(|it| it.path());
-        paths.filter_map(|path| fs::read_link(&path).ok().map(|target| (path, target)))
-    }
-
-    /// The numbers of the sockets that a process has open.
-    fn sockets(pid: u32) -> Vec<u64> {
-        let number = |(_, target): (PathBuf, PathBuf)| {
-            let number = target.to_str()?.strip_prefix("socket:[")?;
-            number.strip_suffix(']')?.parse().ok()
-        };
-        descriptors(pid).filter_map(number).collect()
     }
 
     #[derive(Debug, Default)]
@@ -233,7 +217,7 @@ mod linux {
             let (major, minor) = (u64::from(major(device)), u64::from(minor(device)));
             Some((minor & 0xff) | (major << 8) | ((minor & !0xff) << 12))
         };
-        descriptors(pid).filter_map(device).collect()
+        open_files(pid).filter_map(device).collect()
     }
 
     #[cfg(test)]

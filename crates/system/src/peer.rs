@@ -4,6 +4,9 @@
 
 use std::net::SocketAddr;
 
+#[cfg(target_os = "linux")]
+use crate::process;
+
 /// The two ends of a connection, as the end that was accepted has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Connection {
@@ -13,27 +16,23 @@ pub struct Connection {
     pub local: SocketAddr,
 }
 
-/// The processes that hold the peer's end of each connection. `likely` are those that are looked at
-/// first: if they hold what is looked for, the others are not looked at.
+/// The processes that hold the peer's end of a connection. If the `likely` one does, the others are not looked at.
 #[cfg(target_os = "linux")]
-pub fn holders(connections: &[Connection], likely: &[u32]) -> Vec<Vec<u32>> {
-    let sockets = linux::sockets(connections);
-    let found = linux::holders(&sockets, likely.iter().copied());
-    let is_complete = sockets
-        .iter()
-        .zip(&found)
-        .all(|(socket, held)| socket.is_none() || !held.is_empty());
-    if is_complete {
-        found
-    } else {
-        linux::holders(&sockets, crate::process::all().into_iter())
+pub fn holders(connection: Connection, likely: Option<u32>) -> Vec<u32> {
+    let Some(socket) = linux::socket(connection) else {
+        return Vec::new();
+    };
+    let found = linux::holders(socket, likely);
+    match found.is_empty() {
+        true => linux::holders(socket, process::all()),
+        false => found,
     }
 }
 
 /// Nobody is found.
 #[cfg(not(target_os = "linux"))]
-pub fn holders(connections: &[Connection], _likely: &[u32]) -> Vec<Vec<u32>> {
-    vec![Vec::new(); connections.len()]
+pub fn holders(_connection: Connection, _likely: Option<u32>) -> Vec<u32> {
+    Vec::new()
 }
 
 /// True if the system tells the process at the other end of a local socket: of what it does not tell, it is nobody's then.
@@ -66,8 +65,7 @@ pub struct Listener {
 #[cfg(target_os = "linux")]
 pub fn listener(port: u16) -> Option<Listener> {
     let (uid, socket) = linux::listening(port)?;
-    let processes = crate::process::all().into_iter();
-    let pids = linux::holders(&[Some(socket)], processes).remove(0);
+    let pids = linux::holders(socket, process::all());
     Some(Listener { uid, pids })
 }
 
@@ -83,26 +81,21 @@ mod linux {
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
     use super::Connection;
+    use crate::process::sockets;
 
-    /// The number of the socket at the peer's end of each connection.
-    pub(super) fn sockets(connections: &[Connection]) -> Vec<Option<u64>> {
-        let mut found = vec![None; connections.len()];
-        // A program that speaks IPv6 dials IPv4 with a socket of the other table.
-        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            let text = fs::read_to_string(table).unwrap_or_default();
-            for (ends, socket) in text.lines().skip(1).filter_map(row) {
-                if let Some(at) = connections.iter().position(|wanted| *wanted == ends) {
-                    found[at] = Some(socket);
-                }
-            }
-        }
-        found
+    const TABLES: [&str; 2] = ["/proc/net/tcp", "/proc/net/tcp6"];
+
+    /// The number of the socket at the peer's end of a connection. A program that speaks IPv6 dials IPv4 with a socket of the
+    /// other table.
+    pub(super) fn socket(connection: Connection) -> Option<u64> {
+        let texts = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
+        let mut rows = texts.iter().flat_map(|text| text.lines()).filter_map(row);
+        rows.find_map(|(ends, socket)| (ends == connection).then_some(socket))
     }
 
     /// The user and the number of the socket that takes what dials 127.0.0.1 at this port.
     pub(super) fn listening(port: u16) -> Option<(u32, u64)> {
-        let tables = ["/proc/net/tcp", "/proc/net/tcp6"];
-        let texts = tables.map(|table| fs::read_to_string(table).unwrap_or_default());
+        let texts = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
         let rows = texts.iter().flat_map(|text| text.lines().skip(1));
         let found = rows.filter_map(|line| listening_row(line, port));
         // One for this address comes before one for all.
@@ -124,30 +117,10 @@ mod linux {
         Some((!at.ip().is_unspecified(), uid, socket))
     }
 
-    /// For each socket, those of these processes that hold it.
-    pub(super) fn holders(
-        sockets: &[Option<u64>],
-        processes: impl Iterator<Item = u32>,
-    ) -> Vec<Vec<u32>> {
-        let mut found = vec![Vec::new(); sockets.len()];
-        for pid in processes {
-            // Another user's, or gone.
-            let Ok(descriptors) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-                continue;
-            };
-            let targets = descriptors.filter_map(|it| fs::read_link(it.ok()?.path()).ok());
-            let held = targets.filter_map(|target| {
-                let number = target.to_str()?.strip_prefix("socket:[")?;
-                number.strip_suffix(']')?.parse().ok()
-            });
-            for socket in held.collect::<Vec<u64>>() {
-                let at = sockets.iter().position(|wanted| *wanted == Some(socket));
-                if let Some(at) = at.filter(|at| !found[*at].contains(&pid)) {
-                    found[at].push(pid);
-                }
-            }
-        }
-        found
+    /// Those of these processes that hold a socket.
+    pub(super) fn holders(socket: u64, processes: impl IntoIterator<Item = u32>) -> Vec<u32> {
+        let holds = |pid: &u32| sockets(*pid).contains(&socket);
+        processes.into_iter().filter(holds).collect()
     }
 
     /// `SL: LOCAL:PORT REMOTE:PORT STATE … INODE …`: the connection of which this is the peer's end.
@@ -241,8 +214,8 @@ mod tests {
         let connection = Connection { peer, local };
         let own = std::process::id();
         let unlikely = std::os::unix::process::parent_id();
-        for likely in [&[][..], &[own], &[unlikely]] {
-            assert_eq!(holders(&[connection], likely), [[own]], "{likely:?}");
+        for likely in [None, Some(own), Some(unlikely)] {
+            assert_eq!(holders(connection, likely), [own], "{likely:?}");
         }
         let mut heir = Command::new("sleep")
             .arg("600")
@@ -251,15 +224,15 @@ mod tests {
             )))
             .spawn()
             .unwrap();
-        let found = holders(&[connection], &[]).remove(0);
+        let found = holders(connection, None);
         assert!(
             found.contains(&own) && found.contains(&heir.id()),
             "{found:?}"
         );
         drop(dialled);
-        assert_eq!(holders(&[connection], &[own]), [[heir.id()]]);
+        assert_eq!(holders(connection, Some(own)), [heir.id()]);
         heir.kill().unwrap();
         heir.wait().unwrap();
-        assert_eq!(holders(&[connection], &[own]), [[0; 0]], "it is over");
+        assert_eq!(holders(connection, Some(own)), [0; 0], "it is over");
     }
 }

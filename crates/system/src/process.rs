@@ -9,6 +9,8 @@ use std::ffi::OsString;
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
 mod system;
+#[cfg(target_os = "linux")]
+pub(crate) use system::{open_files, sockets};
 #[cfg(not(target_os = "linux"))]
 #[path = "process/other.rs"]
 mod system;

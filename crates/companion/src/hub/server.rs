@@ -465,16 +465,11 @@ impl Shared {
                 guest.way.tell(Tell::Leave(Leaving::Closed));
             }
         }
-        let link = match leaves {
-            Some((why, link)) => {
-                attached.way.tell(Tell::Leave(why));
-                Some(link)
-            }
-            None => {
-                attached.way.gone();
-                None
-            }
-        };
+        let (why, link) = leaves.unzip();
+        match why {
+            Some(why) => attached.way.tell(Tell::Leave(why)),
+            None => attached.way.gone(),
+        }
         let stops = state.workspaces.left(view);
         state.has_changed(None);
         let companion = stops.and_then(|workspace| state.companions.remove(&workspace));

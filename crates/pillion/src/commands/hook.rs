@@ -123,7 +123,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let protocol = pillion_hooks::of(agent);
     expect_call(agent)?;
     let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
-    give_up_after(limit, protocol);
+    end_after(limit, move || give_up(protocol));
     silent_disk::end_as(BLOCKS);
     let limits = Limits {
         deadline: Instant::now().checked_add(limit),
@@ -172,7 +172,7 @@ fn answer(
             judge::judge(agent, protocol, &call, target, limits, watch)
         }
         _ => {
-            go_on_after(TOLD_WITHIN, protocol.answer(&call, &Ruling::Pass));
+            only_tells(protocol.answer(&call, &Ruling::Pass));
             Verdict::Answered(tell(agent, target, protocol, &call))
         }
     }
@@ -261,30 +261,29 @@ fn tell(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, call: &Cal
 /// True once the change is shown, so that its views have to be closed when the time is up.
 static IS_SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Denies the call whatever else still waits, such as for a disk or for standard input.
-fn give_up_after(limit: Duration, protocol: &'static dyn HookProtocol) {
-    let give_up = move || {
+/// Gives an answer then, whatever still waits, such as for a disk or for standard input.
+fn end_after(limit: Duration, answer: impl FnOnce() -> Answer + Send + 'static) {
+    let end = move || {
         std::thread::sleep(limit);
-        if IS_SHOWN.load(Ordering::Relaxed) {
-            std::thread::sleep(CLOSING);
-        }
-        let _ = give(&of_caller(protocol).block(judge::undecided(NOT_IN_TIME, &[])));
-        std::process::exit(BLOCKS.code().into());
-    };
-    // Without it, all that waits here without a limit waits until the agent ends it.
-    let _ = pillion_system::spawn("limit", give_up);
-}
-
-/// Gives this answer whatever waits from now on: a disk, or the companion, which is only told something.
-fn go_on_after(limit: Duration, answer: Answer) {
-    silent_disk::wait_for_ever();
-    let go_on = move || {
-        std::thread::sleep(limit);
-        let given = give(&answer);
+        let given = give(&answer());
         std::process::exit(given.map_or(BLOCKS.code().into(), |()| 0));
     };
-    // As for the limit.
-    let _ = pillion_system::spawn("told", go_on);
+    // Without it, all that waits here without a limit waits until the agent ends it.
+    let _ = pillion_system::spawn("limit", end);
+}
+
+/// Denies a call about which nobody has decided.
+fn give_up(protocol: &'static dyn HookProtocol) -> Answer {
+    if IS_SHOWN.load(Ordering::Relaxed) {
+        std::thread::sleep(CLOSING);
+    }
+    of_caller(protocol).block(judge::undecided(NOT_IN_TIME, &[]))
+}
+
+/// Has this answer given in time: from now on the companion is only told something.
+fn only_tells(answer: Answer) {
+    silent_disk::wait_for_ever();
+    end_after(TOLD_WITHIN, move || answer);
 }
 
 /// True once there is an answer: the program ends with that one.

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -32,6 +33,22 @@ pub(super) fn wait_for_end(pid: u32) -> bool {
             Err(_) => return false,
         }
     }
+}
+
+/// What a process has open: each descriptor, and where it leads. Nothing of another user's.
+pub(crate) fn open_files(pid: u32) -> impl Iterator<Item = (PathBuf, PathBuf)> {
+    let open = fs::read_dir(format!("/proc/{pid}/fd"));
+    let paths = open.into_iter().flatten().flatten().map(|it| it.path());
+    paths.filter_map(|path| fs::read_link(&path).ok().map(|target| (path, target)))
+}
+
+/// The numbers of the sockets that a process has open.
+pub(crate) fn sockets(pid: u32) -> Vec<u64> {
+    let number = |(_, target): (PathBuf, PathBuf)| {
+        let number = target.to_str()?.strip_prefix("socket:[")?;
+        number.strip_suffix(']')?.parse().ok()
+    };
+    open_files(pid).filter_map(number).collect()
 }
 
 /// The process tree as `/proc` shows it at each question.

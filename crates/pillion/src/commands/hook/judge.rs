@@ -18,7 +18,7 @@ use pillion_view::{Connected, Loss, LostOutcome, LostText};
 use super::files::Disk;
 use super::find::{self, Companions, Missing};
 use super::record::Watch;
-use super::{IS_SHOWN, NOT_IN_TIME, TOLD_WITHIN, agent, approvals, go_on_after, work};
+use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, only_tells, work};
 use crate::args::Target;
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
@@ -100,7 +100,7 @@ pub fn judge(
             approvals::remember(agent, protocol, call, &mut answer);
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
-                go_on_after(TOLD_WITHIN, answer.clone());
+                only_tells(answer.clone());
                 work::tell(agent, protocol, call, target, &mut companions);
             }
             Verdict::Answered(answer)
