@@ -56,6 +56,8 @@ pub struct DiscoveryFiles {
     /// The files that agents find now.
     files: Vec<PathBuf>,
     warnings: Vec<Warning>,
+    /// What was read of them last, with their marks: they are read again only once those are other ones.
+    read: HashMap<PathBuf, (Vec<u8>, String)>,
 }
 
 impl DiscoveryFiles {
@@ -76,6 +78,7 @@ impl DiscoveryFiles {
             workspace_path,
             files: Vec::new(),
             warnings: Vec::new(),
+            read: HashMap::new(),
         };
         discovery_files.restore();
         Ok(discovery_files)
@@ -168,8 +171,17 @@ impl DiscoveryFiles {
             for entry in &dir.files {
                 let content = self.content(entry, entry.editor(&living));
                 let path = dir.directory.join(&entry.name);
+                let mark = folder.mark(&entry.name);
+                let known = self.read.get(&path).zip(mark.as_ref());
+                if known.is_some_and(|((text, known), mark)| *text == content && known == mark) {
+                    self.files.push(path);
+                    continue;
+                }
                 match entry.settle(&folder, &content, &self.info, &mut listens) {
-                    Ok(Settled::AsItWas) => self.files.push(path),
+                    Ok(Settled::AsItWas) => {
+                        self.files.push(path.clone());
+                        self.read.extend(mark.map(|mark| (path, (content, mark))));
+                    }
                     Ok(Settled::Written) => {
                         self.files.push(path.clone());
                         written.push(path);
@@ -354,7 +366,7 @@ impl Entry {
             found => found?,
         };
         if let Some(found) = found {
-            if found == content && folder.is_private(&self.name) {
+            if found == content && folder.mark(&self.name).is_some() {
                 return Ok(Settled::AsItWas);
             }
             let other = parse(self.dialect, &self.name, &found);

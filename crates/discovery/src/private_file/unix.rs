@@ -151,10 +151,15 @@ impl Folder {
         u64::try_from(stat.st_size).ok().filter(|_| is_file)
     }
 
-    /// Returns true if nobody else may read the file `name`, which is there.
-    pub fn is_private(&self, name: &str) -> bool {
-        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW);
-        stat.is_ok_and(|stat| !mode(&stat).intersects(Mode::RWXG | Mode::RWXO))
+    /// Returns a text that is another one once anything of the file `name` has changed, if it is there and nobody else may read
+    /// it. The file is not read.
+    pub fn mark(&self, name: &str) -> Option<String> {
+        let stat = statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        let is_private = !mode(&stat).intersects(Mode::RWXG | Mode::RWXO);
+        is_private.then(|| {
+            let (at, ns) = (stat.st_ctime, stat.st_ctime_nsec);
+            format!("{} {} {} {at} {ns}", stat.st_dev, stat.st_ino, stat.st_size)
+        })
     }
 
     /// The content of the file `name`, if it is there.

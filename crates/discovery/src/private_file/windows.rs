@@ -123,9 +123,12 @@ impl Folder {
         metadata.is_file().then_some(metadata.len())
     }
 
-    /// Returns true if nobody else may read the file `name`: its folder's access list sees to that.
-    pub fn is_private(&self, _name: &str) -> bool {
-        true
+    /// Returns a text that is another one once the file `name` has changed, if it is there. Nobody else may read it: its folder's
+    /// access list sees to that.
+    pub fn mark(&self, name: &str) -> Option<String> {
+        let metadata = fs::symlink_metadata(self.path.join(name)).ok()?;
+        let modified = metadata.modified().ok()?;
+        Some(format!("{} {modified:?}", metadata.len()))
     }
 
     /// The content of the file `name`, if it is there.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -39,6 +39,17 @@ fn files_that_were_overwritten_come_back() {
         assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
     }
     assert_eq!(read(&lock).port, listener.port());
+    // Also one that was found as it is, by a text of its length.
+    assert!(discovery_files.restore().is_empty());
+    let changed = || {
+        let metadata = fs::metadata(&lock).unwrap();
+        (metadata.ctime(), metadata.ctime_nsec())
+    };
+    let (before, junk) = (changed(), vec![b'x'; fs::read(&lock).unwrap().len()]);
+    while changed() == before {
+        fs::write(&lock, &junk).unwrap();
+    }
+    assert_eq!(discovery_files.restore(), std::slice::from_ref(&lock));
 }
 
 #[test]
