@@ -164,7 +164,7 @@ fn is_asked(facts: &Facts) -> bool {
 }
 
 fn has_session(facts: &Facts) -> bool {
-    matches!(facts.outcome(), Some(Outcome::Connected { .. }))
+    matches!(facts.outcome(), Some(Outcome::Connected))
 }
 
 /// A leg of the way, in a few words.

@@ -113,7 +113,10 @@ async fn show(mut contexts: Contexts, printer: &mut Printer, args: &Args) -> any
         first = second.ok().and_then(Result::ok).unwrap_or(first);
     }
     printer.print(&first)?;
-    while args.follow {
+    if !args.follow {
+        return Ok(());
+    }
+    loop {
         match next(&mut contexts).await {
             Ok(context) => printer.print(&context)?,
             Err(error) => {
@@ -127,7 +130,6 @@ async fn show(mut contexts: Contexts, printer: &mut Printer, args: &Args) -> any
             }
         }
     }
-    Ok(())
 }
 
 /// Asks the companion that the same target means now, as soon as there is one.
