@@ -208,12 +208,15 @@ impl DiscoveryFiles {
     fn forget_ended(&mut self) {
         let seats = &self.seats;
         let is_editor = |pid: &u32| seats.iter().any(|seat| seat.editor_pid == *pid);
-        let has_ended = |entry: &mut Entry| {
+        // Each has a file in several places.
+        let mut alive = HashMap::new();
+        let mut is_alive = |pid| *alive.entry(pid).or_insert_with(|| process::is_alive(pid));
+        let mut has_ended = |entry: &mut Entry| {
             let pid = entry.pid.filter(|pid| !is_editor(pid));
-            pid.is_some_and(|pid| !process::is_alive(pid))
+            pid.is_some_and(|pid| !is_alive(pid))
         };
         let ended = self.dirs.iter_mut().filter_map(|dir| {
-            let files: Vec<Entry> = dir.files.extract_if(.., has_ended).collect();
+            let files: Vec<Entry> = dir.files.extract_if(.., &mut has_ended).collect();
             let is_any = !files.is_empty();
             is_any.then(|| AgentDir {
                 files,
