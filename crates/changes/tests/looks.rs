@@ -147,3 +147,24 @@ fn one_look_answers_all_who_asked_before_it_began() {
     let agent = tree.root.join("agent");
     assert!(turn.real_changes().any(|it| it.path == agent));
 }
+
+/// Nothing happens in the folder itself: another one is there, by the name of a folder around it.
+#[test]
+fn another_folder_in_the_place_of_one_around_it_is_looked_through() {
+    let tree = WorkTree::new();
+    let top = tree.root.join("top");
+    let file = top.join("project/a");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(&file, "one").unwrap();
+    let mut recorder = recorder(&tree.store, &top.join("project"));
+    recorder.begin(SESSION, "claude", "").unwrap();
+    call(&mut recorder, || {});
+    assert_eq!(call(&mut recorder, || {}), 0);
+    call(&mut recorder, || {
+        fs::rename(&top, tree.root.join("other")).unwrap();
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, "another").unwrap();
+    });
+    let turn = tree.store.turn(1).unwrap();
+    assert!(turn.real_changes().any(|it| it.path == file));
+}

@@ -7,10 +7,13 @@ use pillion_changes::{ChangeRef, Kept, Store};
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
-use super::{COMPARING, catch_up, failure as refused, here, remember, show, store};
+use super::{
+    COMPARING, all_of, catch_up, catch_up_or_warn, failure as refused, here, remember, show, store,
+    turns_of,
+};
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
-use crate::commands::output::print_bytes;
+use crate::commands::output::{print_bytes, say};
 use crate::failure::{self, Failure, Kind};
 use crate::progress;
 
@@ -21,8 +24,12 @@ use crate::progress;
 #[derive(Debug, clap::Args)]
 pub struct Keep {
     /// The changes (`7.2`), or all of a turn that nobody has seen (`7`)
-    #[arg(required = true)]
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
     change: Vec<ChangeRef>,
+
+    /// Of all turns in this folder, what nobody has seen
+    #[arg(long)]
+    all: bool,
 
     #[command(flatten)]
     notes: Notes,
@@ -63,7 +70,16 @@ pub struct Undo {
     change: Option<ChangeRef>,
 }
 
-pub fn keep(args: Keep) -> anyhow::Result<()> {
+pub fn keep(mut args: Keep) -> anyhow::Result<()> {
+    if args.all {
+        catch_up_or_warn(&here()?);
+        let turns = turns_of(&store()?, &here()?)?;
+        let unseen = turns.iter().filter(|it| it.unseen() > 0);
+        args.change.extend(unseen.map(|it| all_of(it).1));
+        if args.change.is_empty() {
+            return say("there are no unseen changes here");
+        }
+    }
     act(NamedAct::Keep, &args.change, &args.notes, false)
 }
 

@@ -98,3 +98,24 @@ fn a_folder_that_is_not_there_has_no_turns_and_is_named() {
     let refused = world.sandbox.run(["look", "--workspace", gone]);
     refused.expect_error(1, "does not exist", "--workspace takes an existing folder");
 }
+
+#[test]
+fn all_that_nobody_has_seen_here_is_kept_at_once() {
+    let world = World::new();
+    for name in ["a", "b"] {
+        let path = world.root.join(name);
+        world.turn(|_| fs::write(&path, "new\n").unwrap());
+    }
+    world.sandbox.run(["revert", "2"]).expect(0);
+    let kept = world.sandbox.run(["keep", "--all"]).expect(0);
+    assert!(kept.stdout.contains("1.1 a: kept"), "{}", kept.report());
+    for command in [&["keep", "--all"][..], &["changes"]] {
+        let none = world.sandbox.run(command).expect(0);
+        assert_eq!(
+            none.stdout, "there are no unseen changes here\n",
+            "{command:?}"
+        );
+    }
+    world.sandbox.run(["keep", "--all", "1"]).expect(2);
+    world.sandbox.run(["keep"]).expect(2);
+}
