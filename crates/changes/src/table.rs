@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use pillion_discovery::{regular_file, version_control};
 use pillion_system::lock;
@@ -19,6 +19,9 @@ use crate::store::{MAX_TEXT, Store};
 
 /// So much is copied when a folder is looked at for the first time: 1 GiB.
 const MAX_COPIED: u64 = 1 << 30;
+
+/// Agents wait so long for the first look at a folder, whatever else is to be done: the hook's own limit is longer.
+const AGENTS_WAIT: Duration = Duration::from_secs(2);
 
 /// So many texts are copied at the same time.
 const COPIES: usize = 4;
@@ -467,10 +470,17 @@ impl Table {
         }
         let texts = self.copy_all(&copies);
         self.missed.has_failed = texts.contains(&Source::Failed);
-        for ((path, stat), text) in copies.into_iter().zip(texts) {
-            // An agent that could not wait has written it meanwhile: that is not the text before.
-            let is_same = matches!(Stat::at(&path), Ok(Some(now)) if now == stat);
-            let text = if is_same { text } else { Source::None };
+        for ((path, mut stat), mut text) in copies.into_iter().zip(texts) {
+            if let Ok(Some(newer)) = Stat::at(&path)
+                && newer != stat
+            {
+                // The person has written it meanwhile; or an agent that could not wait: that is not the text before.
+                let is_waited_for = now.elapsed().is_ok_and(|it| it < AGENTS_WAIT);
+                (stat, text) = match is_waited_for {
+                    true => (newer, self.copies().copy(&path, &newer)),
+                    false => (stat, Source::None),
+                };
+            }
             self.files.insert(&path, Known::new(stat, text, now));
         }
         self.is_filled = true;

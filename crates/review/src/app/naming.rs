@@ -71,12 +71,8 @@ impl App {
         let commands = views.find(|it| *it == Proposer::Pillion);
         let mut kinds: Vec<_> = agents.chain(commands).collect();
         kinds.retain(|kind| {
-            let is_first = |view: &View| view.diff.proposer != *kind || view.diff.number == 1;
             let connected = kind.itself().map_or(0, |agent| self.connected(agent));
-            self.numbered.contains(kind)
-                || connected > 1
-                || self.numbers(*kind) > 1
-                || !self.views.iter().all(is_first)
+            self.numbered.contains(kind) || connected > 1 || self.numbers(*kind) > 1
         });
         self.numbered = kinds;
     }

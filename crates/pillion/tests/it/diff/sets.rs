@@ -225,7 +225,7 @@ fn a_proposer_that_is_killed_takes_its_set_along_and_no_other() {
     first.0.wait().unwrap();
     let left = pending(&scene.sandbox, 2);
     let sets: Vec<_> = left.iter().map(|diff| &diff["set"]["id"]).collect();
-    assert_eq!(sets, [&json!(2), &json!(2)]);
+    assert_eq!(sets, [&json!(4), &json!(4)], "the number of its first");
     drop(other);
     pending(&scene.sandbox, 0);
 }
