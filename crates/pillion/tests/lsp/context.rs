@@ -92,13 +92,14 @@ fn columns_are_counted_as_negotiated_and_told_in_utf16() {
 
 #[test]
 fn strange_names_reach_agents_as_they_are() {
-    let sandbox = Sandbox::new();
     for (name, encoded) in [
         ("[id].tsx", "%5Bid%5D.tsx"),
         ("50%.txt", "50%25.txt"),
         ("a#b ?c|$(d).txt", "a%23b%20%3Fc%7C%24%28d%29.txt"),
         ("new\nline", "new%0Aline"),
     ] {
+        // Of its own: this process, which is the agent, started all of its editors.
+        let sandbox = Sandbox::new();
         let file = sandbox.home.file(name, "");
         let mut editor = Editor::plugin(&sandbox);
         let mut agent = agent::connect(&mut editor);
@@ -107,7 +108,6 @@ fn strange_names_reach_agents_as_they_are() {
             &mut editor,
             json!([{"uri": uri, "lastFocused": 1, "active": true}]),
         );
-        // The editor before it may be leaving still.
         let is_it = |path: &str| path == file.to_str().unwrap();
         agent.context(|context| context.active_file().is_some_and(|it| is_it(&it.path)));
     }

@@ -14,6 +14,8 @@ local START_MS, END_MS = 10000, 2000
 local phase = "stopped"
 local connection
 local restart_wanted = false
+--- True if Neovim has had a user interface since it is served.
+local had_ui = false
 
 --- The end of the last one, for `:checkhealth`.
 M.last_end = nil
@@ -319,9 +321,6 @@ function M.restart()
   M.stop()
   M.start()
 end
-
---- True if Neovim has had a user interface since it is served.
-local had_ui = false
 
 --- True if Neovim is ended by a signal, with its user interface, or by another program: not by the person.
 local function is_killed()

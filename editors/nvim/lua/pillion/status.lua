@@ -18,8 +18,8 @@ local function diffs(count)
   return ("%d diff%s"):format(count, count == 1 and "" or "s")
 end
 
---- For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always, a.txt: written`. Empty if
---- Pillion does not run.
+--- For the status line: `Pillion: Gemini CLI, 1 diff`, or `Pillion: Claude Code, review: always, a.txt: written`.
+--- Empty if Pillion does not run.
 function M.line()
   if not client().is_running() then
     return ""
