@@ -415,13 +415,16 @@ impl<'a> Deciding<'a> {
     /// The reason why a change is not taken back with its turn, but only by its name or with all.
     fn left_out(&self, change: &Change, keeps_all: bool) -> Option<&'static str> {
         let is_unclear = change.by == Author::Unclear && !self.kept.turn.is_without_hooks;
-        match (self.takes_all, is_unclear) {
-            (true, _) => None,
-            (false, true) => Some("left out, as it is unclear who changed it"),
-            (false, false) if !keeps_all && self.state(change) == ChangeState::Kept => {
+        match () {
+            () if self.takes_all => None,
+            () if is_unclear => Some("left out, as it is unclear who changed it"),
+            () if change.is_mixed && change.before.is_absent() => {
+                Some("left out, as you have written in the new file, too")
+            }
+            () if !keeps_all && self.state(change) == ChangeState::Kept => {
                 Some("left out, as you kept it")
             }
-            (false, false) => None,
+            () => None,
         }
     }
 

@@ -27,6 +27,7 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
         Absent => "/dev/null".into(),
         _ => quoted(side, path.as_os_str()),
     });
+    let mut comment = String::new();
     let mut patch_of = Vec::new();
     let mut line = |text: &[&[u8]]| {
         patch_of.extend(text.concat());
@@ -35,7 +36,7 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
     if let (File { mode: old, .. }, File { mode: new, .. }) = (before, after)
         && old != new
     {
-        line(&[format!("# mode {old:o} → {new:o}").as_bytes()]);
+        comment = format!("# mode {old:o} → {new:o}\n");
     }
     let [a, b] = ["a/", "b/"].map(|side| quoted(side, path.as_os_str()));
     line(&[b"diff --git ", &a, b" ", &b]);
@@ -55,6 +56,10 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
     match both {
         Err(_) => line(&[b"# its text was not kept"]),
         Ok(None) => line(&[b"# it is not text"]),
+        // A mode that is the same for git: there is nothing that it could apply.
+        Ok(Some(hunks)) if hunks.is_empty() && mode(before) == mode(after) => {
+            return comment.into_bytes();
+        }
         Ok(Some(hunks)) if hunks.is_empty() => {}
         Ok(Some(hunks)) => {
             line(&[b"--- ", &old, tab(&old)]);
@@ -62,7 +67,7 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
             patch_of.extend(hunks);
         }
     }
-    patch_of
+    [comment.into_bytes(), patch_of].concat()
 }
 
 /// The mode of a file as git knows it.

@@ -132,7 +132,7 @@ fn what_git_cannot_know_is_a_remark_and_no_name_adds_lines() {
             "a",
             file(0o4755, Some(b"x")),
             file(0o755, Some(b"x")),
-            "# mode 4755 \u{2192} 755\ndiff --git a/a b/a\n",
+            "# mode 4755 \u{2192} 755\n",
         ),
         (
             "a\n+++ b/c",

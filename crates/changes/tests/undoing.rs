@@ -408,6 +408,26 @@ fn a_turn_is_taken_back_without_what_is_unclear_or_was_kept_by_name() {
     assert_eq!([lab.text("a"), lab.text("notes")], [None, None]);
 }
 
+/// To take it back deletes the file with what they wrote.
+#[test]
+fn a_turn_is_taken_back_without_the_new_file_in_which_a_person_wrote_too() {
+    let mut lab = Lab::new();
+    lab.turn(&[("a", "new\n"), ("b", "new\n")]);
+    let mut kept = lab.kept(1);
+    kept.turn.changes[0].is_mixed = true;
+    let mut deciding = Deciding::new(&lab.store, &kept);
+    let mut said = done(&mut deciding, Act::TakeBack, &[name("1")]).unwrap();
+    said.sort();
+    let left_out = "1.1: left out, as you have written in the new file, too";
+    assert_eq!(said, [left_out, "1.2: taken back"]);
+    assert_eq!(
+        [lab.text("a").as_deref(), lab.text("b").as_deref()],
+        [Some("new\n"), None]
+    );
+    done(&mut deciding, Act::TakeBack, &[name("1.1")]).unwrap();
+    assert_eq!(lab.text("a"), None);
+}
+
 /// Taken back and undone, then the person's own text: what the agent writes at once is its change, also if that is the same
 /// as what was just written for the person.
 #[test]
