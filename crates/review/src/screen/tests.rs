@@ -315,7 +315,7 @@ fn of_a_program_the_agent_is_named_for_which_it_proposes() {
     let screen = see(&mut person);
     assert!(screen.contains(" Codex CLI proposes a.txt"), "{screen}");
     assert!(screen.contains(" 2 b.txt (claude) "), "{screen}");
-    assert!(screen.contains(" 3 c.txt (pillion 3)"), "{screen}");
+    assert!(screen.contains(" 3 c.txt (pillion)"), "{screen}");
     let header = screen.lines().next().unwrap();
     let here = "● Claude Code  ● Codex CLI";
     assert!(header.ends_with(here), "{header}");
