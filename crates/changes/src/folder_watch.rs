@@ -1,6 +1,6 @@
 //! Tells that something in some folders may have changed: once, until it is asked again. It does not tell what has changed,
-//! and while nothing happens it costs nothing. Whoever writes has told of it before their call of the system returns, so that a
-//! folder of which nothing was told is as it was; a file that is written through memory is told of when it is closed.
+//! and while nothing happens it costs nothing. Whoever writes has told of it before their call of the system returns. Nothing
+//! is told of a file that is written by a name in another folder, or through memory: only a look at the file finds that.
 
 pub use system::FolderWatch;
 

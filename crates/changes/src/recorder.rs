@@ -101,6 +101,23 @@ struct Session {
     has_decisions: bool,
 }
 
+/// How far the folders are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Extent {
+    /// Whatever the system may have told of: enough between the calls of a turn.
+    Told,
+    /// Each file: the system does not tell of what is written by a name elsewhere, or through memory.
+    All,
+}
+
+/// The last look at the folders.
+struct LastLook {
+    began: Instant,
+    extent: Extent,
+    /// The files that it found.
+    changed: Vec<PathBuf>,
+}
+
 /// Keeps what agents change below some folders.
 pub struct Recorder {
     store: Store,
@@ -134,8 +151,7 @@ pub struct Recorder {
     watched: Watched,
     /// The time when what is done next was asked for: a look that began later has found all that it is about.
     asked: Option<Instant>,
-    /// The time when the last look through the folders began, and what it found.
-    last_look: Option<(Instant, Vec<PathBuf>)>,
+    last_look: Option<LastLook>,
     /// How often all files were looked at.
     looks: u64,
     /// Is called when something in the folders may have changed.
@@ -214,7 +230,7 @@ impl Recorder {
 
     /// Looks at all files for the first time, so that the first turn need not wait for that.
     pub fn prepare(&mut self) {
-        self.look();
+        self.look(Extent::Told);
     }
 
     /// An agent begins a turn: everything is as it is before the agent changes anything.
@@ -222,7 +238,7 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written. Then nothing of the turn is kept.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
-        self.look();
+        self.look(Extent::All);
         self.close(session)?;
         self.forget_attended(session)?;
         let former = self.sessions.remove(&session);
@@ -283,7 +299,7 @@ impl Recorder {
                 self.begin(session, agent, "")?;
             }
             Some(path) => self.look_at(path),
-            None => drop(self.look()),
+            None => drop(self.look(Extent::Told)),
         }
         let heard = self.heard();
         if let Some(session) = self.sessions.get_mut(&session) {
@@ -363,7 +379,7 @@ impl Recorder {
                 self.look_at(&path);
                 vec![path]
             }
-            None => self.look(),
+            None => self.look(Extent::Told),
         };
         for path in &changed {
             self.accept(session, path, &is_accepted);
@@ -385,7 +401,7 @@ impl Recorder {
         if !self.has_turn(session) {
             return Ok(());
         }
-        self.look();
+        self.look(Extent::Told);
         if let Some(session) = self.sessions.get_mut(&session) {
             session.calls.retain(|call| call.subagent.is_some());
             session.is_ending = true;
@@ -410,7 +426,11 @@ impl Recorder {
     fn close_if_over(&mut self, session: u64) -> Result<(), StoreError> {
         let found = self.sessions.get(&session);
         match found.is_some_and(|it| it.is_ending && it.calls.is_empty()) {
-            true => self.close(session),
+            true => {
+                // No call runs any more: what the system did not tell of may be the work of any.
+                self.look(Extent::All);
+                self.close(session)
+            }
             false => Ok(()),
         }
     }
@@ -469,7 +489,7 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
         if self.has_turn(session) || self.is_attended(session) {
-            self.look();
+            self.look(Extent::All);
         }
         let closed = self.close(session);
         self.sessions.remove(&session);
@@ -498,13 +518,15 @@ impl Recorder {
     }
 
     /// Looks at everything, unless that was done since it was asked for. Returns what has changed.
-    fn look(&mut self) -> Vec<PathBuf> {
-        let is_answered = |(began, _): &&(Instant, _)| self.asked.is_some_and(|it| it <= *began);
-        if let Some((_, changed)) = self.last_look.as_ref().filter(is_answered) {
-            return changed.clone();
+    fn look(&mut self, extent: Extent) -> Vec<PathBuf> {
+        let is_answered = |it: &&LastLook| {
+            it.extent >= extent && self.asked.is_some_and(|asked| asked <= it.began)
+        };
+        if let Some(last) = self.last_look.as_ref().filter(is_answered) {
+            return last.changed.clone();
         }
         let now = clock::now_ms();
-        let found = self.differences();
+        let found = self.differences(extent);
         if let Some(stirred) = self.stirred.as_ref().filter(|_| !found.is_empty()) {
             // The system has told of it, and does not do so again.
             stirred();
@@ -514,12 +536,13 @@ impl Recorder {
         changed
     }
 
-    /// The files that have changed since everything was looked at last: none where the system has told of nothing.
-    fn differences(&mut self) -> Vec<Difference> {
+    /// The files that have changed since everything was looked at last: none where the system has told of nothing and that is
+    /// enough.
+    fn differences(&mut self, extent: Extent) -> Vec<Difference> {
         let began = Instant::now();
         // What changes from here on is told again.
         let is_quiet = self.watch.as_ref().is_some_and(FolderWatch::tell_again);
-        let is_known = is_quiet && self.watched.is_whole();
+        let is_known = extent == Extent::Told && is_quiet && self.watched.is_whole();
         let found = match is_known && self.tables.iter().all(Table::is_settled) {
             true => Vec::new(),
             false => {
@@ -530,7 +553,11 @@ impl Recorder {
             }
         };
         let changed = |it: &Vec<Difference>| it.iter().map(|it| it.path.clone()).collect();
-        self.last_look = Some((began, changed(&found)));
+        self.last_look = Some(LastLook {
+            began,
+            extent,
+            changed: changed(&found),
+        });
         found
     }
 

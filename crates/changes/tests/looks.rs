@@ -10,7 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::time::Instant;
 
-use pillion_changes::Recorder;
+use pillion_changes::recorder::Call;
+use pillion_changes::{Author, Recorder};
 
 use shared::{WorkTree, recorder, shell};
 
@@ -167,4 +168,98 @@ fn another_folder_in_the_place_of_one_around_it_is_looked_through() {
     });
     let turn = tree.store.turn(1).unwrap();
     assert!(turn.real_changes().any(|it| it.path == file));
+}
+
+/// A file in `in`, and a way to write it of which the system tells nothing in the folder.
+fn linked_elsewhere(tree: &WorkTree) -> impl Fn(&str) + use<> {
+    let (file, other) = (tree.root.join("in/c"), tree.root.with_file_name("other"));
+    fs::hard_link(file, &other).unwrap();
+    move |text| fs::write(&other, text).unwrap()
+}
+
+/// The texts that a turn has left, each with its author.
+fn texts_after(tree: &WorkTree, turn: u64) -> Vec<(String, Author)> {
+    let turn = tree.store.turn(turn).unwrap();
+    let texts = turn.real_changes().map(|it| {
+        let text = tree.store.get(it.after.text().unwrap()).unwrap();
+        (String::from_utf8(text).unwrap(), it.by.clone())
+    });
+    texts.collect()
+}
+
+fn unclear(text: &str) -> (String, Author) {
+    (text.to_owned(), Author::Unclear)
+}
+
+#[test]
+fn what_the_system_does_not_tell_of_is_found_at_the_end_of_the_turn() {
+    type End = fn(&mut Recorder);
+    let ends: [(&str, End); 4] = [
+        ("stop", |it| it.end(SESSION).unwrap()),
+        ("left", |it| it.left(SESSION).unwrap()),
+        ("prompt", |it| {
+            it.begin(SESSION, "claude", "").unwrap();
+        }),
+        ("subagent", |it| {
+            let call = Call {
+                subagent: Some("s".to_owned()),
+                ..shell("2")
+            };
+            it.before(SESSION, "claude", call).unwrap();
+            it.end(SESSION).unwrap();
+            it.subagent_ended(SESSION, "s").unwrap();
+        }),
+    ];
+    for (what, end) in ends {
+        let tree = WorkTree::new();
+        let mut recorder = settled(&tree);
+        let write = linked_elsewhere(&tree);
+        assert_eq!(call(&mut recorder, || write("evil")), 0, "{what}");
+        end(&mut recorder);
+        assert_eq!(texts_after(&tree, 1), [unclear("evil")], "{what}");
+    }
+}
+
+/// What was written between two turns is the person's, and what is written in the next one is not told with it.
+#[test]
+fn what_the_system_did_not_tell_of_between_turns_is_none_of_the_next_one() {
+    let tree = WorkTree::new();
+    let mut recorder = settled(&tree);
+    recorder.end(SESSION).unwrap();
+    let write = linked_elsewhere(&tree);
+    write("mine");
+    let turn = recorder.begin(SESSION, "claude", "").unwrap();
+    call(&mut recorder, || write("evil"));
+    recorder.end(SESSION).unwrap();
+    let by_call = Author::Tool("Bash".to_owned());
+    assert_eq!(texts_after(&tree, turn), [("evil".to_owned(), by_call)]);
+    let kept = tree.store.turn(turn).unwrap();
+    let before = kept.real_changes().next().unwrap().before.clone();
+    assert_eq!(tree.store.get(before.text().unwrap()).unwrap(), b"mine");
+}
+
+/// An agent without hooks, whose turns begin with its prompts or with the first change.
+#[test]
+fn what_the_system_does_not_tell_of_is_found_at_the_end_of_a_turn_without_hooks() {
+    for begins in [true, false] {
+        let tree = WorkTree::new();
+        let mut recorder = settled(&tree);
+        recorder.left(SESSION).unwrap();
+        recorder.attend(SESSION, "opencode").unwrap();
+        fs::write(tree.root.join("new"), "new").unwrap();
+        recorder.glance(|_| false).unwrap();
+        recorder.glance(|_| false).unwrap();
+        let write = linked_elsewhere(&tree);
+        let turn = tree.store.numbers().unwrap().pop().unwrap();
+        let looks = recorder.looks();
+        write("evil");
+        recorder.glance(|_| false).unwrap();
+        assert_eq!(recorder.looks(), looks, "{begins}");
+        match begins {
+            true => recorder.attended_begins(SESSION, |_| false).unwrap(),
+            false => recorder.attended_is_quiet(SESSION, |_| false).unwrap(),
+        };
+        let expected = ["new", "evil"].map(unclear);
+        assert_eq!(texts_after(&tree, turn), expected, "{begins}");
+    }
 }

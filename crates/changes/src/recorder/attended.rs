@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use pillion_system::clock;
 
-use super::{Recorder, Session};
+use super::{Extent, Recorder, Session};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
 use crate::table::Table;
@@ -62,7 +62,7 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn attend(&mut self, session: u64, agent: &str) -> Result<Glance, StoreError> {
         let is_here = self.sessions.contains_key(&session);
-        let glance = self.glance(|_| false)?;
+        let glance = self.glance_at(Extent::All, |_| false)?;
         if is_here {
             return Ok(glance);
         }
@@ -96,7 +96,7 @@ impl Recorder {
         session: u64,
         is_accepted: impl Fn(&Path) -> bool,
     ) -> Result<Glance, StoreError> {
-        let glance = self.glance(is_accepted)?;
+        let glance = self.glance_at(Extent::All, is_accepted)?;
         if self.is_attended(session) {
             self.close(session)?;
             self.attended_is_heard(session);
@@ -117,7 +117,7 @@ impl Recorder {
         if !self.is_attended(session) {
             return Ok(());
         }
-        self.look();
+        self.look(Extent::All);
         self.close(session)?;
         self.forget_attended(session)?;
         self.sessions.remove(&session);
@@ -162,7 +162,7 @@ impl Recorder {
         session: u64,
         is_accepted: impl Fn(&Path) -> bool,
     ) -> Result<Glance, StoreError> {
-        let glance = self.glance(is_accepted)?;
+        let glance = self.glance_at(Extent::All, is_accepted)?;
         // If something has changed just now, it goes on.
         if self.is_attended(session) && !glance.sessions.contains(&session) {
             self.close(session)?;
@@ -170,13 +170,21 @@ impl Recorder {
         Ok(glance)
     }
 
-    /// Looks at everything for agents without hooks.
+    /// Looks at everything for agents without hooks, in the middle of a turn.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub fn glance(&mut self, is_accepted: impl Fn(&Path) -> bool) -> Result<Glance, StoreError> {
+        self.glance_at(Extent::Told, is_accepted)
+    }
+
+    fn glance_at(
+        &mut self,
+        extent: Extent,
+        is_accepted: impl Fn(&Path) -> bool,
+    ) -> Result<Glance, StoreError> {
         let (began, now) = (Instant::now(), clock::now_ms());
-        let found = self.differences();
+        let found = self.differences(extent);
         if found.len() <= MAX_SAVES {
             for difference in &found {
                 self.may_be_saved(difference, LATE);
