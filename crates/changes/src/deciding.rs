@@ -4,6 +4,7 @@
 mod moved;
 mod telling;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -290,7 +291,31 @@ impl<'a> Deciding<'a> {
                 }
             }
         }
-        for part in meant.chunks(part) {
+        let mut waiting = meant;
+        loop {
+            let count = waiting.len();
+            let failed = self.pass(act, &waiting, part, &mut said);
+            // What was done may have been in the way of another.
+            if failed.is_empty() || failed.len() == count {
+                for (change, error) in failed {
+                    said(self.decided(change, Err(error)));
+                }
+                return Ok(());
+            }
+            waiting = failed.into_iter().map(|(change, _)| change).collect();
+        }
+    }
+
+    /// Does this with each of these changes once, so many at a time. Hands over what was done, and returns the others.
+    fn pass<'b>(
+        &mut self,
+        act: Act,
+        changes: &[&'b Change],
+        part: usize,
+        said: &mut impl FnMut(Decided),
+    ) -> Vec<(&'b Change, DecideError)> {
+        let mut failed = Vec::new();
+        for part in changes.chunks(part) {
             self.read_running();
             let written = self.write(act, part);
             let made = part.iter().zip(written);
@@ -311,10 +336,13 @@ impl<'a> Deciding<'a> {
                     // There may be room for some.
                     Ok(Ok(made)) => self.save(change, made),
                 };
-                said(self.decided(change, result));
+                match result {
+                    Ok(what) => said(self.decided(change, Ok(what))),
+                    Err(error) => failed.push((*change, error)),
+                }
             }
         }
-        Ok(())
+        failed
     }
 
     /// The judgement of a change for which this was written already, unless something was in the way.
@@ -667,8 +695,9 @@ impl<'a> Deciding<'a> {
     fn clear_up(&self, change: &Change, done: &Done) {
         if done.written.is_absent() {
             let path = change.path.as_path();
-            let gone = path.ancestors().skip(1).take(change.folder_modes.len());
-            let gone: Vec<&Path> = gone.filter(|_| change.after.is_absent()).collect();
+            let around = path.ancestors().skip(1).zip(&change.folder_modes);
+            let gone = around.filter(|(_, mode)| change.after.is_absent() && mode.after.is_none());
+            let gone: Vec<&Path> = gone.map(|(it, _)| it).collect();
             let is_new = |it: &Path| gone.contains(&it) || self.new_folders.contains(it);
             take_back::remove_folders(&self.kept.turn.roots, path, is_new);
         }
@@ -760,6 +789,7 @@ impl<'a> Deciding<'a> {
             steps = &mut step.former;
         }
         *steps = None;
+        let folder_modes = { done.as_ref() }.map_or_else(Vec::new, |it| it.folder_modes.clone());
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         Made::of(Judged {
             judgement,
@@ -768,6 +798,7 @@ impl<'a> Deciding<'a> {
             at: self.at,
             overwritten,
             written,
+            folder_modes,
             notes: self.telling.words.all(change),
             former,
         })
@@ -899,14 +930,14 @@ pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, De
         let Ok(judged) = store.judged(turn) else {
             continue;
         };
-        all.extend(judged.all().map(|(_, it)| (it.at, turn)));
+        all.extend(judged.all().map(|(_, it)| (Reverse(it.at), turn)));
     }
     let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
     let is_here = |kept: &Kept| overlap(&kept.turn.roots, &folders);
     let mut read = HashMap::new();
     let mut last: Option<(u64, Vec<ChangeRef>)> = None;
-    for (at, turn) in all.into_iter().rev() {
-        // It may have been about several turns.
+    // It may have been about several turns, the newest of which was taken back first.
+    for (Reverse(at), turn) in all {
         if last.as_ref().is_some_and(|(last, _)| *last != at) {
             break;
         }

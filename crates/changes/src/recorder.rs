@@ -769,9 +769,7 @@ impl Session {
             if let Some(change) = change {
                 change.after = found.after;
                 change.is_other |= found.is_other || found.before.is_absent();
-                if !found.folder_modes.is_empty() {
-                    change.folder_modes = found.folder_modes;
-                }
+                change.folders_become(found.folder_modes);
                 change.made += 1;
                 change.by.joins(by);
             }

@@ -130,6 +130,29 @@ impl Stat {
     }
 }
 
+/// The file system's facts about a folder: another one in its place has others.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Folder {
+    /// Its permissions, as Unix has them; 0 elsewhere.
+    pub mode: u32,
+    inode: u64,
+    born: Option<SystemTime>,
+}
+
+impl Folder {
+    /// Of a folder.
+    pub fn of(metadata: &Metadata) -> Self {
+        let System { mode, inode, .. } = system(metadata);
+        let born = metadata.created().ok();
+        Self { mode, inode, born }
+    }
+
+    /// Returns true if it is another folder than this one.
+    pub fn is_other(self, than: Self) -> bool {
+        (self.inode, self.born) != (than.inode, than.born)
+    }
+}
+
 /// Returns true if whatever is written from now on gets another time than this one.
 pub fn is_settled(at: SystemTime) -> bool {
     at.elapsed().is_ok_and(|age| age > STEP)
@@ -242,8 +265,8 @@ pub struct Scan {
     pub changed: Vec<(PathBuf, Stat)>,
     /// The known files that are not there any more, by path.
     pub gone: Vec<PathBuf>,
-    /// The folders that were looked through, the watched one included, with their permissions; 0 where a system has none.
-    pub folders: HashMap<PathBuf, u32>,
+    /// The folders that were looked through, the watched one included.
+    pub folders: HashMap<PathBuf, Folder>,
     /// The folders that have a repository of git's.
     pub repositories: Vec<PathBuf>,
     /// Folders that were left out because they hold what can be made again.
@@ -275,8 +298,8 @@ pub struct Look<'a, T> {
 
 /// The state that the threads share.
 struct Shared {
-    /// Folders that nobody has looked at yet, with their permissions.
-    waiting: Vec<(PathBuf, u32)>,
+    /// Folders that nobody has looked at yet.
+    waiting: Vec<(PathBuf, Folder)>,
     /// The number of threads that look at some, and of those that wait for some.
     busy: usize,
     idle: usize,
@@ -298,7 +321,7 @@ impl<T: Sync> Look<'_, T> {
     /// Looks at all files. Waits for the disk.
     pub fn scan(&self) -> Scan {
         let shared = Mutex::new(Shared {
-            waiting: vec![(self.root.to_owned(), 0)],
+            waiting: vec![(self.root.to_owned(), Folder::default())],
             busy: 0,
             idle: 0,
             files: 0,
@@ -392,9 +415,9 @@ impl<T: Sync> Look<'_, T> {
     /// Looks at the files of one folder. Returns how many it has; the folders in it are added to `folders`.
     fn folder(
         &self,
-        (folder, mode): (PathBuf, u32),
+        (folder, facts): (PathBuf, Folder),
         device: Option<u64>,
-        folders: &mut Vec<(PathBuf, u32)>,
+        folders: &mut Vec<(PathBuf, Folder)>,
         part: &mut Part,
     ) -> usize {
         let named = |entry: DirEntry| (entry.file_name(), entry);
@@ -415,7 +438,7 @@ impl<T: Sync> Look<'_, T> {
         let is_left_out = || !(self.is_tracked)(&folder) && !self.knows_any_in(&folder, &[]);
         if folder != self.root && is_tagged() && is_left_out() {
             // Without the tag it is looked at.
-            part.scan.folders.insert(folder.clone(), mode);
+            part.scan.folders.insert(folder.clone(), facts);
             part.scan.built.push(folder);
             return 0;
         }
@@ -424,7 +447,7 @@ impl<T: Sync> Look<'_, T> {
             // A folder that is made a repository later does not become one whose files nobody looks at.
             if !self.knows_any_in(&folder, &trees) {
                 trees.retain(|it| !self.excluded.contains(it));
-                folders.extend(trees.iter().map(|it| (it.clone(), 0)));
+                folders.extend(trees.iter().map(|it| (it.clone(), Folder::default())));
                 part.scan.work_trees.extend(trees);
                 part.scan.git_folders.push(folder);
                 return 0;
@@ -475,7 +498,7 @@ impl<T: Sync> Look<'_, T> {
             }
             part.complete.push(folder.clone());
         }
-        part.scan.folders.insert(folder, mode);
+        part.scan.folders.insert(folder, facts);
         files
     }
 
@@ -491,7 +514,7 @@ impl<T: Sync> Look<'_, T> {
         entry: &DirEntry,
         root_device: Option<u64>,
         part: &mut Part,
-        folders: &mut Vec<(PathBuf, u32)>,
+        folders: &mut Vec<(PathBuf, Folder)>,
     ) {
         let path = entry.path();
         let metadata = entry.metadata().ok();
@@ -504,7 +527,7 @@ impl<T: Sync> Look<'_, T> {
         let is_built = name.to_str().is_some_and(|name| BUILT.contains(&name));
         match is_built && !(self.is_tracked)(&path) {
             true => part.scan.built.push(path),
-            false => folders.push((path, metadata.map_or(0, |it| system(&it).mode))),
+            false => folders.push((path, metadata.as_ref().map(Folder::of).unwrap_or_default())),
         }
     }
 }

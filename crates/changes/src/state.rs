@@ -136,6 +136,15 @@ impl FileState {
     }
 }
 
+/// The permissions of a folder, as Unix has them: 0 elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FolderMode {
+    /// Those before.
+    pub before: u32,
+    /// Those after; none if it was gone then.
+    pub after: Option<u32>,
+}
+
 /// The state that is being written to a path for a person, and the one that it replaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -148,6 +157,9 @@ pub struct Writing {
     /// The state that was there.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub overwritten: Option<FileState>,
+    /// The permissions of the folders around it, if they may be others since.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub folder_modes: Vec<FolderMode>,
     /// The text that what is written is a change of: with the same one, the same was decided.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub after: Option<FileState>,

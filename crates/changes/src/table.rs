@@ -12,9 +12,9 @@ use pillion_system::lock;
 
 use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
-use crate::scan::{ByFolder, Look, MAX_FILES, Scan, Stat, identity};
+use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
 use crate::secrets::Secrets;
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, FolderMode, Hash};
 use crate::store::{MAX_TEXT, Store};
 
 /// So much is copied when a folder is looked at for the first time: 1 GiB.
@@ -142,8 +142,8 @@ pub struct Difference {
     pub is_other: bool,
     /// The folders around it that were not there when everything was looked at last.
     pub new_folders: Vec<PathBuf>,
-    /// The permissions of those that went with it, its own first; 0 where they are not known.
-    pub folder_modes: Vec<u32>,
+    /// The permissions of its folders, its own first, if some went with it or were exchanged.
+    pub folder_modes: Vec<FolderMode>,
 }
 
 impl Difference {
@@ -166,8 +166,8 @@ pub struct Table {
     files: ByFolder<Known>,
     /// The folders that hold files which git tracks.
     tracked: BTreeSet<PathBuf>,
-    /// The folders that were looked through last, with their permissions.
-    folders: HashMap<PathBuf, u32>,
+    /// The folders that were looked through last.
+    folders: HashMap<PathBuf, Folder>,
     is_filled: bool,
     /// What the path of the folder led to when it was looked at last.
     identity: Option<(u64, u64)>,
@@ -379,7 +379,13 @@ impl Table {
                 self.files.insert(&path, Known::new(stat, text, now));
             } else {
                 let found = self.found(path, stat, text, now);
-                differences.extend(found.map(|it| self.with_new_folders(it, &folders)));
+                differences.extend(found.map(|it| Difference {
+                    folder_modes: match it.before.is_absent() {
+                        true => Vec::new(),
+                        false => modes(&it.path, &folders, &self.folders),
+                    },
+                    ..self.with_new_folders(it, &folders)
+                }));
             }
         }
         differences
@@ -518,7 +524,7 @@ impl Table {
     }
 
     /// With the folders that were not there before, of a file that was not.
-    fn with_new_folders(&self, found: Difference, before: &HashMap<PathBuf, u32>) -> Difference {
+    fn with_new_folders(&self, found: Difference, before: &HashMap<PathBuf, Folder>) -> Difference {
         let around = found.path.ancestors().skip(1);
         let around =
             around.take_while(|it| it.starts_with(&self.root) && !before.contains_key(*it));
@@ -544,9 +550,24 @@ impl Table {
     }
 }
 
-/// The permissions of the folders of a file that are not there any more, its own first.
-fn modes(path: &Path, before: &HashMap<PathBuf, u32>, now: &HashMap<PathBuf, u32>) -> Vec<u32> {
-    let gone = path.ancestors().skip(1);
-    let gone = gone.take_while(|it| !now.contains_key(*it));
-    gone.map_while(|it| before.get(it).copied()).collect()
+/// The permissions of the folders of a file, its own first, up to the last that is gone, or in whose place another one is.
+fn modes(
+    path: &Path,
+    before: &HashMap<PathBuf, Folder>,
+    now: &HashMap<PathBuf, Folder>,
+) -> Vec<FolderMode> {
+    let around = path.ancestors().skip(1);
+    let around = around.map_while(|it| Some((before.get(it)?, now.get(it))));
+    let (mut modes, mut count) = (Vec::new(), 0);
+    for (was, is) in around {
+        modes.push(FolderMode {
+            before: was.mode,
+            after: is.map(|it| it.mode),
+        });
+        if is.is_none_or(|it| it.is_other(*was) && it.mode != was.mode) {
+            count = modes.len();
+        }
+    }
+    modes.truncate(count);
+    modes
 }

@@ -17,7 +17,7 @@ use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
 use crate::scan::Stat;
-use crate::state::{FileState, Hash, Stage, Writing};
+use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
 use crate::store::{Store, StoreError};
 use crate::turn::{Change, Judged};
 
@@ -101,6 +101,8 @@ pub struct Done {
     pub overwritten: FileState,
     /// Its state now.
     pub written: FileState,
+    /// The permissions of the folders around it, first those of its own, if they may be others since.
+    pub folder_modes: Vec<FolderMode>,
 }
 
 impl Done {
@@ -115,7 +117,13 @@ impl Done {
 /// # Errors
 /// When the file has been changed in the same places, or cannot be written. Then it is as it was.
 pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Done, TakeBackError> {
-    put_back(store, roots, change, &change.before, &change.after)
+    put_back(
+        store,
+        roots,
+        change,
+        (&change.before, &change.after),
+        &change.folder_modes,
+    )
 }
 
 /// Undoes what [`take_back`] did.
@@ -131,7 +139,13 @@ pub fn undo(
     let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
-    put_back(store, roots, change, overwritten, written)
+    put_back(
+        store,
+        roots,
+        change,
+        (overwritten, written),
+        &judged.folder_modes,
+    )
 }
 
 /// Removes the folders of a path that are empty, and of which `goes` tells that they go.
@@ -278,15 +292,22 @@ pub fn rewrite(
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let state = file(store, mode, text)?;
-    write(store, place, change, &change.after, now, (&state, text))
+    write(
+        store,
+        place,
+        change,
+        &change.after,
+        now,
+        (&state, text, &change.folder_modes),
+    )
 }
 
 fn put_back(
     store: &Store,
     roots: &[PathBuf],
     change: &Change,
-    before: &FileState,
-    after: &FileState,
+    (before, after): (&FileState, &FileState),
+    folder_modes: &[FolderMode],
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     // What is not to be kept is not read either.
@@ -297,7 +318,14 @@ fn put_back(
     let now = look(store, &place)?;
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    write(store, place, change, after, now, (&state, &bytes))
+    write(
+        store,
+        place,
+        change,
+        after,
+        now,
+        (&state, &bytes, folder_modes),
+    )
 }
 
 /// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was
@@ -308,22 +336,35 @@ fn write(
     change: &Change,
     after: &FileState,
     now: Now,
-    (state, bytes): (&FileState, &[u8]),
+    (state, bytes, folder_modes): (&FileState, &[u8], &[FolderMode]),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     let mut overwritten = now.whole().state.clone();
+    let former = place.modes();
+    let as_they_were = |before: &u32| FolderMode {
+        before: *before,
+        after: Some(*before),
+    };
+    // With a file that goes, its folders may.
+    let mut modes: Vec<_> = { former.iter().filter(|_| state.is_absent()) }
+        .map(as_they_were)
+        .collect();
     if *state == now.state {
         let former = store
             .writing(path)
             .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
             .filter(|it| is_there(&place, it.stage));
-        overwritten = former.and_then(|it| it.overwritten).unwrap_or(overwritten);
+        if let Some(former) = former {
+            overwritten = former.overwritten.unwrap_or(overwritten);
+            modes = former.folder_modes;
+        }
     } else {
         let at = clock::now_ms();
         let writing = |stage| Writing {
             written: state.clone(),
             at,
             overwritten: Some(overwritten.clone()),
+            folder_modes: modes.clone(),
             after: Some(after.clone()),
             of: Some(change.after.clone()),
             stage,
@@ -338,7 +379,7 @@ fn write(
         let wanted = Wanted {
             state,
             bytes,
-            folder_modes: &change.folder_modes,
+            folder_modes,
             is_other: change.is_other,
         };
         if let Err(error) = replace(&mut place, &now, &wanted, note_in_place) {
@@ -353,10 +394,20 @@ fn write(
             let at = clock::now_ms();
             let _ = store.note(path, &writing(Stage::Done { stat, at }));
         }
+        let set = place.modes();
+        if set.iter().zip(&former).any(|(now, before)| now != before) {
+            let each = former.iter().enumerate();
+            let each = each.map(|(at, before)| FolderMode {
+                before: *before,
+                after: set.get(at).copied().or(Some(*before)),
+            });
+            modes = each.collect();
+        }
     }
     Ok(Done {
         overwritten,
         written: state.clone(),
+        folder_modes: modes,
     })
 }
 

@@ -9,7 +9,7 @@ use pillion_protocol::Note;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
-use crate::state::{FileState, Hash};
+use crate::state::{FileState, FolderMode, Hash};
 
 /// From a prompt to the end of what the agent did with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,9 +109,9 @@ pub struct Change {
     /// True if it is not the file that it was before, which may have had other names.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_other: bool,
-    /// The permissions of the folders that went with it, first those of its own; 0 where they are not known.
+    /// The permissions of the folders around it, first those of its own, if some went with it or were exchanged.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub folder_modes: Vec<u32>,
+    pub folder_modes: Vec<FolderMode>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
@@ -187,6 +187,9 @@ pub struct Judged {
     /// For what was taken back: what was written then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written: Option<FileState>,
+    /// The permissions of the folders around the file, first those of its own, if they may be others since.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub folder_modes: Vec<FolderMode>,
     /// The person's words to the agent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,
@@ -313,6 +316,16 @@ impl Change {
     pub(crate) fn counting<'a>(&self, judged: Option<&'a Judged>) -> Option<&'a Judged> {
         let is_kept = |it: &Judged| !it.takes_back();
         judged.filter(|it| it.after == self.after && (it.made == self.made || is_kept(it)))
+    }
+
+    /// Its folders are others again.
+    pub(crate) fn folders_become(&mut self, modes: Vec<FolderMode>) {
+        for (at, found) in modes.into_iter().enumerate() {
+            match self.folder_modes.get_mut(at) {
+                Some(mode) => mode.after = found.after,
+                None => self.folder_modes.push(found),
+            }
+        }
     }
 
     /// Returns true if the file is as it was before.

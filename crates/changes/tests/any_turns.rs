@@ -6,14 +6,17 @@
 
 mod shared;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pillion_changes::deciding::last_act;
 use pillion_changes::{Act, ChangeRef, Deciding, Kept, Recorder};
 use pillion_discovery::real_path;
+use pillion_system::clock;
 
 use shared::{WorkTree, recorder, shell};
 
@@ -205,13 +208,24 @@ fn start(shape: usize, has_hard_links: bool) -> WorkTree {
     tree
 }
 
-/// A turn of these steps, taken back and brought back. Returns what went wrong.
-fn check(
-    steps: &[Step],
+/// The turns of one run.
+#[derive(Debug, Clone, Copy)]
+struct Kind {
     shape: usize,
     has_hooks: bool,
     has_hard_links: bool,
-) -> Result<(), String> {
+    /// True if each half is a turn of its own, and both are taken back at once.
+    has_two_turns: bool,
+}
+
+/// These steps, taken back and brought back. Returns what went wrong.
+fn check(steps: &[Step], kind: Kind) -> Result<(), String> {
+    let Kind {
+        shape,
+        has_hooks,
+        has_hard_links,
+        has_two_turns,
+    } = kind;
     let tree = start(shape, has_hard_links);
     let mut recorder: Recorder = recorder(&tree.store, &tree.root);
     match has_hooks {
@@ -226,24 +240,34 @@ fn check(
     let before = copy(&tree.root);
     for (at, part) in steps.chunks(steps.len().div_ceil(2).max(1)).enumerate() {
         let id = at.to_string();
+        if at > 0 && has_two_turns && has_hooks {
+            recorder.end(HOOKED).unwrap();
+            recorder.begin(HOOKED, "claude", "").unwrap();
+        }
         if has_hooks {
             recorder.before(HOOKED, "claude", shell(&id)).unwrap();
         }
         part.iter().for_each(|step| step.act(&tree.root));
         match has_hooks {
             true => recorder.after(HOOKED, &id, |_| false).unwrap(),
+            false if has_two_turns => drop(recorder.attended_begins(ATTENDED, |_| false).unwrap()),
             false => drop(recorder.glance(|_| false).unwrap()),
         }
     }
     let session = if has_hooks { HOOKED } else { ATTENDED };
     recorder.left(session).unwrap();
     let after = copy(&tree.root);
-    let Some(turn) = tree.store.numbers().unwrap().pop() else {
+    let mut turns = tree.store.numbers().unwrap();
+    if turns.is_empty() {
         return same(&before, &after, "nothing is listed");
-    };
-    act(&tree, turn, Act::TakeBack)?;
+    }
+    turns.sort_unstable_by_key(|it| Reverse(*it));
+    let all = turns.into_iter();
+    let all = all.map(|turn| ChangeRef { turn, change: None });
+    act(&tree, Act::TakeBack, &all.collect::<Vec<_>>())?;
     same(&before, &copy(&tree.root), "taken back")?;
-    act(&tree, turn, Act::Undo)?;
+    let last = last_act(&tree.store, std::slice::from_ref(&tree.root)).unwrap();
+    act(&tree, Act::Undo, &last)?;
     same(&after, &copy(&tree.root), "brought back")
 }
 
@@ -264,21 +288,18 @@ fn same(expected: &Files, found: &Files, what: &str) -> Result<(), String> {
     }
 }
 
-/// Gives the command until nothing more comes of it: what lies in the way of others goes first.
-fn act(tree: &WorkTree, turn: u64, act: Act) -> Result<(), String> {
-    let mut failed = Vec::new();
-    for _ in 0..3 {
-        let kept = Kept::read(&tree.store, turn).unwrap();
+/// Does this with what is named, turn by turn in this order.
+fn act(tree: &WorkTree, act: Act, names: &[ChangeRef]) -> Result<(), String> {
+    let (at, mut failed) = (clock::now_ms(), Vec::new());
+    for names in names.chunk_by(|one, other| one.turn == other.turn) {
+        let kept = Kept::read(&tree.store, names[0].turn).unwrap();
         let mut deciding = Deciding::new(&tree.store, &kept);
+        deciding.at(at);
         deciding.take_all();
-        failed.clear();
-        let name = ChangeRef { turn, change: None };
-        let done = deciding.all(act, &[name], |it| {
+        let done = deciding.all(act, names, |it| {
             failed.extend(it.result.err().map(|error| format!("{}: {error}", it.path)));
         });
-        if done.is_err() || failed.is_empty() {
-            break;
-        }
+        done.map_err(|error| error.to_string())?;
     }
     match failed.is_empty() {
         true => Ok(()),
@@ -298,20 +319,24 @@ fn whatever_a_turn_did_is_taken_back_and_brought_back() {
         let mut steps: Vec<Step> = (0..=numbers.next(9))
             .map(|_| Step::random(&mut numbers))
             .collect();
-        let (shape, has_hooks, has_twin) =
-            (numbers.next(3), numbers.next(2) == 0, numbers.next(2) == 0);
-        let Err(mut why) = check(&steps, shape, has_hooks, has_twin) else {
+        let kind = Kind {
+            shape: numbers.next(3),
+            has_hooks: numbers.next(2) == 0,
+            has_hard_links: numbers.next(2) == 0,
+            has_two_turns: numbers.next(2) == 0,
+        };
+        let Err(mut why) = check(&steps, kind) else {
             continue;
         };
         let mut at = 0;
         while at < steps.len() {
             let mut fewer = steps.clone();
             fewer.remove(at);
-            match check(&fewer, shape, has_hooks, has_twin) {
+            match check(&fewer, kind) {
                 Err(other) => (steps, why) = (fewer, other),
                 Ok(()) => at += 1,
             }
         }
-        panic!("seed {seed}, shape {shape}, hooks {has_hooks}, twin {has_twin}: {steps:?}\n{why}");
+        panic!("seed {seed}, {kind:?}: {steps:?}\n{why}");
     }
 }

@@ -130,6 +130,7 @@ impl Lab {
             at: 0,
             overwritten: Some(done.overwritten),
             written: Some(done.written),
+            folder_modes: done.folder_modes,
             notes: Vec::new(),
             former: None,
         };

@@ -5,7 +5,9 @@
 
 mod shared;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -990,4 +992,64 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
     let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
     assert!(looked.shown.is_empty());
     assert!(looked.left_out[0].contains("has changed since, in 3 of the same places"));
+}
+
+/// The permissions of the folders below the root, by path.
+fn folders(lab: &Lab) -> BTreeMap<PathBuf, u32> {
+    let (mut found, mut waiting) = (BTreeMap::new(), vec![lab.root.clone()]);
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = path.symlink_metadata().unwrap();
+            if metadata.is_dir() {
+                let inner = path.strip_prefix(&lab.root).unwrap();
+                found.insert(inner.to_owned(), metadata.mode() & 0o7777);
+                waiting.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn folders_have_the_permissions_that_go_with_their_files() {
+    for script in [
+        // Moved, made, made in one another, and exchanged: with files of other names, and of the same.
+        "mv private moved; ln -s moved private",
+        "mkdir -m 700 new; echo x > new/x; echo y > new/y",
+        "mkdir -m 710 new; mkdir -m 700 new/in; echo x > new/in/x; echo y > new/y",
+        "mv private aside; mv open private; mv aside open",
+        "mv private aside; mv twin private; mv aside twin",
+        "rm -r private; mkdir -m 750 private; echo new > private/b",
+    ] {
+        let mut lab = Lab::new();
+        sh(
+            &lab.root,
+            "mkdir -m 700 private; mkdir -m 755 open; mkdir -m 751 twin; \
+             echo a > private/a; echo b > private/b; echo c > open/c; echo A > twin/a; echo B > twin/b",
+        );
+        let before = (folders(&lab), files(&lab));
+        lab.turn_of(|root| sh(root, script));
+        let after = (folders(&lab), files(&lab));
+        for _ in 0..2 {
+            lab.act(Act::TakeBack, &[name("1")]).unwrap();
+            assert_eq!((folders(&lab), files(&lab)), before, "{script}");
+            lab.act(Act::Undo, &[name("1")]).unwrap();
+            assert_eq!((folders(&lab), files(&lab)), after, "{script}");
+        }
+    }
+}
+
+#[test]
+fn permissions_that_a_person_has_given_a_folder_since_stay() {
+    let mut lab = Lab::new();
+    sh(
+        &lab.root,
+        "mkdir -m 755 one two; echo 1 > one/a; echo 2 > two/a; chmod 711 two",
+    );
+    lab.turn_of(|root| sh(root, "mv one aside; mv two one; mv aside two"));
+    sh(&lab.root, "chmod 700 one");
+    lab.act(Act::TakeBack, &[name("1")]).unwrap();
+    let expected = [("one", 0o700), ("two", 0o711)].map(|(path, mode)| (path.into(), mode));
+    assert_eq!(folders(&lab), BTreeMap::from(expected));
 }

@@ -248,6 +248,7 @@ mod tests {
             at,
             overwritten: None,
             written: None,
+            folder_modes: Vec::new(),
             notes: Vec::new(),
             former: None,
         }

@@ -10,6 +10,8 @@ use std::path::{Component, Path, PathBuf};
 use pillion_discovery::version_control;
 
 use super::TakeBackError;
+use crate::scan::Folder as FolderFacts;
+use crate::state::FolderMode;
 
 /// A file, or the place for one.
 pub(super) struct Beneath<'a> {
@@ -35,7 +37,7 @@ impl<'a> Beneath<'a> {
             path,
             folder: None,
         };
-        beneath.folder = beneath.walk(None)?;
+        beneath.folder = beneath.walk(&[], false)?;
         Ok(beneath)
     }
 
@@ -45,10 +47,28 @@ impl<'a> Beneath<'a> {
         Some(self.folder.as_ref()?.inner(self.path, name))
     }
 
-    /// Makes the folders that are not there, with these permissions: the first are those of the file's folder.
-    pub(super) fn make(&mut self, modes: &[u32]) -> Result<PathBuf, TakeBackError> {
+    /// The permissions of its folders in the watched one, its own first; none where that is not there.
+    pub(super) fn modes(&self) -> Vec<u32> {
+        let root = self.roots.iter().find(|root| self.path.starts_with(root));
+        let around = self.path.ancestors().skip(1);
+        let around = around.take_while(|it| root.is_some_and(|root| *it != root.as_path()));
+        let mode = |it: &Path| Some(FolderFacts::of(&it.symlink_metadata().ok()?).mode);
+        around.map_while(mode).collect()
+    }
+
+    /// Gives those of its folders their permissions from before that are as they were left. The first are those of its own.
+    pub(super) fn set_modes(&self, modes: &[FolderMode]) -> Result<(), TakeBackError> {
+        let is_to_be_set = |it: &FolderMode| it.after.is_some_and(|after| after != it.before);
+        if modes.iter().any(is_to_be_set) {
+            self.walk(modes, false)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the folders that are not there, with these permissions.
+    pub(super) fn make(&mut self, modes: &[FolderMode]) -> Result<PathBuf, TakeBackError> {
         if self.folder.is_none() {
-            self.folder = self.walk(Some(modes))?;
+            self.folder = self.walk(modes, true)?;
         }
         let missing = || self.failed(io::ErrorKind::NotFound.into());
         self.at().ok_or_else(missing)
@@ -62,8 +82,8 @@ impl<'a> Beneath<'a> {
         }
     }
 
-    /// Opens one folder after the other. With permissions, those that are not there are made.
-    fn walk(&self, modes: Option<&[u32]>) -> Result<Option<Folder>, TakeBackError> {
+    /// Opens one folder after the other. Those that have permissions get these, and those that are not there may be made.
+    fn walk(&self, modes: &[FolderMode], makes: bool) -> Result<Option<Folder>, TakeBackError> {
         let parent = self.path.parent().unwrap_or(Path::new("/"));
         let root = self.roots.iter().find(|root| parent.starts_with(root));
         let root = root.map_or(parent, PathBuf::as_path);
@@ -74,7 +94,7 @@ impl<'a> Beneath<'a> {
                 _ => None,
             })
             .collect();
-        if modes.is_some() {
+        if makes {
             fs::create_dir_all(root).map_err(|error| self.failed(error))?;
         }
         let Ok(mut folder) = Folder::open(root) else {
@@ -82,11 +102,18 @@ impl<'a> Beneath<'a> {
         };
         for (depth, name) in names.iter().enumerate() {
             let mut inner = folder.open_inner(name);
-            if let (Ok(None), Some(modes)) = (&inner, modes) {
-                let mode = modes.get(names.len() - 1 - depth).copied();
-                let mode = mode.filter(|it| *it != 0);
-                let made = folder.make_inner(name, mode);
-                inner = made.and_then(|()| folder.open_inner(name));
+            let mode = modes.get(names.len() - 1 - depth);
+            match &inner {
+                Ok(None) if makes => {
+                    let mode = mode.map(|it| it.before).filter(|it| *it != 0);
+                    let made = folder.make_inner(name, mode);
+                    inner = made.and_then(|()| folder.open_inner(name));
+                }
+                Ok(Some(inner)) => {
+                    let set = mode.map_or(Ok(()), |mode| inner.change_mode(*mode));
+                    set.map_err(|error| self.failed(error))?;
+                }
+                _ => {}
             }
             folder = match inner {
                 Ok(Some(inner)) => inner,
@@ -95,7 +122,7 @@ impl<'a> Beneath<'a> {
                     return Err(TakeBackError::Elsewhere(self.path.to_owned()));
                 }
                 // A file stands for it.
-                Err(_) if modes.is_none() => return Ok(None),
+                Err(_) if !makes => return Ok(None),
                 Err(error) => return Err(self.failed(error)),
             };
         }
@@ -112,11 +139,13 @@ mod unix {
     use std::fs::{self, Permissions};
     use std::io;
     use std::os::fd::{AsRawFd, OwnedFd};
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::{Path, PathBuf};
 
     use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, statat};
     use rustix::io::Errno;
+
+    use crate::state::FolderMode;
 
     #[cfg(any(target_os = "linux", target_os = "android"))]
     const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
@@ -153,13 +182,29 @@ mod unix {
                 Err(error) => return Err(error.into()),
             }
             // The system has taken off what the user's mask has.
-            if let (Some(mode), Some(made)) = (mode, self.open_inner(name)?) {
-                let open = made.name();
-                if open.is_dir() {
-                    fs::set_permissions(open, Permissions::from_mode(mode))?;
-                }
+            match (mode, self.open_inner(name)?) {
+                (Some(mode), Some(made)) => made.set_mode(mode),
+                _ => Ok(()),
             }
-            Ok(())
+        }
+
+        /// Gives it its permissions from before, if it is as it was left.
+        pub(super) fn change_mode(&self, mode: FolderMode) -> io::Result<()> {
+            let found = fs::metadata(self.name()).map(|it| it.mode() & 0o7777);
+            match found {
+                Ok(found) if mode.after == Some(found) && found != mode.before => {
+                    self.set_mode(mode.before)
+                }
+                _ => Ok(()),
+            }
+        }
+
+        fn set_mode(&self, mode: u32) -> io::Result<()> {
+            let open = self.name();
+            match open.is_dir() {
+                true => fs::set_permissions(open, Permissions::from_mode(mode)),
+                false => Ok(()),
+            }
         }
 
         /// A path of this folder for as long as it is open, where the system has one.
@@ -206,6 +251,10 @@ impl Folder {
 
     fn make_inner(&self, name: &OsStr, _mode: Option<u32>) -> io::Result<()> {
         fs::create_dir(self.0.join(name))
+    }
+
+    fn change_mode(&self, _mode: FolderMode) -> io::Result<()> {
+        Ok(())
     }
 
     fn is_link(&self, name: &OsStr) -> bool {

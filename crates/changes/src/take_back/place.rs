@@ -12,7 +12,7 @@ use super::beneath::Beneath;
 use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
-use crate::state::{FileState, Stage};
+use crate::state::{FileState, FolderMode, Stage};
 use crate::store::{MAX_TEXT, Store, StoreError};
 
 /// The current state of a path.
@@ -114,8 +114,8 @@ pub(super) fn file(store: &Store, mode: u32, text: &[u8]) -> Result<FileState, S
 pub(super) struct Wanted<'a> {
     pub(super) state: &'a FileState,
     pub(super) bytes: &'a [u8],
-    /// The permissions of the folders that are not there: first those of the file's own.
-    pub(super) folder_modes: &'a [u32],
+    /// The permissions of the folders: first those of the file's own.
+    pub(super) folder_modes: &'a [FolderMode],
     /// True if the file that had other names is another one.
     pub(super) is_other: bool,
 }
@@ -128,6 +128,7 @@ pub(super) fn replace(
     in_place: impl FnOnce(&Path),
 ) -> Result<(), TakeBackError> {
     let (path, bytes) = (file.path, wanted.bytes);
+    file.set_modes(wanted.folder_modes)?;
     let at = match wanted.state.is_absent() {
         true => file.at(),
         false => Some(file.make(wanted.folder_modes)?),

@@ -119,3 +119,23 @@ fn all_that_nobody_has_seen_here_is_kept_at_once() {
     world.sandbox.run(["keep", "--all", "1"]).expect(2);
     world.sandbox.run(["keep"]).expect(2);
 }
+
+#[test]
+fn several_turns_are_taken_back_and_brought_back_at_once() {
+    for names in [["1", "2"], ["2", "1"]] {
+        let world = World::new();
+        let path = world.root.join("f");
+        let text = || fs::read_to_string(&path).unwrap();
+        fs::write(&path, "one\n").unwrap();
+        for line in ["two\n", "three\n"] {
+            world.turn(|_| fs::write(&path, text() + line).unwrap());
+        }
+        world
+            .sandbox
+            .run([&["revert"], &names[..]].concat())
+            .expect(0);
+        assert_eq!(text(), "one\n");
+        world.sandbox.run(["undo"]).expect(0);
+        assert_eq!(text(), "one\ntwo\nthree\n");
+    }
+}
