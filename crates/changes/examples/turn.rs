@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         .current_dir(&folder)
         .status()?;
     took("command");
-    recorder.after(1, "1", |_| false)?;
+    recorder.after(1, "1", |_| Vec::new())?;
     took("after");
     recorder.end(1)?;
     took("end");

@@ -25,7 +25,7 @@ use crate::history::as_text;
 use crate::kept::{self, Kept};
 use crate::parallel::in_parallel;
 use crate::save::SaveError;
-use crate::scan::is_settled;
+use crate::scan::{has_other_names, identity, is_settled};
 use crate::state::FileState;
 use crate::store::{Judgements, Store, StoreError};
 use crate::take_back::{self, Done, Present, TakeBackError};
@@ -374,6 +374,8 @@ impl<'a> Deciding<'a> {
             match act {
                 Act::Keep => None,
                 Act::TakeBack if is_back => None,
+                // What is written by one name is there by the others.
+                Act::TakeBack if has_other_names(&change.path) => None,
                 Act::TakeBack => {
                     let done = take_back::take_back(store, roots, change).ok()?;
                     self.clear_up(change, &done);
@@ -530,9 +532,40 @@ impl<'a> Deciding<'a> {
     fn write_back(&mut self, change: &Change) -> Result<Judging, DecideError> {
         self.refuse_running(change)?;
         self.refuse_only_copy(Act::TakeBack, change)?;
-        let done = take_back::take_back(self.store, &self.kept.turn.roots, change)?;
+        let roots = &self.kept.turn.roots;
+        let done = match self.written_by_other_name(change) {
+            None => take_back::take_back(self.store, roots, change)?,
+            Some(after) => {
+                let left = Change {
+                    after,
+                    ..change.clone()
+                };
+                let done = take_back::take_back(self.store, roots, &left)?;
+                let overwritten = change.after.clone();
+                Done {
+                    overwritten,
+                    ..done
+                }
+            }
+        };
         self.clear_up(change, &done);
         Ok(self.taken_back(change, done))
+    }
+
+    /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
+    /// it since.
+    fn written_by_other_name(&self, change: &Change) -> Option<FileState> {
+        let path = change.path.as_path();
+        if !has_other_names(path) || kept::is_at(&change.after, path) {
+            return None;
+        }
+        let others = self.kept.turn.changes.iter();
+        let mut others = others.filter(|it| it.path != path && it.after == change.after);
+        others.find_map(|other| {
+            let written = self.store.writing(&other.path)?.written;
+            let is_it = identity(&other.path) == identity(path) && kept::is_at(&written, path);
+            is_it.then_some(written)
+        })
     }
 
     /// All of a change has been taken back, if there was anything of it.

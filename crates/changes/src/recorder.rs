@@ -341,13 +341,19 @@ impl Recorder {
     }
 
     /// A call has failed. If it was to change one file, it has changed none: what differs there is the person's. A shell command
-    /// may have changed any before it failed.
+    /// may have changed any before it failed. `is_unwritten` is told the one file.
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn failed(&mut self, session: u64, id: &str) -> Result<(), StoreError> {
+    pub fn failed(
+        &mut self,
+        session: u64,
+        id: &str,
+        is_unwritten: impl FnOnce(&Path),
+    ) -> Result<(), StoreError> {
         let path = self.call(session, id).and_then(|it| it.path.clone());
         if let Some(path) = path {
+            is_unwritten(&path);
             let mut others = { self.sessions.values() }.flat_map(|it| &it.calls);
             let is_on_it = |it: &Call| it.id != id && it.path.as_ref().is_none_or(|it| *it == path);
             // Of several, nobody knows which.
@@ -357,10 +363,11 @@ impl Recorder {
                 self.saved_by_person(difference);
             }
         }
-        self.after(session, id, |_| false)
+        self.after(session, id, |_| Vec::new())
     }
 
-    /// A call has run.
+    /// A call has run. `seen_from` are the fingerprints of the texts from which on a person has seen what is in a file now,
+    /// before it was written; none if they have not.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -368,7 +375,7 @@ impl Recorder {
         &mut self,
         session: u64,
         id: &str,
-        is_accepted: impl Fn(&Path) -> bool,
+        seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<(), StoreError> {
         if !self.sessions.contains_key(&session) {
             return Ok(());
@@ -382,7 +389,7 @@ impl Recorder {
             None => self.look(Extent::Told),
         };
         for path in &changed {
-            self.accept(session, path, &is_accepted);
+            self.accept(session, path, &seen_from);
         }
         if let Some(session) = self.sessions.get_mut(&session) {
             // Of two that are called the same, the other one runs.
@@ -681,12 +688,19 @@ impl Recorder {
         }
     }
 
-    /// The session's change of this file is what the person accepted, if it is. Only of its own changes it is asked: what
-    /// was accepted is written once.
-    fn accept(&mut self, session: u64, path: &Path, is_accepted: impl Fn(&Path) -> bool) {
+    /// The session's change of this file is what the person accepted, if they have seen all of it. Only of its own changes it
+    /// is asked: what was accepted is written once.
+    fn accept(&mut self, session: u64, path: &Path, seen_from: impl Fn(&Path) -> Vec<String>) {
         let session = self.sessions.get_mut(&session);
-        let change = session.and_then(|it| it.change(path));
-        if let Some(change) = change.filter(|_| is_accepted(path)) {
+        let number = |it: &Session| it.turn.as_ref().map(|turn| turn.number);
+        let change = session.and_then(|it| number(it).zip(it.change(path)));
+        let Some((turn, change)) = change else {
+            return;
+        };
+        let texts = seen_from(path);
+        let judged = judgements(&mut self.judged, turn, &self.store);
+        let judged = judged.and_then(|it| it.of(change.number));
+        if change.is_seen_from(&texts, judged) {
             change.accepted = Some(change.after.clone());
         }
     }

@@ -476,7 +476,7 @@ impl<T: Sync> Look<'_, T> {
                 continue;
             };
             files += 1;
-            if metadata.is_some_and(|it| has_other_names(&it)) {
+            if metadata.is_some_and(|it| may_have_other_names(&it)) {
                 part.scan.linked.push(folder.join(&name));
             }
             let it = known.and_then(|names| names.get(&name));
@@ -596,15 +596,21 @@ pub fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
+/// Returns true if what is at this path is known to have more than one name.
+pub fn has_other_names(path: &Path) -> bool {
+    let metadata = path.symlink_metadata();
+    cfg!(unix) && metadata.is_ok_and(|it| may_have_other_names(&it))
+}
+
 /// Returns true if a file has more than one name.
 #[cfg(unix)]
-fn has_other_names(metadata: &Metadata) -> bool {
+fn may_have_other_names(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
 }
 
 /// There it is unknown.
 #[cfg(not(unix))]
-fn has_other_names(_: &Metadata) -> bool {
+fn may_have_other_names(_: &Metadata) -> bool {
     true
 }
 

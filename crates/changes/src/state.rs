@@ -62,6 +62,9 @@ impl fmt::Debug for Hash {
     }
 }
 
+/// Permissions that no agent gives a new file that it writes: who may run it, and as whom.
+const RUNS: u32 = 0o7111;
+
 /// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
@@ -93,6 +96,26 @@ impl FileState {
             Self::Absent => None,
             Self::File { text, .. } | Self::Link { text } => text.as_ref(),
         }
+    }
+
+    /// The fingerprint of the text that is shown of it; none of a link, or if its text was not kept.
+    fn fingerprint(&self) -> Option<String> {
+        match self {
+            Self::Absent => Some(fingerprint::of(None)),
+            Self::File { text, .. } => Some(fingerprint::of_hash(text.as_ref()?.as_str())),
+            Self::Link { .. } => None,
+        }
+    }
+
+    /// Returns true if a person who was shown what leads from one of these texts to the one after was shown all that leads from
+    /// this state to that one: permissions are not shown.
+    pub(crate) fn is_all_shown(&self, texts: &[String], after: &Self) -> bool {
+        let is_as_before = match (self.mode(), after.mode()) {
+            (Some(before), Some(after)) => before == after,
+            (None, Some(after)) => after & RUNS == 0,
+            (_, None) => after.is_absent(),
+        };
+        is_as_before && self.fingerprint().is_some_and(|it| texts.contains(&it))
     }
 
     /// The permissions of a regular file.

@@ -328,6 +328,16 @@ impl Change {
         }
     }
 
+    /// Returns true if a person has seen all of it who was shown, before that was written, what leads from one of these texts to
+    /// the one after: it begins there, or what came before was accepted or kept.
+    pub(crate) fn is_seen_from(&self, texts: &[String], judged: Option<&Judged>) -> bool {
+        let is_kept = |it: &&Judged| matches!(it.judgement, Judgement::Kept | Judgement::Edited);
+        let kept = { judged.filter(is_kept) }.map(|it| it.last_written().unwrap_or(&it.after));
+        let seen = [Some(&self.before), self.accepted.as_ref(), kept];
+        let mut seen = seen.into_iter().flatten();
+        seen.any(|it| it.is_all_shown(texts, &self.after))
+    }
+
     /// Returns true if the file is as it was before.
     pub fn is_undone(&self) -> bool {
         self.before == self.after && self.after.is_known()

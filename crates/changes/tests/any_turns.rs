@@ -233,7 +233,7 @@ fn check(steps: &[Step], kind: Kind) -> Result<(), String> {
             recorder.begin(HOOKED, "claude", "").unwrap();
             // Twice, so that the system tells of all folders.
             recorder.before(HOOKED, "claude", shell("0")).unwrap();
-            recorder.after(HOOKED, "0", |_| false).unwrap();
+            recorder.after(HOOKED, "0", |_| Vec::new()).unwrap();
         }
         false => drop(recorder.attend(ATTENDED, "opencode").unwrap()),
     }
@@ -249,9 +249,11 @@ fn check(steps: &[Step], kind: Kind) -> Result<(), String> {
         }
         part.iter().for_each(|step| step.act(&tree.root));
         match has_hooks {
-            true => recorder.after(HOOKED, &id, |_| false).unwrap(),
-            false if has_two_turns => drop(recorder.attended_begins(ATTENDED, |_| false).unwrap()),
-            false => drop(recorder.glance(|_| false).unwrap()),
+            true => recorder.after(HOOKED, &id, |_| Vec::new()).unwrap(),
+            false if has_two_turns => {
+                drop(recorder.attended_begins(ATTENDED, |_| Vec::new()).unwrap())
+            }
+            false => drop(recorder.glance(|_| Vec::new()).unwrap()),
         }
     }
     let session = if has_hooks { HOOKED } else { ATTENDED };

@@ -14,6 +14,7 @@ use pillion_changes::{
     Author, Change, ChangeState, FileState, Judged, Judgement, Kept, Recorder, Store, Turn,
 };
 
+use pillion_text::fingerprint;
 use shared::{WorkTree, recorder, shell};
 
 const AGENT: u64 = 1;
@@ -57,7 +58,7 @@ impl Lab {
 
     /// The sessions in whose turns a look has found something.
     fn glance(&mut self) -> Vec<u64> {
-        self.recorder.glance(|_| false).unwrap().sessions
+        self.recorder.glance(|_| Vec::new()).unwrap().sessions
     }
 
     fn turns(&self) -> Vec<Turn> {
@@ -135,15 +136,20 @@ fn a_turn_ends_when_the_next_begins_when_it_is_quiet_and_when_the_agent_leaves()
     lab.glance();
     // Found as the next one begins, it was written before.
     lab.write("b", "first\n");
-    lab.recorder.attended_begins(AGENT, |_| false).unwrap();
+    lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
     lab.write("a", "second\n");
     assert_eq!(lab.glance(), [AGENT]);
     // It is not quiet while something changes.
     lab.write("b", "second\n");
-    let glance = lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    let glance = lab
+        .recorder
+        .attended_is_quiet(AGENT, |_| Vec::new())
+        .unwrap();
     assert_eq!(glance.sessions, [AGENT]);
     assert!(lab.turns()[1].ended.is_none());
-    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    lab.recorder
+        .attended_is_quiet(AGENT, |_| Vec::new())
+        .unwrap();
     let ended = lab.recorder.ended().unwrap();
     assert!(ended.number == 2 && ended.unseen == 2 && ended.is_without_hooks);
     lab.write("a", "third\n");
@@ -165,7 +171,9 @@ fn a_turn_in_which_all_was_undone_is_none() {
     lab.glance();
     lab.write("a", "a\r\n");
     lab.glance();
-    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    lab.recorder
+        .attended_is_quiet(AGENT, |_| Vec::new())
+        .unwrap();
     assert!(lab.turns().is_empty());
 }
 
@@ -187,7 +195,9 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
     lab.glance();
     lab.write("both", "agent's\nboth\r\nmine\n");
     lab.recorder.saved(&path(&lab, "both")).unwrap();
-    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    lab.recorder
+        .attended_is_quiet(AGENT, |_| Vec::new())
+        .unwrap();
     assert_eq!(lab.changed(), turns(&[("opencode", &["both"])]));
     let turn = &lab.turns()[0];
     let change = turn.real_changes().next().unwrap();
@@ -231,7 +241,9 @@ fn what_a_person_has_accepted_is_known_as_accepted() {
         lab.write(name, "new\n");
     }
     let seen = lab.root.join("seen");
-    lab.recorder.glance(|path| path == seen).unwrap();
+    let beside = fingerprint::of(Some(b"seen\r\n"));
+    let shown = |path: &Path| vec![beside.clone(); usize::from(path == seen)];
+    lab.recorder.glance(shown).unwrap();
     lab.write("other", "new\n");
     lab.glance();
     let turn = &lab.turns()[0];
@@ -261,7 +273,7 @@ fn beside_an_agent_with_hooks_each_change_is_listed_once() {
     lab.recorder.begin(HOOKED, "claude", "go").unwrap();
     lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
     lab.write("b", "by its call\n");
-    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     lab.recorder.end(HOOKED).unwrap();
     lab.write("c", "after its turn\n");
     lab.glance();
@@ -270,11 +282,13 @@ fn beside_an_agent_with_hooks_each_change_is_listed_once() {
     // The other one was at work, so that nobody can tell.
     let turn = &lab.turns()[1];
     assert_eq!(turn.changes[0].by, Author::Unclear);
-    lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+    lab.recorder
+        .attended_is_quiet(AGENT, |_| Vec::new())
+        .unwrap();
     lab.recorder.begin(HOOKED, "claude", "go").unwrap();
     lab.recorder.before(HOOKED, "claude", shell("2")).unwrap();
     lab.write("d", "by its call\n");
-    lab.recorder.after(HOOKED, "2", |_| false).unwrap();
+    lab.recorder.after(HOOKED, "2", |_| Vec::new()).unwrap();
     let turn = &lab.turns()[2];
     assert_eq!(turn.changes[0].by, Author::Tool("Bash".to_owned()));
 }
@@ -303,11 +317,11 @@ fn an_agent_whose_hooks_speak_is_recorded_by_them_from_then_on() {
     ];
     for speak in speaks {
         let mut lab = Lab::new(&["a", "b", "c"]);
-        lab.recorder.attended_begins(AGENT, |_| false).unwrap();
+        lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
         lab.write("a", "new\n");
         lab.glance();
         // And the turn of which the hooks tell.
-        lab.recorder.attended_begins(AGENT, |_| false).unwrap();
+        lab.recorder.attended_begins(AGENT, |_| Vec::new()).unwrap();
         speak(&mut lab.recorder);
         lab.write("b", "new\n");
         lab.recorder.end(AGENT).unwrap();
@@ -332,7 +346,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         // It tells the same in two ways.
         (
             |it| {
-                it.attended_begins(AGENT, |_| false).unwrap();
+                it.attended_begins(AGENT, |_| Vec::new()).unwrap();
                 it.begin(AGENT, "opencode", "go").unwrap();
             },
             false,
@@ -346,7 +360,9 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         lab.write("a", "new\n");
         lab.glance();
         // A quiet while.
-        lab.recorder.attended_is_quiet(AGENT, |_| false).unwrap();
+        lab.recorder
+            .attended_is_quiet(AGENT, |_| Vec::new())
+            .unwrap();
         lab.write("b", "new\n");
         speak(&mut lab.recorder);
         let without = lab.turns().into_iter().filter(|it| it.is_without_hooks);
@@ -445,7 +461,7 @@ fn that_something_has_changed_is_told_until_the_agent_has_gone() {
     lab.recorder.on_stir(move || {
         let _ = tell.lock().unwrap().send(());
     });
-    assert!(lab.recorder.glance(|_| false).unwrap().is_watched);
+    assert!(lab.recorder.glance(|_| Vec::new()).unwrap().is_watched);
     stirred.recv_timeout(SOON).expect("what came before");
     lab.glance();
     lab.write("a", "new\n");

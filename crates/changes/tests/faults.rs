@@ -75,7 +75,7 @@ impl Lab {
         };
         self.recorder.before(SESSION, "claude", call).unwrap();
         work(&self.root);
-        self.recorder.after(SESSION, "1", |_| false).unwrap();
+        self.recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     }
 
     fn turn(&mut self, work: impl FnOnce(&Path)) -> Turn {

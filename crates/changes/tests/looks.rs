@@ -36,7 +36,7 @@ fn call(recorder: &mut Recorder, act: impl FnOnce()) -> u64 {
     let looks = recorder.looks();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     act();
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.looks() - looks
 }
 
@@ -140,7 +140,7 @@ fn one_look_answers_all_who_asked_before_it_began() {
     let asked = Instant::now();
     for id in &all {
         recorder.asked_at(Some(asked));
-        recorder.after(SESSION, id, |_| false).unwrap();
+        recorder.after(SESSION, id, |_| Vec::new()).unwrap();
         fs::write(tree.root.join("person"), id).unwrap();
     }
     assert_eq!(recorder.looks(), looks + 2);

@@ -89,13 +89,13 @@ impl Lab {
         if agent == Agent::WithoutHooks {
             self.recorder.attend(ATTENDED, "opencode").unwrap();
             work(self);
-            self.recorder.glance(|_| false).unwrap();
+            self.recorder.glance(|_| Vec::new()).unwrap();
             self.recorder.left(ATTENDED).unwrap();
         } else {
             self.recorder.begin(HOOKED, "claude", "").unwrap();
             self.recorder.before(HOOKED, "claude", shell("1")).unwrap();
             work(self);
-            self.recorder.after(HOOKED, "1", |_| false).unwrap();
+            self.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
             self.recorder.end(HOOKED).unwrap();
         }
         let number = self.store.numbers().unwrap().into_iter().max()?;
@@ -250,7 +250,7 @@ fn an_edit_is_not_looked_for_through_a_link_that_came_meanwhile() {
     };
     lab.recorder.before(HOOKED, "claude", edit).unwrap();
     lab.shell("mv d e; ln -s e d; printf other > e/f");
-    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     lab.recorder.end(HOOKED).unwrap();
     let kept = Kept::read(&lab.store, 1).unwrap();
     assert_eq!(lab.shown(&kept), ["d (new)", "d/f (deleted)", "e/f (new)"]);
@@ -381,7 +381,7 @@ fn what_a_person_saves_in_latin_1_is_theirs_within_the_turn() {
     lab.recorder.begin(HOOKED, "claude", "").unwrap();
     lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
     lab.write("a", encoded(&AGENTS, "\n", "Latin-1"));
-    lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+    lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     let persons = ["meine größe", "zwö", "drei", "für", "fünf", "sächs", "höhe"];
     lab.write("a", encoded(&persons, "\n", "Latin-1"));
     lab.recorder.saved(&lab.root.join("a")).unwrap();
@@ -522,7 +522,7 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
         lab.recorder.before(HOOKED, "claude", edit).unwrap();
         assert_eq!(lab.recorder.coverage(&path), Coverage::NotKept, "{name}");
         lab.write(name, "[user]\n");
-        lab.recorder.after(HOOKED, "1", |_| false).unwrap();
+        lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     }
     assert_eq!(lab.recorder.coverage(&lab.root.join("a")), Coverage::Kept);
     lab.recorder.end(HOOKED).unwrap();
@@ -902,8 +902,8 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
         lab.recorder.before(HOOKED, "claude", call).unwrap();
         lab.write("a", "mine\ntwo\nthree\n");
         match fails {
-            true => lab.recorder.failed(HOOKED, "1").unwrap(),
-            false => lab.recorder.after(HOOKED, "1", |_| false).unwrap(),
+            true => lab.recorder.failed(HOOKED, "1", |_| ()).unwrap(),
+            false => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
         }
         let listed = |lab: &Lab| {
             let turn = lab.store.turn(1).unwrap();
@@ -916,12 +916,62 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
             .before(HOOKED, "claude", edit(&lab, "2"))
             .unwrap();
         lab.write("a", "mine\ntwo\nagent\n");
-        lab.recorder.after(HOOKED, "2", |_| false).unwrap();
+        lab.recorder.after(HOOKED, "2", |_| Vec::new()).unwrap();
         lab.recorder.end(HOOKED).unwrap();
         lab.act(Act::TakeBack, 1);
         let first = if expected.is_none() { "mine" } else { "one" };
         let text = fs::read_to_string(lab.root.join("a")).unwrap();
         assert_eq!(text, format!("{first}\ntwo\nthree\n"));
+    }
+}
+
+/// By the turn, by one name after the other, and whichever is taken back first; and each comes back.
+#[test]
+fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
+    for command in [
+        "echo new > f; ln f k",
+        "echo new > f; ln f k; ln f m; ln f c",
+        "echo new > g; ln g k",
+        "echo new > f; ln -f f h",
+    ] {
+        for order in 0..4 {
+            let mut lab = Lab::new();
+            lab.write("f", "old\n");
+            lab.write("g", "old g\n");
+            lab.write("h", "old h\n");
+            fs::hard_link(lab.root.join("g"), lab.root.join("twin")).unwrap();
+            let texts = |lab: &Lab| {
+                let names = ["f", "g", "h", "twin", "k", "m", "c"].map(|it| lab.root.join(it));
+                names.map(|it| fs::read_to_string(it).ok())
+            };
+            let before = texts(&lab);
+            let kept = lab
+                .turn(Agent::WithHooks, |lab| lab.shell(command))
+                .unwrap();
+            let after = texts(&lab);
+            let mut names: Vec<_> = kept.turn.real_changes().map(|it| kept.name(it)).collect();
+            match order {
+                0 => {
+                    names = vec![ChangeRef {
+                        turn: 1,
+                        change: None,
+                    }]
+                }
+                1 => names.reverse(),
+                _ => names.rotate_left(order - 2),
+            }
+            for (act, expected) in [(Act::TakeBack, &before), (Act::Undo, &after)] {
+                for name in &names {
+                    let kept = Kept::read(&lab.store, 1).unwrap();
+                    let mut deciding = Deciding::new(&lab.store, &kept);
+                    let done = deciding.all(act, &[*name], |it| {
+                        assert!(it.result.is_ok(), "{command} {order}: {it:?}");
+                    });
+                    done.unwrap();
+                }
+                assert_eq!(texts(&lab), *expected, "{command} {order} {act:?}");
+            }
+        }
     }
 }
 

@@ -94,11 +94,11 @@ impl Lab {
         if self.has_hooks {
             self.recorder.before(SESSION, "claude", shell(&id)).unwrap();
             work(self);
-            self.recorder.after(SESSION, &id, |_| false).unwrap();
+            self.recorder.after(SESSION, &id, |_| Vec::new()).unwrap();
         } else {
-            self.recorder.glance(|_| false).unwrap();
+            self.recorder.glance(|_| Vec::new()).unwrap();
             work(self);
-            self.recorder.glance(|_| false).unwrap();
+            self.recorder.glance(|_| Vec::new()).unwrap();
         }
     }
 
@@ -253,7 +253,9 @@ fn what_a_person_saves_in_a_file_after_that_hides_no_change() {
 fn what_an_agent_makes_of_a_file_later_as_a_person_had_before_is_its_change() {
     let mut labs = ALL_SIDES.map(|sides| Lab::new(false, sides));
     for lab in &mut labs {
-        lab.recorder.attended_is_quiet(SESSION, |_| false).unwrap();
+        lab.recorder
+            .attended_is_quiet(SESSION, |_| Vec::new())
+            .unwrap();
         lab.decide(Act::TakeBack);
         lab.write(lab.sides.1);
     }

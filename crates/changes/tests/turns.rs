@@ -271,7 +271,7 @@ proptest! {
             let id = index.to_string();
             recorder.before(SESSION, "claude", shell(&id)).unwrap();
             step.run(&lab);
-            recorder.after(SESSION, &id, |_| false).unwrap();
+            recorder.after(SESSION, &id, |_| Vec::new()).unwrap();
         }
         recorder.end(SESSION).unwrap();
         let new = lab.copy();
@@ -321,11 +321,11 @@ fn what_is_not_watched_is_neither_new_nor_gone() {
     };
     recorder.before(SESSION, "claude", edit).unwrap();
     lab.write("node_modules/p/index.js", b"two\n");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     // A look at everything does not reach it.
     recorder.before(SESSION, "claude", shell("2")).unwrap();
     lab.write("node_modules/p/other.js", b"unseen\n");
-    recorder.after(SESSION, "2", |_| false).unwrap();
+    recorder.after(SESSION, "2", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let [change] = &turn.changes[..] else {
@@ -372,11 +372,11 @@ fn files_that_were_there_before_they_were_looked_at_are_not_new() {
         if is_at_once {
             lab.write("other.txt", b"new\n");
         }
-        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
         recorder.before(SESSION, "claude", shell("2")).unwrap();
         lab.write("in/a.txt", b"new\n");
         lab.write("in/c.txt", b"new\n");
-        recorder.after(SESSION, "2", |_| false).unwrap();
+        recorder.after(SESSION, "2", |_| Vec::new()).unwrap();
         recorder.end(SESSION).unwrap();
         let turn = lab.store.turn(number).unwrap();
         for change in turn.real_changes() {
@@ -403,12 +403,12 @@ fn what_is_taken_back_in_a_later_turn_is_none_of_its_changes() {
     let first = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\n9\n");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let second = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("2")).unwrap();
     lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n7\n8\nnine\n");
-    recorder.after(SESSION, "2", |_| false).unwrap();
+    recorder.after(SESSION, "2", |_| Vec::new()).unwrap();
     let turn = lab.store.turn(first).unwrap();
     lab.take_back(&turn, &turn.changes[0]);
     recorder.end(SESSION).unwrap();
@@ -450,7 +450,7 @@ fn a_file_that_is_named_through_a_link_is_the_one_where_it_leads() {
         if is_changed {
             fs::write(lab.root.join(name), "new\n").unwrap();
         }
-        recorder.after(SESSION, name, |_| false).unwrap();
+        recorder.after(SESSION, name, |_| Vec::new()).unwrap();
     }
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
@@ -520,7 +520,7 @@ fn what_a_person_saves_is_none_of_the_agents_changes() {
         recorder.saved(&other).unwrap();
         lab.write("new.txt", b"mine\n");
         recorder.saved(&lab.root.join("new.txt")).unwrap();
-        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
         let changes = lab.store.turn(turn).unwrap();
         let found: Vec<_> = changes.real_changes().collect();
         let text = |state: &FileState| String::from_utf8(lab.state(state).unwrap().1).unwrap();
@@ -565,7 +565,7 @@ fn a_save_that_is_seen_too_soon_is_the_persons_all_the_same() {
         lab.write("a.txt", mine.as_bytes());
         recorder.seen(&path).unwrap();
         recorder.saved(&path).unwrap();
-        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
         let turn = lab.store.turn(turn).unwrap();
         let found: Vec<_> = turn.real_changes().collect();
         assert_eq!(found.len(), usize::from(agents.is_some()), "{found:#?}");
@@ -600,10 +600,10 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
     lab.write("a.txt", b"2\n");
     recorder.before(2, "codex", edit("b.txt")).unwrap();
     lab.write("b.txt", b"2\n");
-    recorder.after(2, "edit", |_| false).unwrap();
-    recorder.after(2, "2", |_| false).unwrap();
+    recorder.after(2, "edit", |_| Vec::new()).unwrap();
+    recorder.after(2, "2", |_| Vec::new()).unwrap();
     lab.write("c.txt", b"2\n");
-    recorder.after(1, "1", |_| false).unwrap();
+    recorder.after(1, "1", |_| Vec::new()).unwrap();
     recorder.end(1).unwrap();
     recorder.end(2).unwrap();
     let known = |turn: u64| {
@@ -636,13 +636,13 @@ fn what_a_subagent_writes_after_the_turn_is_known() {
     type Rest = fn(&mut Recorder);
     let rests: [(Rest, usize); 4] = [
         (
-            |recorder| recorder.after(SESSION, "1", |_| false).unwrap(),
+            |recorder| recorder.after(SESSION, "1", |_| Vec::new()).unwrap(),
             1,
         ),
         (
             |recorder| {
                 recorder.begin(SESSION, "claude", "next").unwrap();
-                recorder.after(SESSION, "1", |_| false).unwrap();
+                recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
                 recorder.end(SESSION).unwrap();
             },
             1,
@@ -700,7 +700,7 @@ fn a_persons_later_lines_are_never_lost() {
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     lab.write("a.txt", b"one\n2\n3\n4\n5\n6\n");
     lab.write("new.txt", b"new\n");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let change = |name: &str| {
@@ -733,7 +733,7 @@ fn nothing_is_written_through_a_folder_that_became_a_link() {
     let number = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     lab.write("in/a.txt", b"2\n");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     fs::rename(lab.root.join("in"), lab.root.join("was")).unwrap();
     symlink(&outside, lab.root.join("in")).unwrap();
@@ -752,7 +752,7 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     let number = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     lab.write("a.txt", b"one\n2\n3\n");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     let turn = lab.store.turn(number).unwrap();
     lab.take_back(&turn, &turn.changes[0]);
     recorder.end(SESSION).unwrap();
@@ -769,7 +769,7 @@ fn turn(recorder: &mut Recorder, command: impl FnOnce()) -> u64 {
     let number = recorder.begin(SESSION, "claude", "").unwrap();
     recorder.before(SESSION, "claude", shell("1")).unwrap();
     command();
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     number
 }
@@ -815,7 +815,7 @@ fn what_an_agent_makes_again_in_its_turn_is_not_taken_back_any_more() {
         for (id, text) in [("1", new), ("2", again)] {
             recorder.before(SESSION, "claude", shell(id)).unwrap();
             lab.write("a.txt", text);
-            recorder.after(SESSION, id, |_| false).unwrap();
+            recorder.after(SESSION, id, |_| Vec::new()).unwrap();
             let turn = lab.store.turn(number).unwrap();
             if id == "1" {
                 lab.take_back(&turn, &turn.changes[0]);
@@ -842,7 +842,7 @@ fn what_became_something_else_is_gone() {
     fs::create_dir(lab.root.join("a.txt")).unwrap();
     fs::remove_dir_all(lab.root.join("in")).unwrap();
     lab.write("in", b"a file");
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     let mut names: Vec<_> = turn
@@ -881,7 +881,7 @@ fn twenty_thousand_files_are_one_look() {
             file.to_string().as_bytes(),
         );
     }
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(number).unwrap();
     assert_eq!(turn.changes.len(), 20_000);
@@ -920,7 +920,7 @@ fn the_swap_files_and_locks_of_editors_are_no_changes_of_a_call_that_runs() {
     for name in agents {
         lab.write(name, b"the agent's");
     }
-    recorder.after(SESSION, "1", |_| false).unwrap();
+    recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     recorder.end(SESSION).unwrap();
     let turn = lab.store.turn(1).unwrap();
     let mut names: Vec<_> = { turn.changes.iter() }

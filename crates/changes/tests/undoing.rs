@@ -79,7 +79,7 @@ impl Lab {
         self.recorder.begin(1, "claude", "").unwrap();
         self.recorder.before(1, "claude", shell("1")).unwrap();
         command(&self.root);
-        self.recorder.after(1, "1", |_| false).unwrap();
+        self.recorder.after(1, "1", |_| Vec::new()).unwrap();
         self.recorder.end(1).unwrap();
     }
 
@@ -88,7 +88,7 @@ impl Lab {
         for (name, text) in writes {
             self.write(name, text);
         }
-        self.recorder.after(1, "1", |_| false).unwrap();
+        self.recorder.after(1, "1", |_| Vec::new()).unwrap();
     }
 
     fn kept(&self, turn: u64) -> Kept {
@@ -563,7 +563,7 @@ fn what_a_call_may_be_writing_by_now_is_refused_until_that_has_ended() {
             let refused = decide(&mut deciding, change, &seen).unwrap_err();
             assert!(matches!(refused, DecideError::Running { .. }), "{refused}");
             assert_eq!(lab.text("a").as_deref(), Some(NEW));
-            lab.recorder.after(1, id, |_| false).unwrap();
+            lab.recorder.after(1, id, |_| Vec::new()).unwrap();
         }
         decide(&mut deciding, change, &seen).unwrap();
     }
@@ -597,7 +597,7 @@ fn whose_the_files_are_of_which_only_the_number_is_told() {
             for (name, text) in writes {
                 lab.write(name, text);
             }
-            lab.recorder.glance(|_| false).unwrap();
+            lab.recorder.glance(|_| Vec::new()).unwrap();
         }
         let kept = lab.kept(1);
         let mut deciding = Deciding::new(&lab.store, &kept);

@@ -31,7 +31,7 @@ fn tree(names: &[&str], has_hooks: bool) -> WorkTree {
     for name in names {
         fs::write(tree.root.join(name), NEW).unwrap();
     }
-    recorder.after(1, "1", |_| false).unwrap();
+    recorder.after(1, "1", |_| Vec::new()).unwrap();
     recorder.end(1).unwrap();
     if !has_hooks {
         let mut turn = tree.store.turn(1).unwrap();
@@ -293,7 +293,7 @@ fn notes_on_lines_are_told_also_where_there_is_no_room_for_diffs() {
         for name in &all {
             fs::write(tree.root.join(name), &long).unwrap();
         }
-        recorder.after(2, "1", |_| false).unwrap();
+        recorder.after(2, "1", |_| Vec::new()).unwrap();
         recorder.end(2).unwrap();
         let number = *tree.store.numbers().unwrap().last().unwrap();
         if !has_hooks {

@@ -3,15 +3,14 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use pillion_discovery::real_path;
 use pillion_text::fingerprint;
 use pillion_view::Original;
 
 use crate::line_endings::decoded;
-use crate::written::{Accepted, Fingerprints};
+use crate::written::{Accepted, Fingerprints, Found};
 
 /// The number of accepted texts that are remembered.
 const MAX_TEXTS: usize = 64;
@@ -25,33 +24,39 @@ pub(crate) struct AcceptedTexts(VecDeque<AcceptedText>);
 pub(crate) struct AcceptedText {
     /// As the agent spells it.
     file_path: String,
+    /// The text, and those of this file that were accepted before it, the latest first.
+    steps: Vec<Step>,
+    /// What came of it, once an agent's hook has told. All copies know.
+    told: Arc<OnceLock<Found>>,
+}
+
+/// What a person has seen of a file before it was written.
+#[derive(Debug, Clone)]
+struct Step {
+    /// The fingerprint of the text beside which they were shown it, if that is known.
+    shown_beside: Option<String>,
     /// As it was accepted, and as the agent may write it.
     fingerprints: Fingerprints,
-    /// True once an agent has written it. All copies know.
-    is_written: Arc<AtomicBool>,
 }
 
 impl AcceptedTexts {
     /// The person accepted a text that an agent will write.
     pub(crate) fn accepted(&mut self, accepted: &Accepted) {
-        self.add(&accepted.file_path, accepted.fingerprints.clone());
-    }
-
-    /// The same of a text that an agent's hook has proposed.
-    pub(crate) fn accepted_for_hook(&mut self, file_path: &str, text: &Arc<String>) {
-        let fingerprints = Fingerprints::of([Arc::clone(text)]);
-        // Nobody else may ever do that: the agent's hook says itself what is written.
-        fingerprints.compute();
-        self.add(file_path, fingerprints);
-    }
-
-    fn add(&mut self, file_path: &str, fingerprints: Fingerprints) {
-        self.0.retain(|it| it.file_path != file_path);
+        let file_path = &accepted.file_path;
+        let former = self.0.iter().position(|it| it.file_path == *file_path);
+        let former = former.and_then(|at| self.0.remove(at));
+        let mut steps = former.map_or_else(Vec::new, |it| it.steps);
+        steps.truncate(MAX_TEXTS - 1);
+        let step = Step {
+            shown_beside: accepted.shown_beside.clone(),
+            fingerprints: accepted.fingerprints.clone(),
+        };
+        steps.insert(0, step);
         self.0.truncate(MAX_TEXTS - 1);
         self.0.push_front(AcceptedText {
-            file_path: file_path.to_owned(),
-            fingerprints,
-            is_written: Arc::default(),
+            file_path: file_path.clone(),
+            steps,
+            told: Arc::clone(&accepted.told),
         });
     }
 
@@ -68,10 +73,27 @@ impl AcceptedText {
         self.real_path() == path && self.is_text_of(path)
     }
 
-    /// Returns true if an agent has now written to this file what was accepted. It was accepted once: if an agent writes it
-    /// again, perhaps over what the person has since made of the file, nobody has seen that. Waits for the disk.
-    pub(crate) fn is_written_to(&self, path: &Path) -> bool {
-        self.is_text_of(path) && !self.is_written.swap(true, Ordering::Relaxed)
+    /// If an agent has now written to this file what was accepted: the fingerprints of the texts from which on the person has
+    /// seen all that leads to it. It was accepted once: if an agent writes it again, perhaps over what the person has since
+    /// made of the file, nobody has seen that. Waits for the disk.
+    pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
+        let is_written = self.is_text_of(path) && self.told.set(Found::Accepted).is_ok();
+        let mut seen_from: Vec<String> = Vec::new();
+        for step in self.steps.iter().filter(|_| is_written) {
+            let is_next = seen_from.last().is_none_or(|it| step.has(it));
+            seen_from.extend(step.shown_beside.clone().filter(|_| is_next));
+        }
+        seen_from
+    }
+
+    /// The agent's call for this file has failed. Waits for the disk.
+    pub(crate) fn call_failed(&self, path: &Path) {
+        let is_written = self.is_text_of(path);
+        // What was known before stands.
+        let _ = self.told.set(match is_written {
+            true => Found::Accepted,
+            false => Found::Refused,
+        });
     }
 
     /// Returns the file's real path. Waits for the disk.
@@ -90,7 +112,16 @@ impl AcceptedText {
         };
         let decoded = decoded(&text);
         let hash = fingerprint::hash(decoded.as_deref().map_or(&text, str::as_bytes));
-        self.fingerprints.contains(&hash)
+        let latest = self.steps.first();
+        latest.is_some_and(|it| it.fingerprints.contains(&hash))
+    }
+}
+
+impl Step {
+    /// Returns true if this is the fingerprint of what was accepted.
+    fn has(&self, fingerprint: &str) -> bool {
+        let hash = fingerprint::hash_in(fingerprint);
+        hash.is_some_and(|it| self.fingerprints.contains(it))
     }
 }
 
@@ -115,6 +146,8 @@ mod tests {
             as_written,
             is_edited: false,
             before: None,
+            shown_beside: Some("absent".to_owned()),
+            told: Arc::default(),
         }
     }
 
@@ -159,7 +192,7 @@ mod tests {
         let writes = |remembered: &AcceptedTexts, text: &str| {
             std::fs::write(&file, text).unwrap();
             let texts = remembered.all();
-            texts.iter().any(|it| it.is_written_to(&file))
+            texts.iter().any(|it| !it.written_to(&file).is_empty())
         };
         remembered.accepted(&accepted(&file, "x", None));
         assert!(!writes(&remembered, "mine"), "another text");
@@ -170,6 +203,49 @@ mod tests {
         assert!(texts[0].is_in(&file), "it is no person's all the same");
         remembered.accepted(&accepted(&file, "x", None));
         assert!(writes(&remembered, "x"), "accepted again");
+    }
+
+    /// Several may be written before a look finds them, and one of them may be over what nobody was shown.
+    #[test]
+    fn what_a_person_has_seen_begins_where_what_they_were_shown_one_after_the_other_begins() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = real_path(folder.path()).join("a");
+        let of = |text: &str| fingerprint::of(Some(text.as_bytes()));
+        let three = [("one", "two"), ("two", "three"), ("three", "four")];
+        for (shown, expected) in [
+            (&three[..], &["three", "two", "one"][..]),
+            (&[("one", "two"), ("others", "four")], &["others"]),
+            (
+                &[("one", "two"), ("by a shell", "three"), ("three", "four")],
+                &["three", "by a shell"],
+            ),
+        ] {
+            let mut remembered = AcceptedTexts::default();
+            for (beside, text) in shown {
+                remembered.accepted(&Accepted {
+                    shown_beside: Some(of(beside)),
+                    ..accepted(&file, text, None)
+                });
+            }
+            std::fs::write(&file, "four").unwrap();
+            let seen_from = remembered.all()[0].written_to(&file);
+            let expected: Vec<_> = expected.iter().map(|it| of(it)).collect();
+            assert_eq!(seen_from, expected, "{shown:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_that_failed_wrote_nothing_unless_its_text_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = real_path(folder.path()).join("a");
+        for (there, expected) in [("other", Found::Refused), ("x", Found::Accepted)] {
+            let accepted = accepted(&file, "x", None);
+            let mut remembered = AcceptedTexts::default();
+            remembered.accepted(&accepted);
+            std::fs::write(&file, there).unwrap();
+            remembered.all()[0].call_failed(&file);
+            assert_eq!(accepted.look(), expected, "{there}");
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
-use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice, Proposer};
+use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
 use pillion_system::{Signals, clock, duration, memory};
 use pillion_view::ask::Focus;
 use pillion_view::{
@@ -663,11 +663,10 @@ impl MainLoop {
                     self.end_questions(&session, &delivery.file_path);
                     let method = delivery.outcome.method();
                     tracing::info!(delivery.file_path, method, "outcome");
-                    if let (Outcome::Accepted { content, .. }, Proposer::For(_), None) =
-                        (&delivery.outcome, delivery.proposer, &delivery.stand_in)
-                    {
-                        self.accepted_texts
-                            .accepted_for_hook(&delivery.file_path, content);
+                    // What an agent writes whose hook asks, only hooks tell.
+                    let is_hooks = delivery.proposer.is_for_agent();
+                    if let Some(accepted) = accepted.as_ref().filter(|_| is_hooks) {
+                        self.accepted_texts.accepted(accepted);
                     }
                     let outbox = self.sessions.outbox(&session);
                     let is_known = outbox.is_some() || self.proposers.find(&session).is_some();
@@ -681,7 +680,9 @@ impl MainLoop {
                         let now = Instant::now();
                         self.agents.may_have_stirred(now);
                         if let Some(accepted) = awaited {
-                            self.accepted_texts.accepted(accepted);
+                            if !is_hooks {
+                                self.accepted_texts.accepted(accepted);
+                            }
                             self.note_edits(accepted, proposed);
                         }
                         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);

@@ -218,7 +218,7 @@ impl Recording {
     /// An agent without hooks begins a turn, and does not wait. `accepted` are the texts that people have accepted.
     pub(crate) fn attended_begins(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
-        self.glance_with(move |recorder| recorder.attended_begins(session, is_one_of(accepted)));
+        self.glance_with(move |recorder| recorder.attended_begins(session, seen_from(accepted)));
     }
 
     /// The hooks of an agent tell for the first time that a turn begins: it had none before.
@@ -240,12 +240,12 @@ impl Recording {
     /// Nothing has changed for a while, so that the turn of an agent without hooks is over.
     pub(crate) fn attended_is_quiet(&mut self, session: &SessionId, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
-        self.glance_with(move |recorder| recorder.attended_is_quiet(session, is_one_of(accepted)));
+        self.glance_with(move |recorder| recorder.attended_is_quiet(session, seen_from(accepted)));
     }
 
     /// Looks for what has changed, for agents without hooks.
     pub(crate) fn glance(&self, accepted: Vec<AcceptedText>) {
-        self.glance_with(move |recorder| recorder.glance(is_one_of(accepted)));
+        self.glance_with(move |recorder| recorder.glance(seen_from(accepted)));
     }
 
     fn glance_with(
@@ -297,13 +297,19 @@ impl Recording {
     /// A call has run. `accepted` are the texts that people have accepted.
     pub(crate) fn after(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
-        self.order(move |recorder| recorder.after(session, &id, is_one_of(accepted)));
+        self.order(move |recorder| recorder.after(session, &id, seen_from(accepted)));
     }
 
-    /// A call has failed.
-    pub(crate) fn failed(&mut self, session: &SessionId, id: String) {
+    /// A call has failed, as [`after`](Self::after).
+    pub(crate) fn failed(&mut self, session: &SessionId, id: String, accepted: Vec<AcceptedText>) {
         let session = self.number(session);
-        self.order(move |recorder| recorder.failed(session, &id));
+        self.order(move |recorder| {
+            recorder.failed(session, &id, |path| {
+                let mut accepted = accepted.iter();
+                let of_file = accepted.find(|it| it.real_path() == path);
+                of_file.inspect(|it| it.call_failed(path));
+            })
+        });
     }
 
     /// A turn has ended.
@@ -532,13 +538,15 @@ impl Recording {
     }
 }
 
-/// Tells whether a file has one of these texts. Waits for the disk.
-fn is_one_of(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> bool {
+/// Tells from which texts on a person has seen what was written to a file, if that is one of these. Waits for the disk.
+fn seen_from(accepted: Vec<AcceptedText>) -> impl Fn(&Path) -> Vec<String> {
     let accepted = accepted.into_iter().map(|text| (text.real_path(), text));
     let accepted: Vec<_> = accepted.collect();
     move |path| {
-        let mut of_file = accepted.iter().filter(|(file, _)| file == path);
-        of_file.any(|(_, text)| text.is_written_to(path))
+        let of_file = accepted.iter().filter(|(file, _)| file == path);
+        of_file
+            .flat_map(|(_, text)| text.written_to(path))
+            .collect()
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Target {
     /// Its real path.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
-    /// Fingerprint of the file's bytes, if they were read.
+    /// Fingerprint of the file's bytes, if they were read or there are none.
     pub(crate) fingerprint: Option<String>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<String>>,
@@ -61,10 +61,8 @@ impl Target {
     pub(crate) fn new(path: PathBuf, original: Original) -> Self {
         Self {
             path,
-            fingerprint: original
-                .text
-                .as_deref()
-                .map(|text| fingerprint::of(Some(text))),
+            fingerprint: (original.text.is_some() || original.stamp.is_none())
+                .then(|| fingerprint::of(original.text.as_deref())),
             original,
             proposed: None,
             tool: None,

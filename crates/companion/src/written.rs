@@ -4,7 +4,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
 use pillion_changes::WriteOutcome;
@@ -56,6 +56,10 @@ pub(crate) struct Accepted {
     pub(crate) is_edited: bool,
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
+    /// The fingerprint of the text beside which the person was shown it, if that is known.
+    pub(crate) shown_beside: Option<String>,
+    /// What came of it, once the agent's hook has told: the file may be another one a moment later.
+    pub(crate) told: Arc<OnceLock<Found>>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
     /// True if the person is told if it is not written. What an agent whose hook asks writes, and when, is its own matter: that
@@ -88,6 +92,8 @@ pub(crate) enum Found {
     Unchanged,
     /// Something else.
     Other,
+    /// The agent has told that it does not write it.
+    Refused,
     /// The disk does not answer, or the file is in a place that this system does not see.
     Unknown,
 }
@@ -187,7 +193,7 @@ impl Written {
         let at = self.followed.iter().position(|it| it.number == number)?;
         let it = &mut self.followed[at];
         it.found = found;
-        if found == Found::Accepted {
+        if matches!(found, Found::Accepted | Found::Refused) {
             return self.followed.remove(at).ended();
         }
         it.looks += 1;
@@ -209,9 +215,9 @@ impl Written {
 impl Followed {
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
-        match self.found {
-            Found::Accepted | Found::Unknown => false,
-            Found::Other => true,
+        match self.accepted.told.get().copied().unwrap_or(self.found) {
+            Found::Unknown => false,
+            Found::Accepted | Found::Other | Found::Refused => true,
             // The next one starts from the same file as this did.
             Found::Unchanged => {
                 now >= self.since + IS_WRITTEN && next.before == self.accepted.before
@@ -223,10 +229,10 @@ impl Followed {
     fn ended(self) -> Option<CameOf> {
         let accepted = self.accepted;
         let id = accepted.id;
-        let how = match self.found {
+        let how = match accepted.told.get().copied().unwrap_or(self.found) {
             Found::Unknown => return None,
             Found::Accepted => return Some(CameOf::Known(id, WriteOutcome::Written)),
-            Found::Unchanged => Loss::Unwritten,
+            Found::Unchanged | Found::Refused => Loss::Unwritten,
             Found::Other => Loss::Different,
         };
         if !accepted.is_told {
@@ -285,6 +291,9 @@ impl Accepted {
     /// Looks at the file. Waits for the disk.
     pub(crate) fn look(&self) -> Found {
         self.fingerprints.compute();
+        if let Some(told) = self.told.get() {
+            return *told;
+        }
         let path = Path::new(&self.file_path);
         let Ok(original) = Original::read(path) else {
             return Found::Unknown;
@@ -339,6 +348,8 @@ mod tests {
             fingerprints: Fingerprints::of([]),
             is_edited: false,
             before: Stamp::of(path),
+            shown_beside: None,
+            told: Arc::default(),
             deletes: false,
             is_told: true,
         }
@@ -452,6 +463,45 @@ mod tests {
                 expected,
                 "{found:?} {after:?}"
             );
+        }
+    }
+
+    /// Its hook tells when its call has ended: what is found there later is another call's, or the person's.
+    #[test]
+    fn what_an_agents_hook_has_told_stands_whatever_is_found_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        for (told, expected) in [
+            (None, WriteOutcome::WrittenDifferently),
+            (Some(Found::Accepted), WriteOutcome::Written),
+            (
+                Some(Found::Refused),
+                outcome_of(Loss::Unwritten, Dialect::ClaudeCode.into()),
+            ),
+        ] {
+            for is_looked_at in [true, false] {
+                fs::write(&file, "before").unwrap();
+                let accepted = Accepted {
+                    is_told: false,
+                    ..accepted(&file, "x")
+                };
+                let (mut written, mut now) = (Written::default(), Instant::now());
+                written.follow(accepted.clone(), now);
+                fs::write(&file, "by another call").unwrap();
+                told.inspect(|it| accepted.told.set(*it).unwrap());
+                let mut came_of = None;
+                while let Some(due) = written.due().filter(|_| is_looked_at) {
+                    now = due;
+                    for (number, accepted) in written.elapse(now) {
+                        came_of = written.looked(number, accepted.look(), |_| false, now);
+                    }
+                }
+                let next = || written.follow(self::accepted(&file, "y"), now);
+                match came_of.or_else(next) {
+                    Some(CameOf::Known(_, outcome)) => assert_eq!(outcome, expected),
+                    other => assert!(!is_looked_at && told.is_none(), "{told:?}: {other:?}"),
+                }
+            }
         }
     }
 

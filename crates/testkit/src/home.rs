@@ -153,7 +153,9 @@ impl Home {
             )
             .expect("it is kept");
         command(&root);
-        recorder.after(1, "call", |_| false).expect("it is kept");
+        recorder
+            .after(1, "call", |_| Vec::new())
+            .expect("it is kept");
         recorder.end(1).expect("it is kept");
         let numbers = store.numbers().expect("it can be read");
         *numbers.last().expect("something was changed")

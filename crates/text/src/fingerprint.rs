@@ -3,12 +3,24 @@
 
 use sha2::{Digest, Sha256};
 
+const HASH: &str = "sha256:";
+
 /// The fingerprint of a text; `None` is a file that is not there.
 pub fn of(text: Option<&[u8]>) -> String {
     let Some(text) = text else {
         return "absent".to_owned();
     };
-    format!("sha256:{}", hash(text))
+    of_hash(&hash(text))
+}
+
+/// The fingerprint of the text that has this hash.
+pub fn of_hash(hash: &str) -> String {
+    format!("{HASH}{hash}")
+}
+
+/// The hash in a fingerprint; none if it is that of a file that is not there.
+pub fn hash_in(fingerprint: &str) -> Option<&str> {
+    fingerprint.strip_prefix(HASH)
 }
 
 /// SHA-256 in hexadecimal.

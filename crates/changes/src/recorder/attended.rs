@@ -62,7 +62,7 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn attend(&mut self, session: u64, agent: &str) -> Result<Glance, StoreError> {
         let is_here = self.sessions.contains_key(&session);
-        let glance = self.glance_at(Extent::All, |_| false)?;
+        let glance = self.glance_at(Extent::All, |_| Vec::new())?;
         if is_here {
             return Ok(glance);
         }
@@ -94,9 +94,9 @@ impl Recorder {
     pub fn attended_begins(
         &mut self,
         session: u64,
-        is_accepted: impl Fn(&Path) -> bool,
+        seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<Glance, StoreError> {
-        let glance = self.glance_at(Extent::All, is_accepted)?;
+        let glance = self.glance_at(Extent::All, seen_from)?;
         if self.is_attended(session) {
             self.close(session)?;
             self.attended_is_heard(session);
@@ -160,9 +160,9 @@ impl Recorder {
     pub fn attended_is_quiet(
         &mut self,
         session: u64,
-        is_accepted: impl Fn(&Path) -> bool,
+        seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<Glance, StoreError> {
-        let glance = self.glance_at(Extent::All, is_accepted)?;
+        let glance = self.glance_at(Extent::All, seen_from)?;
         // If something has changed just now, it goes on.
         if self.is_attended(session) && !glance.sessions.contains(&session) {
             self.close(session)?;
@@ -174,14 +174,17 @@ impl Recorder {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn glance(&mut self, is_accepted: impl Fn(&Path) -> bool) -> Result<Glance, StoreError> {
-        self.glance_at(Extent::Told, is_accepted)
+    pub fn glance(
+        &mut self,
+        seen_from: impl Fn(&Path) -> Vec<String>,
+    ) -> Result<Glance, StoreError> {
+        self.glance_at(Extent::Told, seen_from)
     }
 
     fn glance_at(
         &mut self,
         extent: Extent,
-        is_accepted: impl Fn(&Path) -> bool,
+        seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<Glance, StoreError> {
         let (began, now) = (Instant::now(), clock::now_ms());
         let found = self.differences(extent);
@@ -193,7 +196,7 @@ impl Recorder {
         let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
         let has_found = !found.is_empty();
         self.found_all(found, now);
-        let mut sessions = Vec::new();
+        let (mut sessions, mut changed) = (Vec::new(), Vec::new());
         for (number, session) in &mut self.sessions {
             let fresh = session
                 .attended
@@ -204,11 +207,10 @@ impl Recorder {
                 continue;
             }
             sessions.push(*number);
-            for path in fresh.iter().filter(|path| is_accepted(path)) {
-                if let Some(change) = session.change(path) {
-                    change.accepted = Some(change.after.clone());
-                }
-            }
+            changed.extend(fresh.into_iter().map(|path| (*number, path)));
+        }
+        for (session, path) in changed {
+            self.accept(session, &path, &seen_from);
         }
         let is_news = !files.is_subset(&self.glanced);
         self.glanced = files;

@@ -145,7 +145,7 @@ impl<C> Entry<C> {
     /// Returns the text that is to be written, by the agent or by a command of Pillion's. Of an agent whose hook asks, the person
     /// hears only where it may refuse.
     fn accepted(&self, outcome: &Outcome, is_edited: bool) -> Option<Accepted> {
-        let Outcome::Accepted { content, .. } = outcome else {
+        let Outcome::Accepted { content, base } = outcome else {
             return None;
         };
         let proposal = &self.proposal;
@@ -170,9 +170,22 @@ impl<C> Entry<C> {
             fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
             is_edited,
             before: before.cloned(),
+            shown_beside: base.clone().or_else(|| self.text_beside()),
+            told: Arc::default(),
             deletes: proposal.deletes,
             is_told,
         })
+    }
+
+    /// The fingerprint of the file's text beside which it was shown, if that was the same when the person decided: of one that
+    /// has changed meanwhile nobody knows which the view had.
+    fn text_beside(&self) -> Option<String> {
+        let opened = self.opened.as_ref()?;
+        let Some(decided) = &self.decided else {
+            return opened.text.clone();
+        };
+        let is_same = opened.on_disk == decided.on_disk || opened.text == decided.text;
+        decided.text.clone().filter(|_| is_same)
     }
 
     /// Returns true if the file was another one when somebody decided than when the agent proposed.

@@ -70,7 +70,7 @@ impl Lab {
         self.recorder.before(1, "claude", call).unwrap();
         work();
         let id = self.calls.to_string();
-        self.recorder.after(1, &id, |_| false).unwrap();
+        self.recorder.after(1, &id, |_| Vec::new()).unwrap();
         match goes_on {
             true => {
                 let (id, tool) = ("next".to_owned(), "Bash".to_owned());
@@ -186,7 +186,7 @@ fn nothing_that_was_listed_before_it_changed_is_decided() {
     lab.turn("more\n", true);
     let goes_on = lab.listed().remove(0);
     fs::write(lab.path(), "and more\n").unwrap();
-    lab.recorder.after(1, "next", |_| false).unwrap();
+    lab.recorder.after(1, "next", |_| Vec::new()).unwrap();
     let refused = lab.act(ChangesAct::Keep(meant(&goes_on.id, &goes_on.revision)));
     assert!(
         refused
@@ -220,7 +220,7 @@ fn a_name_that_is_typed_means_what_the_person_was_shown() {
     };
     show(&lab);
     fs::write(lab.path(), "newer\n").unwrap();
-    lab.recorder.after(1, "next", |_| false).unwrap();
+    lab.recorder.after(1, "next", |_| Vec::new()).unwrap();
     for act in [
         ChangesAct::Keep(named()),
         ChangesAct::Keep(typed()),
@@ -350,7 +350,7 @@ fn what_was_taken_back_at_once_is_undone_at_once() {
     for path in [&other, &third] {
         fs::write(path, "new\n").unwrap();
     }
-    lab.recorder.after(1, "x", |_| false).unwrap();
+    lab.recorder.after(1, "x", |_| Vec::new()).unwrap();
     lab.recorder.end(1).unwrap();
     let are_there = || [lab.path(), other.clone(), third.clone()].map(|it| it.exists());
     // One by itself, and then two at once.

@@ -118,14 +118,13 @@ impl MainLoop {
                     .before(session, agent.name(), running, resume);
                 return None;
             }
-            ToolCall::AfterWrite(ref hook) if hook.has_failed => {
-                self.note_session_hook(session);
-                self.recording.failed(session, hook.id.clone());
-            }
             ToolCall::AfterWrite(ref hook) => {
                 self.note_session_hook(session);
-                let accepted = self.accepted_texts.all();
-                self.recording.after(session, hook.id.clone(), accepted);
+                let (id, accepted) = (hook.id.clone(), self.accepted_texts.all());
+                match hook.has_failed {
+                    true => self.recording.failed(session, id, accepted),
+                    false => self.recording.after(session, id, accepted),
+                }
             }
             ToolCall::AfterTurn(ref hook) if hook.is_subagent() => {
                 let subagent = hook.subagent.clone().unwrap_or_default();

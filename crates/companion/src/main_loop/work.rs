@@ -97,7 +97,8 @@ impl MainLoop {
                 self.handle(resume);
             }
             WorkStep::CallFails(id) => {
-                self.recording.failed(&session, id);
+                let accepted = self.accepted_texts.all();
+                self.recording.failed(&session, id, accepted);
                 self.handle(resume);
             }
             WorkStep::TurnEnds => {

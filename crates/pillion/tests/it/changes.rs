@@ -104,7 +104,7 @@ impl World {
         let turn = recorder.begin(SESSION, "claude", "a prompt").unwrap();
         recorder.before(SESSION, "claude", call("1")).unwrap();
         work(&self.root);
-        recorder.after(SESSION, "1", |_| false).unwrap();
+        recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
         recorder.end(SESSION).unwrap();
         turn
     }

@@ -43,7 +43,7 @@ impl Turn {
         let id = self.calls.to_string();
         self.recorder.before(SESSION, "claude", call(&id)).unwrap();
         fs::write(self.world.root.join(name), text).unwrap();
-        self.recorder.after(SESSION, &id, |_| false).unwrap();
+        self.recorder.after(SESSION, &id, |_| Vec::new()).unwrap();
     }
 
     fn person(&self, line: &str) -> String {

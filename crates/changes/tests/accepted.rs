@@ -1,0 +1,260 @@
+//! What a person accepted before it was written: a change counts as accepted if all of it was shown to them.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
+#![cfg(unix)]
+
+mod shared;
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use pillion_changes::recorder::Call;
+use pillion_changes::{Act, ChangeRef, ChangeState, Deciding, Kept, Recorder, Store};
+use pillion_text::fingerprint;
+
+use shared::{WorkTree, recorder, shell};
+
+const AGENT: u64 = 1;
+
+const BEFORE: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n";
+
+/// One thing that happens to the file.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    /// A shell command replaces a line.
+    Shell(&'static str, &'static str),
+    /// A shell command makes the file a copy of another one.
+    Copied,
+    /// A shell command exchanges the file for a link to a copy of it.
+    Linked,
+    /// A shell command sets the permissions.
+    Mode(u32),
+    /// A shell command deletes it.
+    Deleted,
+    /// The person is shown that a line is replaced, accepts that, and it is written.
+    Accepted(&'static str, &'static str),
+    /// They are shown the whole text, and accept that.
+    Whole(&'static str),
+    /// They keep the change as it is.
+    Kept,
+    /// They take it back.
+    TakenBack,
+    /// They save another line.
+    Saved(&'static str, &'static str),
+}
+use Step::*;
+
+/// The way in which the agent is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// Its hooks tell of each call.
+    ByHooks,
+    /// Its folders are looked at after each step.
+    ByLooks,
+    /// They are looked at once, when all has happened.
+    ByOneLook,
+}
+use Found::*;
+
+struct Lab {
+    root: PathBuf,
+    file: PathBuf,
+    store: Store,
+    recorder: Recorder,
+    found: Found,
+    calls: u64,
+    /// The fingerprints of what the person was shown last, and saw before it.
+    shown: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Lab {
+    fn new(found: Found) -> Self {
+        let WorkTree {
+            root,
+            store,
+            folder,
+        } = WorkTree::new();
+        let file = root.join("a");
+        fs::write(&file, BEFORE).unwrap();
+        fs::write(root.join("other"), "copied\n").unwrap();
+        let mut recorder = recorder(&store, &root);
+        match found {
+            ByHooks => drop(recorder.begin(AGENT, "claude", "").unwrap()),
+            ByLooks | ByOneLook => drop(recorder.attend(AGENT, "opencode").unwrap()),
+        }
+        Self {
+            root,
+            file,
+            store,
+            recorder,
+            found,
+            calls: 0,
+            shown: Vec::new(),
+            _folder: folder,
+        }
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(&self.file).unwrap_or_default()
+    }
+
+    fn now(&self) -> String {
+        fingerprint::of(fs::read(&self.file).ok().as_deref())
+    }
+
+    fn step(&mut self, step: Step) {
+        let with = |old: &str, new: &str| {
+            assert!(self.text().contains(old), "{step:?}");
+            self.text().replace(old, new)
+        };
+        let file = self.file.clone();
+        match step {
+            Shell(old, new) => {
+                let text = with(old, new);
+                self.call(None, || fs::write(file, text).unwrap());
+            }
+            Copied => {
+                let other = self.root.join("other");
+                self.call(None, || assert!(fs::copy(other, file).is_ok()));
+            }
+            Linked => {
+                let other = self.root.join("moved");
+                self.call(None, || {
+                    fs::rename(&file, &other).unwrap();
+                    symlink(other, file).unwrap();
+                });
+            }
+            Mode(mode) => self.call(None, || {
+                fs::set_permissions(file, Permissions::from_mode(mode)).unwrap();
+            }),
+            Deleted => self.call(None, || fs::remove_file(file).unwrap()),
+            Accepted(old, new) => self.accept(with(old, new)),
+            Whole(text) => self.accept(text.to_owned()),
+            Kept => self.decide(Act::Keep),
+            TakenBack => self.decide(Act::TakeBack),
+            Saved(old, new) => {
+                fs::write(file, with(old, new)).unwrap();
+                self.recorder.saved(&self.file.clone()).unwrap();
+            }
+        }
+    }
+
+    /// It is shown beside what is there now.
+    fn accept(&mut self, text: String) {
+        let beside = self.now();
+        // As whoever shows it knows what was accepted before.
+        let accepted_before = self.shown.first() == Some(&beside);
+        self.shown = match accepted_before {
+            true => std::mem::take(&mut self.shown)[1..].to_vec(),
+            false => Vec::new(),
+        };
+        self.shown.insert(0, beside);
+        let file = self.file.clone();
+        self.call(Some(file.clone()), || fs::write(file, text).unwrap());
+        let now = self.now();
+        self.shown.insert(0, now);
+    }
+
+    fn call(&mut self, path: Option<PathBuf>, work: impl FnOnce()) {
+        self.calls += 1;
+        let id = self.calls.to_string();
+        let call = Call {
+            path: path.clone(),
+            ..shell(&id)
+        };
+        if self.found == ByHooks {
+            self.recorder.before(AGENT, "claude", call).unwrap();
+        }
+        work();
+        let shown = self.shown.clone();
+        let is_it = |it: &Path| path.as_deref() == Some(it);
+        let seen_from = |it: &Path| if is_it(it) { shown.clone() } else { Vec::new() };
+        match self.found {
+            ByHooks => self.recorder.after(AGENT, &id, seen_from).unwrap(),
+            ByLooks => drop(self.recorder.glance(seen_from).unwrap()),
+            ByOneLook => {}
+        }
+    }
+
+    fn kept(&self) -> Kept {
+        let number = self.store.numbers().unwrap()[0];
+        Kept::read(&self.store, number).unwrap()
+    }
+
+    fn decide(&mut self, act: Act) {
+        let kept = self.kept();
+        let turn = ChangeRef {
+            turn: kept.turn.number,
+            change: None,
+        };
+        let mut deciding = Deciding::new(&self.store, &kept);
+        let decided = |it: pillion_changes::Decided| assert!(it.result.is_ok(), "{it:?}");
+        deciding.all(act, &[turn], decided).unwrap();
+    }
+
+    /// The state of the file's change.
+    fn state(&mut self) -> ChangeState {
+        if self.found == ByOneLook {
+            let (shown, file) = (self.shown[1..].to_vec(), self.file.clone());
+            let seen_from = |it: &Path| match *it == *file {
+                true => shown.clone(),
+                false => Vec::new(),
+            };
+            self.recorder.glance(seen_from).unwrap();
+        }
+        let kept = self.kept();
+        let change = kept.turn.real_changes().find(|it| it.path == self.file);
+        kept.state(change.unwrap())
+    }
+}
+
+#[test]
+fn a_change_counts_as_accepted_if_what_was_shown_begins_where_it_begins() {
+    const SHELL: Step = Shell("2\n", "EVIL\n");
+    const NICE: Step = Accepted("8\n", "NICE\n");
+    const MORE: Step = Accepted("5\n", "MORE\n");
+    let all = [
+        (&[NICE][..], true),
+        (&[NICE, MORE], true),
+        (&[SHELL, NICE], false),
+        (&[SHELL, Whole("all\n")], false),
+        (&[NICE, SHELL], false),
+        (&[NICE, SHELL, MORE], false),
+        (&[Copied, Accepted("copied", "NICE")], false),
+        (&[Deleted, Whole("all\n")], false),
+        (&[Mode(0o755), NICE], false),
+        (&[NICE, Mode(0o755), MORE], false),
+        (&[Linked, NICE], false),
+        (&[SHELL, Shell("EVIL\n", "2\n"), NICE], true),
+    ];
+    let decided = [
+        (&[SHELL, Kept, NICE][..], true),
+        (&[SHELL, Kept, Shell("3\n", "EVIL\n"), NICE], false),
+        (&[SHELL, Kept, NICE, MORE], true),
+        (&[SHELL, TakenBack, NICE], true),
+        (&[SHELL, TakenBack, SHELL, NICE], false),
+        (
+            &[NICE, Saved("5\n", "mine\n"), Accepted("2\n", "two\n")],
+            true,
+        ),
+        (&[SHELL, Saved("5\n", "mine\n"), NICE], false),
+    ];
+    for (steps, is_accepted) in all.into_iter().chain(decided) {
+        for found in [ByHooks, ByLooks, ByOneLook] {
+            let is_decided = decided.iter().any(|it| std::ptr::eq(it.0, steps));
+            let ends_accepted = matches!(steps.last(), Some(Accepted(..) | Whole(_)));
+            if found == ByOneLook && (is_decided || !ends_accepted) {
+                continue;
+            }
+            let mut lab = Lab::new(found);
+            steps.iter().for_each(|it| lab.step(*it));
+            let expected = match is_accepted {
+                true => ChangeState::Accepted,
+                false => ChangeState::Unseen,
+            };
+            assert_eq!(lab.state(), expected, "{steps:?} {found:?}");
+        }
+    }
+}
