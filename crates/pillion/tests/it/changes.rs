@@ -1,6 +1,7 @@
 //! The changes of agents, when something goes wrong: kills between two system calls, disks that are full or must not be
 //! written, and a store that somebody has damaged; and strange names.
 
+mod accepted;
 mod at_work;
 mod damaged;
 mod kills;

@@ -1,0 +1,133 @@
+//! What agents whose hooks ask write: as what their changes are listed, and what came of what was accepted.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::World;
+use crate::diff::{number, pending};
+use crate::hook::Hook;
+use crate::log::came_of;
+use crate::sandbox::Serve;
+
+const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
+
+/// An agent with hooks that works in a world.
+struct Agent<'a> {
+    world: &'a World,
+    name: &'a str,
+    file: PathBuf,
+}
+
+impl<'a> Agent<'a> {
+    fn new(world: &'a World, name: &'a str) -> Self {
+        let file = world.root.join("a.txt");
+        fs::write(&file, BEFORE).unwrap();
+        Self { world, name, file }
+    }
+
+    fn calls(&self, event: &str, fields: &Value) -> Hook {
+        let mut call = json!({
+            "hook_event_name": event, "session_id": "s", "cwd": self.world.root,
+            "permission_mode": "bypassPermissions",
+        });
+        let all = call.as_object_mut().unwrap();
+        all.extend(fields.as_object().unwrap().clone());
+        Hook::call(&self.world.sandbox, &[self.name], &call)
+    }
+
+    fn tells(&self, event: &str, fields: &Value) {
+        self.calls(event, fields).answer();
+    }
+
+    /// A shell command replaces a text.
+    fn shell(&self, id: &str, old: &str, new: &str) {
+        let fields =
+            json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": id});
+        self.tells("PreToolUse", &fields);
+        self.write(old, new);
+        self.tells("PostToolUse", &fields);
+    }
+
+    fn write(&self, old: &str, new: &str) {
+        let text = fs::read_to_string(&self.file).unwrap();
+        fs::write(&self.file, text.replace(old, new)).unwrap();
+    }
+
+    /// It asks for a line to be replaced, and that is accepted. Returns its call.
+    fn is_accepted(&self, id: &str, old: &str, new: &str) -> Value {
+        let patch =
+            format!("*** Begin Patch\n*** Update File: a.txt\n@@\n-{old}\n+{new}\n*** End Patch\n");
+        let (tool, input) = match self.name {
+            "codex" => ("apply_patch", json!({"command": patch})),
+            _ => (
+                "Edit",
+                json!({"file_path": self.file, "old_string": old, "new_string": new}),
+            ),
+        };
+        let fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": id});
+        let hook = self.calls("PreToolUse", &fields);
+        let diff = number(&pending(&self.world.sandbox, 1)[0]);
+        self.world.sandbox.insist(["accept", &diff]).expect(0);
+        hook.answer();
+        fields
+    }
+
+    fn edit(&self, id: &str, old: &str, new: &str) {
+        let call = self.is_accepted(id, old, new);
+        self.write(old, new);
+        self.tells("PostToolUse", &call);
+    }
+}
+
+fn serve(world: &World, is_hub: bool) -> Serve {
+    match is_hub {
+        true => world.sandbox.serve_in_hub::<&str>([]),
+        false => world.sandbox.serve::<&str>([]),
+    }
+}
+
+#[test]
+fn what_a_shell_has_changed_is_unseen_whatever_is_accepted_in_the_file_later() {
+    for (agent, is_hub) in [("claude", true), ("claude", false), ("codex", false)] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, agent);
+        let state = || {
+            let said = world.sandbox.run(["changes", "--all", "--json"]).expect(0);
+            let all: Vec<Value> = serde_json::from_str(&said.stdout).unwrap();
+            all.last().unwrap()["state"].as_str().unwrap().to_owned()
+        };
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        agent.edit("1", "six", "6");
+        agent.edit("2", "four", "4");
+        agent.tells("Stop", &json!({}));
+        assert_eq!(state(), "accepted", "{} {is_hub}", agent.name);
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
+        agent.shell("3", "two", "EVIL");
+        agent.edit("4", "five", "5");
+        agent.tells("Stop", &json!({}));
+        assert_eq!(state(), "unseen", "{} {is_hub}", agent.name);
+    }
+}
+
+/// A call tells itself when it has ended: what a later one, or the person, makes of the file is another thing.
+#[test]
+fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {
+    for (fails, outcome) in [(false, "written"), (true, "not written")] {
+        let world = World::new();
+        let _serve = serve(&world, !fails);
+        let agent = Agent::new(&world, "claude");
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = agent.is_accepted("1", "two", "2");
+        let (written, end) = match fails {
+            true => ("mine", "PostToolUseFailure"),
+            false => ("2", "PostToolUse"),
+        };
+        agent.write("two", written);
+        agent.tells(end, &call);
+        agent.shell("2", "five", "another call's");
+        assert_eq!(came_of(&world.sandbox, "a.txt").1, outcome);
+    }
+}
