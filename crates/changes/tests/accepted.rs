@@ -49,11 +49,11 @@ use Step::*;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     /// Its hooks tell of each call.
-    ByHooks,
+    Hooks,
     /// Its folders are looked at after each step.
-    ByLooks,
+    Looks,
     /// They are looked at once, when all has happened.
-    ByOneLook,
+    OneLook,
 }
 use Found::*;
 
@@ -81,8 +81,8 @@ impl Lab {
         fs::write(root.join("other"), "copied\n").unwrap();
         let mut recorder = recorder(&store, &root);
         match found {
-            ByHooks => drop(recorder.begin(AGENT, "claude", "").unwrap()),
-            ByLooks | ByOneLook => drop(recorder.attend(AGENT, "opencode").unwrap()),
+            Hooks => drop(recorder.begin(AGENT, "claude", "").unwrap()),
+            Looks | OneLook => drop(recorder.attend(AGENT, "opencode").unwrap()),
         }
         Self {
             root,
@@ -164,7 +164,7 @@ impl Lab {
             path: path.clone(),
             ..shell(&id)
         };
-        if self.found == ByHooks {
+        if self.found == Hooks {
             self.recorder.before(AGENT, "claude", call).unwrap();
         }
         work();
@@ -172,9 +172,9 @@ impl Lab {
         let is_it = |it: &Path| path.as_deref() == Some(it);
         let seen_from = |it: &Path| if is_it(it) { shown.clone() } else { Vec::new() };
         match self.found {
-            ByHooks => self.recorder.after(AGENT, &id, seen_from).unwrap(),
-            ByLooks => drop(self.recorder.glance(seen_from).unwrap()),
-            ByOneLook => {}
+            Hooks => self.recorder.after(AGENT, &id, seen_from).unwrap(),
+            Looks => drop(self.recorder.glance(seen_from).unwrap()),
+            OneLook => {}
         }
     }
 
@@ -196,7 +196,7 @@ impl Lab {
 
     /// The state of the file's change.
     fn state(&mut self) -> ChangeState {
-        if self.found == ByOneLook {
+        if self.found == OneLook {
             let (shown, file) = (self.shown[1..].to_vec(), self.file.clone());
             let seen_from = |it: &Path| match *it == *file {
                 true => shown.clone(),
@@ -242,10 +242,10 @@ fn a_change_counts_as_accepted_if_what_was_shown_begins_where_it_begins() {
         (&[SHELL, Saved("5\n", "mine\n"), NICE], false),
     ];
     for (steps, is_accepted) in all.into_iter().chain(decided) {
-        for found in [ByHooks, ByLooks, ByOneLook] {
+        for found in [Hooks, Looks, OneLook] {
             let is_decided = decided.iter().any(|it| std::ptr::eq(it.0, steps));
             let ends_accepted = matches!(steps.last(), Some(Accepted(..) | Whole(_)));
-            if found == ByOneLook && (is_decided || !ends_accepted) {
+            if found == OneLook && (is_decided || !ends_accepted) {
                 continue;
             }
             let mut lab = Lab::new(found);
