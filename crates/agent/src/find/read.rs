@@ -58,7 +58,7 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 
 fn read(path: &Path) -> io::Result<Text> {
     let (file, metadata) = regular_file::open(path)?;
-    let bytes = limited(file)?;
+    let bytes = limited(file, &metadata)?;
     Ok(Text {
         content: bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()),
         is_own: is_own(&metadata),
@@ -68,12 +68,14 @@ fn read(path: &Path) -> io::Result<Text> {
 
 /// All of a file's bytes; none of them if it is too long.
 pub(crate) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let (file, _) = regular_file::open(path)?;
-    Ok(limited(file)?.unwrap_or_default())
+    let (file, metadata) = regular_file::open(path)?;
+    Ok(limited(file, &metadata)?.unwrap_or_default())
 }
 
-fn limited(file: File) -> io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+fn limited(file: File, metadata: &Metadata) -> io::Result<Option<Vec<u8>>> {
+    // Room for all of it and for the end to be seen: two system calls for each file, and not four.
+    let size = usize::try_from(metadata.len().min(MAX_FILE)).unwrap_or_default();
+    let mut bytes = Vec::with_capacity(size + 64);
     let size = file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64;
     Ok((size <= MAX_FILE).then_some(bytes))
 }

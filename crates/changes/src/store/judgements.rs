@@ -25,7 +25,7 @@ const HELD: &str = "held";
 
 /// The time limit for whoever holds a turn, and the time between two tries.
 const HELD_WITHIN: Duration = Duration::from_secs(5);
-const BETWEEN_TRIES: Duration = Duration::from_millis(10);
+const BETWEEN_TRIES: Duration = Duration::from_millis(2);
 
 /// A shorter log is not replaced: 64 KiB.
 const LEAST: u64 = 64 << 10;
@@ -383,6 +383,8 @@ mod tests {
             let shortening = scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     store.shorten_judged_from(1, 0).unwrap();
+                    // Whoever waits tries now and then.
+                    thread::sleep(BETWEEN_TRIES);
                 }
             });
             let writers: Vec<_> = (0..WRITERS)

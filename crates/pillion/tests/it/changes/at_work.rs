@@ -122,19 +122,17 @@ fn if_the_companion_ends_in_the_middle_of_an_act_it_is_said_that_it_may_be_done(
     }
 }
 
-/// Returns once this process waits for a lock that another one holds.
+/// Returns once this process has the lock of the first turn open, which another one holds.
 fn await_lock(process: u32) {
     let started = Instant::now();
-    let process = process.to_string();
-    let waits = |line: &str| {
-        let mut words = line.split_whitespace().skip(1);
-        words.next() == Some("->") && words.any(|it| it == process)
+    let waits = || {
+        let open = fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+        let mut open = open
+            .flatten()
+            .filter_map(|it| fs::read_link(it.path()).ok());
+        open.any(|it| it.ends_with("held/1"))
     };
-    while !fs::read_to_string("/proc/locks")
-        .unwrap()
-        .lines()
-        .any(waits)
-    {
+    while !waits() {
         assert!(started.elapsed() < SOON, "nobody waits for a lock");
         pause(started);
     }
