@@ -233,14 +233,12 @@ fn an_editor_that_is_suspended_is_not_waited_for_longer_than_was_asked() {
     let answer = Asking::start(&sandbox, &["--timeout", "300ms", "new.txt"], b"x").answer();
     let mut context = sandbox.command(["context"]);
     let mut context = context.stderr(Stdio::null()).spawn().unwrap();
-    thread::sleep(Duration::from_millis(300));
-    signal(&context, "INT");
     let ended = ended(&mut context);
     let took = started.elapsed();
     signal(&serve.child, "CONT");
     assert_eq!(answer.expect(3), "");
     assert!(answer.stderr.contains("suspended"), "{}", answer.stderr);
-    assert_eq!(ended, Some(130));
+    assert_eq!(ended, Some(3));
     // The first answer alone would be waited for so long.
     assert!(took < Duration::from_secs(10), "{took:?}");
     pending(&sandbox, 0);
