@@ -83,6 +83,8 @@ impl Example {
     fn decide(&mut self, decision: &str) {
         let started = Instant::now();
         while started.elapsed() < SOON {
+            // What came of the one before is printed as well.
+            while self.lines.try_recv().is_ok() {}
             self.type_line(decision);
             let is_done = self.prints("to review: 0", Duration::from_millis(1500));
             if is_done.is_ok() {
