@@ -24,7 +24,7 @@ use pillion_view::{
 };
 use serde_json::Value;
 
-pub use self::client::{ENDING, Told};
+pub use self::client::Told;
 use self::guests::Guests;
 use self::service::{Plan, Service, State};
 use crate::comparer;

@@ -1,7 +1,7 @@
 //! Standard input and output: one thread reads, one writes, and neither holds up the loop.
 
+use std::io;
 use std::time::Duration;
-use std::{io, thread};
 
 use anyhow::Context;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -9,7 +9,9 @@ use lsp_server::Message;
 use pillion_system::{process, signals, spawn};
 
 use crate::framing::{self, Frame, Malformed};
-use crate::session::ENDING;
+
+/// The time limit for an editor that kills this program to have its last words read, unless it is gone before.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The time limit for the last messages to reach the editor.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);
@@ -39,10 +41,11 @@ pub fn stdio() -> anyhow::Result<Transport> {
     let (alive, written) = bounded(0);
     let signal_sender = input_sender.clone();
     let parent = process::ancestors(std::process::id()).first().copied();
+    let (reading, is_read) = bounded::<()>(0);
     let caught = signals::on_signal(move || {
-        // What the editor has said before is read first.
+        // What the editor has said before is read first: an editor that quits asks for the end and kills at once.
         if signals::sender().is_some_and(|sender| Some(sender) == parent) {
-            thread::sleep(ENDING);
+            let _ = is_read.recv_timeout(LAST_WORDS);
         }
         let _ = signal_sender.send(Ok(None));
     });
@@ -50,7 +53,11 @@ pub fn stdio() -> anyhow::Result<Transport> {
         tracing::warn!(%error, "signals are caught only while agents are served");
     }
     let no_thread = "cannot start a thread";
-    spawn("reader", move || read(&input_sender)).context(no_thread)?;
+    let read_all = move || {
+        read(&input_sender);
+        drop(reading);
+    };
+    spawn("reader", read_all).context(no_thread)?;
     let write = move || {
         if let Err(error) = framing::write_all(io::stdout().lock(), &messages) {
             tracing::info!(%error, "the editor stopped reading");

@@ -5,8 +5,8 @@ use std::time::Duration;
 use crossbeam_channel::Sender;
 use pillion_view::{Compares, DiffId, Editor, EditorEvent};
 
-/// The time limit for the editor's last words when a signal ends the server.
-pub const ENDING: Duration = Duration::from_secs(1);
+/// The time limit for the server to read the editor's last words, and to leave, when a signal ends it.
+const ENDING: Duration = Duration::from_secs(3);
 
 /// A companion's request or report.
 #[derive(Debug)]
