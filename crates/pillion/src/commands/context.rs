@@ -107,14 +107,13 @@ async fn next(contexts: &mut Contexts) -> anyhow::Result<IdeContext> {
 }
 
 async fn show(mut contexts: Contexts, printer: &mut Printer, args: &Args) -> anyhow::Result<()> {
-    let mut first = next(&mut contexts).await?;
-    if !args.follow && first.files().is_empty() {
-        let second = timeout(SECOND, next(&mut contexts)).await;
-        first = second.ok().and_then(Result::ok).unwrap_or(first);
-    }
-    printer.print(&first)?;
     if !args.follow {
-        return Ok(());
+        let mut shown = next(&mut contexts).await?;
+        if shown.files().is_empty() {
+            let second = timeout(SECOND, next(&mut contexts)).await;
+            shown = second.ok().and_then(Result::ok).unwrap_or(shown);
+        }
+        return Ok(printer.print(&shown)?);
     }
     loop {
         match next(&mut contexts).await {
