@@ -10,10 +10,11 @@ use crate::failure::{Failure, Kind};
 
 /// Print what an agent changed, or a decision, as a patch
 ///
-/// `git apply` takes the patch of a change, but for files that are not text. The text before is the one that the file had when
-/// the turn began, also if that was not committed anywhere. A file that is not text is named only. What you took back before
-/// the agent changed the file again follows. An entry of `pillion log` is shown as it was decided: what you accepted, with your
-/// edits, what you rejected, or what you had written in a proposal that nobody decided about.
+/// `git apply` takes the patch of a change, except for files that are not text. The text before is the one that the
+/// file had when the turn began, also if that was not committed anywhere. A file that is not text is named only. What
+/// you took back before the agent changed the file again follows. An entry of `pillion log` is shown as it was decided:
+/// what you accepted, with your edits, what you rejected, or what you had written in a proposal that nobody decided
+/// about.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The change (`7.2`), or all of a turn (`7`), as `pillion changes` lists them, or an entry of `pillion log` (`d12`)
