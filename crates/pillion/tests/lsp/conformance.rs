@@ -47,6 +47,10 @@ impl Shower {
                 let text = self.views.remove(&id);
                 self.editor.answer(message, json!({"content": text}));
             }
+            Some("pillion/diffText") => {
+                let text = self.views.get(&id);
+                self.editor.answer(message, json!({"content": text}));
+            }
             Some("window/showDocument") => {
                 let uri = params["uri"].as_str().unwrap();
                 let path = uri.strip_prefix("file://").unwrap();
