@@ -98,7 +98,8 @@ impl Gate {
         if doubts.is_empty() {
             return Ok(());
         }
-        let asked = self.asked.as_ref();
+        let answers = decide.by.seen().and_then(|seen| seen.answers);
+        let asked = self.asked.as_ref().filter(|_| answers != Some(false));
         let asked = asked.filter(|asked| asked.key == key && asked.text == text);
         let is_known = |asked: &&Asked| doubts.iter().all(|doubt| asked.covers(doubt));
         let at = match asked.filter(is_known) {
@@ -106,7 +107,7 @@ impl Gate {
             Some(asked) => asked.at,
             None => now,
         };
-        let refusal = question(&doubts);
+        let refusal = question(&doubts, answers.is_none());
         let text = text.to_owned();
         self.asked = Some(Asked {
             key,
@@ -145,12 +146,17 @@ pub(crate) fn text_changed(key: ProposalKey) -> Refusal {
     Refusal::new(TEXT_CHANGED, text)
 }
 
-/// All doubts as one question.
-fn question(doubts: &[Doubt]) -> Refusal {
+/// All doubts as one question, and how to answer it where who repeats the decision does.
+fn question(doubts: &[Doubt], is_repeated: bool) -> Refusal {
     let sentences: Vec<String> = doubts.iter().map(Doubt::to_string).collect();
+    let answer = if is_repeated {
+        ": accept again to go ahead"
+    } else {
+        ""
+    };
     Refusal {
         code: doubts.first().map_or("doubt", Doubt::code).into(),
-        message: format!("{}: accept again to go ahead", sentences.join("; ")),
+        message: sentences.join("; ") + answer,
         repeat: true,
     }
 }

@@ -241,6 +241,7 @@ impl View {
             pauses: Vec::new(),
             unseen_hunks: self.seen_lines.unseen(),
             against: Against::default(),
+            answers: None,
         }
     }
 

@@ -212,9 +212,10 @@ pub enum Overlay {
     Changes,
 }
 
-/// A key that has to be pressed twice in a row.
+/// What a question on the screen is about. Another key than the one that asks answers it: who taps a key has not read what it
+/// asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Armed {
+enum Question {
     Accept,
     Reject,
     /// `o`, of a file that is gone.
@@ -223,6 +224,18 @@ enum Armed {
     Unasked,
     /// `m`, after which they ask nothing.
     After,
+}
+
+impl Question {
+    /// The key that asks.
+    fn key(self) -> char {
+        match self {
+            Self::Accept => 'a',
+            Self::Reject => 'r',
+            Self::Create => 'o',
+            Self::Unasked | Self::After => 'm',
+        }
+    }
 }
 
 /// The style of a message.
@@ -246,6 +259,8 @@ pub struct Message {
     until: Instant,
     /// It names a place to remember.
     is_lasting: bool,
+    /// It waits for an answer as long as it is there.
+    asks: Option<Question>,
 }
 
 /// The review.
@@ -269,8 +284,8 @@ pub struct App {
     /// The page that the help or the question whether to leave covers in its turn.
     covered: Option<Overlay>,
     changes: ChangesPage,
-    /// True if the reviewer prefers one column.
-    pub unified: bool,
+    /// The arrangement that the reviewer asked for; without one, each diff has the one that it fits.
+    layout: Option<Layout>,
     /// True if long lines are wrapped.
     pub wrap: bool,
     /// The former decisions, while they are shown.
@@ -282,7 +297,6 @@ pub struct App {
     notices: Vec<String>,
     /// The words that are being typed.
     remark: Option<Remark>,
-    armed: Option<Armed>,
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
@@ -417,7 +431,7 @@ impl App {
             id: view.diff.id,
             revision: view.diff.revision,
             changes: view.proposal.changes(),
-            asked: self.armed.map(|_| self.questions),
+            asked: self.question().map(|_| self.questions),
         })
     }
 
@@ -457,12 +471,19 @@ impl App {
         remark.or_else(message).or_else(warning).or_else(note)
     }
 
-    /// The layout of `view`.
+    /// The layout of `view`: side by side if that cuts no line that changed, unless the reviewer asked for another.
     pub fn layout_of(&self, view: &View) -> Layout {
-        if self.unified || self.body_width() < SIDE_BY_SIDE || view.is_one_sided() {
-            Layout::Unified
-        } else {
-            Layout::SideBySide
+        if self.body_width() < SIDE_BY_SIDE || view.is_one_sided() {
+            return Layout::Unified;
+        }
+        self.layout.unwrap_or_else(|| self.fitting_layout(view))
+    }
+
+    fn fitting_layout(&self, view: &View) -> Layout {
+        let beside = Columns::of(view, Layout::SideBySide, self.body_width());
+        match view.fits(&beside) {
+            true => Layout::SideBySide,
+            false => Layout::Unified,
         }
     }
 
@@ -489,15 +510,17 @@ impl App {
     pub fn viewport(&self) -> Option<Viewport> {
         let view = self.view()?;
         let body = self.geometry().body;
-        let (left, right) = (view.proposal.before().len(), view.proposal.after().len());
         Some(Viewport {
-            columns: Columns::new(self.layout_of(view), body.width, left, right),
+            columns: Columns::of(view, self.layout_of(view), body.width),
             height: usize::from(body.height).max(1),
             wrap: self.wrap,
         })
     }
 
     fn arrange(&mut self) {
+        if let Some(view) = self.views.get_mut(self.current) {
+            view.measure();
+        }
         let Some(layout) = self.view().map(|view| self.layout_of(view)) else {
             return;
         };
@@ -518,15 +541,27 @@ impl App {
         self.say_for(MESSAGE, tone, text, now);
     }
 
-    /// Asks for the same key again.
-    fn ask(&mut self, key: Armed, text: impl Into<String>, now: Instant) {
+    /// The question that waits for its answer.
+    fn question(&self) -> Option<Question> {
+        self.message.as_ref()?.asks
+    }
+
+    /// The question does not wait any more.
+    fn drop_question(&mut self) {
+        self.message.take_if(|message| message.asks.is_some());
+    }
+
+    /// Asks, until `y` answers it or another key does something else.
+    fn ask(&mut self, question: Question, text: impl Into<String>, now: Instant) {
         let text = text.into();
-        let is_there = |message: &Message| message.text == text;
-        if self.armed != Some(key) || !self.message.as_ref().is_some_and(is_there) {
+        let is_there = |message: &Message| message.asks == Some(question) && message.text == text;
+        if !self.message.as_ref().is_some_and(is_there) {
             self.questions += 1;
         }
-        self.armed = Some(key);
-        self.say(Tone::Warning, text, now);
+        self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+        if let Some(message) = &mut self.message {
+            message.asks = Some(question);
+        }
     }
 
     fn say_for(&mut self, time: Duration, tone: Tone, text: impl Into<String>, now: Instant) {
@@ -535,6 +570,7 @@ impl App {
             tone,
             until: now + time,
             is_lasting: time == LONG_MESSAGE,
+            asks: None,
         });
     }
 

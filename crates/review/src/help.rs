@@ -32,7 +32,7 @@ const KEYS: [(&str, &str); 31] = [
     ("u", "unified, or side by side"),
     ("c  Enter", "unfold or fold unchanged lines"),
     ("w", "wrap long lines, or cut them"),
-    ("i", "ignore hunks of whitespace only, or not"),
+    ("i", "n skips hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),
     ("s", "send your notes to the agent now"),
     ("m", "show every change, or as the agent asks"),

@@ -27,9 +27,13 @@ pub use stay::Stayed;
 
 use pillion_text::visible;
 
+use crate::geometry::Columns;
 use crate::highlight::Texts;
-use crate::proposal::{Hunk, Proposal, Version};
+use crate::proposal::{Hunk, Proposal, Side, Version};
 use crate::rows::{Layout, Rows};
+
+/// A line that takes more columns than this fits nowhere.
+const WIDEST: usize = 1_000;
 
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,7 +108,7 @@ pub struct View {
     pub is_rereading: bool,
     /// It was said that there is no file to merge with any more.
     pub is_gone: bool,
-    /// For each hunk, true if it changes whitespace only.
+    /// For each hunk, true if it changes whitespace only, and none that has a meaning there.
     pub white: Vec<bool>,
     /// True if the reviewer ignores such hunks.
     pub ignores_white: bool,
@@ -116,6 +120,9 @@ pub struct View {
     paints: u64,
     rows: Rows,
     rows_for: (Layout, bool),
+    /// The columns of the longest line that changes on each side, and the texts that they were measured in.
+    widest: (usize, usize),
+    measured: Version,
     /// The texts that the rows are of.
     version: Version,
     /// The number of them that could be seen last.
@@ -163,6 +170,8 @@ impl View {
             unreadable: Vec::new(),
             rows: Rows::default(),
             rows_for: (Layout::Unified, false),
+            widest: (0, 0),
+            measured: version.clone(),
             version,
             height: 1,
             seen: Seen::default(),
@@ -218,13 +227,38 @@ impl View {
         Some(stand.stayed)
     }
 
-    /// For each hunk, true if it changes whitespace only; and the lines that become unreadable.
+    /// Measures the lines that change, if the texts are others.
+    pub fn measure(&mut self) {
+        if self.proposal.is(&self.measured) {
+            return;
+        }
+        self.measured = self.proposal.version();
+        let hunks = self.proposal.hunks();
+        let widest = |side: Side| {
+            let lines = hunks
+                .iter()
+                .flat_map(|hunk| side.of((&hunk.before, &hunk.after)).clone());
+            let columns =
+                lines.map(|line| LineOf::new(&self.proposal, side, line).columns_up_to(WIDEST));
+            columns.max().unwrap_or(0)
+        };
+        self.widest = (widest(Side::Left), widest(Side::Right));
+    }
+
+    /// Returns true if these columns cut no line that changes.
+    pub fn fits(&self, columns: &Columns) -> bool {
+        self.widest.0 <= columns.left_text && self.widest.1 <= columns.right_text
+    }
+
+    /// For each hunk, true if it changes whitespace only that means nothing; and the lines that become unreadable.
     fn peculiarities(&self) -> (Vec<bool>, Vec<usize>) {
         let (before, after) = (self.proposal.before(), self.proposal.after());
         let hunks = self.proposal.hunks().iter();
+        let is_indented = white::is_indented(&self.target.path);
         let white = hunks.clone().map(|hunk| {
             let old = before.slice(hunk.before.clone());
-            white::is_same(old, after.slice(hunk.after.clone()))
+            let new = after.slice(hunk.after.clone());
+            white::is_same(old, new) && (!is_indented || white::has_same_indents(old, new))
         });
         let unreadable = hunks
             .clone()

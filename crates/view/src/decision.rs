@@ -137,6 +137,10 @@ pub struct Seen<H = Unseen> {
     /// The hunks that go against what else was done.
     #[serde(default)]
     pub against: Against,
+    /// Whether this answers the gate's question, where that takes another key than the decision; none where who repeats
+    /// the decision answers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answers: Option<bool>,
 }
 
 /// Hunks that would be accepted although they go against what somebody did since: so many of each kind.
@@ -220,6 +224,7 @@ impl Seen {
             pauses: Vec::new(),
             unseen_hunks: None,
             against: Against::default(),
+            answers: None,
         }
     }
 }

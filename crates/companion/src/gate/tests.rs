@@ -302,7 +302,7 @@ fn every_row_of_the_table_raises_its_doubt_alone() {
         });
         let codes: Vec<_> = doubts.iter().map(Doubt::code).collect();
         assert_eq!(codes, [row.code]);
-        let question = question(&doubts).message;
+        let question = question(&doubts, true).message;
         assert!(question.contains(row.question), "{question}");
         let hunks = pillion_text::hunks::between(
             &pillion_text::Text::new(row.before.as_str()),
@@ -484,7 +484,7 @@ fn what_goes_against_the_person_or_the_file_is_doubted() {
     assert_eq!(against(0, 1, 0), [Doubt::Overwrites(1)]);
     let all = [Doubt::Undoes(1), Doubt::Overwrites(2), Doubt::Back(3)];
     assert_eq!(against(1, 2, 3), all);
-    let message = question(&all).message;
+    let message = question(&all, true).message;
     assert!(message.contains("undoes a newer one"), "{message}");
     assert!(
         message.contains("2 changes replace what you wrote"),
@@ -530,7 +530,7 @@ fn a_question_names_every_doubt_and_what_to_do() {
         Doubt::FileChanged(Dialect::GeminiCli.into()),
         Doubt::Unseen(Unseen { hunks: 1, of: 3 }),
     ];
-    let refusal = question(&doubts);
+    let refusal = question(&doubts, true);
     assert!(refusal.repeat && refusal.code == "fileChanged");
     assert!(
         refusal
@@ -538,6 +538,32 @@ fn a_question_names_every_doubt_and_what_to_do() {
             .contains("1 of 3 changes has not been on the screen")
     );
     assert!(refusal.message.ends_with("accept again to go ahead"));
+    let asked = question(&doubts, false);
+    assert!(!asked.message.contains("again"), "{}", asked.message);
+}
+
+/// Where another key answers, who decides anew is asked anew, however often.
+#[test]
+fn only_an_answer_answers_where_another_key_does() {
+    let mut gate = Gate::default();
+    let doubts = || vec![Doubt::Unseen(Unseen { hunks: 1, of: 3 })];
+    let mut now = Instant::now();
+    let mut ask = |answers| {
+        now += Duration::from_secs(1);
+        let decide = Decide {
+            key: Scene::new().key,
+            verdict: Verdict::accept(None),
+            by: By::Seen(Seen {
+                answers,
+                ..Seen::typed(LOOK)
+            }),
+            base: None,
+        };
+        gate.ask(&decide, "text", doubts(), now).is_ok()
+    };
+    let answers = [Some(true), Some(false), Some(false), Some(true), None];
+    let counts = answers.map(&mut ask);
+    assert_eq!(counts, [false, false, false, true, true]);
 }
 
 #[test]
@@ -597,7 +623,7 @@ fn who_deletes_a_file_is_asked_by_its_name() {
         let doubts = weigh(deletion(before, ""));
         assert_eq!(doubts, [Doubt::DeletesFile("a.txt".to_owned())]);
         assert_eq!(
-            question(&doubts).message,
+            question(&doubts, true).message,
             "accepting this deletes a.txt: accept again to go ahead"
         );
     }

@@ -260,5 +260,6 @@ fn among(seen: Seen<Vec<usize>>, of: usize) -> Seen {
         pauses: seen.pauses,
         unseen_hunks,
         against: Against::default(),
+        answers: None,
     }
 }

@@ -164,12 +164,12 @@ impl Review {
         self.pane.wait_until("no refused key", SOON, is_heard);
     }
 
-    /// Answers the question that `key` brought up by the same key, after a moment: held down, it answers none.
-    pub fn confirm(&self, key: &str, expected: &str) {
+    /// Answers the question that a key brought up, after a moment: it has to be read.
+    pub fn confirm(&self, expected: &str) {
         let until = Instant::now() + SOON;
         loop {
             sleep(ANSWER_PAUSE);
-            self.pane.send_keys([key]);
+            self.pane.send_keys(["y"]);
             sleep(ANSWER_PAUSE);
             let screen = self.pane.screen();
             if screen.contains(expected) {
@@ -177,7 +177,7 @@ impl Review {
             }
             assert!(
                 Instant::now() < until,
-                "expected {expected:?} after {key:?} again:\n{screen}"
+                "expected {expected:?} after \"y\":\n{screen}"
             );
         }
     }

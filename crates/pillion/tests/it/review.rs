@@ -34,6 +34,9 @@ fn is_too_early(screen: &str) -> bool {
     TOO_EARLY.iter().any(|text| screen.contains(text))
 }
 
+/// The end of a question about accepting.
+const QUESTION: &str = "y accepts it";
+
 const WELCOME: &str = "Waiting for an agent.";
 
 struct Review {
@@ -466,8 +469,8 @@ fn a_key_typed_at_the_former_proposal_does_not_accept_the_one_that_comes() {
     }
     review.pane.wait_for("evil 5", SOON);
     review.decide("a");
-    review.pane.wait_for("accept again", SOON);
-    review.decide("a");
+    review.pane.wait_for(QUESTION, SOON);
+    review.decide("y");
     let is_evil = |update: &Update| matches!(update, Update::DiffAccepted { content, .. } if content.starts_with("evil"));
     let content = evil;
     assert!(

@@ -10,7 +10,7 @@ use pillion_view::{By, Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
 use super::changes::ListedWords;
 use super::review_delay::Press;
-use super::{App, Armed, Effect, LONG_MESSAGE, Tone, marks};
+use super::{App, Effect, LONG_MESSAGE, Question, Tone, marks};
 use crate::view::View;
 
 impl App {
@@ -23,9 +23,9 @@ impl App {
             let text = accepted(view);
             return self.send(effect, text);
         }
-        if view.proposal.holds_edits() && self.armed != Some(Armed::Reject) {
-            let text = "this would drop your edits: r again rejects, a accepts them";
-            return self.ask(Armed::Reject, text, now);
+        if view.proposal.holds_edits() && self.question() != Some(Question::Reject) {
+            let text = "this would drop your edits: y rejects, a accepts them";
+            return self.ask(Question::Reject, text, now);
         }
         self.reject(press, None);
     }
@@ -83,6 +83,7 @@ impl App {
             pauses: Vec::new(),
             unseen_hunks: Some(view.unseen()),
             against: marks::against(view.proposal.hunks()),
+            answers: Some(self.question() == Some(Question::Accept)),
         }
     }
 
@@ -136,7 +137,7 @@ impl App {
             Ruling::Refused(refusal) => {
                 self.views[at].is_told_rejection |= refusal.code == TAKEN_FOR_REJECTION;
                 let is_shown = at == self.current;
-                if is_shown && self.armed.is_some() && refusal.is_about_time() {
+                if is_shown && self.question().is_some() && refusal.is_about_time() {
                     // The question stays on the screen as long as it waits for its answer.
                     return;
                 }
@@ -145,9 +146,9 @@ impl App {
                     let text = format!("{name}: {}", refusal.message);
                     self.say(Tone::Warning, text, now);
                 } else if refusal.repeat {
-                    self.ask(Armed::Accept, refusal.message, now);
+                    let text = format!("{}: y accepts it all the same", refusal.message);
+                    self.ask(Question::Accept, text, now);
                 } else {
-                    self.armed = None;
                     self.say(Tone::Warning, refusal.message, now);
                 }
             }

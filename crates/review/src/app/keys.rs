@@ -8,9 +8,10 @@ use pillion_view::decision::takes_no_edits;
 use pillion_view::{DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
-use super::{App, Armed, Effect, Overlay, PASTED, Tone};
+use super::{App, Effect, Overlay, PASTED, Question, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
+use crate::rows::Layout;
 use crate::view::{View, Viewport};
 
 /// Digits that follow each other within this time make one number.
@@ -19,6 +20,9 @@ const DIGITS: Duration = Duration::from_secs(2);
 /// The distance "to the very right", in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
 
+/// The key asks what it has asked already.
+struct Asked;
+
 impl App {
     pub(super) fn on_key(&mut self, press: &Press, now: Instant) {
         let key = press.key;
@@ -26,7 +30,12 @@ impl App {
             return;
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let armed = self.armed.take();
+        let (press, answered) = match self.answered(press, control) {
+            Ok(answered) => answered,
+            Err(Asked) => return,
+        };
+        let press = &press;
+        let key = press.key;
         self.changes.forget_opening();
         match (key.code, control) {
             (KeyCode::Char('z'), true) => self.effects.push(Effect::Suspend),
@@ -44,7 +53,7 @@ impl App {
                 self.cover(Overlay::Help(0));
             }
             (KeyCode::Char('q'), false) => self.ask_to_quit(),
-            (KeyCode::Char('m'), false) => self.choose_mode(press, armed, now),
+            (KeyCode::Char('m'), false) => self.choose_mode(press, answered, now),
             (KeyCode::Char('v'), false) if !press.is_no_decision() => {
                 self.effects
                     .push(Effect::Review(Some(ReviewChoice::Changes)));
@@ -53,8 +62,30 @@ impl App {
             (KeyCode::Char('S'), false) => self.show_changes(),
             (KeyCode::Char('t'), false) => self.toggle_pane(now),
             (KeyCode::Char('s'), false) => self.send_notes(press),
-            _ => self.on_diff_key(press, control, armed, now),
+            _ => self.on_diff_key(press, control, now),
         }
+    }
+
+    /// The key as it is if a question waits: `y` is the key that asked, and the question that it answers. Every other key lets the
+    /// question go, but the one that asked it.
+    fn answered(
+        &mut self,
+        press: &Press,
+        control: bool,
+    ) -> Result<(Press, Option<Question>), Asked> {
+        let Some(question) = self.question() else {
+            return Ok((*press, None));
+        };
+        match press.key.code {
+            KeyCode::Char('y') if !control => {
+                let mut asked = *press;
+                asked.key.code = KeyCode::Char(question.key());
+                return Ok((asked, Some(question)));
+            }
+            KeyCode::Char(key) if !control && key == question.key() => return Err(Asked),
+            _ => self.drop_question(),
+        }
+        Ok((*press, None))
     }
 
     fn ask_to_quit(&mut self) {
@@ -109,7 +140,7 @@ impl App {
         }
     }
 
-    fn on_diff_key(&mut self, press: &Press, control: bool, armed: Option<Armed>, now: Instant) {
+    fn on_diff_key(&mut self, press: &Press, control: bool, now: Instant) {
         let Some(viewport) = self.viewport() else {
             return;
         };
@@ -118,8 +149,6 @@ impl App {
             return;
         }
         if let KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o') = code {
-            // As it was drawn: with the question, if there is one.
-            self.armed = armed;
             let settles = matches!(code, KeyCode::Char('a' | 'r'));
             let admitted = match settles {
                 true => press.check(),
@@ -144,7 +173,6 @@ impl App {
             if settles {
                 return self.decide(press, now);
             }
-            self.armed = None;
             if let (KeyCode::Char(' ' | 'e'), Some(why)) =
                 (code, view.diff.proposer.itself().and_then(takes_no_edits))
             {
@@ -166,9 +194,7 @@ impl App {
             KeyCode::Char('C') => self.ask_for_note(now),
             KeyCode::Char('u') => self.change_layout(now),
             KeyCode::Char('w') => {
-                self.wrap = !self.wrap;
-                let view = &mut self.views[self.current];
-                (view.x, view.top.sub) = (0, 0);
+                self.keep_place(|app| app.wrap = !app.wrap);
                 let text = if self.wrap {
                     "long lines wrap"
                 } else {
@@ -190,7 +216,7 @@ impl App {
 
     pub(super) fn say_too_early(&mut self, why: TooEarly, now: Instant) {
         // A question stays on the screen as long as it waits for its answer.
-        if self.armed.is_some() {
+        if self.question().is_some() {
             return;
         }
         let text = match why {
@@ -326,7 +352,12 @@ impl App {
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
-                    let text = "all hunks excluded: r rejects, a again accepts the file unchanged";
+                    let text = match view.diff.written {
+                        None => "all hunks excluded: r rejects, a accepts the file unchanged",
+                        Some(_) => {
+                            "all hunks excluded: a takes the change out of the file, r leaves it"
+                        }
+                    };
                     self.say(Tone::Info, text, now);
                 }
                 Ok(_) => self.message = None,
@@ -368,9 +399,9 @@ impl App {
                 view.ignores_white = false;
                 "no hunk changes whitespace only".to_owned()
             }
-            (1, true) => "1 hunk changes whitespace only: it is ignored".to_owned(),
-            (hunks, true) => format!("{hunks} hunks change whitespace only: they are ignored"),
-            (_, false) => "no hunk is ignored".to_owned(),
+            (1, true) => "1 hunk changes whitespace only: n skips it".to_owned(),
+            (hunks, true) => format!("{hunks} hunks change whitespace only: n skips them"),
+            (_, false) => "n skips nothing now".to_owned(),
         };
         self.say(Tone::Info, text, now);
     }
@@ -386,7 +417,31 @@ impl App {
             let text = format!("side by side needs {SIDE_BY_SIDE} columns{how}");
             self.say(Tone::Info, text, now);
         } else {
-            self.unified = !self.unified;
+            self.keep_place(Self::toggle_layout);
+        }
+    }
+
+    /// Shows the other layout, from now on. Who goes back to what fits gets what fits of the next diffs as well.
+    fn toggle_layout(&mut self) {
+        let view = &self.views[self.current];
+        let fitting = self.fitting_layout(view);
+        let other = match self.layout_of(view) {
+            Layout::SideBySide => Layout::Unified,
+            Layout::Unified => Layout::SideBySide,
+        };
+        self.layout = (other != fitting).then_some(other);
+    }
+
+    /// Changes how lines are shown, and stays at the part of a long line that is in sight.
+    fn keep_place(&mut self, change: impl FnOnce(&mut Self)) {
+        let viewport = self.viewport();
+        let view = &mut self.views[self.current];
+        let place = viewport.and_then(|viewport| view.part_in_sight(&viewport));
+        (view.x, view.top.sub) = (0, 0);
+        change(self);
+        self.arrange();
+        if let (Some(place), Some(viewport)) = (place, self.viewport()) {
+            self.views[self.current].go_back_to(place, &viewport);
         }
     }
 }

@@ -6,33 +6,31 @@ use pillion_protocol::{ReviewChoice, ReviewMode};
 use pillion_view::Chosen;
 
 use super::review_delay::Press;
-use super::{App, Armed, Effect, Message, Tone};
+use super::{App, Effect, Question, Tone};
 
-/// The words that ask for the key once more, and what it does then.
-const AGAIN: &str = "m again";
-const AFTER: &str = "m again: agents write first, and you look afterwards";
+/// The words that ask once more.
+const AFTER: &str = "y: agents write first, and you look afterwards";
 
 impl App {
-    /// That all is shown is chosen at once; to be shown less, the person presses it again, and once more to be asked
-    /// nothing.
-    pub(super) fn choose_mode(&mut self, press: &Press, armed: Option<Armed>, now: Instant) {
+    /// That all is shown is chosen at once; to be shown less, the person answers a question, and another one to be asked nothing.
+    pub(super) fn choose_mode(&mut self, press: &Press, answered: Option<Question>, now: Instant) {
         if press.is_no_decision() {
             return;
         }
         let mode = self.status.review.as_ref().map(|review| review.mode);
-        // Only while it can be read what the key does.
-        let is_read = |it: &Message| it.text.contains(AGAIN);
-        let armed = armed.filter(|_| self.message.as_ref().is_some_and(is_read));
-        let choice = match (mode, armed) {
+        let choice = match (mode, answered) {
             (None, _) => None,
-            (Some(_), Some(Armed::After)) => Some(ReviewChoice::After),
-            (Some(Some(ReviewMode::Always)), Some(Armed::Unasked)) => {
-                self.ask(Armed::After, AFTER, now);
+            (Some(_), Some(Question::After)) => {
+                self.drop_question();
+                Some(ReviewChoice::After)
+            }
+            (Some(Some(ReviewMode::Always)), Some(Question::Unasked)) => {
+                self.ask(Question::After, AFTER, now);
                 Some(ReviewChoice::Asked)
             }
             (Some(Some(ReviewMode::Always)), _) => {
-                let text = "then some changes may not be shown: m again has agents ask as their permission modes say";
-                return self.ask(Armed::Unasked, text, now);
+                let text = "some changes may not be shown then: y has agents ask as their permission modes say";
+                return self.ask(Question::Unasked, text, now);
             }
             (Some(_), _) => Some(ReviewChoice::Always),
         };
@@ -48,8 +46,8 @@ impl App {
 
     pub(super) fn chosen(&mut self, chosen: Chosen, now: Instant) {
         // Beside it stands what is chosen now.
-        if self.armed == Some(Armed::After) && chosen.done {
-            return self.ask(Armed::After, AFTER, now);
+        if self.question() == Some(Question::After) && chosen.done {
+            return self.ask(Question::After, AFTER, now);
         }
         let tone = match chosen.done {
             true => Tone::Good,

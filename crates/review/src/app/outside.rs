@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
 
-use super::{App, Armed, Edit, Effect, LONG_MESSAGE, Overlay, Tone};
+use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Question, Tone};
 use crate::proposal::Edits;
 use crate::view::{Disk, Done, Step, Target, View};
 
@@ -47,7 +47,7 @@ impl App {
         let is_shown = self.shows(id);
         if is_shown {
             self.delay.forget();
-            self.armed = None;
+            self.drop_question();
         }
         match done {
             Done::Proposed {
@@ -248,7 +248,7 @@ impl App {
             if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
                 self.uncover();
             }
-            self.armed = None;
+            self.drop_question();
             self.show_first_hunk();
         }
         view
@@ -269,9 +269,9 @@ impl App {
             Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
                 (view.disk, view.is_gone) = (Disk::Gone, true);
                 let name = &view.target.shown;
-                let text = format!("{name} was deleted: o again makes this a new file, r rejects");
+                let text = format!("{name} was deleted: y makes this a new file, r rejects");
                 match self.shows(id) {
-                    true => self.ask(Armed::Create, text, now),
+                    true => self.ask(Question::Create, text, now),
                     false => self.say(Tone::Warning, text, now),
                 }
             }
@@ -284,7 +284,7 @@ impl App {
 
     pub(super) fn edited(&mut self, id: DiffId, edit: Edit, now: Instant) {
         self.delay.forget();
-        self.armed = None;
+        self.drop_question();
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is unchanged", now),
             // Most of these name the place where the text is.

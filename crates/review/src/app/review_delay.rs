@@ -91,7 +91,7 @@ pub struct Subject {
     pub revision: u32,
     /// The number of times that the reviewer changed it.
     pub changes: u64,
-    /// The question about it that waits for the same key again.
+    /// The question about it that waits for an answer.
     pub asked: Option<u64>,
 }
 

@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 
 use crate::app::{App, ChangesRow, Tone, mark_name};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
+use crate::rows::Layout;
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
 
@@ -200,7 +201,7 @@ fn wanted(app: &App) -> Vec<Hint> {
     if !view.is_one_sided() && app.body_width() >= SIDE_BY_SIDE {
         keys.push((
             "u",
-            if app.unified {
+            if app.layout_of(view) == Layout::Unified {
                 "side by side"
             } else {
                 "unified"

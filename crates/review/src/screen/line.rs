@@ -43,6 +43,13 @@ pub struct TextLine<'a> {
 impl TextLine<'_> {
     /// Draws into one row.
     pub fn draw(&self, buffer: &mut Buffer, area: Rect, window: &Window, theme: &Theme) {
+        self.draw_pieces(buffer, area, window, theme);
+        if window.is_cut_left && !content(self.text).is_empty() {
+            self.draw_cut_left(buffer, area, theme);
+        }
+    }
+
+    fn draw_pieces(&self, buffer: &mut Buffer, area: Rect, window: &Window, theme: &Theme) {
         let content = content(self.text);
         let tail = content.floor_char_boundary(content.len().saturating_sub(MAX_SPACES));
         let trailing = tail + content[tail..].trim_end_matches([' ', '\t']).len();
@@ -88,6 +95,15 @@ impl TextLine<'_> {
             write(buffer, indented(area, x), &text, style);
         }
         self.draw_end(buffer, area, end, content, theme);
+    }
+
+    /// The sign that there is more to the left, in the first column. A wide character that begins there gives way.
+    fn draw_cut_left(&self, buffer: &mut Buffer, area: Rect, theme: &Theme) {
+        let style = self.base.patch(theme.muted);
+        if area.width > 1 && visible::width(buffer[(area.x, area.y)].symbol()) > 1 {
+            write(buffer, indented(area, 1), " ", style);
+        }
+        write(buffer, area, "‹", style);
     }
 
     /// Returns true if a space within the line is to be seen.

@@ -177,7 +177,9 @@ fn what_is_not_watched_is_said_until_it_is() {
 
 #[test]
 fn side_by_side() {
-    insta::assert_snapshot!(see(&mut with_diff(120, 30)));
+    let mut person = with_diff(120, 30);
+    person.press("u");
+    insta::assert_snapshot!(see(&mut person));
 }
 
 #[test]

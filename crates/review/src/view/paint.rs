@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use pillion_text::visible::{Breaks, Place};
+use pillion_text::visible::{self, Breaks, Place};
 
 use crate::proposal::{Proposal, Side};
 use crate::syntax::{Coloured, Span};
@@ -42,6 +42,25 @@ impl<'a> LineOf<'a> {
             line,
             content,
         }
+    }
+
+    /// The columns that it takes, as far as there are no more than `most`.
+    pub fn columns_up_to(&self, most: usize) -> usize {
+        // Nearly every line of code: one column for each byte.
+        if self.content.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+            return self.content.len();
+        }
+        let pieces = visible::pieces(self.content, Place::default());
+        let ends = pieces.map(|piece| piece.at.column + piece.width);
+        // The first that is beyond says enough.
+        let mut last = 0;
+        for end in ends {
+            last = end;
+            if end > most {
+                break;
+            }
+        }
+        last
     }
 }
 

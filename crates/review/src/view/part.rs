@@ -20,6 +20,8 @@ pub struct Window {
     pub column: usize,
     /// The place where the next row of a wrapped line begins, in bytes.
     pub until: Option<usize>,
+    /// True if what is to the left is cut off: the first column holds a sign for it.
+    pub is_cut_left: bool,
 }
 
 /// The part that is seen of a line in one row.
@@ -48,6 +50,7 @@ impl Paint {
                     from,
                     column: from.column,
                     until: next.map(|next| next.byte).or(end),
+                    is_cut_left: false,
                 })
             }
             None if left_out > 0 && sub == breaks.rows().len() => RowPart::TooLong(left_out),
@@ -80,6 +83,7 @@ impl Paint {
             from: breaks.rows()[after.saturating_sub(1)],
             column,
             until: None,
+            is_cut_left: column > 0,
         })
     }
 

@@ -190,6 +190,47 @@ impl View {
         }
     }
 
+    /// What is in sight of a long line of which something is not: a word that changed, or else where the part begins.
+    pub fn part_in_sight(&mut self, viewport: &Viewport) -> Option<(Side, usize, usize)> {
+        self.paint.refill();
+        let mut begins = None;
+        for row in self.visible(viewport) {
+            let Some(shown) = self.rows().get(row) else {
+                break;
+            };
+            let changed = match shown {
+                Row::Changed { pair, .. } => {
+                    pair.map(|pair| self.paint.words(&self.proposal, pair))
+                }
+                _ => None,
+            };
+            let changed = changed.unwrap_or_default();
+            let (left, right) = shown.lines();
+            for (side, line) in [(Side::Right, right), (Side::Left, left)] {
+                let Some(line) = line else { continue };
+                let first = if row == self.top.row { self.top.sub } else { 0 };
+                let subs = first..first + viewport.height;
+                let bytes = self.visible_bytes(side, line, subs, viewport);
+                let words = side.of((&changed.0, &changed.1));
+                if let Some(word) = words.iter().find(|word| bytes.contains(&word.start)) {
+                    return Some((side, line, word.start));
+                }
+                if bytes.start > 0 {
+                    begins.get_or_insert((side, line, bytes.start));
+                }
+            }
+        }
+        begins
+    }
+
+    /// Goes to what was in sight before lines were shown otherwise.
+    pub fn go_back_to(&mut self, place: (Side, usize, usize), viewport: &Viewport) {
+        let (side, line, byte) = place;
+        if let Some(row) = self.rows().of(side, line) {
+            self.go_to_bytes(row, (side, line), byte..byte, viewport);
+        }
+    }
+
     /// Scrolls sideways, so that each of these places is in view if they all fit.
     fn go_to_columns(&mut self, places: &[Place]) {
         let columns: Vec<_> = places
@@ -203,12 +244,13 @@ impl View {
                 (start, end.min(start + room / 2), room)
             })
             .collect();
+        // So does the first, if there is more to the left.
         let are_seen = |x: usize| {
             let mut columns = columns.iter();
-            columns.all(|(start, end, room)| *start >= x && *end <= x + room)
+            columns.all(|(start, end, room)| *start >= x + usize::from(x > 0) && *end <= x + room)
         };
         let first = columns.iter().map(|(start, ..)| *start).min();
-        if are_seen(self.x) {
+        if !are_seen(0) && are_seen(self.x) {
             return;
         }
         self.x = match first {

@@ -187,7 +187,7 @@ impl View {
     }
 
     /// The bytes of a line that are visible in these of its rows.
-    fn visible_bytes(
+    pub(super) fn visible_bytes(
         &mut self,
         side: Side,
         line: usize,
@@ -264,7 +264,7 @@ impl View {
     /// The number of hunks that were seen.
     pub fn seen_hunks(&self) -> SeenHunks {
         let hunks = self.proposal.hunks();
-        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && self.is_wanted(*at);
+        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && !self.has_seen(*at);
         SeenHunks {
             seen: if self.is_followed() {
                 self.seen.count
@@ -337,7 +337,8 @@ fn bytes_in(content: &str, window: &Window, width: usize) -> Range<usize> {
         if piece.at.column >= window.column + room {
             break;
         }
-        if piece.at.column >= window.column {
+        // So does the first, if there is more to the left.
+        if piece.at.column >= window.column + usize::from(window.is_cut_left) {
             let start = bytes.map_or(piece.at.byte, |bytes| bytes.start);
             bytes = Some(start..end);
         }

@@ -166,10 +166,10 @@ fn claude_asks_nothing_where_the_person_looks_after_the_write() {
     scene.claude.wait_for("hello");
     scene.claude.wait_ready();
     pane.wait_for("review: always", SOON);
-    scene.review.press("m", "m again");
-    scene.review.confirm("m", "review: asked");
-    pane.wait_for("m again: agents write first", SOON);
-    scene.review.confirm("m", "after the write");
+    scene.review.press("m", "y has agents ask");
+    scene.review.confirm("review: asked");
+    pane.wait_for("y: agents write first", SOON);
+    scene.review.confirm("after the write");
     scene.model.script([
         Turn::read_file(&edited),
         Turn::replace(&edited, "two", "zwei"),
@@ -353,8 +353,8 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     companion::wait_until("one left", || (changes(&scene).len() == 1).then_some(()));
     // All of it out: the file goes.
     scene.review.take_hunk_out();
-    scene.review.press("a", "again");
-    scene.review.confirm("a", "accepted second.txt");
+    scene.review.press("a", "y accepts it all the same");
+    scene.review.confirm("accepted second.txt");
     companion::wait_until("a file that is gone", || (!second.exists()).then_some(()));
     assert_eq!(super::read(&first), "one\n");
     pane.wait_until("nothing left to look at", SOON, |screen| {

@@ -630,8 +630,8 @@ fn claude_that_is_run_asks_as_the_person_chooses() {
     scene.review.accept("shown.txt");
     scene.claude.wait_for("shown.txt is done");
     scene.review.wait_idle();
-    scene.review.press("m", "m again");
-    scene.review.confirm("m", "review: asked");
+    scene.review.press("m", "y has agents ask");
+    scene.review.confirm("review: asked");
     pane.wait_for("Claude Code changes files without asking.", SOON);
     let path = scene.home.workspace().join("unseen.txt");
     let turns = [

@@ -48,7 +48,7 @@ fn takes_an_empty_new_file_for_a_rejection(scene: &Scene) {
     let review = &scene.review;
     review.press("a", "and changes nothing");
     assert!(scene.claude.asks(), "nothing is decided yet");
-    review.confirm("a", "empty.txt: the agent treats this as a rejection");
+    review.confirm("empty.txt: the agent treats this as a rejection");
     scene.claude.wait_answered();
     scene.claude.wait_ready();
     scene.review.wait_idle();
@@ -71,7 +71,7 @@ fn leaves_a_file_alone_that_changed(scene: &Scene) {
         .wait_for("changed on disk since this diff opened", SOON);
     review.press("a", "may refuse to write");
     assert!(scene.claude.asks(), "nothing is decided yet");
-    review.confirm("a", &format!("accepted {FILE}"));
+    review.confirm(&format!("accepted {FILE}"));
     scene.claude.wait_for("the turn is over");
     assert_eq!(read(&path), "eins\ntwo\nthree\n");
     scene.wait_asked("has changed since");

@@ -319,7 +319,7 @@ fn codex_asks_no_question_about_what_was_reviewed(release: CodexRelease) {
         codex.prompt("delete it");
         review.pane().wait_for("proposes to delete a.txt", SOON);
         review.press("a", "accepting this deletes a.txt");
-        review.confirm("a", "accepted a.txt");
+        review.confirm("accepted a.txt");
         wait_until("a deleted file", || (!file.exists()).then_some(()));
         codex.wait_ready();
 

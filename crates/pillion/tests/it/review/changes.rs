@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_testkit::{Env, SOON, Size};
 
-use super::Review;
+use super::{QUESTION, Review};
 use crate::sandbox::Sandbox;
 #[cfg(unix)]
 use crate::shared_agent_work::{turn_begins, turn_ends};
@@ -75,11 +75,11 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     review.decide("v");
     review.pane.wait_for("is open already", SOON);
     let written = "Claude Code has written a.txt";
-    let asked = |screen: &str| screen.contains("again") || screen.contains(written);
+    let asked = |screen: &str| screen.contains(QUESTION) || screen.contains(written);
     review.decide("a");
     let screen = review.pane.wait_until("the next one", SOON, asked);
     if !screen.contains(written) {
-        review.decide("a");
+        review.decide("y");
     }
     review.pane.wait_for(written, SOON);
     review.decide("a");

@@ -8,7 +8,7 @@ use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::Review;
+use super::{QUESTION, Review};
 
 /// A file, the proposal, and what comes of the keys with which it is changed.
 struct Case {
@@ -183,8 +183,8 @@ fn what_a_newer_proposal_overwrites_is_in_the_log() {
     agent.propose(&path, newer);
     review.pane.wait_for("your text is kept in", SOON);
     review.decide("a");
-    review.pane.wait_for("again", SOON);
-    review.decide("a");
+    review.pane.wait_for(QUESTION, SOON);
+    review.decide("y");
     assert_eq!(agent.outcome(), Update::accepted(path, newer.to_owned()));
     let is_there = |_: &str| states(&review).first().is_some_and(|it| it == "accepted");
     review.pane.wait_until("the decision", SOON, is_there);

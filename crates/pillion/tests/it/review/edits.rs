@@ -8,7 +8,7 @@ use std::process::Stdio;
 use pillion_testkit::client::Update;
 use pillion_testkit::{Env, SOON, TestAgent};
 
-use super::Review;
+use super::{QUESTION, Review};
 
 const BEFORE: &str = "1\n2\n3\n4\n5\n6\n7\n";
 const PROPOSED: &str = "one\n2\n3\n4\n5\n6\n7\n";
@@ -89,8 +89,8 @@ fn an_edit_that_a_newer_proposal_overwrites_is_kept() {
     agent.propose(&path, newer);
     review.pane.wait_for("your text is kept in", SOON);
     review.decide("a");
-    review.pane.wait_for("again", SOON);
-    review.decide("a");
+    review.pane.wait_for(QUESTION, SOON);
+    review.decide("y");
     assert_eq!(agent.outcome(), Update::accepted(path, newer.to_owned()));
     review.pane.wait_for("Nothing to review", SOON);
     assert_eq!(kept(&review), [MINE]);

@@ -9,19 +9,54 @@ use super::*;
 fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_through() {
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some("a\n"), "b\n");
-    for question in ["the file has changed", "it runs code; and more"] {
-        person.ruling = Some(doubted(question));
-        assert_eq!(outcomes(person.press("a")), []);
+    let mut key = "a";
+    for doubt in ["the file has changed", "it runs code; and more"] {
+        person.ruling = Some(doubted(doubt));
+        assert_eq!(outcomes(person.press(key)), []);
+        let question = format!("{doubt}: y accepts it all the same");
         assert_eq!(person.message(), question);
         // Too early for an answer: the question stays.
         person.wait(100);
-        assert_eq!(outcomes(person.press("a")), []);
+        assert_eq!(outcomes(person.press("y")), []);
         assert_eq!(person.message(), question);
         person.wait(700);
+        key = "y";
     }
-    assert_eq!(outcomes(person.press("a")), accepted(1, "b\n"));
+    assert_eq!(outcomes(person.press("y")), accepted(1, "b\n"));
     assert_eq!(person.message(), "accepted a.txt");
     assert!(person.app.views.is_empty());
+}
+
+/// Who taps `a` until something happens has not read the question.
+#[test]
+fn the_key_that_asks_answers_nothing_however_often_it_is_pressed() {
+    let mut person = Person::new(80, 24);
+    let old: String = (0..90).map(|line| format!("{line}\n")).collect();
+    let new = old.replace("5\n", "five\n");
+    person.open("a.txt", Some(&old), &new);
+    let question = |person: &Person| person.message().ends_with(": y accepts it all the same");
+    for _ in 0..9 {
+        assert_eq!(outcomes(person.press("a")), []);
+        assert!(question(&person), "{}", person.message());
+        person.wait(800);
+    }
+    // Something else lets the question go, and then it is put anew, to the gate as well.
+    for key in ["j", "w", "C\u{1b}"] {
+        match key.strip_suffix('\u{1b}') {
+            None => assert!(person.press(key).is_empty()),
+            Some(key) => {
+                person.press(key);
+                person.key(KeyCode::Esc);
+            }
+        }
+        assert!(!question(&person), "{}", person.message());
+        person.wait(800);
+        assert_eq!(outcomes(person.press("y")), [], "it answers nothing");
+        assert_eq!(outcomes(person.press("a")), []);
+        assert!(question(&person), "{}", person.message());
+    }
+    person.wait(800);
+    assert_eq!(outcomes(person.press("y")), accepted(1, &new));
 }
 
 #[test]
@@ -109,7 +144,8 @@ fn what_an_agent_takes_for_a_rejection_is_said_when_it_was_accepted() {
             person.press("a");
             person.wait(1_000);
         }
-        assert_eq!(outcomes(person.press("a")), accepted(1, edit));
+        let key = if original.is_none() { "y" } else { "a" };
+        assert_eq!(outcomes(person.press(key)), accepted(1, edit));
         assert_eq!(
             person.message(),
             "a.txt: the agent treats this as a rejection"

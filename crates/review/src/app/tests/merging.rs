@@ -70,7 +70,7 @@ fn taking_in_what_undoes_a_newer_change_asks_once_more() {
     assert_eq!(outcomes(person.press("a")), []);
     assert_eq!(person.asked[0].by.seen().unwrap().against.newer, 1);
     person.wait(700);
-    assert_eq!(outcomes(person.press("a")), accepted(1, "a\nB\n"));
+    assert_eq!(outcomes(person.press("y")), accepted(1, "a\nB\n"));
 }
 
 #[test]

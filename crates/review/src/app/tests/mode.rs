@@ -28,7 +28,7 @@ fn choices(effects: &[Effect]) -> Vec<Option<ReviewChoice>> {
 }
 
 #[test]
-fn more_is_shown_at_once_and_less_when_it_is_pressed_again() {
+fn more_is_shown_at_once_and_less_when_that_is_answered() {
     for (mode, first, second) in [
         (
             Some(ReviewMode::Asked),
@@ -42,18 +42,19 @@ fn more_is_shown_at_once_and_less_when_it_is_pressed_again() {
         assert_eq!(choices(&person.press("m")), first, "{mode:?}");
         if let Some(second) = second {
             let (question, _) = person.app.line().unwrap();
-            assert!(question.contains("m again"), "{question}");
-            assert_eq!(choices(&person.press("m")), [Some(second)]);
+            assert!(question.contains(": y has agents ask"), "{question}");
+            assert_eq!(choices(&person.press("m")), []);
+            assert_eq!(choices(&person.press("y")), [Some(second)]);
             // Any other key in between is no answer.
-            assert_eq!(choices(&person.press("wmwm")), []);
+            assert_eq!(choices(&person.press("wmwymm")), []);
         }
     }
 }
 
 #[test]
-fn nothing_is_asked_when_it_is_pressed_a_third_time() {
+fn nothing_is_asked_when_that_is_answered_as_well() {
     let mut person = at(Some(ReviewMode::Always));
-    person.press("mm");
+    person.press("my");
     let told = |message: &str| {
         Event::Chosen(Chosen {
             done: true,
@@ -62,19 +63,22 @@ fn nothing_is_asked_when_it_is_pressed_a_third_time() {
     };
     person.happens(told("Claude Code asks."));
     let (question, _) = person.app.line().unwrap();
-    assert!(question.starts_with("m again: "), "{question}");
-    assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::After)]);
+    assert!(question.starts_with("y: "), "{question}");
+    assert_eq!(choices(&person.press("y")), [Some(ReviewChoice::After)]);
     person.happens(told("It writes."));
     assert_eq!(person.app.line().unwrap().0, "It writes.");
     // It was not chosen, and nothing else can be.
     let mut person = at(Some(ReviewMode::Always));
-    person.press("mm");
+    person.press("my");
     person.happens(Event::Chosen(Chosen::refused("no agent does this")));
-    assert_eq!(choices(&person.press("m")), []);
+    assert_eq!(choices(&person.press("ym")), []);
     let mut person = at(Some(ReviewMode::After));
     assert_eq!(choices(&person.press("m")), [Some(ReviewChoice::Always)]);
     let mut person = at(Some(ReviewMode::Always));
-    assert_eq!(choices(&person.press("mmwm")), [Some(ReviewChoice::Asked)]);
+    assert_eq!(
+        choices(&person.press("mywmy")),
+        [Some(ReviewChoice::Asked), Some(ReviewChoice::Asked)]
+    );
 }
 
 #[test]

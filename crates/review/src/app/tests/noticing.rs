@@ -62,9 +62,9 @@ fn hunks_of_whitespace_only_can_be_ignored() {
     let unseen = |person: &Person| person.app.view().unwrap().seen_hunks().unseen;
     assert_eq!(unseen(&person), 2);
     person.press("i");
-    let text = "2 hunks change whitespace only: they are ignored";
+    let text = "2 hunks change whitespace only: n skips them";
     assert_eq!(person.message(), text);
-    assert_eq!(unseen(&person), 1);
+    assert_eq!(unseen(&person), 2, "they are accepted with the others");
     person.press("n");
     assert_eq!(hunk(&person), 1);
     person.press("n");
@@ -77,6 +77,22 @@ fn hunks_of_whitespace_only_can_be_ignored() {
     assert_eq!(person.message(), "no hunk changes whitespace only");
 }
 
+/// What is skipped is accepted all the same, so that it is asked about; and nobody skips a line that goes out of its `if`.
+#[test]
+fn skipped_hunks_are_asked_about_and_indentation_is_not_skipped_where_it_means_something() {
+    let before = format!("a\n{}if b:\n    c\n    d\n", "-\n".repeat(60));
+    let after = before.replace("a\n", "A\n").replace("    d\n", "d\n");
+    for (name, are_skipped) in [("a.txt", true), ("a.py", false), ("a.yaml", false)] {
+        let mut person = Person::new(100, 12);
+        person.open(name, Some(&before), &after);
+        person.press("in");
+        let hunk = person.app.view().unwrap().hunk;
+        assert_eq!(hunk, usize::from(!are_skipped), "{name}");
+        let accepts = outcomes(person.press("a"));
+        assert_eq!(accepts.is_empty(), are_skipped, "{name}");
+    }
+}
+
 #[test]
 fn a_deleted_file_is_not_made_anew_unasked() {
     let open = || {
@@ -86,7 +102,7 @@ fn a_deleted_file_is_not_made_anew_unasked() {
         person.happens(Event::Reread(id, Ok(None)));
         (person, id)
     };
-    let question = "a.txt was deleted: o again makes this a new file, r rejects";
+    let question = "a.txt was deleted: y makes this a new file, r rejects";
     let (mut person, _) = open();
     assert_eq!(person.message(), question);
     let view = person.app.view().unwrap();
@@ -94,19 +110,19 @@ fn a_deleted_file_is_not_made_anew_unasked() {
     let note = person.app.note().unwrap();
     assert!(note.contains("o makes it a new file"), "{note}");
     // Too early for an answer.
-    assert!(person.press("o").is_empty());
+    assert!(person.press("y").is_empty());
     assert_eq!(person.message(), question);
     // Asked, and answered.
     let (mut person, id) = open();
     person.wait(700);
-    assert!(matches!(&person.press("o")[..], [Effect::Reread(..)]));
+    assert!(matches!(&person.press("y")[..], [Effect::Reread(..)]));
     person.happens(Event::Reread(id, Ok(None)));
     assert_eq!(person.message(), "this is a new file now: a creates it");
     assert!(person.app.view().unwrap().proposal.is_new_file());
     // It came back meanwhile.
     let (mut person, id) = open();
     person.wait(700);
-    person.press("o");
+    person.press("y");
     person.happens(Event::Reread(id, Ok(Some("c\nb\n".into()))));
     assert_eq!(person.message(), "merged with the file on disk");
     assert_eq!(person.app.view().unwrap().proposal.text(), "c\nB\n");

@@ -79,7 +79,7 @@ fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
         (
             120,
             "Enter look  a keep  r take back  R with reason  C note  z undo  n next  S diffs  ? help",
-            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  z undo  u unified  w wrap  ? help  q quit",
+            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  z undo  u side by side  w wrap  ? help  q quit",
         ),
         (
             80,
