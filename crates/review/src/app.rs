@@ -12,6 +12,7 @@ mod notes;
 mod outside;
 mod remark;
 mod review_delay;
+mod search;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -37,6 +38,7 @@ pub use marks::name as mark_name;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Subject};
+pub use search::Search;
 
 /// The message after a paste.
 const PASTED: &str = "pasted text decides nothing here";
@@ -297,6 +299,8 @@ pub struct App {
     notices: Vec<String>,
     /// The words that are being typed.
     remark: Option<Remark>,
+    /// What was searched for, until Esc.
+    pub search: Option<Search>,
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,

@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// The keys, and what each of them does.
-const KEYS: [(&str, &str); 31] = [
+const KEYS: [(&str, &str); 33] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject, or take back, with a reason"),
@@ -28,6 +28,8 @@ const KEYS: [(&str, &str); 31] = [
     ("PgUp PgDn", "scroll by a page"),
     ("Home End", "top, end (also g G)"),
     ("←→  h l", "scroll sideways; 0 and $ all the way"),
+    ("/", "search all diffs: n and N go on, Esc ends"),
+    (":", "go to a line by its number"),
     ("", ""),
     ("u", "unified, or side by side"),
     ("c  Enter", "unfold or fold unchanged lines"),

@@ -243,9 +243,23 @@ impl App {
         now: Instant,
     ) -> bool {
         let (count, shown) = (self.views.len(), self.current);
+        match (code, control) {
+            (KeyCode::Char('n'), false) if self.search.is_some() => {
+                self.go_to_hit(true, now);
+                return true;
+            }
+            (KeyCode::Char('N'), false) if self.search.is_some() => {
+                self.go_to_hit(false, now);
+                return true;
+            }
+            _ => {}
+        }
         let view = &mut self.views[shown];
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match (code, control) {
+            (KeyCode::Esc, _) => self.end_search(),
+            (KeyCode::Char('/'), false) => self.ask_what_to_search(),
+            (KeyCode::Char(':'), false) => self.ask_for_line(),
             (KeyCode::Char('n'), false) => return self.go_on(viewport, now),
             (KeyCode::Char('p' | 'N'), false) => {
                 let hunk = view.next_hunk(view.hunk, false).unwrap_or(view.hunk);

@@ -1,13 +1,14 @@
-//! `R` and `C`: the person's words for the agent, which are typed below the diff or the list of what was written. A reason
-//! goes with the decision that it is typed for, and a note with the decision, whichever that is.
+//! The line that is typed below the diff or the list of what was written. `R` and `C`: the person's words for the agent; a reason
+//! goes with the decision that it is typed for, and a note with the decision, whichever that is. `/` and `:`: where to go.
 
 use std::ops::Range;
 use std::time::Instant;
 
-use crossterm::event::{KeyCode, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
+use tui_input::{Input, InputRequest};
 
 use super::review_delay::Press;
 use super::{App, PASTED, Tone};
@@ -18,7 +19,7 @@ use crate::view::{HunkNote, View};
 #[derive(Debug, Clone)]
 pub struct Remark {
     purpose: Purpose,
-    text: String,
+    input: Input,
     /// The most bytes that they may have.
     most: usize,
     /// They end with an Enter that nobody pressed by itself.
@@ -37,7 +38,14 @@ enum Purpose {
     ListedReason(String, String),
     /// Enter keeps them as a note on the line of the list with this name.
     ListedNote(String),
+    /// Enter goes to the next place where they stand.
+    Search,
+    /// Enter goes to the line of this number.
+    Line,
 }
+
+/// What is searched for has at most so many bytes.
+const MAX_SEARCH: usize = 1_000;
 
 impl App {
     /// Starts to ask for the reason, or goes on with one that was not sent.
@@ -62,6 +70,16 @@ impl App {
         let text = view.note_on(&lines).map(|note| note.text.clone());
         let purpose = Purpose::Note(view.key(), view.proposal.version(), lines);
         self.ask_for(purpose, text.unwrap_or_default());
+    }
+
+    /// Starts to ask what to search for.
+    pub(super) fn ask_what_to_search(&mut self) {
+        self.remark = Some(Remark::up_to(MAX_SEARCH, Purpose::Search, String::new()));
+    }
+
+    /// Starts to ask for the number of a line.
+    pub(super) fn ask_for_line(&mut self) {
+        self.remark = Some(Remark::up_to(MAX_SEARCH, Purpose::Line, String::new()));
     }
 
     fn ask_for(&mut self, purpose: Purpose, text: String) {
@@ -98,17 +116,15 @@ impl App {
         match (press.key.code, control) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), true) => self.leave_remark(),
             (KeyCode::Enter, _) => self.end_remark(press, now),
-            (KeyCode::Backspace, false) | (KeyCode::Char('h'), true) => {
-                remark.text.pop();
-            }
-            (KeyCode::Char('u'), true) => remark.text.clear(),
-            (KeyCode::Char('w'), true) | (KeyCode::Backspace, true) => {
-                let rest = remark.text.trim_end();
-                let end = rest.rfind(char::is_whitespace).map_or(0, |at| at + 1);
-                remark.text.truncate(end);
-            }
-            (KeyCode::Char(typed), false) => remark.insert(typed.encode_utf8(&mut [0; 4])),
-            _ => {}
+            _ => match request(press.key) {
+                Some(InputRequest::InsertChar(typed)) => {
+                    remark.insert(typed.encode_utf8(&mut [0; 4]));
+                }
+                Some(request) => {
+                    remark.input.handle(request);
+                }
+                None => {}
+            },
         }
     }
 
@@ -132,19 +148,19 @@ impl App {
     /// All that the reviewer has to say of the diff of this view and has not sent, with what is being typed.
     pub fn words_on(&self, view: &View) -> Vec<Note> {
         let mut notes = view.notes(false);
-        let mut reason = &view.reason;
+        let mut reason = view.reason.as_str();
         if let Some(typed) = self.remark.as_ref().filter(|it| it.is_on(view.diff.id)) {
             match &typed.purpose {
                 Purpose::Note(_, version, lines) => {
                     let (version, lines) = (version.clone(), lines.clone());
-                    let text = typed.text.clone();
+                    let text = typed.text().to_owned();
                     notes = view.notes_with(HunkNote {
                         version,
                         lines,
                         text,
                     });
                 }
-                _ => reason = &typed.text,
+                _ => reason = typed.text(),
             }
         }
         if !reason.trim().is_empty() {
@@ -156,7 +172,8 @@ impl App {
     /// The line that is shown while words are typed.
     pub(super) fn remark_line(&self) -> Option<String> {
         let remark = self.remark.as_ref()?;
-        let text = &remark.text;
+        let (before, after) = remark.halves();
+        let text = format!("{before}▏{after}");
         let pasted = |does: &str| match remark.is_pasted {
             true => format!(" ({PASTED}: Enter again {does})"),
             false => String::new(),
@@ -173,21 +190,23 @@ impl App {
                     Some(_) => ("taking back", pasted("takes it back")),
                 };
                 let name = &view.target.shown;
-                format!("reason for {does} {name}{edits}: {text}▏{again}")
+                format!("reason for {does} {name}{edits}: {text}{again}")
             }
             Purpose::Note(key, _, lines) => {
                 let name = &self.views.find(key.id)?.target.shown;
                 let (lines, again) = (named(lines), pasted("keeps it"));
-                format!("note on {lines} of {name}: {text}▏{again}")
+                format!("note on {lines} of {name}: {text}{again}")
             }
             Purpose::ListedReason(id, _) => {
                 let (name, again) = (named_row(id), pasted("takes it back"));
-                format!("reason for taking back {name}: {text}▏{again}")
+                format!("reason for taking back {name}: {text}{again}")
             }
             Purpose::ListedNote(id) => {
                 let (name, again) = (named_row(id), pasted("keeps it"));
-                format!("note on {name}: {text}▏{again}")
+                format!("note on {name}: {text}{again}")
             }
+            Purpose::Search => format!("search: {text}"),
+            Purpose::Line => format!("line: {text}"),
         })
     }
 
@@ -202,10 +221,12 @@ impl App {
             Purpose::Reason(key) if !is_written(key) => "reject",
             Purpose::Reason(_) | Purpose::ListedReason(..) => "take back",
             Purpose::Note(..) | Purpose::ListedNote(_) => "keep the note",
+            Purpose::Search => "search all pending diffs",
+            Purpose::Line => "go there",
         };
-        let esc = match purpose.key() {
-            Some(_) => "back to the diff",
-            None => "back to the list",
+        let esc = match purpose {
+            Purpose::ListedReason(..) | Purpose::ListedNote(_) => "back to the list",
+            _ => "back to the diff",
         };
         Some((enter, esc))
     }
@@ -225,9 +246,10 @@ impl App {
 
     /// Goes back to the diff, or to the list; the same key goes on with the words.
     fn leave_remark(&mut self) {
-        let Some(Remark { purpose, text, .. }) = self.remark.take() else {
+        let Some(Remark { purpose, input, .. }) = self.remark.take() else {
             return;
         };
+        let text = input.value().to_owned();
         match purpose {
             Purpose::Reason(key) => {
                 if let Some(view) = self.views.find_mut(key.id) {
@@ -245,6 +267,7 @@ impl App {
             }
             Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
             Purpose::ListedNote(id) => self.changes.words_on_mut(id).note = text,
+            Purpose::Search | Purpose::Line => {}
         }
     }
 
@@ -259,7 +282,8 @@ impl App {
             remark.is_pasted = true;
             return;
         }
-        let Remark { purpose, text, .. } = remark.clone();
+        let Remark { purpose, input, .. } = remark.clone();
+        let text = input.value().to_owned();
         self.leave_remark();
         let is_empty = text.trim().is_empty();
         let (tone, said) = match purpose {
@@ -273,6 +297,8 @@ impl App {
             Purpose::ListedReason(id, revision) => {
                 return self.take_back_because(press, &id, &revision, now);
             }
+            Purpose::Search => return self.search_for(text, now),
+            Purpose::Line => return self.go_to_line(&text, now),
             Purpose::Note(..) if is_empty => (Tone::Info, "there is no note on this hunk"),
             Purpose::Note(..) => (
                 Tone::Good,
@@ -293,7 +319,7 @@ impl Purpose {
     fn key(&self) -> Option<ProposalKey> {
         match self {
             Self::Reason(key) | Self::Note(key, ..) => Some(*key),
-            Self::ListedReason(..) | Self::ListedNote(_) => None,
+            Self::ListedReason(..) | Self::ListedNote(_) | Self::Search | Self::Line => None,
         }
     }
 }
@@ -305,24 +331,81 @@ impl Remark {
 
     /// Words beside notes that have so many bytes.
     fn new(purpose: Purpose, text: String, others: usize) -> Self {
+        Self::up_to(MAX_NOTES.saturating_sub(others), purpose, text)
+    }
+
+    fn up_to(most: usize, purpose: Purpose, text: String) -> Self {
         Self {
             purpose,
-            text,
-            most: MAX_NOTES.saturating_sub(others),
+            input: text.into(),
+            most,
             is_pasted: false,
         }
     }
 
-    /// Adds a text, in one line, as far as there is room.
+    fn text(&self) -> &str {
+        self.input.value()
+    }
+
+    /// What stands before the cursor, and after it.
+    fn halves(&self) -> (&str, &str) {
+        let text = self.text();
+        let at = text.char_indices().nth(self.input.cursor());
+        text.split_at(at.map_or(text.len(), |(at, _)| at))
+    }
+
+    /// Adds a text at the cursor, in one line, as far as there is room.
     fn insert(&mut self, text: &str) {
         for letter in text.chars() {
             let letter = if letter.is_control() { ' ' } else { letter };
-            if self.text.len() + letter.len_utf8() > self.most {
+            if self.text().len() + letter.len_utf8() > self.most {
                 return;
             }
-            self.text.push(letter);
+            self.input.handle(InputRequest::InsertChar(letter));
         }
     }
+}
+
+/// What a key does to the line that is typed, as in a shell.
+fn request(key: KeyEvent) -> Option<InputRequest> {
+    use InputRequest::*;
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    let alt = key.modifiers.contains(KeyModifiers::ALT);
+    let by_word = control || alt;
+    Some(match key.code {
+        KeyCode::Left if by_word => GoToPrevWord,
+        KeyCode::Right if by_word => GoToNextWord,
+        KeyCode::Left => GoToPrevChar,
+        KeyCode::Right => GoToNextChar,
+        KeyCode::Home => GoToStart,
+        KeyCode::End => GoToEnd,
+        KeyCode::Backspace if by_word => DeletePrevWord,
+        KeyCode::Backspace => DeletePrevChar,
+        KeyCode::Delete if by_word => DeleteNextWord,
+        KeyCode::Delete => DeleteNextChar,
+        KeyCode::Char(key) if control => match key {
+            'a' => GoToStart,
+            'b' => GoToPrevChar,
+            'd' => DeleteNextChar,
+            'e' => GoToEnd,
+            'f' => GoToNextChar,
+            'h' => DeletePrevChar,
+            'k' => DeleteTillEnd,
+            'u' => DeleteFromStart,
+            'w' => DeletePrevWord,
+            'y' => Yank,
+            _ => return None,
+        },
+        KeyCode::Char(key) if alt => match key {
+            'b' => GoToPrevWord,
+            'd' => DeleteNextWord,
+            'f' => GoToNextWord,
+            // It may be the end of what the terminal sends late.
+            _ => InsertChar(key),
+        },
+        KeyCode::Char(typed) => InsertChar(typed),
+        _ => return None,
+    })
 }
 
 /// What a terminal would print of a text, in one line: without escape sequences and control characters.

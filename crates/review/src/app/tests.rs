@@ -14,6 +14,7 @@ mod noticing;
 mod numbers;
 mod pane;
 mod remark;
+mod search;
 mod sets;
 mod staying;
 mod unseen;

@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::app::App;
+use crate::app::{App, Search};
 use crate::geometry::{DIVIDER, MARK, SIGN};
 use crate::highlight::ColourRequest;
 use crate::proposal::Side;
@@ -27,6 +27,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         return Rest::default();
     };
     let is_in_sight = app.is_in_sight();
+    let search = app.search.clone();
     let view = &mut app.views[app.current];
     if let Some(text) = instead(view) {
         write(buffer, indented(area, 2), text, theme.muted);
@@ -43,6 +44,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         view,
         viewport,
         theme,
+        search,
         shows_crlf,
         is_unfinished: false,
     };
@@ -107,6 +109,7 @@ struct Painter<'a> {
     view: &'a mut View,
     viewport: Viewport,
     theme: &'a Theme,
+    search: Option<Search>,
     shows_crlf: bool,
     /// True if something is left to the next frame.
     is_unfinished: bool,
@@ -320,8 +323,10 @@ impl Painter<'_> {
         };
         let is_live = cell.change.is_some() && !cell.is_out;
         let is_struck = cell.is_out && cell.side == Side::Right;
+        let search = self.search.as_ref();
         let line = TextLine {
             text: shown,
+            hits: search.map_or_else(Vec::new, |search| search.in_line(line_of.content)),
             base: if is_struck { self.theme.struck } else { base },
             spans: if cell.is_out {
                 &[]

@@ -184,11 +184,15 @@ fn wanted(app: &App) -> Vec<Hint> {
     };
     let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
     let is_written = view.diff.written.is_some();
+    let searches = app.search.is_some();
     let mut keys = vec![
         ("a", "accept", 0),
         ("r", if is_written { "leave" } else { "reject" }, 0),
         ("space", if is_out { "hunk back in" } else { "hunk out" }, 1),
-        ("n/p", "hunk", 2),
+        match searches {
+            true => ("n/N", "hit", 0),
+            false => ("n/p", "hunk", 2),
+        },
         ("e", "edit", 2),
         ("z", "undo", 5),
     ];

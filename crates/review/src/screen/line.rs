@@ -24,6 +24,8 @@ pub struct TextLine<'a> {
     pub base: Style,
     /// The kinds of its parts.
     pub spans: &'a [Span],
+    /// The byte ranges where what is searched for stands.
+    pub hits: Vec<Range<usize>>,
     /// The byte ranges that changed.
     pub changed: &'a [Range<usize>],
     /// Their style.
@@ -91,6 +93,9 @@ impl TextLine<'_> {
                 text = shown_spaces(&text, is_tab).into();
             } else if let Some(unreadable) = self.unreadable.filter(|_| text == "\u{fffd}") {
                 style = style.patch(unreadable).add_modifier(Modifier::REVERSED);
+            }
+            if self.hits.iter().any(|range| range.contains(&byte)) {
+                style = style.patch(theme.hit);
             }
             write(buffer, indented(area, x), &text, style);
         }

@@ -36,6 +36,8 @@ pub struct Theme {
     pub warning: Style,
     /// The current hunk's mark and the current tab.
     pub current: Style,
+    /// Where what is searched for stands.
+    pub hit: Style,
     /// Something invisible that is shown by a stand-in.
     pub stand_in: Style,
     /// A hunk that is taken out.
@@ -197,6 +199,9 @@ impl Theme {
             good: fg(palette.good),
             warning: tinted(palette.warning, Modifier::BOLD),
             current: fg(palette.current).add_modifier(Modifier::BOLD),
+            hit: fg(palette.current)
+                .bg(Color::Reset)
+                .add_modifier(Modifier::REVERSED),
             stand_in: tinted(palette.stand_in, Modifier::REVERSED),
             out: faint,
             struck: faint.add_modifier(Modifier::CROSSED_OUT),

@@ -365,3 +365,40 @@ fn what_is_written_is_taken_back_with_a_reason_and_left_without_one() {
         assert_eq!(person.message(), said);
     }
 }
+
+/// As in a shell: what is typed lands at the cursor, by letters and by words.
+#[test]
+fn words_are_edited_where_the_cursor_is() {
+    let control = |letter| KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL);
+    let plain = |code| KeyEvent::new(code, KeyModifiers::NONE);
+    let by_word = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
+    for (keys, expected) in [
+        (
+            vec![plain(KeyCode::Left), plain(KeyCode::Backspace)],
+            "one t▏e",
+        ),
+        (
+            vec![plain(KeyCode::Home), plain(KeyCode::Delete)],
+            "▏ne twe",
+        ),
+        (vec![by_word(KeyCode::Left), control('k')], "one ▏"),
+        (vec![control('a'), by_word(KeyCode::Right)], "one ▏twe"),
+        (vec![control('w')], "one ▏"),
+        (vec![control('w'), control('a'), control('y')], "twe▏one "),
+        (vec![control('b'), control('u')], "▏e"),
+        (vec![plain(KeyCode::Home), plain(KeyCode::End)], "one twe▏"),
+    ] {
+        let mut person = Person::new(80, 24);
+        person.open("a.txt", Some(OLD), NEW);
+        person.press("Cone twe");
+        for key in &keys {
+            let press = Press {
+                key: *key,
+                ..person.press_of(KeyCode::Enter)
+            };
+            person.happens(Event::Key(press));
+        }
+        let (line, _) = person.app.line().unwrap();
+        assert!(line.ends_with(&format!(": {expected}")), "{keys:?}: {line}");
+    }
+}

@@ -1,0 +1,223 @@
+//! `/` and `:`: a text that is searched in all pending diffs, and going to a line. Until Esc, `n` goes from hit to hit.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use pillion_text::counted;
+
+use super::{App, Tone};
+use crate::proposal::{Proposal, Side};
+use crate::rows::{Row, Rows};
+use crate::view::content;
+
+/// A text that is searched for. As in editors, one without capitals is found in any case.
+#[derive(Debug, Clone)]
+pub struct Search {
+    text: String,
+    is_case_exact: bool,
+    /// The hit that was gone to last.
+    at: Option<Hit>,
+}
+
+/// A place where it stands: the diff, its line in the order in which lines are read, and the bytes of that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Hit {
+    view: usize,
+    side: Side,
+    line: usize,
+    bytes: Range<usize>,
+}
+
+impl Search {
+    fn new(text: String) -> Self {
+        let is_case_exact = text.chars().any(char::is_uppercase);
+        Self {
+            text,
+            is_case_exact,
+            at: None,
+        }
+    }
+
+    /// The bytes of a line where it stands.
+    pub fn in_line(&self, line: &str) -> Vec<Range<usize>> {
+        let found = |line: &str| -> Vec<_> {
+            let places = line.match_indices(&self.text);
+            places.map(|(at, found)| at..at + found.len()).collect()
+        };
+        if self.is_case_exact {
+            return found(line);
+        }
+        if line.is_ascii() {
+            return found(&line.to_ascii_lowercase());
+        }
+        // A letter may have another length in lower case.
+        let mut lower = String::with_capacity(line.len());
+        let mut places = Vec::with_capacity(line.len());
+        for (at, letter) in line.char_indices() {
+            lower.extend(letter.to_lowercase());
+            places.resize(lower.len(), at..at + letter.len_utf8());
+        }
+        let ranges = found(&lower).into_iter();
+        ranges
+            .filter_map(|range| Some(places[range.start].start..places.get(range.end - 1)?.end))
+            .collect()
+    }
+}
+
+/// The lines of both texts as they are read: of a hunk those before, then those after.
+fn lines(proposal: &Proposal) -> impl Iterator<Item = (Side, usize)> {
+    let hunks = proposal.hunks();
+    let starts = std::iter::once(0).chain(hunks.iter().map(|hunk| hunk.after.end));
+    let ends = hunks.iter().map(|hunk| hunk.after.start);
+    let ends = ends.chain([proposal.after().len()]);
+    let same = starts
+        .zip(ends)
+        .map(|(start, end)| (Side::Right, start..end));
+    let mut hunks = hunks.iter();
+    let parts = same.flat_map(move |same| {
+        let hunk = hunks.next();
+        let sides = hunk.map(|hunk| {
+            let (before, after) = (hunk.before.clone(), hunk.after.clone());
+            [(Side::Left, before), (Side::Right, after)]
+        });
+        [same].into_iter().chain(sides.into_iter().flatten())
+    });
+    parts.flat_map(|(side, lines)| lines.map(move |line| (side, line)))
+}
+
+impl App {
+    /// Searches for a text, from what is in sight on.
+    pub(super) fn search_for(&mut self, text: String, now: Instant) {
+        if text.is_empty() {
+            return self.end_search();
+        }
+        self.search = Some(Search::new(text));
+        self.go_to_hit(true, now);
+    }
+
+    /// `n` reads on again.
+    pub(super) fn end_search(&mut self) {
+        if self.search.take().is_some() {
+            self.message = None;
+        }
+    }
+
+    /// All places of a diff where the text stands.
+    fn hits(&self, search: &Search, view: usize) -> Vec<Hit> {
+        let Some(shown) = self.views.get(view).filter(|view| !view.is_comparing()) else {
+            return Vec::new();
+        };
+        let proposal = &shown.proposal;
+        let found = lines(proposal).flat_map(|(side, line)| {
+            let found = search.in_line(content(proposal.side(side).shown(line)));
+            found.into_iter().map(move |bytes| Hit {
+                view,
+                side,
+                line,
+                bytes,
+            })
+        });
+        found.collect()
+    }
+
+    /// Goes to the next hit, or the one before: of this diff, then of the others.
+    pub(super) fn go_to_hit(&mut self, down: bool, now: Instant) {
+        let count = self.views.len();
+        let Some(search) = self.search.clone().filter(|_| count > 0) else {
+            return;
+        };
+        let views = (0..=count).map(|by| match down {
+            true => (self.current + by) % count,
+            false => (self.current + count - by % count) % count,
+        });
+        let mut found = None;
+        for (round, view) in views.enumerate() {
+            let hits = self.hits(&search, view);
+            let last = search.at.as_ref().filter(|_| round == 0);
+            let from = match last.and_then(|last| hits.iter().position(|hit| hit == last)) {
+                Some(at) => at + 1,
+                None if round == 0 => self.first_in_sight(&hits),
+                None if down => 0,
+                None => hits.len(),
+            };
+            let at = match (down, last) {
+                (true, _) => Some(from).filter(|at| *at < hits.len()),
+                (false, Some(_)) => from.checked_sub(2),
+                (false, None) => from.checked_sub(1),
+            };
+            if let Some(at) = at {
+                found = Some((hits[at].clone(), at + 1, hits.len()));
+                break;
+            }
+        }
+        let text = &search.text;
+        let Some((hit, number, of)) = found else {
+            let text = format!("{text:?} is in no pending diff");
+            self.search = None;
+            return self.say(Tone::Warning, text, now);
+        };
+        self.show_hit(&hit);
+        let name = &self.views[hit.view].target.shown;
+        let hits = counted(of, "hit");
+        let said = format!("{number} of {hits} in {name} · n N next, Esc ends");
+        self.say(Tone::Info, said, now);
+        if let Some(search) = &mut self.search {
+            search.at = Some(hit);
+        }
+    }
+
+    /// The number of the hits above what is in sight.
+    fn first_in_sight(&self, hits: &[Hit]) -> usize {
+        let view = &self.views[self.current];
+        let row = |hit: &Hit| view.rows().of(hit.side, hit.line);
+        let is_above = |hit: &&Hit| row(hit).is_none_or(|row| row < view.top.row);
+        hits.iter().take_while(is_above).count()
+    }
+
+    fn show_hit(&mut self, hit: &Hit) {
+        self.current = hit.view;
+        self.show_line(hit.side, hit.line, hit.bytes.clone());
+    }
+
+    /// Brings a line of the shown diff into sight, and unfolds what hides it.
+    fn show_line(&mut self, side: Side, line: usize, bytes: Range<usize>) {
+        self.arrange();
+        let view = &mut self.views[self.current];
+        let row = |rows: &Rows| rows.of(side, line);
+        let is_hidden = |row| matches!(view.rows().get(row), Some(Row::Fold(_)));
+        if row(view.rows()).is_some_and(is_hidden) {
+            view.unfold = true;
+            self.arrange();
+        }
+        let Some(viewport) = self.viewport() else {
+            return;
+        };
+        let view = &mut self.views[self.current];
+        let Some(row) = row(view.rows()) else {
+            return;
+        };
+        view.go_to_bytes(row, (side, line), bytes, &viewport);
+        match view.rows().get(row) {
+            Some(Row::Changed { hunk, .. }) => view.hunk = hunk,
+            _ => view.follow(&viewport),
+        }
+    }
+
+    /// Goes to a line of the text after, by its number from 1.
+    pub(super) fn go_to_line(&mut self, number: &str, now: Instant) {
+        let Some(view) = self.view() else {
+            return;
+        };
+        let lines = view.proposal.after().len();
+        let line = number.trim().parse::<usize>().ok();
+        match line.and_then(|line| line.checked_sub(1)) {
+            _ if number.trim().is_empty() => {}
+            None => self.say(Tone::Warning, "a line has a number from 1", now),
+            Some(line) if line >= lines => {
+                let text = format!("the proposed text has {}", counted(lines, "line"));
+                self.say(Tone::Warning, text, now);
+            }
+            Some(line) => self.show_line(Side::Right, line, 0..0),
+        }
+    }
+}
