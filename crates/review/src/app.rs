@@ -226,14 +226,17 @@ enum Question {
     Unasked,
     /// `m`, after which they ask nothing.
     After,
+    /// Several files at once, in the list of what was written.
+    Keep,
+    TakeBack,
 }
 
 impl Question {
     /// The key that asks.
     fn key(self) -> char {
         match self {
-            Self::Accept => 'a',
-            Self::Reject => 'r',
+            Self::Accept | Self::Keep => 'a',
+            Self::Reject | Self::TakeBack => 'r',
             Self::Create => 'o',
             Self::Unasked | Self::After => 'm',
         }
@@ -407,7 +410,7 @@ impl App {
         let subject = self.subject();
         let question = self.delay.drawn(subject, now);
         let has_keys = self.changes().is_some() && !self.is_too_small();
-        self.changes.drawn(has_keys);
+        self.changes.drawn(has_keys, now);
         if let (Some(_), Some(viewport)) = (subject, self.viewport()) {
             let view = &mut self.views[self.current];
             view.paint.refill();
@@ -555,11 +558,16 @@ impl App {
         self.message.take_if(|message| message.asks.is_some());
     }
 
+    /// Returns true if exactly this question is there.
+    fn is_asked(&self, question: Question, text: &str) -> bool {
+        let message = self.message.as_ref();
+        message.is_some_and(|message| message.asks == Some(question) && message.text == text)
+    }
+
     /// Asks, until `y` answers it or another key does something else.
     fn ask(&mut self, question: Question, text: impl Into<String>, now: Instant) {
         let text = text.into();
-        let is_there = |message: &Message| message.asks == Some(question) && message.text == text;
-        if !self.message.as_ref().is_some_and(is_there) {
+        if !self.is_asked(question, &text) {
             self.questions += 1;
         }
         self.say_for(LONG_MESSAGE, Tone::Warning, text, now);

@@ -3,7 +3,7 @@
 //! diff; keys mean it only after `S`.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
 use pillion_protocol::Note;
@@ -12,12 +12,15 @@ use pillion_view::changes::{
 };
 
 use super::review_delay::{Press, TooEarly};
-use super::{App, Effect, Overlay, Tone};
+use super::{App, Effect, Overlay, Question, Tone};
 use crate::geometry::{self, LEAST_WITH_PANE};
 use crate::view::View;
 
 /// The message where no agent has written anything.
 const NO_TURNS: &str = "no turn of an agent is known here";
+
+/// Nobody reads a line of the list in less.
+const GLANCE: Duration = Duration::from_millis(300);
 
 /// The list, and where the cursor is in it.
 #[derive(Debug, Default)]
@@ -34,8 +37,8 @@ pub struct ChangesPage {
     beside: Option<bool>,
     /// The turn or change that the person has just opened.
     opening: Option<String>,
-    /// The line under the cursor, with its revision, as it was drawn last.
-    drawn: Option<(String, String)>,
+    /// The line under the cursor, with its revision, as it was drawn last, and since when.
+    drawn: Option<(String, String, Instant)>,
     /// The person's words about lines of the list, by name, which were not sent.
     words: HashMap<String, ListedWords>,
 }
@@ -117,9 +120,24 @@ impl ChangesPage {
     }
 
     /// It was drawn as it is now, with keys that mean it, or was not.
-    pub(super) fn drawn(&mut self, has_keys: bool) {
-        let row = self.row().filter(|_| has_keys);
-        self.drawn = row.map(|row| (row.id().to_owned(), row.revision().to_owned()));
+    pub(super) fn drawn(&mut self, has_keys: bool, now: Instant) {
+        let Some(row) = self.row().filter(|_| has_keys) else {
+            self.drawn = None;
+            return;
+        };
+        let is_same = |(id, revision, _): &&(String, String, Instant)| {
+            id == row.id() && revision == row.revision()
+        };
+        let since = self
+            .drawn
+            .as_ref()
+            .filter(is_same)
+            .map(|(.., since)| *since);
+        self.drawn = Some((
+            row.id().to_owned(),
+            row.revision().to_owned(),
+            since.unwrap_or(now),
+        ));
     }
 
     /// The line under the cursor.
@@ -203,10 +221,12 @@ impl ChangesPage {
         notes.map(Note::on_all).collect()
     }
 
-    /// Returns true if this line was under the cursor when the list was drawn last.
-    fn is_drawn(&self, row: ChangesRow<'_>) -> bool {
-        let drawn = self.drawn.as_ref();
-        drawn.is_some_and(|(id, revision)| id == row.id() && revision == row.revision())
+    /// Returns true if this line was under the cursor when the list was drawn last, and long enough before `at`.
+    fn is_drawn(&self, row: ChangesRow<'_>, at: Instant) -> bool {
+        self.drawn.as_ref().is_some_and(|(id, revision, since)| {
+            (id, revision) == (&row.id().to_owned(), &row.revision().to_owned())
+                && at.saturating_duration_since(*since) >= GLANCE
+        })
     }
 
     /// The companion has reported. The list is another one then, or cannot be read and perhaps can be now.
@@ -374,7 +394,7 @@ impl App {
             KeyCode::Char('S' | 'q') | KeyCode::Esc => self.overlay = None,
             KeyCode::Char('t') => self.toggle_pane(now),
             KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => match press.check() {
-                Ok(()) => self.act_on_row(code, false, now),
+                Ok(()) => self.act_on_row(press, false, now),
                 Err(why) => self.say_too_early(why, now),
             },
             KeyCode::Char('R') => self.ask_about_row(true),
@@ -418,19 +438,59 @@ impl App {
             return self.say(Tone::Warning, text, now);
         }
         match press.check() {
-            Ok(()) => self.act_on_row(KeyCode::Char('r'), true, now),
+            Ok(()) => self.act_on_row(press, true, now),
             Err(why) => self.say_too_early(why, now),
         }
     }
 
-    /// `has_reason`: with the reason that was typed.
-    fn act_on_row(&mut self, code: KeyCode, has_reason: bool, now: Instant) {
+    /// What a key is about to do to several files at once, as a question.
+    fn question_about(&self, row: ChangesRow<'_>, code: KeyCode) -> Option<(Question, String)> {
+        let ChangesRow::Turn(turn) = row else {
+            return None;
+        };
+        let unseen = turn.changes.iter().filter(|it| it.is_unseen).count();
+        let of = turn.changes.len();
+        let title = &turn.title;
+        // It is not known of which turns the others are.
+        let files = match self.changes.left_out() {
+            0 => "files",
+            _ => "or more files",
+        };
+        match code {
+            KeyCode::Char('a') if unseen > 1 => Some((
+                Question::Keep,
+                format!("{title}: {unseen} {files} are unseen: y keeps them all"),
+            )),
+            KeyCode::Char('r') if of > 1 => Some((
+                Question::TakeBack,
+                format!("{title}: y takes {of} {files} back"),
+            )),
+            _ => None,
+        }
+    }
+
+    /// `has_reason`: with the reason that was typed, which names what it takes back.
+    fn act_on_row(&mut self, press: &Press, has_reason: bool, now: Instant) {
+        let code = match has_reason {
+            true => KeyCode::Char('r'),
+            false => press.key.code,
+        };
         let Some(row) = self.changes.row() else {
             return;
         };
-        if !self.changes.is_drawn(row) {
+        if !self.changes.is_drawn(row, press.at) {
             return self.say_too_early(TooEarly::Unseen, now);
         }
+        let asked = self.question_about(row, code).filter(|_| !has_reason);
+        if let Some((question, text)) = asked
+            && !self.is_asked(question, &text)
+        {
+            return self.ask(question, text, now);
+        }
+        self.drop_question();
+        let Some(row) = self.changes.row() else {
+            return;
+        };
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
         let is_keeping = code == KeyCode::Char('a');
         let mut words = self.changes.words_for(row, is_keeping, has_reason);

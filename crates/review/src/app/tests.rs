@@ -192,6 +192,10 @@ impl Person {
     }
 
     pub fn key(&mut self, code: KeyCode) -> Vec<Effect> {
+        if self.app.changes().is_some() {
+            // Whoever reads a line of the list takes their time.
+            self.now += Duration::from_millis(400);
+        }
         self.happens(Event::Key(self.press_of(code)))
     }
 

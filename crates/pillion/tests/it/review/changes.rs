@@ -211,6 +211,8 @@ fn twenty_thousand_changes_keep_no_key_waiting() {
     press("n", "▌   1.1 ");
     press("g", "▌ turn 1");
     review.decide("a");
+    review.pane.wait_for("2000 or more files are unseen", SOON);
+    review.decide("y");
     // It is being kept: the keys do something meanwhile.
     press("n", "▌   1.1 ");
     press("G", "2001/2001, 18000 more: pillion changes");

@@ -425,7 +425,7 @@ fn a_turn_takes_the_notes_on_its_changes_with_it() {
     person.press("gg");
     see(&mut person);
     let notes = ["all", "src/8.2.rs: why 12?", "src/8.3.rs: no"];
-    let effects = person.press("a");
+    let effects = person.press("ay");
     let done = acted(&effects, true);
     let kept = ChangesAct::Keep(with_notes(meant("8", "t8"), &notes));
     assert_eq!(acts(effects), [kept]);
@@ -435,7 +435,7 @@ fn a_turn_takes_the_notes_on_its_changes_with_it() {
         meant: with_notes(meant("8", "t8"), &["src/8.1.rs: once more"]),
         ..TakeBack::default()
     });
-    assert_eq!(acts(person.press("r")), [rest]);
+    assert_eq!(acts(person.press("ry")), [rest]);
 }
 
 #[test]
@@ -584,4 +584,64 @@ fn nothing_is_taken_back_for_a_reason_that_was_typed_about_something_else() {
     press.is_in_burst = true;
     assert_eq!(acts(person.happens(Event::Key(press))), []);
     assert!(line(&person).contains("Enter again takes it back"));
+}
+
+/// One key is not to keep, or to take back, files that nobody has looked at; nor is one that is pressed again and again.
+#[test]
+fn a_turn_of_several_files_is_decided_by_an_answer() {
+    for (key, question, act) in [
+        (
+            'a',
+            "turn 8 of Claude Code: 2 or more files are unseen: y keeps them all",
+            ChangesAct::Keep(meant("8", "t8")),
+        ),
+        (
+            'r',
+            "turn 8 of Claude Code: y takes 3 or more files back",
+            ChangesAct::TakeBack(TakeBack {
+                meant: meant("8", "t8"),
+                ..TakeBack::default()
+            }),
+        ),
+    ] {
+        let mut person = with_list();
+        person.press("g");
+        for _ in 0..3 {
+            assert_eq!(acts(person.press(&key.to_string())), []);
+            assert_eq!(person.message(), question);
+        }
+        // Another key is no answer, nor is one after it.
+        assert_eq!(acts(person.press("jky")), []);
+        assert_eq!(acts(person.press(&key.to_string())), []);
+        // The turn has become another one: that is asked.
+        let mut newer = list();
+        newer.turns[0]
+            .changes
+            .push(change("8.4", "unseen", Some(1)));
+        person.happens(Event::Listed(newer));
+        assert_eq!(acts(person.press("y")), []);
+        assert_ne!(person.message(), question);
+        person.happens(Event::Listed(list()));
+        assert_eq!(acts(person.press("y")), []);
+        assert_eq!(person.message(), question);
+        assert_eq!(acts(person.press("y")), [act]);
+    }
+}
+
+/// `n a n a` without a pause keeps what nobody can have read.
+#[test]
+fn keys_that_follow_each_other_too_fast_decide_nothing() {
+    let mut person = with_list();
+    let mut kept = Vec::new();
+    for key in "nananana".chars() {
+        person.now += Duration::from_millis(50);
+        let press = person.press_of(KeyCode::Char(key));
+        kept.extend(acts(person.happens(Event::Key(press))));
+    }
+    assert_eq!(kept, []);
+    assert!(
+        person
+            .message()
+            .starts_with("the list has not shown this line yet")
+    );
 }
