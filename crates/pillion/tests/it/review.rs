@@ -286,8 +286,8 @@ fn a_proposal_that_comes_while_the_editor_runs_is_not_accepted_with_the_edit() {
     assert!(screen.contains("second"), "{screen}");
     // It stands in place of what the reviewer wrote.
     review.decide("a");
-    review.pane.wait_for("replaces what you wrote", SOON);
-    review.decide("a");
+    review.pane.wait_for(QUESTION, SOON);
+    review.decide("y");
     let content = "second\n".to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, content));
 }

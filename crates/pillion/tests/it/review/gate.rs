@@ -31,7 +31,7 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
         }
         review.decide("a");
         review.pane.wait_for(row.question, SOON);
-        review.decide("a");
+        review.decide("y");
         let path = path.to_str().unwrap().to_owned();
         assert_eq!(agent.outcome(), Update::accepted(path, row.proposed));
         review.pane.wait_for("Nothing to review", SOON);
@@ -55,7 +55,7 @@ fn a_file_that_is_written_right_before_the_key_is_not_overwritten_unasked() {
         review.pane.wait_for("the file has changed on disk", SOON);
         assert_eq!(fs::read_to_string(&file).unwrap(), by_hand);
         // Whoever insists is obeyed.
-        review.decide("a");
+        review.decide("y");
         let content = "new\n".to_owned();
         assert_eq!(agent.outcome(), Update::accepted(path, content));
         review.pane.wait_for("Nothing to review", SOON);
@@ -78,7 +78,7 @@ fn an_older_text_of_another_agent_is_asked_about_after_one_that_is_not_written_y
     assert_eq!(one.outcome(), update);
     review.decide("a");
     review.pane.wait_for("was accepted and is not", SOON);
-    review.decide("a");
+    review.decide("y");
     let update = Update::accepted(path, "1\n2\nthree\n".to_owned());
     assert_eq!(two.outcome(), update);
 }
