@@ -1,6 +1,7 @@
 //! The bytes that are written to the terminal for a new frame: what only moved is moved by the terminal itself, and of the
 //! rest only what changed. Over a slow link, a frame written whole takes longer than a person's next key.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 
 use crossterm::queue;
@@ -45,6 +46,9 @@ pub fn bytes(mut shown: Buffer, next: &Buffer) -> io::Result<Vec<u8>> {
 
 impl Scroll {
     /// The one that gains the most, if it leaves less to be written than none does.
+    ///
+    /// Which rows moved is seen by their texts as a whole: to compare cells with those of all other rows would cost more the
+    /// larger the screen is, by its third power.
     fn find(shown: &Buffer, next: &Buffer) -> Option<Self> {
         let height = usize::from(next.area.height);
         let stays: Vec<_> = (0..height).map(|y| equal(shown, y, next, y)).collect();
@@ -53,8 +57,13 @@ impl Scroll {
         if changed <= usize::from(next.area.width) {
             return None;
         }
+        let (from, to) = (texts(shown), texts(next));
+        let width = usize::from(next.area.width);
         let ways = (1..=height / 2).flat_map(|by| [(by, true), (by, false)]);
-        let scrolls = ways.filter_map(|(by, up)| Self::among(shown, next, &stays, by, up));
+        let scrolls = ways.filter_map(|(by, up)| {
+            let moved = |row: usize, at: usize| if from[row] == to[at] { width } else { 0 };
+            Self::among(moved, &stays, by, up)
+        });
         let (_, best) = scrolls.max_by_key(|(gain, _)| *gain)?;
         let mut moved = shown.clone();
         best.apply(&mut moved);
@@ -62,10 +71,10 @@ impl Scroll {
         (cells.filter(|(before, after)| before != after).count() < changed).then_some(best)
     }
 
-    /// The run of rows that gains the most from moving by so many, and how many cells it gains.
+    /// The run of rows that gains the most from moving by so many, and how many cells it gains. `moved` is the number of cells
+    /// that are right if a row is moved to a place.
     fn among(
-        shown: &Buffer,
-        next: &Buffer,
+        moved: impl Fn(usize, usize) -> usize,
         stays: &[usize],
         by: usize,
         up: bool,
@@ -75,7 +84,7 @@ impl Scroll {
         let (mut start, mut gain) = (0, 0);
         for at in 0..height - by {
             let (from, to) = if up { (at + by, at) } else { (at, at + by) };
-            let moved = equal(shown, from, next, to);
+            let moved = moved(from, to);
             if gain <= 0 {
                 (start, gain) = (at, 0);
             }
@@ -109,6 +118,20 @@ impl Scroll {
         };
         rows[blank].fill(Cell::EMPTY);
     }
+}
+
+/// The text of each row, as a number that tells it from others.
+fn texts(buffer: &Buffer) -> Vec<u64> {
+    let mut text = String::new();
+    let rows = buffer.content.chunks(usize::from(buffer.area.width).max(1));
+    rows.map(|row| {
+        text.clear();
+        text.extend(row.iter().map(Cell::symbol));
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        hasher.finish()
+    })
+    .collect()
 }
 
 /// The number of cells of a row of one that equal those of a row of the other.
