@@ -3,6 +3,7 @@
 mod changes;
 mod comparing;
 mod deciding;
+mod files;
 mod history;
 mod keys;
 mod marks;
@@ -33,6 +34,7 @@ use crate::rows::Layout;
 use crate::syntax::Coloured;
 use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
 pub use changes::{ChangesPage, ChangesRow, SentWords};
+pub use files::FilesPage;
 pub use history::{History, Opened, Past};
 pub use marks::name as mark_name;
 use remark::Remark;
@@ -212,6 +214,8 @@ pub enum Overlay {
     History,
     /// The list of what agents have written.
     Changes,
+    /// The list of the pending diffs.
+    Files,
 }
 
 /// What a question on the screen is about. Another key than the one that asks answers it: who taps a key has not read what it
@@ -295,6 +299,8 @@ pub struct App {
     pub wrap: bool,
     /// The former decisions, while they are shown.
     pub history: History,
+    /// The list of the pending diffs, while it is shown.
+    pub files: FilesPage,
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,

@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// The keys, and what each of them does.
-const KEYS: [(&str, &str); 33] = [
+const KEYS: [(&str, &str); 34] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject, or take back, with a reason"),
@@ -24,6 +24,7 @@ const KEYS: [(&str, &str); 33] = [
     ("", ""),
     ("n  p", "what was not seen yet; previous hunk"),
     ("Tab  1-9", "next pending diff; that number"),
+    ("f", "list of pending diffs; type to find one"),
     ("↑↓  j k", "scroll by a line"),
     ("PgUp PgDn", "scroll by a page"),
     ("Home End", "top, end (also g G)"),

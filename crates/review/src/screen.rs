@@ -3,6 +3,7 @@
 mod agents;
 mod body;
 mod changes;
+mod files;
 mod footer;
 mod header;
 mod history;
@@ -71,6 +72,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
         Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         Some(Overlay::History) => history::draw(buffer, area, app, theme),
+        Some(Overlay::Files) => files::draw(buffer, area, app, theme),
         Some(Overlay::Changes) | None => {}
     }
     rest
@@ -128,6 +130,14 @@ fn right_end(area: Rect, columns: usize) -> Rect {
         width,
         ..area
     }
+}
+
+/// The rows that there is room for, with the one at `at` among them, and their numbers.
+fn around<T>(rows: &[T], at: usize, height: usize) -> impl Iterator<Item = (usize, &T)> {
+    let top = at
+        .saturating_sub(height / 2)
+        .min(rows.len().saturating_sub(height));
+    rows.iter().enumerate().skip(top).take(height)
 }
 
 /// A number of columns as a coordinate.

@@ -43,6 +43,7 @@ impl App {
             (KeyCode::Char('c'), true) if self.overlay == Some(Overlay::Quit) => self.quit(),
             (KeyCode::Char('c'), true) => self.ask_to_quit(),
             _ if self.overlay == Some(Overlay::History) => self.on_history_key(key),
+            _ if self.overlay == Some(Overlay::Files) => self.on_files_key(key),
             _ if self.overlay == Some(Overlay::Changes) => self.on_changes_key(press, now),
             (KeyCode::Char('q' | 'y'), false) if press.is_no_decision() => {}
             _ if self.overlay.is_some() => self.on_overlay_key(key),
@@ -58,6 +59,7 @@ impl App {
                 self.effects
                     .push(Effect::Review(Some(ReviewChoice::Changes)));
             }
+            (KeyCode::Char('f'), false) if !self.views.is_empty() => self.show_files(),
             (KeyCode::Char('H'), false) => self.ask_for_history(),
             (KeyCode::Char('S'), false) => self.show_changes(),
             (KeyCode::Char('t'), false) => self.toggle_pane(now),

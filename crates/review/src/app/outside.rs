@@ -245,8 +245,10 @@ impl App {
             let next = self.views.next_of_set(view.diff.set);
             let last = self.views.len().saturating_sub(1);
             self.current = next.unwrap_or(self.current.min(last));
-            if self.overlay == Some(Overlay::Quit) && self.views.is_empty() {
-                self.uncover();
+            match self.overlay {
+                Some(Overlay::Quit) if self.views.is_empty() => self.uncover(),
+                Some(Overlay::Files) if self.views.is_empty() => self.overlay = None,
+                _ => {}
             }
             self.drop_question();
             self.show_first_hunk();

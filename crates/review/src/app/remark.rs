@@ -172,8 +172,7 @@ impl App {
     /// The line that is shown while words are typed.
     pub(super) fn remark_line(&self) -> Option<String> {
         let remark = self.remark.as_ref()?;
-        let (before, after) = remark.halves();
-        let text = format!("{before}▏{after}");
+        let text = with_cursor(&remark.input);
         let pasted = |does: &str| match remark.is_pasted {
             true => format!(" ({PASTED}: Enter again {does})"),
             false => String::new(),
@@ -347,13 +346,6 @@ impl Remark {
         self.input.value()
     }
 
-    /// What stands before the cursor, and after it.
-    fn halves(&self) -> (&str, &str) {
-        let text = self.text();
-        let at = text.char_indices().nth(self.input.cursor());
-        text.split_at(at.map_or(text.len(), |(at, _)| at))
-    }
-
     /// Adds a text at the cursor, in one line, as far as there is room.
     fn insert(&mut self, text: &str) {
         for letter in text.chars() {
@@ -366,8 +358,16 @@ impl Remark {
     }
 }
 
+/// What was typed, with the cursor in it.
+pub(super) fn with_cursor(input: &Input) -> String {
+    let text = input.value();
+    let at = text.char_indices().nth(input.cursor());
+    let (before, after) = text.split_at(at.map_or(text.len(), |(at, _)| at));
+    format!("{before}▏{after}")
+}
+
 /// What a key does to the line that is typed, as in a shell.
-fn request(key: KeyEvent) -> Option<InputRequest> {
+pub(super) fn request(key: KeyEvent) -> Option<InputRequest> {
     use InputRequest::*;
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let alt = key.modifiers.contains(KeyModifiers::ALT);

@@ -5,6 +5,7 @@ mod deciding;
 mod delay;
 mod drafts;
 mod edits;
+mod files;
 mod history;
 mod layout;
 mod merging;

@@ -10,7 +10,7 @@ use pillion_view::changes::{ListedChange, ListedTurn};
 
 use crate::app::{App, ChangesPage, ChangesRow};
 use crate::screen::theme::Theme;
-use crate::screen::{fill, narrow, put};
+use crate::screen::{around, fill, narrow, put};
 use crate::view::Target;
 
 /// Columns of a change's name.
@@ -129,18 +129,6 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         put(buffer, Rect { y, ..list }, &Line::from(spans));
     }
     left_out(buffer, list, page, rows.len(), theme);
-}
-
-/// The rows that there is room for, with the one at `at` among them, and their numbers.
-fn around<'a, 'b>(
-    rows: &'b [ChangesRow<'a>],
-    at: usize,
-    height: usize,
-) -> impl Iterator<Item = (usize, &'b ChangesRow<'a>)> {
-    let top = at
-        .saturating_sub(height / 2)
-        .min(rows.len().saturating_sub(height));
-    rows.iter().enumerate().skip(top).take(height)
 }
 
 /// A turn in so many columns: its number, its agent, and as much of the prompt as fits.

@@ -52,7 +52,7 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     // Nothing is left of the change: that is asked about.
     review.pane.wait_gone("all hunks excluded", SOON);
     review.decide_until("a", "nothing is left");
-    review.decide_until("a", "Waiting for an agent");
+    review.decide_until("y", "Waiting for an agent");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
 }
 

@@ -1,0 +1,84 @@
+//! `f`: the pending diffs as a list, of which what is typed leaves those that it fits. Nothing is decided there.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use tui_input::Input;
+
+use super::{App, Overlay, remark};
+use crate::view::View;
+
+/// The list, and where the cursor is in it.
+#[derive(Debug, Default)]
+pub struct FilesPage {
+    filter: Input,
+    at: usize,
+}
+
+impl FilesPage {
+    /// What was typed, with the cursor in it.
+    pub fn filter(&self) -> String {
+        remark::with_cursor(&self.filter)
+    }
+
+    /// The row of the cursor.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+}
+
+impl App {
+    pub(super) fn show_files(&mut self) {
+        self.files = FilesPage {
+            at: self.current,
+            ..FilesPage::default()
+        };
+        self.overlay = Some(Overlay::Files);
+    }
+
+    /// The diffs that what was typed fits, by their places: each of its words is in the path or the agent's name, in any case.
+    pub fn listed_files(&self) -> Vec<usize> {
+        let filter = self.files.filter.value().to_lowercase();
+        let fits = |view: &View| {
+            let text = format!("{} {}", view.target.shown, self.agent_name(view)).to_lowercase();
+            filter.split_whitespace().all(|word| text.contains(word))
+        };
+        let views = self.views.iter().enumerate();
+        let fitting = views.filter(|(_, view)| fits(view));
+        fitting.map(|(at, _)| at).collect()
+    }
+
+    pub(super) fn on_files_key(&mut self, key: KeyEvent) {
+        let listed = self.listed_files();
+        let last = listed.len().saturating_sub(1);
+        let page = usize::from(self.size.height.saturating_sub(3)).max(1);
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let at = self.files.at.min(last);
+        self.files.at = match (key.code, control) {
+            (KeyCode::Esc, _) | (KeyCode::Char('g'), true) => {
+                self.overlay = None;
+                return;
+            }
+            (KeyCode::Enter, _) => {
+                self.overlay = None;
+                if let Some(view) = listed.get(at).filter(|view| **view != self.current) {
+                    self.current = *view;
+                    self.show_first_hunk();
+                }
+                return;
+            }
+            (KeyCode::Down, _) | (KeyCode::Char('n'), true) | (KeyCode::Tab, _) => at + 1,
+            (KeyCode::Up, _) | (KeyCode::Char('p'), true) | (KeyCode::BackTab, _) => {
+                at.saturating_sub(1)
+            }
+            (KeyCode::PageDown, _) => at.saturating_add(page),
+            (KeyCode::PageUp, _) => at.saturating_sub(page),
+            _ => {
+                let request = remark::request(key);
+                let changed = request.and_then(|request| self.files.filter.handle(request));
+                let is_other = changed.is_some_and(|changed| changed.value);
+                if is_other { 0 } else { at }
+            }
+        };
+        let last = self.listed_files().len().saturating_sub(1);
+        self.files.at = self.files.at.min(last);
+    }
+}

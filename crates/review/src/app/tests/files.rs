@@ -1,0 +1,75 @@
+//! The list of the pending diffs: found by typing, opened, and never a way to decide.
+
+use super::*;
+use crate::screen::tests::see;
+
+fn with_files() -> Person {
+    let mut person = Person::new(100, 12);
+    for at in 0..28 {
+        let folder = if at % 2 == 0 { "api" } else { "web" };
+        let name = format!("src/{folder}/part{at}.rs");
+        person.open(&name, Some("a\nb\n"), "a\nB\n");
+    }
+    person
+}
+
+#[test]
+fn what_is_typed_finds_a_file_and_enter_opens_it() {
+    let mut person = with_files();
+    person.press("f");
+    let screen = see(&mut person);
+    assert!(screen.contains("28 of 28 pending"), "{screen}");
+    assert!(
+        screen.contains("▶ 1         +1 −1     seen    src/api/part0.rs"),
+        "{screen}"
+    );
+    assert!(screen.contains("0/1     src/api/part2.rs"), "{screen}");
+    person.press("WEB 27");
+    let screen = see(&mut person);
+    assert!(
+        screen.contains("1 of 28 pending · type to find: WEB 27▏"),
+        "{screen}"
+    );
+    person.key(KeyCode::Enter);
+    assert_eq!(person.app.overlay, None);
+    assert_eq!(person.app.view().unwrap().target.shown, "src/web/part27.rs");
+    // By the cursor, and back without another one.
+    person.press("f");
+    for _ in 0..3 {
+        person.key(KeyCode::Up);
+    }
+    person.key(KeyCode::Enter);
+    assert_eq!(person.app.view().unwrap().target.shown, "src/api/part24.rs");
+    person.press("fnothing fits");
+    assert!(see(&mut person).contains("No pending diff fits this."));
+    person.key(KeyCode::Enter);
+    assert_eq!(person.app.view().unwrap().target.shown, "src/api/part24.rs");
+    person.press("f7");
+    person.key(KeyCode::Esc);
+    assert_eq!(person.app.view().unwrap().target.shown, "src/api/part24.rs");
+}
+
+#[test]
+fn keys_of_the_diff_decide_nothing_in_the_list() {
+    let mut person = with_files();
+    person.press("f");
+    person.wait(2_000);
+    assert_eq!(outcomes(person.press("arRyqza")), []);
+    assert_eq!(person.app.views.len(), 28);
+    // What has only come into sight again is to be looked at.
+    person.key(KeyCode::Esc);
+    assert_eq!(outcomes(person.press("a")), []);
+}
+
+#[test]
+fn the_list_goes_with_its_last_diff_and_follows_those_that_go() {
+    let mut person = Person::new(80, 12);
+    let first = person.open("a.txt", Some("a\n"), "b\n");
+    let second = person.open("b.txt", Some("a\n"), "b\n");
+    person.press("f");
+    person.key(KeyCode::Down);
+    person.close(second).unwrap();
+    assert!(see(&mut person).contains("1 of 1 pending"));
+    person.close(first).unwrap();
+    assert_eq!(person.app.overlay, None);
+}
