@@ -204,7 +204,7 @@ pub fn find(situation: &Situation<'_>) -> Finding {
         Dialect::ClaudeCode => return claude::find(situation),
         Dialect::OpenCode => return claude::find_for_opencode(situation),
         Dialect::CopilotCli => return copilot::find(situation),
-        Dialect::CodexCli => {
+        Dialect::CodexCli | Dialect::KimiCode | Dialect::MistralVibe => {
             finding.refusal = Some(Refusal::NoAgent);
             return finding;
         }

@@ -145,7 +145,7 @@ pub(crate) trait AgentProtocol: Sync {
 pub(crate) fn of(agent: Dialect) -> &'static dyn AgentProtocol {
     match agent.protocol() {
         // Codex CLI opens no session.
-        Protocol::Companion | Protocol::Codex => &contract::Contract,
+        Protocol::Companion | Protocol::Hooks => &contract::Contract,
         Protocol::Claude => &claude::Claude,
         Protocol::Copilot => &copilot::Copilot,
     }

@@ -234,7 +234,7 @@ impl DiscoveryFiles {
             Protocol::Companion => info.discovery_file(dialect, editor_pid, &self.workspace_path),
             Protocol::Claude => info.lock_file(dialect, editor_pid, &self.real_roots),
             Protocol::Copilot => info.socket_file(dialect, &self.real_roots, self.since_ms),
-            Protocol::Codex => Vec::new(),
+            Protocol::Hooks => Vec::new(),
         }
     }
 }
@@ -306,7 +306,7 @@ impl DiscoveryInfo {
         match dialect.protocol() {
             Protocol::Companion | Protocol::Claude => Some(Address::Tcp(self.port)),
             Protocol::Copilot => self.socket.clone().map(Address::Unix),
-            Protocol::Codex => None,
+            Protocol::Hooks => None,
         }
     }
 
@@ -410,6 +410,6 @@ pub(crate) fn parse(dialect: Dialect, name: &str, content: &[u8]) -> Option<Disc
             let file: copilot::LockFile = serde_json::from_slice(content).ok()?;
             Some(file.into_discovery_file(port))
         }
-        Protocol::Codex => None,
+        Protocol::Hooks => None,
     }
 }

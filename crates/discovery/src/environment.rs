@@ -149,6 +149,8 @@ impl Environment {
             self.base(Base::QwenHome),
             self.base(Base::CopilotHome),
             self.codex_home(),
+            self.kimi_home(),
+            self.vibe_home(),
             self.opencode_config(),
         ];
         folders.extend(self.home().map(|home| home.join(".gemini")));
@@ -172,45 +174,44 @@ impl Environment {
         match base {
             Base::TmpDir => self.resolve(&self.tmpdir()),
             Base::QwenHome => self.qwen_home(),
-            Base::ClaudeConfig => match self.filled("CLAUDE_CONFIG_DIR") {
-                Some(folder) => self.resolve(Path::new(folder)),
-                None => self.base(Base::ClaudeHome),
-            },
-            Base::ClaudeHome => {
-                let parent = self.home().unwrap_or_else(|| self.tmpdir());
-                self.resolve(&parent.join(".claude"))
-            }
-            Base::CopilotHome => match self.filled("COPILOT_HOME") {
-                Some(folder) => self.resolve(Path::new(folder)),
-                None => {
-                    let parent = self.home().unwrap_or_else(|| self.tmpdir());
-                    self.resolve(&parent.join(".copilot"))
-                }
-            },
+            Base::ClaudeConfig => self.named_or_home("CLAUDE_CONFIG_DIR", ".claude"),
+            Base::ClaudeHome => self.in_home(".claude"),
+            Base::CopilotHome => self.named_or_home("COPILOT_HOME", ".copilot"),
         }
+    }
+
+    /// The folder that this variable names, or else the one of this name in the home directory.
+    fn named_or_home(&self, variable: &str, name: &str) -> PathBuf {
+        match self.filled(variable) {
+            Some(folder) => self.resolve(Path::new(folder)),
+            None => self.in_home(name),
+        }
+    }
+
+    fn in_home(&self, name: &str) -> PathBuf {
+        let home = self.home().unwrap_or_else(|| self.tmpdir());
+        self.resolve(&home.join(name))
     }
 
     /// Codex CLI's own directory, which holds no discovery files.
     pub fn codex_home(&self) -> PathBuf {
-        match self.filled("CODEX_HOME") {
-            Some(folder) => self.resolve(Path::new(folder)),
-            None => {
-                let parent = self.home().unwrap_or_else(|| self.tmpdir());
-                self.resolve(&parent.join(".codex"))
-            }
-        }
+        self.named_or_home("CODEX_HOME", ".codex")
+    }
+
+    /// Kimi Code's own directory, which holds no discovery files.
+    pub fn kimi_home(&self) -> PathBuf {
+        self.named_or_home("KIMI_CODE_HOME", ".kimi-code")
+    }
+
+    /// Mistral Vibe's own directory, which holds no discovery files.
+    pub fn vibe_home(&self) -> PathBuf {
+        self.named_or_home("VIBE_HOME", ".vibe")
     }
 
     /// The folder of opencode's settings, as the XDG specification has it on every system.
     pub fn opencode_config(&self) -> PathBuf {
-        let named = self
-            .filled("XDG_CONFIG_HOME")
-            .map(|it| self.resolve(Path::new(it)));
-        let parent = named.unwrap_or_else(|| {
-            let home = self.home().unwrap_or_else(|| self.tmpdir());
-            self.resolve(&home).join(".config")
-        });
-        parent.join("opencode")
+        self.named_or_home("XDG_CONFIG_HOME", ".config")
+            .join("opencode")
     }
 
     /// The variable that a person sets to move a base elsewhere. Nobody moves their home for that.

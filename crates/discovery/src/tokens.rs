@@ -9,7 +9,7 @@ use crate::private_file::random_name;
 
 /// A companion's tokens, one for every dialect, in their order.
 #[derive(Debug, Clone)]
-pub struct Tokens([Token; Dialect::ALL.len()]);
+pub struct Tokens(Vec<Token>);
 
 /// The system has no randomness to give.
 #[derive(Debug, thiserror::Error)]
@@ -22,8 +22,8 @@ impl Tokens {
     /// # Errors
     /// When the system's random source fails.
     pub fn generate() -> Result<Self, RandomError> {
-        let [gemini, qwen, claude, opencode, copilot, codex] = Dialect::ALL.map(|_| random_token());
-        Ok(Self([gemini?, qwen?, claude?, opencode?, copilot?, codex?]))
+        let tokens = Dialect::ALL.map(|_| random_token()).into_iter();
+        tokens.collect::<Result<_, _>>().map(Self)
     }
 
     /// The same, but with another token for one dialect.

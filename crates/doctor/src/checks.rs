@@ -39,7 +39,7 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
         Protocol::Companion => settings::check(facts, &mut findings),
         Protocol::Claude => claude::settings(facts, &mut findings),
         // Nothing is known of settings that would keep Copilot CLI from connecting.
-        Protocol::Copilot | Protocol::Codex => {}
+        Protocol::Copilot | Protocol::Hooks => {}
     }
     hooks::check(facts, &mut findings);
     folders::check(facts, &mut findings);

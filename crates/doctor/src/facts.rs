@@ -91,7 +91,7 @@ impl Facts {
         };
         doing("waiting for a companion to respond, for a few seconds at most");
         let attempts = dial::dial(&search.dials, network, pillions, files)?;
-        let asks = !agent.opens_session();
+        let asks = agent.asks_for_context();
         let asked = asks.then(|| codex::ask(environment, &folder)).flatten();
         Ok(Self {
             doubtful: doubtful(&survey.companions, &attempts.dialled),

@@ -68,12 +68,15 @@ fn legs(facts: &Facts) -> Vec<(Step, &'static str)> {
         return Step::ALL.map(|step| (step, step.name())).into();
     }
     let named = |step: Step| (step, step.name());
-    vec![
+    let mut legs = vec![
         named(Step::Agent),
         (Step::Settings, "hooks"),
         named(Step::Companion),
-        (Step::Session, "context"),
-    ]
+    ];
+    if facts.agent().asks_for_context() {
+        legs.push((Step::Session, "context"));
+    }
+    legs
 }
 
 fn write_finding(out: &mut impl Write, finding: &Finding, style: Style) -> io::Result<()> {
@@ -181,7 +184,7 @@ fn describe(examination: &Examination, step: Step, mark: Mark) -> String {
         Step::Settings if facts.agent().protocol() == Protocol::Copilot => {
             "by itself, in a folder that the editor has open; not with `-p`".to_owned()
         }
-        Step::Settings if facts.agent().protocol() == Protocol::Codex => hooks(facts),
+        Step::Settings if facts.agent().protocol() == Protocol::Hooks => hooks(facts),
         Step::Settings => match ide_mode(facts) {
             Some(setting) => {
                 let state = if setting.is_on { "on" } else { "off" };
@@ -230,7 +233,7 @@ fn folders(facts: &Facts) -> String {
     let home = match facts.agent().protocol() {
         Protocol::Claude => Base::ClaudeHome,
         Protocol::Copilot => Base::CopilotHome,
-        Protocol::Companion | Protocol::Codex => {
+        Protocol::Companion | Protocol::Hooks => {
             let others = match CAN_SEE {
                 true => "",
                 false => "; those of other programs are not visible on this system",

@@ -37,10 +37,10 @@ impl Setup {
                 let variables = variables.overridden(&settings);
                 (settings, variables)
             }
-            Dialect::OpenCode | Dialect::CopilotCli | Dialect::CodexCli => {
-                (Settings::default(), variables)
+            Dialect::GeminiCli | Dialect::QwenCode => {
+                (settings::read(agent, terminal, folder), variables)
             }
-            _ => (settings::read(agent, terminal, folder), variables),
+            _ => (Settings::default(), variables),
         };
         Self {
             hooks: hooks::read(agent, terminal),

@@ -6,9 +6,11 @@ pub(crate) mod codex;
 pub(crate) mod copilot;
 mod edit;
 pub(crate) mod gemini;
+pub(crate) mod kimi;
 pub(crate) mod opencode;
 mod patch;
 pub(crate) mod qwen;
+pub(crate) mod vibe;
 
 #[cfg(test)]
 mod tests;

@@ -64,9 +64,9 @@ pub enum Event {
     Other(String),
 }
 
-/// The time limit of agents for a hook that asks a person, as the [entries](HookProtocol::entries) say. A call not answered by
-/// then runs unseen, so the hook answers before.
-pub const TIMEOUT: Duration = Duration::from_secs(hooks::PERSONS_TIMEOUT as u64);
+/// The [time](HookProtocol::timeout) that most agents can be told to wait. A call not answered by then runs unseen, so the hook answers
+/// before.
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(hooks::PERSONS_TIMEOUT as u64);
 
 /// The time for which it waits for an answer that needs no person.
 pub(crate) const SHORT_TIMEOUT: Duration = Duration::from_secs(60);
@@ -130,6 +130,11 @@ pub trait HookProtocol: Sync {
     /// The variable in which the agent tells its hooks which process it is.
     fn pid_variable(&self) -> Option<&'static str> {
         None
+    }
+
+    /// The time for which the agent waits for a hook that asks a person.
+    fn timeout(&self) -> Duration {
+        TIMEOUT
     }
 
     /// The tools whose changes are shown to a person before they are made.
@@ -215,6 +220,14 @@ impl Answer {
         Self {
             output: Some(output),
             ..Self::default()
+        }
+    }
+
+    /// Writes this JSON, which denies what the person has accepted, because the agent has no way to write just that.
+    pub(crate) fn inexpressible(output: Value) -> Self {
+        Self {
+            is_inexpressible: true,
+            ..Self::json(output)
         }
     }
 

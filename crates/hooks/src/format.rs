@@ -7,8 +7,10 @@ pub enum Format {
     Json,
     /// JSON as it is defined, in a file that this program skips as a whole if it has comments.
     PlainJson(&'static str),
-    /// TOML.
+    /// TOML, with a list of hooks for each event.
     Toml,
+    /// TOML, with one list of hooks, each of which names its event in this field.
+    TomlList(&'static str),
     /// A program of the agent's own language, which is a hook as a whole: its text is in `agents`.
     Script,
 }

@@ -21,7 +21,7 @@ pub mod settings;
 
 use pillion_protocol::Dialect;
 
-pub use call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope, TIMEOUT};
+pub use call::{Answer, Call, Entry, Event, HookProtocol, Record, Scope};
 pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};
 
@@ -32,6 +32,8 @@ pub fn of(agent: Dialect) -> &'static dyn HookProtocol {
         Dialect::CopilotCli => &agents::copilot::Copilot,
         Dialect::CodexCli => &agents::codex::Codex,
         Dialect::GeminiCli => &agents::gemini::Gemini,
+        Dialect::KimiCode => &agents::kimi::Kimi,
+        Dialect::MistralVibe => &agents::vibe::Vibe,
         Dialect::OpenCode => &agents::opencode::OpenCode,
         Dialect::QwenCode => &agents::qwen::Qwen,
     }

@@ -21,6 +21,9 @@ use crate::format::SOURCE;
 /// The fields of a hook that may hold its command line.
 const COMMANDS: [&str; 2] = ["command", "bash"];
 
+/// The fields of a hook that may hold the tools that it is about.
+const MATCHERS: [&str; 2] = ["matcher", "match"];
+
 /// The fields of a hook that may hold its time limit.
 const LIMITS: [&str; 2] = ["timeout", "timeoutSec"];
 
@@ -90,6 +93,7 @@ impl Format {
     pub fn values(self, text: &str) -> Result<Map<String, Value>, Refused> {
         match self {
             Self::Toml => toml::values(text),
+            Self::TomlList(event) => Ok(by_event(toml::values(text)?, event)),
             Self::Script => script::values(text),
             _ => Ok(self.json(text)?.values()),
         }
@@ -103,6 +107,7 @@ impl Format {
     pub fn set(self, text: &str, path: &[Key], value: &Value) -> Result<String, Refused> {
         match self {
             Self::Toml => toml::set(text, path, value),
+            Self::TomlList(event) => toml::set(text, &listed(text, path, event)?, value),
             Self::Script => Ok(value[SOURCE].as_str().unwrap_or_default().to_owned()),
             _ => self.json(text)?.set(path, value),
         }
@@ -115,6 +120,7 @@ impl Format {
     pub fn remove(self, text: &str, path: &[Key]) -> Result<String, Refused> {
         match self {
             Self::Toml => toml::remove(text, path),
+            Self::TomlList(event) => toml::remove(text, &listed(text, path, event)?),
             Self::Script => Ok(String::new()),
             _ => self.json(text)?.remove(path),
         }
@@ -127,6 +133,40 @@ impl Format {
         };
         Json::parse(text, plain_for)
     }
+}
+
+/// The values of a file whose hooks stand in one list, as if each event had a list of its own.
+fn by_event(mut values: Map<String, Value>, event: &str) -> Map<String, Value> {
+    let mut lists = Map::new();
+    for item in values
+        .get("hooks")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        let list = lists.entry(item[event].as_str().unwrap_or_default());
+        let list = list.or_insert_with(|| Value::Array(Vec::new()));
+        if let Some(list) = list.as_array_mut() {
+            list.push(item.clone());
+        }
+    }
+    values.insert("hooks".to_owned(), lists.into());
+    values
+}
+
+/// The path in such a file of what this path means in those values: of a new item, the end of the list.
+fn listed<'a>(text: &str, path: &[Key<'a>], event: &str) -> Result<Vec<Key<'a>>, Refused> {
+    let [hooks, Key::Name(name), Key::Index(index)] = path else {
+        return Ok(path.to_vec());
+    };
+    let values = toml::values(text)?;
+    let all = values.get("hooks").and_then(Value::as_array);
+    let all = all.map_or(&[][..], Vec::as_slice);
+    let mut own = (0..all.len()).filter(|at| all[*at][event].as_str() == Some(name));
+    Ok(vec![
+        *hooks,
+        Key::Index(own.nth(*index).unwrap_or(all.len())),
+    ])
 }
 
 /// Returns the text with these entries, which are this agent's; `text` is none if there is no file. Any that an older Pillion
@@ -228,7 +268,9 @@ pub fn hooks(values: &Map<String, Value>) -> Vec<Hook> {
             let hook = |place, hook: &Value| Hook {
                 event: event.clone(),
                 place: (index, place),
-                matcher: group["matcher"].as_str().map(str::to_owned),
+                matcher: MATCHERS
+                    .iter()
+                    .find_map(|field| Some(group[*field].as_str()?.to_owned())),
                 command: command(hook).unwrap_or_default().to_owned(),
                 limit: LIMITS.iter().find_map(|field| hook[*field].as_f64()),
             };

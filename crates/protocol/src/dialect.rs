@@ -8,7 +8,7 @@ use std::fmt;
 pub use place::{Base, FileName, Place};
 use serde::{Deserialize, Serialize};
 
-use self::agents::{Row, claude, codex, copilot, gemini, opencode, qwen};
+use self::agents::{Row, claude, codex, copilot, gemini, kimi, opencode, qwen, vibe};
 
 /// An agent's way of finding and calling a companion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -26,6 +26,10 @@ pub enum Dialect {
     CopilotCli,
     /// OpenAI's Codex CLI: its hooks show what it changes, and it asks for context ([`codex`](crate::codex)).
     CodexCli,
+    /// Moonshot AI's Kimi Code, whose hooks show what it changes.
+    KimiCode,
+    /// Mistral Vibe, whose hooks show what it changes.
+    MistralVibe,
 }
 
 /// The way in which an agent speaks to a companion, and the content of its discovery files.
@@ -38,8 +42,8 @@ pub enum Protocol {
     Claude,
     /// GitHub Copilot CLI's: MCP over HTTP on a Unix socket, and a [`LockFile`](crate::copilot::LockFile).
     Copilot,
-    /// None of these: Codex CLI opens no session, and reads no discovery file ([`codex`](crate::codex)).
-    Codex,
+    /// None of these: it opens no session, and reads no discovery file. Its hooks are what reaches a companion.
+    Hooks,
 }
 
 /// The variables that wire an agent to one companion (C2.6), by what they say.
@@ -75,13 +79,15 @@ impl Variables {
 
 impl Dialect {
     /// Every agent, in the order in which people are shown them.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 8] = [
         Self::GeminiCli,
         Self::QwenCode,
         Self::ClaudeCode,
         Self::OpenCode,
         Self::CopilotCli,
         Self::CodexCli,
+        Self::KimiCode,
+        Self::MistralVibe,
     ];
 
     /// The agents of the companion contract: programs of others, that find companions by discovery
@@ -96,6 +102,8 @@ impl Dialect {
             Self::OpenCode => &opencode::ROW,
             Self::CopilotCli => &copilot::ROW,
             Self::CodexCli => &codex::ROW,
+            Self::KimiCode => &kimi::ROW,
+            Self::MistralVibe => &vibe::ROW,
         }
     }
 
@@ -104,10 +112,14 @@ impl Dialect {
         self.row().protocol
     }
 
-    /// Returns true if it opens a session with a companion. Codex CLI does not: its hooks and its questions are all that
-    /// reaches one.
+    /// Returns true if it opens a session with a companion. Of the others, the hooks are what reaches one.
     pub fn opens_session(self) -> bool {
-        self.protocol() != Protocol::Codex
+        self.protocol() != Protocol::Hooks
+    }
+
+    /// Returns true if it opens no session and asks all the same, at a socket, what is open ([`codex`](crate::codex)).
+    pub fn asks_for_context(self) -> bool {
+        self == Self::CodexCli
     }
 
     /// The agent of this short name.
@@ -396,9 +408,9 @@ mod tests {
     fn only_agents_that_look_for_variables_are_led_by_them() {
         for dialect in Dialect::ALL {
             // opencode finds a companion by Claude Code's files, and is led astray by its variable; Copilot CLI
-            // finds one by its folder, and Codex CLI asks at a socket.
-            let by_files = [Dialect::OpenCode, Dialect::CopilotCli, Dialect::CodexCli];
-            let is_led = !by_files.contains(&dialect);
+            // finds one by its folder.
+            let by_files = [Dialect::OpenCode, Dialect::CopilotCli];
+            let is_led = dialect.opens_session() && !by_files.contains(&dialect);
             assert_eq!(dialect.variables().is_some(), is_led, "{dialect}");
         }
     }

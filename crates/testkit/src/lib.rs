@@ -18,6 +18,7 @@ mod display;
 mod editors;
 mod emacs;
 mod env;
+mod headless;
 mod helix;
 mod home;
 #[cfg(target_os = "linux")]
@@ -65,6 +66,7 @@ pub use editors::{
 };
 pub use emacs::{Emacs, EmacsSetup};
 pub use env::Env;
+pub use headless::Headless;
 pub use helix::Helix;
 pub use home::Home;
 #[cfg(target_os = "linux")]

@@ -141,7 +141,7 @@ fn checks(protocol: Protocol) -> impl Iterator<Item = &'static Check> {
         Protocol::Claude => claude::GROUPS,
         Protocol::Copilot => copilot::GROUPS,
         // Nobody can ask for one.
-        Protocol::Codex => &[],
+        Protocol::Hooks => &[],
     };
     groups.iter().flat_map(|checks| checks.iter())
 }

@@ -62,7 +62,7 @@ impl SharedRows {
                 two: &["P8-two"],
             },
             // Nobody can ask for it: it opens no sessions.
-            Protocol::Codex => Self {
+            Protocol::Hooks => Self {
                 answers: &[],
                 file: &[],
                 json: &[],

@@ -124,7 +124,7 @@ impl Target {
     pub fn display_name(&self) -> Option<&str> {
         let field = match self.protocol {
             Protocol::Companion => "/ideInfo/displayName",
-            Protocol::Claude | Protocol::Copilot | Protocol::Codex => "/ideName",
+            Protocol::Claude | Protocol::Copilot | Protocol::Hooks => "/ideName",
         };
         let mut contents = self.files.iter().map(|file| file.content.as_ref());
         contents.find_map(|content| content.ok()?.pointer(field)?.as_str())
@@ -181,7 +181,7 @@ impl Target {
         };
         let other = match self.protocol {
             Protocol::Companion => Protocol::Claude,
-            Protocol::Claude | Protocol::Copilot | Protocol::Codex => Protocol::Companion,
+            Protocol::Claude | Protocol::Copilot | Protocol::Hooks => Protocol::Companion,
         };
         let others = siblings(other, &self.environment);
         let its = others
@@ -242,7 +242,7 @@ impl TargetFile {
                 let port = self.port().or_else(named);
                 port.or_else(|| last_number(self.name()))
             }
-            Protocol::Companion | Protocol::Codex => self.port().or_else(named),
+            Protocol::Companion | Protocol::Hooks => self.port().or_else(named),
         };
         port.map(Address::Tcp)
     }

@@ -204,7 +204,7 @@ impl TestCompanion {
                 let file: LockFile = serde_json::from_slice(&content).unwrap();
                 file.into_discovery_file(place.name.port_in(&name).unwrap())
             }
-            Protocol::Codex => panic!("it has no file"),
+            Protocol::Hooks => panic!("it has no file"),
             Protocol::Copilot => {
                 let file: copilot::LockFile = serde_json::from_slice(&content).unwrap();
                 file.into_discovery_file(place.name.port_in(&name).unwrap())

@@ -1,5 +1,5 @@
-//! Codex CLI, whose hooks show what it changes: the obstacles that keep them from being run, or leave them with nobody to ask.
-//! Its own question, with `/ide`, is beside that.
+//! The agents that open no session, so that hooks show what they change: the obstacles that keep those from being run, or leave them
+//! with nobody to ask. Codex CLI's own question, with `/ide`, is beside that.
 
 use super::super::facts::Facts;
 use super::super::facts::codex::{Answer, Asked};
@@ -30,7 +30,12 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
             "none of Pillion's companions is open for {}",
             facts.folder.display()
         );
-        let why = "Pillion's hooks then have nobody to ask, and with `/ide` Codex CLI says that it cannot enable the context";
+        let why = match facts.agent().asks_for_context() {
+            true => {
+                "Pillion's hooks then have nobody to ask, and with `/ide` Codex CLI says that it cannot enable the context"
+            }
+            false => "Pillion's hooks then have nobody to ask",
+        };
         findings.push(Finding::problem(Id::NoCompanion, what, why).fix(start(facts)));
     }
 }

@@ -21,6 +21,8 @@ fn oldest_tried(agent: Dialect) -> Option<Version> {
         Dialect::GeminiCli => Some(Version::new(0, 61, 0)),
         Dialect::QwenCode => Some(Version::new(0, 24, 4)),
         Dialect::OpenCode => Some(Version::new(1, 18, 33)),
+        Dialect::KimiCode => Some(Version::new(2, 1, 0)),
+        Dialect::MistralVibe => Some(Version::new(3, 0, 2)),
     }
 }
 
@@ -81,9 +83,7 @@ fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding
             "without them it shows no change that it does not ask about, takes no edits, and does not hear why you rejected \
              a change"
         }
-        Dialect::CodexCli | Dialect::OpenCode => {
-            "without them, none of its changes are shown to you"
-        }
+        agent if !agent.proposes() => "without them, none of its changes are shown to you",
         _ if is_unasked => "with them, every change is shown to you, in every mode",
         _ => return None,
     };

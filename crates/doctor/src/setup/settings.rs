@@ -119,6 +119,8 @@ pub fn user_file(agent: Dialect, environment: &Environment) -> PathBuf {
         Dialect::CodexCli => return environment.codex_home().join("config.toml"),
         Dialect::QwenCode => environment.base(Base::QwenHome),
         Dialect::GeminiCli => home(agent, environment).join(directory(agent)),
+        Dialect::KimiCode => return environment.kimi_home().join("config.toml"),
+        Dialect::MistralVibe => return environment.vibe_home().join("hooks.toml"),
         Dialect::OpenCode => return environment.opencode_config().join("plugin/pillion.js"),
     };
     folder.join("settings.json")

@@ -158,7 +158,9 @@ pub(crate) fn read_events(
     let event = event(&take_text(&mut input, "hook_event_name")?);
     let mut text = |field| take_text(&mut input, field).unwrap_or_default();
     let (session, folder, mode) = (text("session_id"), text("cwd"), text("permission_mode"));
-    let (id, prompt) = (text("tool_use_id"), text("prompt"));
+    let ids = [text("tool_use_id"), text("tool_call_id")];
+    let id = ids.into_iter().find(|id| !id.is_empty());
+    let prompt = text("prompt");
     let subagent = Some(text("agent_id")).filter(|agent| !agent.is_empty());
     let tool = match event {
         Event::BeforeTool | Event::Question | Event::AfterTool | Event::AfterFailure => {
@@ -173,7 +175,7 @@ pub(crate) fn read_events(
         mode,
         tool,
         input: input.remove("tool_input").unwrap_or_default(),
-        id,
+        id: id.unwrap_or_default(),
         subagent,
         prompt,
         record: None,
@@ -186,10 +188,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     let is_newer = |file: &Reviewed| file.has_changed && file.change.before.is_some();
     if call.tool == WRITE && accepted.files.iter().any(is_newer) {
         let why = "Claude Code writes over no file that has changed since it was read";
-        return Answer {
-            is_inexpressible: true,
-            ..Answer::json(hooks::refuse(&accepted.not_written(why)))
-        };
+        return Answer::inexpressible(hooks::refuse(&accepted.not_written(why)));
     }
     let input = input(call, accepted);
     let mut output = hooks::allow(Some(input.clone()), accepted.context.as_deref());

@@ -120,10 +120,7 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
         match rewritten(call, accepted) {
             Ok(command) => input["command"] = command.into(),
             Err(why) => {
-                return Answer {
-                    is_inexpressible: true,
-                    ..Answer::json(hooks::refuse(&why))
-                };
+                return Answer::inexpressible(hooks::refuse(&why));
             }
         }
     }

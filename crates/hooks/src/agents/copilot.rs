@@ -97,9 +97,9 @@ impl HookProtocol for Copilot {
         match ruling {
             Ruling::Told(text) => Answer::json(json!({"additionalContext": text})),
             Ruling::Accepted(accepted) => allow(call, accepted),
-            Ruling::Denied(why) => decision("deny", why),
+            Ruling::Denied(why) => Answer::json(decision("deny", why)),
             // Where it can ask nobody, it refuses the call.
-            Ruling::Unclear(why) => decision("ask", why),
+            Ruling::Unclear(why) => Answer::json(decision("ask", why)),
             // It has no place for a word to the person.
             Ruling::Pass | Ruling::NobodyAsked(_) | Ruling::Approved => Answer::nothing(),
         }
@@ -107,7 +107,7 @@ impl HookProtocol for Copilot {
 
     /// It obeys an exit code, too, but hears no reason then.
     fn block(&self, why: String) -> Answer {
-        decision("deny", &why)
+        Answer::json(decision("deny", &why))
     }
 
     fn shown_tools(&self) -> &'static [&'static str] {
@@ -249,16 +249,13 @@ fn with_endings_of(file: &str, text: &str) -> String {
     }
 }
 
-fn decision(decision: &str, why: &str) -> Answer {
-    Answer::json(json!({"permissionDecision": decision, "permissionDecisionReason": why}))
+fn decision(decision: &str, why: &str) -> Value {
+    json!({"permissionDecision": decision, "permissionDecisionReason": why})
 }
 
 /// Denies what was accepted, because the call cannot write just that.
 fn inexpressible(told: &str) -> Answer {
-    Answer {
-        is_inexpressible: true,
-        ..decision("deny", told)
-    }
+    Answer::inexpressible(decision("deny", told))
 }
 
 /// Lets the call pass, with other arguments if there are any.
@@ -291,10 +288,8 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     }
     let inexpressible = |why: &str| inexpressible(&accepted.not_written(why));
     let [file] = &accepted.files[..] else {
-        return decision(
-            "deny",
-            "the call changes one file, and several were decided",
-        );
+        let why = "the call changes one file, and several were decided";
+        return Answer::json(decision("deny", why));
     };
     let path = &file.change.path;
     let before = file.change.before.as_deref().unwrap_or_default();

@@ -170,10 +170,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     };
     match input {
         Ok(input) => Answer::json(hooks::allow(Some(input), accepted.context.as_deref())),
-        Err(told) => Answer {
-            is_inexpressible: true,
-            ..Answer::json(hooks::refuse(&told))
-        },
+        Err(told) => Answer::inexpressible(hooks::refuse(&told)),
     }
 }
 

@@ -63,7 +63,7 @@ impl HookProtocol for Qwen {
                     ..allowed()
                 }
             }
-            (Event::BeforeTool, Ruling::Accepted(accepted)) => deny_until_edited(call, accepted),
+            (Event::BeforeTool, Ruling::Accepted(accepted)) => deny_until_made(call, accepted),
             (Event::BeforeTool, Ruling::Denied(why)) => Answer::json(hooks::refuse(why)),
             (Event::BeforeTool, Ruling::Unclear(why)) => Answer::json(hooks::decision("ask", why)),
             (Event::BeforeTool, Ruling::NobodyAsked(why)) => Answer::message(why),
@@ -101,8 +101,9 @@ fn allowed() -> Answer {
     Answer::json(hooks::decision("allow", claude::ACCEPTED))
 }
 
-/// An edited change is to be proposed by the model itself. If it does that exactly, nobody is asked again.
-fn deny_until_edited(call: &Call, accepted: &Accepted) -> Answer {
+/// A change that the agent cannot make as it was accepted is to be proposed by the model itself. If it does that exactly, nobody is
+/// asked again.
+pub(crate) fn deny_until_made(call: &Call, accepted: &Accepted) -> Answer {
     let context = accepted.context.as_deref().unwrap_or_default();
     let why = format!(
         "{context}\nNothing is written yet: make exactly the change that was accepted, and the user is not asked again."

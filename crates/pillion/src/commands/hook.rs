@@ -122,7 +122,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let protocol = pillion_hooks::of(agent);
     expect_call(agent)?;
-    let limit = args.limit.unwrap_or(pillion_hooks::TIMEOUT - MARGIN);
+    let limit = args.limit.unwrap_or(protocol.timeout() - MARGIN);
     end_after(limit, move || give_up(protocol));
     silent_disk::end_as(BLOCKS);
     let limits = Limits {

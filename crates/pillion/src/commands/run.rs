@@ -162,7 +162,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         stderr::print(format_args!("note: {note}."));
     }
     if !agent.proposes() {
-        let context = (!agent.opens_session() && companion.is_some() && refused.is_none())
+        let context = (agent.asks_for_context() && companion.is_some() && refused.is_none())
             .then(|| format!("type `/ide` in {agent} to show it what your editor shows"));
         for note in missing_hooks(agent, &environment)
             .into_iter()
@@ -230,7 +230,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         Some(guard) => command.env(wrapper::GUARD, guard),
         None => command.env_remove(wrapper::GUARD),
     };
-    if agent.protocol() == Protocol::Codex
+    if agent.asks_for_context()
         && let Some(client) = companion.and_then(|it| Client::new(it.state.as_ref()?))
     {
         let start = ContextAsker {

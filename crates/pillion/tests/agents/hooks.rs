@@ -6,9 +6,11 @@ pub mod claude;
 mod codex;
 mod copilot;
 mod gemini;
+mod kimi;
 mod opencode;
 mod qwen;
 mod undecided;
+mod vibe;
 
 use std::fs;
 use std::io::Read;
@@ -18,7 +20,7 @@ use std::process::{Child, Command, Stdio};
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
-    AgentKind, Env, HEADLESS_PROMPT, Home, Model, ModelRequest, Npm, Turn, all_of,
+    AgentKind, Env, HEADLESS_PROMPT, Headless, Home, Model, ModelRequest, Npm, Turn, all_of,
 };
 use serde_json::{Value, json};
 
@@ -226,6 +228,20 @@ fn print(scene: &Scene, kind: AgentKind, mode: &str) -> Child {
     )
 }
 
+/// One of the agents that the tests run without a terminal alone, with Pillion's hooks.
+fn headless_scene(agent: Headless, name: &str) -> Scene {
+    let scene = Scene::new(|home| drop(companion::run(home, ["hook", "install", name])));
+    agent.set_up(&scene.home, &scene.model);
+    scene
+}
+
+/// Starts it.
+fn print_headless(scene: &Scene, agent: Headless) -> Child {
+    let command = agent.print();
+    let command: Vec<&str> = command.iter().map(String::as_str).collect();
+    scene.start(&agent.env(scene.home.env()), &command)
+}
+
 /// The encodings of texts that hooks show, of which each start of an agent, in another mode, gets its part: a start takes longer than
 /// all that an agent does then.
 fn encodings_of(number: usize, starts: usize) -> impl Iterator<Item = Encoding> {
@@ -302,6 +318,23 @@ fn makes_part_of_accepted_changes(
         }
         ended(agent).expect_done("accepted");
     }
+}
+
+/// Of an agent whose hooks for all calls of an answer run before the first of them: both changes of a file are shown, accepted and written,
+/// and nothing of them is left unseen.
+fn makes_both_changes_of_a_file(scene: &Scene, start: impl FnOnce() -> Child) {
+    let file = scene.home.file("both.txt", BEFORE);
+    scene.script([Turn::at_once([
+        Turn::replace(&file, "one", "eins"),
+        Turn::replace(&file, "three", "drei"),
+    ])]);
+    let agent = start();
+    scene.decide(&file, &Decision::Accept);
+    scene.decide(&file, &Decision::Accept);
+    ended(agent).expect_done("both");
+    assert_bytes(&file, b"eins\ntwo\ndrei\n");
+    let unseen = companion::run(&scene.home, ["changes", "--json"]);
+    assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
 }
 
 /// The model hears why an edit is rejected, and a new file; and the turn goes on.

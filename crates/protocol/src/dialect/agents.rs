@@ -4,8 +4,10 @@ pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
 pub(crate) mod gemini;
+pub(crate) mod kimi;
 pub(crate) mod opencode;
 pub(crate) mod qwen;
+pub(crate) mod vibe;
 
 use crate::dialect::{Base, Dialect, FileName, Place, Protocol, Variables};
 
@@ -14,7 +16,7 @@ pub(crate) struct Row {
     /// Its short name, which is also its command.
     pub(crate) name: &'static str,
     pub(crate) display_name: &'static str,
-    /// The npm package that brings its command.
+    /// The npm package that brings its command, if one does.
     pub(crate) package: Option<&'static str>,
     /// Every place where some release looks, the specified one first.
     pub(crate) places: &'static [Place],
@@ -40,6 +42,33 @@ pub(crate) struct Row {
     pub(crate) writes_own_text: bool,
     pub(crate) connects_in_roots_only: bool,
     pub(crate) cuts_selection: Option<usize>,
+}
+
+impl Row {
+    /// An agent of which nothing is known but its names and what its hooks tell.
+    const PLAIN: Self = Self {
+        name: "",
+        display_name: "",
+        package: None,
+        places: &[],
+        variables: None,
+        shell_variable: None,
+        protocol: Protocol::Hooks,
+        client: None,
+        usual_command: "",
+        follows: None,
+        overlooks: None,
+        ignores_empty_text: false,
+        unchanged_is_rejection: false,
+        refuses_changed_file: false,
+        drops_last_line_feed: None,
+        misses_context_after_rejection: false,
+        proposes: false,
+        announces_writes: false,
+        writes_own_text: false,
+        connects_in_roots_only: false,
+        cuts_selection: None,
+    };
 }
 
 const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {

@@ -1,4 +1,4 @@
-//! The API that Qwen Code speaks, and opencode and Copilot CLI when they are asked to: `chat/completions`, streamed and
+//! The API that Qwen Code speaks, and opencode, Copilot CLI, Kimi Code and Mistral Vibe when they are asked to: `chat/completions`, streamed and
 //! not.
 
 use axum::response::Response;
@@ -15,6 +15,10 @@ const COPILOTS: &str = "fetch_copilot_cli_documentation";
 /// A tool that opencode alone has, with or without a person to ask.
 const OPENCODES: &str = "webfetch";
 
+/// One that Kimi Code alone has, and one of Mistral Vibe's.
+const KIMIS: &str = "AgentSwarm";
+const VIBES: &str = "run_typescript";
+
 /// The tool of an agent that has no person to ask.
 const HEADLESS_TOOL: &str = "edit";
 
@@ -22,8 +26,10 @@ const HEADLESS_TOOL: &str = "edit";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Names {
     Copilot,
+    Kimi,
     OpenCode,
     Qwen,
+    Vibe,
 }
 
 /// The main conversation is streamed and may ask the person something; helpers that work by
@@ -38,7 +44,10 @@ pub(super) fn is_main(body: &Value) -> bool {
     let mut names = tools(body);
     let last = body["messages"].as_array().and_then(|all| all.last());
     body["stream"] == true
-        && (is_headless || names.any(|name| QUESTION_TOOLS.contains(&name) || name == OPENCODES))
+        && (is_headless
+            || names.any(|name| {
+                QUESTION_TOOLS.contains(&name) || [OPENCODES, KIMIS, VIBES].contains(&name)
+            }))
         && !last.is_some_and(|message| mentions(message, "[SUGGESTION MODE"))
 }
 
@@ -51,6 +60,8 @@ pub(super) fn answer(body: &Value, turn: Option<Turn>) -> Response {
     let names = tools(body).find_map(|name| match name {
         COPILOTS => Some(Names::Copilot),
         OPENCODES => Some(Names::OpenCode),
+        KIMIS => Some(Names::Kimi),
+        VIBES => Some(Names::Vibe),
         _ => None,
     });
     let names = names.unwrap_or(Names::Qwen);
@@ -132,6 +143,18 @@ fn calls(turn: Turn, names: Names) -> Vec<Value> {
             name: name @ "apply_patch",
             input,
         } if names == Names::OpenCode => (name, json!({ "patchText": input })),
+        Turn::WriteFile { path, content } if names == Names::Kimi => {
+            ("Write", json!({ "path": path, "content": content }))
+        }
+        Turn::Replace { path, old, new } if names == Names::Kimi => (
+            "Edit",
+            json!({ "path": path, "old_string": old, "new_string": new }),
+        ),
+        Turn::ReadFile { path } if names == Names::Kimi => ("Read", json!({ "path": path })),
+        Turn::WriteFile { path, content } if names == Names::Vibe => {
+            ("write_file", json!({ "path": path, "content": content }))
+        }
+        Turn::ReadFile { path } if names == Names::Vibe => ("read_file", json!({ "path": path })),
         Turn::WriteFile { path, content } => (
             "write_file",
             json!({ "file_path": path, "content": content }),

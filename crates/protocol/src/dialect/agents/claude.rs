@@ -35,18 +35,12 @@ pub(crate) const ROW: Row = Row {
     protocol: Protocol::Claude,
     client: Some("claude-code"),
     usual_command: "claude",
-    follows: None,
-    overlooks: None,
-    ignores_empty_text: false,
     unchanged_is_rejection: true,
     refuses_changed_file: true,
     // Where it does not take it for an edit of a file that ends with one. (Seen with nine releases from
     // 2.1.112 on, and not with 2.1.329.)
     drops_last_line_feed: Some((2, 1, 328)),
-    misses_context_after_rejection: false,
     proposes: true,
     announces_writes: true,
-    writes_own_text: false,
-    connects_in_roots_only: false,
-    cuts_selection: None,
+    ..Row::PLAIN
 };

@@ -17,22 +17,12 @@ pub(crate) const ROW: Row = Row {
     } else {
         &[]
     },
-    // Nothing leads it to a companion but its folder.
-    variables: None,
     shell_variable: Some("COPILOT_CLI"),
     protocol: Protocol::Copilot,
-    client: None,
     usual_command: "copilot",
-    follows: None,
-    overlooks: None,
-    ignores_empty_text: false,
-    unchanged_is_rejection: false,
-    refuses_changed_file: false,
-    drops_last_line_feed: None,
-    misses_context_after_rejection: false,
     proposes: true,
-    announces_writes: false,
     writes_own_text: true,
     connects_in_roots_only: true,
     cuts_selection: Some(500),
+    ..Row::PLAIN
 };

@@ -30,19 +30,10 @@ pub(crate) const ROW: Row = Row {
     }),
     shell_variable: Some("GEMINI_CLI"),
     protocol: Protocol::Companion,
-    client: None,
     usual_command: "gemini",
-    follows: None,
-    overlooks: None,
     ignores_empty_text: true,
-    unchanged_is_rejection: false,
-    refuses_changed_file: false,
-    drops_last_line_feed: None,
     // Seen with 0.61.0: it takes the rejection for the end of a call that is under way.
     misses_context_after_rejection: true,
     proposes: true,
-    announces_writes: false,
-    writes_own_text: false,
-    connects_in_roots_only: false,
-    cuts_selection: None,
+    ..Row::PLAIN
 };

@@ -138,7 +138,7 @@ fn reader(protocol: Protocol) -> &'static str {
         Protocol::Companion => "Gemini CLI or Qwen Code",
         Protocol::Claude => "Claude Code",
         Protocol::Copilot => "Copilot CLI",
-        Protocol::Codex => "Codex CLI",
+        Protocol::Hooks => "no agent",
     }
 }
 

@@ -1,0 +1,11 @@
+//! Mistral Vibe, a program in Python. It opens no session: its hooks show what it changes.
+
+use super::Row;
+
+pub(crate) const ROW: Row = Row {
+    name: "vibe",
+    display_name: "Mistral Vibe",
+    shell_variable: Some("VIBE_APP_SERVER_BIN"),
+    usual_command: "vibe",
+    ..Row::PLAIN
+};
