@@ -4,6 +4,7 @@
 
 mod before;
 mod choices;
+mod commands;
 mod guards;
 mod left;
 mod looks;
@@ -20,6 +21,7 @@ use pillion_protocol::{AgentProcess, Dialect};
 use serde_json::Value;
 
 use self::choices::Choices;
+use self::commands::Commands;
 use self::guards::Guards;
 use self::left::LeftNote;
 use self::looks::{Found, Looks};
@@ -31,6 +33,7 @@ use self::wake::{Handed, Waker};
 use crate::event::{Caller, GuardWay};
 use crate::ids::RequestId;
 use crate::sessions::SessionId;
+use crate::who::Asker;
 
 pub(crate) use self::before::{Before, Does, HeldHook};
 pub(crate) use self::looks::Look;
@@ -56,6 +59,8 @@ pub(crate) struct Agent {
     /// The processes of ours that stand beside its calls.
     pub(crate) guards: Guards<GuardWay, HeldHook>,
     waker: Option<Waker>,
+    /// The commands that it runs.
+    pub(crate) commands: Commands,
     /// True if it is not connected: commands in its hooks tell of it.
     is_by_hooks: bool,
     found: Found,
@@ -66,6 +71,11 @@ pub(crate) struct Agent {
 pub(crate) struct AskedBeside {
     pub(crate) caller: Caller,
     pub(crate) input: Value,
+}
+
+/// No session of a connected agent has such an id.
+fn id_by_hooks(kind: Dialect, name: &str) -> SessionId {
+    format!("hooks of {}: {name}", kind.name()).into()
 }
 
 /// The agents that work here.
@@ -94,6 +104,7 @@ impl Agent {
             questions: Questions::default(),
             guards: Guards::default(),
             waker: None,
+            commands: Commands::default(),
             is_by_hooks,
             found: Found::default(),
         }
@@ -133,8 +144,7 @@ impl Agents {
         if name.len() > MAX_NAME {
             return None;
         }
-        // No session of a connected agent has such an id.
-        let id: SessionId = format!("hooks of {}: {name}", kind.name()).into();
+        let id = id_by_hooks(kind, name);
         let is_new = !self.agents.contains_key(&id);
         if is_new && self.all_by_hooks().count() >= MAX_BY_HOOKS {
             return None;
@@ -142,6 +152,14 @@ impl Agents {
         let agent = self.agents.entry(id.clone());
         agent.or_insert_with(|| Agent::new(kind, true));
         Some((id, is_new))
+    }
+
+    /// Returns true if a hook of such a session is called by a command that the agent runs at this time, and not by the agent.
+    pub(crate) fn is_faked(&self, kind: Dialect, name: &str, asker: &Asker) -> bool {
+        let agent = self.get(&id_by_hooks(kind, name));
+        let running = agent.filter(|agent| agent.commands.is_any());
+        let process = running.and_then(Agent::process);
+        process.is_some_and(|process| asker.is_in_command_of(process))
     }
 
     pub(crate) fn get(&self, session: &SessionId) -> Option<&Agent> {

@@ -108,6 +108,11 @@ impl Asker {
         self
     }
 
+    /// Returns true if it is a hook that this process of an agent has not started by itself, but a command of it.
+    pub(crate) fn is_in_command_of(&self, agent: AgentProcess) -> bool {
+        self.lineage.is_in_command_of(agent)
+    }
+
     fn has_variable(&self, agent: Dialect) -> bool {
         let mut all = self.lineage.commanding().chain(self.says.iter().copied());
         all.any(|it| it == agent)

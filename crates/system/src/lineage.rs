@@ -57,6 +57,16 @@ impl Kin {
         self.is_shell() && !is_script && !runs_one(first) && !words.any(|word| word == "-c")
     }
 
+    /// Returns true if it is a shell that runs this program, and nothing else, as far as their command lines tell.
+    pub fn runs_only(&self, program: &Self) -> bool {
+        let plain = |text: &str| text.replace(['\'', '"', '\\'], "");
+        let is_option = |word: &&str| word.starts_with('-');
+        let words = self.process.command.split(' ').skip(1);
+        let line = words.skip_while(is_option).collect::<Vec<_>>().join(" ");
+        let line = line.strip_prefix("exec ").unwrap_or(&line);
+        self.is_shell() && plain(line) == plain(&program.process.command)
+    }
+
     /// Returns true if it adopts what the processes of its user leave behind: whose child something is says nothing then.
     pub fn adopts(&self) -> bool {
         self.process.parent <= 1 && self.process.name() == "systemd"

@@ -211,7 +211,9 @@ async fn work(
 ) -> Result<Option<String>, Refused> {
     companion.hooked(work.agent, caller.asker()).await;
     companion
-        .ask("work", move |it, answer| it.worked(work, answer))
+        .ask("work", move |it, answer| {
+            it.worked(work, caller.asker(), answer)
+        })
         .await
 }
 

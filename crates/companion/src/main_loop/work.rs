@@ -12,10 +12,20 @@ use tokio::sync::oneshot;
 use super::MainLoop;
 use crate::event::Event;
 use crate::sessions::SessionId;
+use crate::who::Asker;
 
 impl MainLoop {
     /// An agent is about to do something, or has done it.
-    pub(crate) fn worked(&mut self, work: Work, answer: oneshot::Sender<Option<String>>) {
+    pub(crate) fn worked(
+        &mut self,
+        work: Work,
+        asker: &Asker,
+        answer: oneshot::Sender<Option<String>>,
+    ) {
+        if self.agents.is_faked(work.agent, &work.session, asker) {
+            tracing::warn!(agent = %work.agent, "a command of the agent speaks for its hooks");
+            return drop(answer.send(None));
+        }
         let now = Instant::now();
         // One that calls hooks of the companion itself tells the same over its connection.
         let connected = self.sessions.of_process(&work.processes);
@@ -61,6 +71,7 @@ impl MainLoop {
                 WorkStep::CallEnds(_) | WorkStep::CallFails(_) => agent.turn.works(false, now),
                 WorkStep::TurnEnds => agent.turn.ends(false, now),
             }
+            agent.commands.note(&step);
         }
         if working != self.agents.working() {
             self.report_status();

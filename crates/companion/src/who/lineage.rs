@@ -154,6 +154,20 @@ impl Lineage {
             .map(|it| environment(lineage::variables(it.kin.process.pid)))
     }
 
+    /// Returns true if this process of an agent has not started a hook, the first, by itself, but through something that does more than
+    /// to run it: a command of the agent's.
+    pub(super) fn is_in_command_of(&self, agent: AgentProcess) -> bool {
+        let Some((hook, above)) = self.members.split_first() else {
+            return false;
+        };
+        let runs_it = |it: &&Member| it.kin.runs_only(&hook.kin);
+        above
+            .iter()
+            .find(|it| !runs_it(it))
+            .map(|it| identity(&it.kin))
+            != Some(agent)
+    }
+
     /// Those above a hook that are the agent which has called it.
     pub(super) fn agent_of_hook(&self) -> Vec<AgentProcess> {
         let above: Vec<_> = self.own().skip(1).cloned().collect();
@@ -207,6 +221,60 @@ pub(super) mod tests {
     use pillion_system::process::Process;
 
     use super::*;
+
+    #[test]
+    fn a_hook_in_a_command_of_the_agent_is_told_from_the_agents_own() {
+        let agent = AgentProcess {
+            pid: 5,
+            started_at: 1,
+        };
+        let hook = "/a b/pillion hook claude --strict";
+        for (above, is_command) in [
+            (&["claude"][..], false),
+            (
+                &["sh -c '/a b/pillion' hook claude --strict", "claude"],
+                false,
+            ),
+            (
+                &[
+                    "/bin/bash --norc -c exec '/a b/pillion' hook claude --strict",
+                    "claude",
+                ],
+                false,
+            ),
+            (
+                &[
+                    "sh -c echo {} | '/a b/pillion' hook claude --strict; rm x",
+                    "claude",
+                ],
+                true,
+            ),
+            (
+                &[
+                    "sh -c '/a b/pillion' hook claude --strict",
+                    "bash -c ./x.sh",
+                    "claude",
+                ],
+                true,
+            ),
+            (&["python3 x.py", "claude"], true),
+            (&["sh x.sh"], true),
+            (&[], true),
+        ] {
+            let commands = [hook].into_iter().chain(above.iter().copied());
+            let found = commands.enumerate().map(|(at, command)| match command {
+                "claude" => kin(5, 1, 1, command),
+                other => kin(9 - at as u32, 5, 9 - at as u64, other),
+            });
+            let found: Vec<_> = found.collect();
+            let lineage = lineage(&found, &[]);
+            assert_eq!(lineage.is_in_command_of(agent), is_command, "{above:?}");
+        }
+        assert!(
+            !Lineage::default().is_in_command_of(agent),
+            "nothing is told of it"
+        );
+    }
 
     /// A process of this user in a session without a terminal.
     pub(in crate::who) fn kin(pid: u32, parent: u32, started_at: u64, command: &str) -> Kin {

@@ -4,6 +4,7 @@
 mod accepted;
 mod at_work;
 mod damaged;
+mod faked;
 mod kills;
 mod many;
 mod names;
