@@ -2,6 +2,8 @@
 //! private file in the state folder for each approval. Its name is a hash of all that was approved, and it holds the time,
 //! and what the agent is still to be told. It counts once, and only for a while.
 
+use std::fs::File;
+use std::io;
 use std::time::Duration;
 
 use crate::environment::Environment;
@@ -40,13 +42,37 @@ pub fn remember(
 
 /// Takes away what this hash stands for, and returns the text with it; none if it was not approved, or not lately.
 pub fn take(environment: &Environment, hash: &str, now_ms: u64) -> Option<String> {
+    find(environment, hash, now_ms, Folder::take)
+}
+
+/// The same, but it stays there.
+pub fn look(environment: &Environment, hash: &str, now_ms: u64) -> Option<String> {
+    find(environment, hash, now_ms, Folder::read)
+}
+
+fn find(
+    environment: &Environment,
+    hash: &str,
+    now_ms: u64,
+    read: impl Fn(&Folder, &str, u64) -> Result<Option<Vec<u8>>, FileError>,
+) -> Option<String> {
     let name = format!("{hash}{EXTENSION}");
     let folders = environment.state_dirs();
     let mut folders = folders.iter().filter_map(|it| state_dir::open(it));
-    folders.find_map(|folder| {
-        let content = folder.take(&name, MAX_FILE).ok().flatten();
-        recent(content?, now_ms)
-    })
+    folders.find_map(|folder| recent(read(&folder, &name, MAX_FILE).ok().flatten()?, now_ms))
+}
+
+/// Waits until no other process holds what this hash stands for, and holds it until the file is dropped.
+///
+/// # Errors
+/// As of [`remember`].
+pub fn hold(environment: &Environment, hash: &str) -> Result<File, FileError> {
+    let name = format!("{hash}{EXTENSION}");
+    let file = state_dir::first_usable(environment, |directory| {
+        state_dir::create(directory)?.lock_file(&name)
+    })?;
+    while { file.lock() }.is_err_and(|it| it.kind() == io::ErrorKind::Interrupted) {}
+    Ok(file)
 }
 
 fn counts(folder: &Folder, name: &str, now_ms: u64) -> bool {

@@ -82,6 +82,17 @@ pub enum Scope {
     Anything,
 }
 
+/// When an agent runs the hooks of several calls of one answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Each before its call, and no sooner than the call before it is made.
+    OneByOne,
+    /// All before the first of these calls is made.
+    AllFirst,
+    /// All at once. Each call is made when its own hook has answered.
+    AtOnce,
+}
+
 /// The hooks of one agent.
 pub trait HookProtocol: Sync {
     /// Reads what the agent writes to the hook's standard input.
@@ -119,6 +130,11 @@ pub trait HookProtocol: Sync {
     /// to say: such an edit is not shown, and would have worked.
     fn finds_loosely(&self) -> bool {
         false
+    }
+
+    /// When the hooks of the calls of one answer run.
+    fn order(&self) -> Order {
+        Order::OneByOne
     }
 
     /// Returns true if this line of the agent's record of its session says that the person has stopped it, so that this call is not

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 
 use super::{claude, edit, patch};
 use crate::call::{
-    Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
+    Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
 };
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
@@ -108,6 +108,10 @@ impl HookProtocol for Copilot {
     /// It obeys an exit code, too, but hears no reason then.
     fn block(&self, why: String) -> Answer {
         Answer::json(decision("deny", &why))
+    }
+
+    fn order(&self) -> Order {
+        Order::AllFirst
     }
 
     fn shown_tools(&self) -> &'static [&'static str] {

@@ -1,8 +1,6 @@
 //! Kimi Code's hooks, which have Claude Code's events and answers. A hook cannot change its calls, its model hears nothing of
 //! what one adds around a tool, and no hook is waited for longer than ten minutes. Learnt by watching the program, and from its
 //! sources, which are open.
-//!
-//! The hooks of all calls of one answer run before the first of these calls does.
 
 use std::time::Duration;
 
@@ -10,7 +8,7 @@ use pillion_protocol::claude::hooks;
 use serde_json::{Map, Value, json};
 
 use super::{aliases, claude, edit, qwen};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope};
 use crate::change::{After, Change, Changes, Files};
 use crate::format::Format;
 use crate::ruling::Ruling;
@@ -83,6 +81,10 @@ impl HookProtocol for Kimi {
 
     fn timeout(&self) -> Duration {
         TIMEOUT
+    }
+
+    fn order(&self) -> Order {
+        Order::AllFirst
     }
 
     fn shown_tools(&self) -> &'static [&'static str] {

@@ -1,7 +1,5 @@
 //! Mistral Vibe's hooks, whose events and answers are its own. No hook runs when a prompt is sent: a turn begins with its first
 //! call. Learnt by watching the program, and from its manual.
-//!
-//! The hooks of all calls of one answer run before the first of these calls does.
 
 use std::time::Duration;
 
@@ -9,7 +7,7 @@ use pillion_text::endings::LineEnding;
 use serde_json::{Map, Value, json};
 
 use super::{claude, edit};
-use crate::call::{Answer, Call, Entry, Event, HookProtocol, SHORT_TIMEOUT, Scope, TIMEOUT};
+use crate::call::{Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT};
 use crate::change::{After, Change, Changes, Files};
 use crate::format::Format;
 use crate::ruling::{Accepted, Ruling};
@@ -85,6 +83,10 @@ impl HookProtocol for Vibe {
     /// With an exit code, it would be a failure of the hook.
     fn block(&self, why: String) -> Answer {
         deny(&why)
+    }
+
+    fn order(&self) -> Order {
+        Order::AtOnce
     }
 
     fn shown_tools(&self) -> &'static [&'static str] {

@@ -1,14 +1,26 @@
-//! Keeps what outlives this process: the agent's own question about a change, and its word that a tool has run, come in other
-//! calls of the hook.
+//! Keeps what outlives this process: the agent's own question about a change, its word that a tool has run, and where it asks about all
+//! calls of an answer first, the next of them, come in other calls of the hook.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use pillion_discovery::{Environment, approval};
-use pillion_hooks::{Answer, Call, Change, Changes, Event, HookProtocol, Scope};
+use pillion_hooks::{
+    Accepted, Answer, Call, Change, Changes, Event, Files, HookProtocol, Order, Scope,
+};
 use pillion_protocol::Dialect;
 use pillion_system::now_ms;
 use pillion_text::fingerprint;
 use serde_json::{Value, json};
 
 use super::files::Disk;
+
+/// The time in which an agent makes a call that is allowed, and the interval at which that is looked for.
+const WRITES_WITHIN: Duration = Duration::from_secs(5);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// Remembers what an answer approves for the agent's next calls, and what its model is to be told then.
 pub fn remember(agent: Dialect, protocol: &dyn HookProtocol, call: &Call, answer: &mut Answer) {
@@ -39,6 +51,115 @@ pub fn take_told(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Op
         Scope::File(file) => read(&of_file(agent, call, &file)),
         Scope::Nothing | Scope::Anything => None,
     }
+}
+
+/// The files as they will be when the agent makes this call: with what was accepted of the calls before it in the same answer.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// By the path: the fingerprint of the text that it replaces, and the text.
+    accepted: BTreeMap<String, (String, String)>,
+    /// Only one call for a file is judged at a time.
+    #[expect(dead_code, reason = "dropping it lets the next one go on")]
+    held: Option<File>,
+}
+
+impl Ahead {
+    /// Those of an agent's call before it is made. Waits for the call before it.
+    pub fn of(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Self {
+        if call.event != Event::BeforeTool || protocol.order() == Order::OneByOne {
+            return Self::default();
+        }
+        let Scope::File(file) = protocol.scope(call) else {
+            return Self::now(agent, call);
+        };
+        let judged = hash(agent, call, json!(["judged", file]));
+        let held = approval::hold(&Environment::current(), &judged).ok();
+        let until = Instant::now() + WRITES_WITHIN;
+        loop {
+            let ahead = Self::now(agent, call);
+            let is_written = protocol.order() == Order::AllFirst || ahead.has_written(&file);
+            if is_written || Instant::now() >= until {
+                return Self { held, ..ahead };
+            }
+            sleep(BETWEEN_LOOKS);
+        }
+    }
+
+    fn now(agent: Dialect, call: &Call) -> Self {
+        let environment = Environment::current();
+        let accepted = approval::look(&environment, &of_answer(agent, call), now_ms());
+        let accepted = accepted.and_then(|it| serde_json::from_str(&it).ok());
+        Self {
+            accepted: accepted.unwrap_or_default(),
+            held: None,
+        }
+    }
+
+    /// Returns true if nothing is to be written to this file before.
+    fn has_written(&self, file: &str) -> bool {
+        let bytes = Disk.read(Path::new(file));
+        bytes.is_ok_and(|bytes| self.of_file(file, bytes.clone()) == bytes)
+    }
+
+    /// The bytes that a file which has these will have.
+    pub fn of_file(&self, path: &str, bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        match self.accepted.get(path) {
+            Some((base, text)) if *base == fingerprint::of(bytes.as_deref()) => {
+                Some(text.clone().into_bytes())
+            }
+            _ => bytes,
+        }
+    }
+
+    /// Returns true if nothing is accepted that is not written yet.
+    pub fn is_nothing(&self) -> bool {
+        self.accepted.is_empty()
+    }
+
+    /// Remembers what was accepted of this call, for the next one of the same answer.
+    pub fn add(
+        mut self,
+        agent: Dialect,
+        protocol: &dyn HookProtocol,
+        call: &Call,
+        accepted: &Accepted,
+    ) {
+        if protocol.order() == Order::OneByOne {
+            return;
+        }
+        for file in &accepted.files {
+            let text = file.written.as_ref().and_then(|it| it.text());
+            let disk = Disk.read(Path::new(&file.change.path));
+            if let (Some(text), Ok(disk)) = (text, disk) {
+                let accepted = (fingerprint::of(disk.as_deref()), text.to_owned());
+                self.accepted.insert(file.change.path.clone(), accepted);
+            }
+        }
+        write(&of_answer(agent, call), &json!(self.accepted).to_string());
+    }
+}
+
+impl Files for Ahead {
+    fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        let bytes = Disk.read(path)?;
+        Ok(self.of_file(&path.to_string_lossy(), bytes))
+    }
+
+    fn is_link(&mut self, path: &Path) -> bool {
+        Disk.is_link(path)
+    }
+}
+
+/// The calls of an answer are made, or will not be.
+pub fn forget_answer(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) {
+    if protocol.order() != Order::OneByOne {
+        read(&of_answer(agent, call));
+    }
+}
+
+/// The key of what was accepted in this session and is not written yet.
+fn of_answer(agent: Dialect, call: &Call) -> String {
+    hash(agent, call, json!("accepted"))
 }
 
 fn write(hash: &str, text: &str) {

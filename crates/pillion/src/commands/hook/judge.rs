@@ -15,6 +15,7 @@ use pillion_text::fingerprint;
 use pillion_view::ask::{End, Lost, MAX_FILES, Propose, ProposedFile};
 use pillion_view::{Connected, Loss, LostOutcome, LostText};
 
+use super::approvals::Ahead;
 use super::files::Disk;
 use super::find::{self, Companions, Missing};
 use super::record::Watch;
@@ -67,7 +68,12 @@ pub fn judge(
 ) -> Verdict {
     let environment = Environment::current();
     let mut companions = Companions::new(&environment);
-    let changes = protocol.changes(call, &mut Disk);
+    let mut ahead = Ahead::of(agent, protocol, call);
+    let changes = match protocol.changes(call, &mut ahead) {
+        // What was accepted before may have come to nothing.
+        Changes::Invalid(_) if !ahead.is_nothing() => protocol.changes(call, &mut Disk),
+        changes => changes,
+    };
     let unshown = match &changes {
         Changes::Invalid(why) if protocol.finds_loosely() => Some(why.clone()),
         _ => None,
@@ -84,6 +90,7 @@ pub fn judge(
             call,
             limits,
             companions: &mut companions,
+            ahead: &ahead,
         }
         .shown(changes, target, &mut watch),
         _ => Ok(Ruling::Pass),
@@ -98,6 +105,11 @@ pub fn judge(
                 answer = answer.with_message(&format!("{told}: {unshown}."));
             }
             approvals::remember(agent, protocol, call, &mut answer);
+            if let Ruling::Accepted(accepted) = &ruling
+                && answer.lets_pass()
+            {
+                ahead.add(agent, protocol, call, accepted);
+            }
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
                 only_tells(answer.clone());
@@ -122,6 +134,7 @@ struct Judge<'a, 'b> {
     call: &'a Call,
     limits: Limits,
     companions: &'a mut Companions<'b>,
+    ahead: &'a Ahead,
 }
 
 impl Judge<'_, '_> {
@@ -226,7 +239,7 @@ impl Judge<'_, '_> {
         ends: &[End],
         proposed: &[ProposedFile],
     ) -> Ruling {
-        let decided = changes.iter().zip(ends).map(|(it, end)| decided(it, end));
+        let decided = { changes.iter().zip(ends) }.map(|(it, end)| decided(it, end, self.ahead));
         let decided = match decided.collect::<Result<Vec<_>, _>>() {
             Ok(decided) => decided,
             Err(Changed(path)) => {
@@ -337,7 +350,7 @@ struct Changed<'a>(&'a str);
 ///
 /// # Errors
 /// When an accepted text would go over another one.
-fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
+fn decided<'a>(change: &'a Change, end: &End, ahead: &Ahead) -> Result<Decided, Changed<'a>> {
     let (notes, before) = (end.notes().to_vec(), change.before.clone());
     let (content, base) = match end {
         End::Accepted { content, base, .. } => (content, base),
@@ -356,6 +369,7 @@ fn decided<'a>(change: &'a Change, end: &End) -> Result<Decided, Changed<'a>> {
     let is_known = base
         .as_ref()
         .map(|base| fingerprint::of(bytes.as_deref()) == *base);
+    let bytes = ahead.of_file(&change.path, bytes);
     let now = change.find(bytes).map_err(|_| changed())?;
     match is_known.unwrap_or(now == before) {
         true => Ok(Decided {

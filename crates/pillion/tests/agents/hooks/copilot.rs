@@ -245,6 +245,14 @@ fn copilot_in_a_terminal_that_runs_claude_codes_hooks_shows_its_changes_as_its_o
     assert_eq!(log.len(), 1, "{log:#?}");
 }
 
+/// Of a file, too.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_makes_both_changes_of_a_file_in_one_answer() {
+    let scene = Scene::new(set_up);
+    super::makes_both_changes_of_a_file(&scene, || print(&scene, &["--allow-all-tools"]));
+}
+
 /// The hooks of all calls of an answer run before the first call does.
 #[test]
 #[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]

@@ -77,7 +77,7 @@ fn vibe_makes_no_change_where_its_hook_cannot_start() {
     assert_bytes(&file, BEFORE.as_bytes());
 }
 
-/// The hooks of both calls run before the first of them is made.
+/// The hooks of both calls run at once.
 #[test]
 #[ignore = "needs the real agents and Mistral Vibe: cargo xtask test"]
 fn vibe_makes_both_changes_of_a_file_in_one_answer() {
