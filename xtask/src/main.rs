@@ -13,6 +13,7 @@ mod picture;
 mod prerequisites;
 mod release;
 mod test;
+mod vibe;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

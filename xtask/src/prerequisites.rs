@@ -33,7 +33,7 @@ pub enum User {
     Lua,
 }
 
-const PROGRAMS: [Program; 16] = [
+const PROGRAMS: [Program; 17] = [
     program("tmux", "tmux"),
     // A terminal that answers no questions.
     program("script", "bsdutils"),
@@ -45,6 +45,8 @@ const PROGRAMS: [Program; 16] = [
     // Only to install the pinned Node: Debian's own, version 18, is good enough for that.
     program("node", "nodejs"),
     program("npm", "npm"),
+    // Only to install Mistral Vibe, if it is new enough.
+    program("python3", "python3-venv"),
     for_editors("apt-get", "apt"),
     for_editors("dpkg-deb", "dpkg"),
     for_editors("patchelf", "patchelf"),

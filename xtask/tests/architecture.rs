@@ -133,7 +133,9 @@ fn the_mcp_core_knows_no_transport() {
 /// The data and the behaviour of an agent are in its homes; every other file that names one is listed.
 #[test]
 fn only_these_files_name_an_agent() {
-    let words = ["claude", "gemini", "qwen", "opencode", "copilot", "codex"];
+    let words = [
+        "claude", "gemini", "qwen", "opencode", "copilot", "codex", "kimi", "vibe",
+    ];
     let homes = [
         "crates/protocol/src/dialect/agents",
         "crates/protocol/src/claude",

@@ -14,7 +14,9 @@ fn plugin() -> Vec<Source> {
 /// Plugins learn from the program which agents there are (`pillion/environment`); comments aside.
 #[test]
 fn no_plugin_names_an_agent() {
-    forbid(&["claude", "gemini", "qwen", "opencode", "copilot", "codex"]);
+    forbid(&[
+        "claude", "gemini", "qwen", "opencode", "copilot", "codex", "kimi", "vibe",
+    ]);
 }
 
 /// The roots are worked out by the program (`pillion/didChangeWorkspace`).

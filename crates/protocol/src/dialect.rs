@@ -269,6 +269,14 @@ impl Dialect {
         self.row().package
     }
 
+    /// The command that installs it.
+    pub fn install_command(self) -> String {
+        match self.package() {
+            Some(package) => format!("npm install -g {package}"),
+            None => self.row().installer.to_owned(),
+        }
+    }
+
     /// The variables that wire the agent to one companion (C2.6).
     pub fn variables(self) -> Option<&'static Variables> {
         self.row().variables.as_ref()

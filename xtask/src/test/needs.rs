@@ -8,7 +8,7 @@ use std::thread;
 
 use super::summary::IgnoredTest;
 use crate::prerequisites::{Program, User, none_missing};
-use crate::{addons, editors, kak_lsp, lua, npm, prerequisites, target_dir};
+use crate::{addons, editors, kak_lsp, lua, npm, prerequisites, target_dir, vibe};
 
 /// The needs that are there, and in words those that are not.
 #[derive(Debug)]
@@ -20,6 +20,8 @@ pub struct Needs {
     claude: Result<PathBuf, String>,
     /// The folder of Codex CLI.
     codex: Result<PathBuf, String>,
+    /// The folder of Mistral Vibe.
+    vibe: Result<PathBuf, String>,
     /// The folder of the editors: not every machine can have them.
     editors: Result<PathBuf, String>,
     /// kakoune-lsp lies beside the editors.
@@ -39,6 +41,7 @@ impl Needs {
             npm: Err(why.clone()),
             claude: Err(why.clone()),
             codex: Err(why.clone()),
+            vibe: Err(why.clone()),
             editors: Err(why.clone()),
             kak_lsp: Err(why.clone()),
             addons: Err(why.clone()),
@@ -55,6 +58,7 @@ impl Needs {
             npm: folder.clone(),
             claude: folder.clone(),
             codex: folder.clone(),
+            vibe: folder.clone(),
             editors: folder.clone(),
             kak_lsp: Ok(()),
             addons: folder,
@@ -90,6 +94,9 @@ impl Needs {
         let codex = npm.clone().and_then(|_| {
             npm::install_codex(target).map_err(|error| format!("needs Codex CLI: {error:#}"))
         });
+        let vibe = npm.clone().and_then(|_| {
+            vibe::install(target).map_err(|error| format!("needs Mistral Vibe: {error:#}"))
+        });
         let lua = npm.clone().map(drop).and_then(|()| {
             none_missing(missing, User::Lua)?;
             lua::install(target).map_err(|error| format!("needs StyLua: {error:#}"))
@@ -105,6 +112,7 @@ impl Needs {
             npm,
             claude,
             codex,
+            vibe,
             editors,
             addons,
             lua,
@@ -118,6 +126,7 @@ impl Needs {
             &self.npm,
             &self.claude,
             &self.codex,
+            &self.vibe,
             &self.editors,
             &self.addons,
         ];
@@ -148,6 +157,8 @@ impl Needs {
         let missing = missing.or(claude.filter(|_| npm::is_claude_needed(&test.reason)));
         let codex = self.codex.as_ref().err();
         let missing = missing.or(codex.filter(|_| npm::is_codex_needed(&test.reason)));
+        let vibe = self.vibe.as_ref().err();
+        let missing = missing.or(vibe.filter(|_| vibe::is_needed(&test.reason)));
         let missing = missing.or(editors.filter(|_| editors::are_needed(&test.reason)));
         let kak_lsp = self.kak_lsp.as_ref().err();
         let missing = missing.or(kak_lsp.filter(|_| kak_lsp::is_needed(&test.reason)));
@@ -162,6 +173,7 @@ impl Needs {
             ("PILLION_TEST_NPM", &self.npm),
             ("PILLION_TEST_CLAUDE", &self.claude),
             ("PILLION_TEST_CODEX", &self.codex),
+            ("PILLION_TEST_VIBE", &self.vibe),
             ("PILLION_TEST_EDITORS", &self.editors),
             ("PILLION_TEST_ADDONS", &self.addons),
         ]

@@ -72,8 +72,8 @@ pub fn update(agent: Dialect, unpackaged: Option<&Path>) -> String {
     if let (Dialect::ClaudeCode, Some(path)) = (agent, unpackaged) {
         return format!("{} update", shell::path(path));
     }
-    let package = agent.package().unwrap_or(agent.name());
-    format!("npm install -g {package}@latest")
+    let tag = agent.package().map_or("", |_| "@latest");
+    format!("{}{tag}", agent.install_command())
 }
 
 fn with_package(finding: Finding, facts: &Facts, package: &str) -> Finding {

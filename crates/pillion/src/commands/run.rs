@@ -69,8 +69,8 @@ pub struct Args {
     #[command(flatten)]
     target: Target,
 
-    /// `claude`, `gemini`, `qwen`, `opencode`, `copilot` or `codex`, or a path to one of them, followed by the
-    /// agent's own arguments
+    /// `claude`, `gemini`, `qwen`, `opencode`, `copilot`, `codex`, `kimi` or `vibe`, or a path to one of them,
+    /// followed by the agent's own arguments
     // One list, so that no option behind the agent is taken for one of ours.
     #[arg(
         value_names = ["AGENT", "ARGS"],
@@ -294,8 +294,7 @@ impl<'a> Start<'a> {
             return Failure::new(Kind::Refused, message).hint(hint).into();
         }
         let message = format!("{agent} is not installed: there is no `{shown}` on PATH");
-        let package = agent.package().unwrap_or(agent.name());
-        let hint = format!("Install it with `npm install -g {package}`.");
+        let hint = format!("Install it with `{}`.", agent.install_command());
         Failure::new(Kind::Refused, message).hint(hint).into()
     }
 }

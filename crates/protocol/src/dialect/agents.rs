@@ -18,6 +18,8 @@ pub(crate) struct Row {
     pub(crate) display_name: &'static str,
     /// The npm package that brings its command, if one does.
     pub(crate) package: Option<&'static str>,
+    /// The command that installs it if none does.
+    pub(crate) installer: &'static str,
     /// Every place where some release looks, the specified one first.
     pub(crate) places: &'static [Place],
     pub(crate) variables: Option<Variables>,
@@ -50,6 +52,7 @@ impl Row {
         name: "",
         display_name: "",
         package: None,
+        installer: "",
         places: &[],
         variables: None,
         shell_variable: None,

@@ -83,10 +83,10 @@ fn only_wrappers(is_bare: bool, agent: Dialect, wrapper: &Path) -> Failure {
     let message = format!("{wrapper} runs `pillion run`, which would run it again");
     let failure = Failure::new(Kind::Refused, message);
     if is_bare {
-        let package = agent.package().unwrap_or(name);
         failure.hint(format!(
-            "There is no other `{name}` on PATH: install {agent} (`npm install -g {package}`), or \
-             have the script call it by its path."
+            "There is no other `{name}` on PATH: install {agent} (`{}`), or \
+             have the script call it by its path.",
+            agent.install_command()
         ))
     } else {
         failure.hint(format!(

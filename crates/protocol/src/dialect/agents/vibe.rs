@@ -5,6 +5,7 @@ use super::Row;
 pub(crate) const ROW: Row = Row {
     name: "vibe",
     display_name: "Mistral Vibe",
+    installer: "pip install --upgrade mistral-vibe",
     shell_variable: Some("VIBE_APP_SERVER_BIN"),
     usual_command: "vibe",
     ..Row::PLAIN
