@@ -143,7 +143,6 @@ mod tests {
             file_path: path.to_str().unwrap().to_owned(),
             fingerprints: Fingerprints::of([&content].into_iter().chain(&as_written).cloned()),
             content,
-            as_written,
             is_edited: false,
             before: None,
             shown_beside: Some("absent".to_owned()),

@@ -31,8 +31,11 @@ const LOOKS: [Duration; 6] = [
 const IS_WRITTEN: Duration = Duration::from_secs(3);
 
 /// The pause before another look for an agent that cannot write yet, because other changes of the same turn are not
-/// decided.
-const BUSY_PAUSE: Duration = Duration::from_secs(10);
+/// decided. For one that is said not to have written, it doubles with each look.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// An agent that is said not to have written may do it so much later.
+const MAX_LATE: Duration = Duration::from_secs(60 * 60);
 
 /// The most acceptances that are followed at once. Of more, the oldest are not followed any more.
 const MAX_FOLLOWED: usize = 256;
@@ -48,9 +51,8 @@ pub(crate) struct Accepted {
     pub(crate) file_path: String,
     /// As the person accepted it.
     pub(crate) content: Arc<String>,
-    /// As the agent first wrote it, if it was shown in another form: it may write that, which a note says.
-    pub(crate) as_written: Option<Arc<String>>,
-    /// Of these two.
+    /// Of that, and of the text as the agent first wrote it, if it was shown in another form: it may write either, which a note
+    /// says.
     pub(crate) fingerprints: Fingerprints,
     /// True if it differs from what the agent proposed.
     pub(crate) is_edited: bool,
@@ -110,11 +112,12 @@ struct Followed {
     number: u64,
     accepted: Accepted,
     since: Instant,
-    looks: usize,
     /// The finding of the last look.
     found: Found,
     /// None while it is being looked at.
     due: Option<Instant>,
+    /// True if it is said that nothing was written: only that it was, after all, is news then.
+    is_said: bool,
 }
 
 impl Written {
@@ -132,11 +135,18 @@ impl Written {
             number: self.last_number,
             accepted,
             since: now,
-            looks: 0,
             found: Found::Unknown,
             due: Some(now + LOOKS[0]),
+            is_said: false,
         });
-        former.and_then(Followed::ended)
+        former.and_then(|it| it.came_of())
+    }
+
+    /// A call of an agent has ended, and its hook tells in a moment what came of it: also of what was said not to be written.
+    pub(crate) fn call_ended(&mut self, now: Instant) {
+        for it in &mut self.followed {
+            it.due = it.due.map(|due| due.min(now + LOOKS[0]));
+        }
     }
 
     /// An acceptance did not reach the agent: what becomes of this file is not its matter.
@@ -162,7 +172,9 @@ impl Written {
     /// Returns true if no writing is awaited of which the person is told.
     #[cfg(unix)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.followed.iter().all(|it| !it.accepted.is_told)
+        self.followed
+            .iter()
+            .all(|it| !it.accepted.is_told || it.is_said)
     }
 
     /// Returns the time at which [`Written::elapse`] wants to be called.
@@ -193,26 +205,45 @@ impl Written {
         let at = self.followed.iter().position(|it| it.number == number)?;
         let it = &mut self.followed[at];
         it.found = found;
-        if matches!(found, Found::Accepted | Found::Refused) {
-            return self.followed.remove(at).ended();
+        if it.is_over_late(now) || matches!(found, Found::Accepted | Found::Refused) {
+            return self.followed.remove(at).came_of();
         }
-        it.looks += 1;
+        if it.is_said {
+            it.due = Some(now + (now - it.since).max(PAUSE));
+            return None;
+        }
         let is_written = found == Found::Other && now >= it.since + IS_WRITTEN;
-        if let Some(next) = LOOKS.get(it.looks)
+        let mut next = LOOKS.iter().map(|after| it.since + *after);
+        if let Some(next) = next.find(|at| *at > now)
             && !is_written
         {
-            it.due = Some((it.since + *next).max(now));
+            it.due = Some(next);
             return None;
         }
         if !is_written && is_busy(&it.accepted.session) {
-            it.due = Some(now + BUSY_PAUSE);
+            it.due = Some(now + PAUSE);
             return None;
         }
-        self.followed.remove(at).ended()
+        let came_of = it.came_of();
+        match found {
+            Found::Unchanged => {
+                it.is_said = true;
+                it.due = Some(now + PAUSE);
+                // An hour is long for a text of which the fingerprint is enough.
+                it.accepted.content = Arc::default();
+            }
+            _ => drop(self.followed.remove(at)),
+        }
+        came_of
     }
 }
 
 impl Followed {
+    /// Returns true if it is said that nothing was written, and no write is awaited any more.
+    fn is_over_late(&self, now: Instant) -> bool {
+        self.is_said && (self.found == Found::Other || now >= self.since + MAX_LATE)
+    }
+
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
         match self.accepted.told.get().copied().unwrap_or(self.found) {
@@ -225,13 +256,14 @@ impl Followed {
         }
     }
 
-    /// Returns what came of it, if the file is left like this.
-    fn ended(self) -> Option<CameOf> {
-        let accepted = self.accepted;
+    /// Returns what came of it, if the file is left like this, and that is news.
+    fn came_of(&self) -> Option<CameOf> {
+        let accepted = &self.accepted;
         let id = accepted.id;
         let how = match accepted.told.get().copied().unwrap_or(self.found) {
             Found::Unknown => return None,
             Found::Accepted => return Some(CameOf::Known(id, WriteOutcome::Written)),
+            _ if self.is_said => return None,
             Found::Unchanged | Found::Refused => Loss::Unwritten,
             Found::Other => Loss::Different,
         };
@@ -241,8 +273,8 @@ impl Followed {
         Some(CameOf::Lost(Lost {
             of: Some(id),
             proposer: accepted.proposer,
-            file_path: accepted.file_path,
-            content: Arc::unwrap_or_clone(accepted.content),
+            file_path: accepted.file_path.clone(),
+            content: accepted.content.to_string(),
             is_kept: accepted.is_edited || how == Loss::Different,
             how,
             view: None,
@@ -314,8 +346,7 @@ impl Accepted {
     fn is(&self, text: &[u8]) -> bool {
         let decoded = decoded(text);
         let text = decoded.as_deref().map_or(text, str::as_bytes);
-        let as_written = self.as_written.as_ref();
-        *text == *self.content.as_bytes() || as_written.is_some_and(|it| *text == *it.as_bytes())
+        self.fingerprints.contains(&fingerprint::hash(text))
     }
 }
 
@@ -344,8 +375,7 @@ mod tests {
             proposer: Dialect::ClaudeCode.into(),
             file_path: path.to_str().unwrap().to_owned(),
             content: Arc::new(content.to_owned()),
-            as_written: None,
-            fingerprints: Fingerprints::of([]),
+            fingerprints: Fingerprints::of([Arc::new(content.to_owned())]),
             is_edited: false,
             before: Stamp::of(path),
             shown_beside: None,
@@ -373,7 +403,7 @@ mod tests {
                 assert_eq!(written.due(), None, "nobody waits for a look");
                 let lost = lost(written.looked(number, *found, |_| is_busy, now));
                 if let Some(lost) = lost {
-                    assert_eq!(written.due(), None);
+                    assert!(written.is_empty());
                     return Some((lost.how, lost.is_kept, now - start));
                 }
             }
@@ -399,6 +429,70 @@ mod tests {
         ] {
             assert_eq!(followed(&found, false), expected, "{found:?}");
         }
+    }
+
+    /// Its own window may have asked once more, or its disk was slow.
+    #[test]
+    fn what_is_written_after_all_is_put_right() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        for (is_told, late, text, expected) in [
+            (true, false, "x", true),
+            (false, false, "x", true),
+            (true, true, "x", true),
+            (true, true, "y", false),
+        ] {
+            fs::write(&file, "before").unwrap();
+            let (mut written, mut now) = (Written::default(), Instant::now());
+            let accepted = Accepted {
+                is_told,
+                ..accepted(&file, "x")
+            };
+            written.follow(accepted, now);
+            let look = |written: &mut Written, now| {
+                let due = written.elapse(now).into_iter();
+                let mut came_of = due.map(|(number, accepted)| {
+                    written.looked(number, accepted.look(), |_| false, now)
+                });
+                came_of.next().flatten()
+            };
+            let said = loop {
+                now = written.due().unwrap();
+                if let Some(came_of) = look(&mut written, now) {
+                    break came_of;
+                }
+            };
+            assert_eq!(is_told, matches!(said, CameOf::Lost(_)));
+            let next = written.due().unwrap();
+            assert!(next > now && written.is_empty());
+            assert!(look(&mut written, next).is_none(), "said once");
+            fs::write(&file, text).unwrap();
+            // Its call has ended, or the next look is due.
+            now = match late {
+                true => written.due().unwrap(),
+                false => {
+                    written.call_ended(next);
+                    next + LOOKS[0]
+                }
+            };
+            let put_right = look(&mut written, now);
+            let is_written = matches!(put_right, Some(CameOf::Known(_, WriteOutcome::Written)));
+            assert_eq!((is_written, written.due()), (expected, None), "{text}");
+        }
+    }
+
+    #[test]
+    fn one_that_never_writes_is_looked_at_less_and_less() {
+        let (mut written, start) = (Written::default(), Instant::now());
+        written.follow(accepted(Path::new("/w/a"), "x"), start);
+        let mut looks = 0;
+        while let Some(now) = written.due() {
+            for (number, _) in written.elapse(now) {
+                written.looked(number, Found::Unchanged, |_| false, now);
+            }
+            looks += 1;
+        }
+        assert!(looks < LOOKS.len() + 12, "{looks}");
     }
 
     #[test]
@@ -522,8 +616,11 @@ mod tests {
         ] {
             let _ = fs::remove_file(&file);
             fs::write(&file, "before").unwrap();
-            let mut accepted = accepted(&file, content);
-            accepted.as_written = as_written.map(|text: &str| Arc::new(text.to_owned()));
+            let forms = [Some(content), as_written].into_iter().flatten();
+            let accepted = Accepted {
+                fingerprints: Fingerprints::of(forms.map(|it| Arc::new(it.to_owned()))),
+                ..accepted(&file, content)
+            };
             if expected != Found::Unchanged {
                 fs::remove_file(&file).unwrap();
                 fs::write(&file, &text).unwrap();

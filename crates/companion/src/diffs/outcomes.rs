@@ -166,7 +166,6 @@ impl<C> Entry<C> {
             proposer: proposal.proposer,
             file_path: proposal.file_path.clone(),
             content: Arc::clone(content),
-            as_written: self.as_written.clone(),
             fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
             is_edited,
             before: before.cloned(),

@@ -68,7 +68,10 @@ impl MainLoop {
                     agent.notes.hand_again();
                 }
                 WorkStep::CallBegins(call) => agent.turn.works(call.subagent.is_some(), now),
-                WorkStep::CallEnds(_) | WorkStep::CallFails(_) => agent.turn.works(false, now),
+                WorkStep::CallEnds(_) | WorkStep::CallFails(_) => {
+                    self.written.call_ended(now);
+                    agent.turn.works(false, now);
+                }
                 WorkStep::TurnEnds => agent.turn.ends(false, now),
             }
             agent.commands.note(&step);
