@@ -150,7 +150,10 @@ fn what_is_said_of_several_changes_is_told_once_and_kept_of_each() {
             };
             let start = format!("The user has {what} {whose} ");
             assert!(said.text.starts_with(&start), "{}", said.text);
-            assert!(said.text.ends_with(" and says: too early"));
+            assert!(said.text.contains(" and says: too early"));
+            // No file's own remark says again what that one says of all.
+            let again = heard.iter().filter(|it| it.text.contains("again unless"));
+            assert_eq!(again.count(), usize::from(act == Act::TakeBack));
             assert_eq!(said.text.contains("/b"), of.len() == 1);
             let on_line = heard.iter().filter(|it| it.text.contains("one?"));
             assert_eq!(on_line.count(), 1, "{heard:?}");

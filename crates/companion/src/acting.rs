@@ -7,8 +7,8 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, PoisonError};
-use std::{process, slice};
 
 use pillion_changes::deciding::last_act;
 use pillion_changes::looking::Shown;
@@ -139,20 +139,15 @@ impl Told {
     }
 
     /// What is kept of it for an agent that is not here; nothing if that takes nothing.
-    pub(crate) fn to_waiting(&self) -> Vec<WaitingNote> {
-        let Some(kind) = self.kind else {
-            return Vec::new();
-        };
+    pub(crate) fn to_waiting(&self) -> Option<WaitingNote> {
+        let kind = self.kind?;
         let is_hooked = !self.is_without_hooks;
-        let each = self
-            .remarks
-            .iter()
-            .map(|it| Remark::written(kind, slice::from_ref(it)));
-        let taken = each.filter(|remark| remark.is_taken(is_hooked));
-        let now = clock::now_ms();
-        taken
-            .map(|it| it.to_waiting(kind.name(), None, &self.roots, now, is_hooked))
-            .collect()
+        let (remark, _) = match is_hooked {
+            true => (Remark::written(kind, &self.remarks), false),
+            false => Remark::written_in_short(kind, &self.remarks),
+        };
+        let remark = Some(remark).filter(|it| it.is_taken(is_hooked))?;
+        Some(remark.to_waiting(kind.name(), None, &self.roots, clock::now_ms(), is_hooked))
     }
 }
 
@@ -196,12 +191,10 @@ pub fn act_alone(store: &Store, named: Named) -> ActDone {
     let mut names = NoteNames::of(&format!("p{}", process::id()));
     acted.tell(|told| {
         let waiting = told.to_waiting();
-        let kept = waiting
-            .iter()
-            .map(|it| store.keep_note(&names.next_name(), it));
-        match kept.collect::<Result<Vec<_>, _>>() {
-            Ok(kept) if !kept.is_empty() => Hearing::Later,
-            _ => Hearing::Nothing,
+        let kept = waiting.map(|it| store.keep_note(&names.next_name(), &it));
+        match kept {
+            Some(Ok(())) => Hearing::Later,
+            Some(Err(_)) | None => Hearing::Nothing,
         }
     })
 }

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use pillion_changes::WaitingNote;
-use pillion_protocol::remarks::{self, FileRemark};
+use pillion_protocol::remarks::{self, FileRemark, InShort};
 use pillion_protocol::verdict::{self, Lines};
 use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
 use pillion_text::unified::unified;
@@ -82,6 +82,16 @@ impl Remark {
         }
     }
 
+    /// The same for an agent without hooks, which is shown little. Returns true with it if some of the person's words are left out.
+    pub(crate) fn written_in_short(agent: Dialect, told: &[FileRemark]) -> (Self, bool) {
+        let remark = Self::written(agent, told);
+        if remark.is_taken(false) {
+            return (remark, false);
+        }
+        let InShort { text, is_cut } = remarks::judged_in_short(told);
+        (Self { text, ..remark }, is_cut)
+    }
+
     /// The one that is kept by this name.
     pub(crate) fn of_waiting(agent: Dialect, name: String, note: WaitingNote) -> Self {
         Self {
@@ -127,11 +137,6 @@ impl Remark {
     /// The name by which it is kept.
     pub(crate) fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The same with this text, where there is no room for more.
-    pub(crate) fn in_short(self, text: String) -> Self {
-        Self { text, ..self }
     }
 
     /// The same beside this file, which is there.

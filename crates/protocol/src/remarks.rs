@@ -128,17 +128,32 @@ pub fn taken_back(
         (false, true) => "has taken back a change that may be yours",
         (false, false) => "has changed what you may have written",
     };
-    let mut text = format!(
+    let start = format!(
         "The user {what} in {file_path}. Do not make that change again unless they ask for it."
     );
-    match diff {
-        Some(diff) => text += &became(diff),
-        None => text += " Read the file before you go on.\n",
+    let what = match diff {
+        Some(diff) => became(diff),
+        None => " Read the file before you go on.\n".to_owned(),
+    };
+    start + &what + &said_of_this(notes, shown)
+}
+
+/// What became of one file of those that [`of_several`] names, as a unified diff, unless there is no room for it. With the
+/// person's notes on the text that was `shown`.
+pub fn one_of_several(file_path: &str, diff: Option<&str>, notes: &[Note], shown: &str) -> String {
+    let what = match diff {
+        Some("") => format!("{file_path} is as it was before that.\n"),
+        Some(diff) => format!("{file_path}, from before that to now:\n{}", shortened(diff)),
+        None => format!("Read {file_path} before you go on.\n"),
+    };
+    what + &said_of_this(notes, shown)
+}
+
+fn said_of_this(notes: &[Note], shown: &str) -> String {
+    match notes {
+        [] => String::new(),
+        notes => format!("The user says of this{}", words(notes, shown)),
     }
-    if !notes.is_empty() {
-        text += &format!("The user says of this{}", words(notes, shown));
-    }
-    text
 }
 
 /// The person kept, or took back, changes of several files at once, and says something of all of them.
@@ -150,7 +165,11 @@ pub fn of_several(is_its: bool, is_kept: bool, file_paths: &[&str], notes: &[Not
         "changes that may be yours to"
     };
     let (names, words) = (names(file_paths), words(notes, ""));
-    format!("The user has {what} {whose} {names} and says{words}")
+    let again = match is_kept {
+        true => "",
+        false => "\nDo not make these changes again unless they ask for it.",
+    };
+    format!("The user has {what} {whose} {names} and says{words}{again}")
 }
 
 /// The person undid what they had taken back, or edited, in what was written already: what became of the file, as a unified
@@ -409,7 +428,13 @@ mod tests {
             ),
             (
                 of_several(false, false, &["/a", "/b"], &why),
-                "The user has taken back changes that may be yours to /a, /b and says: use the table".to_owned(),
+                "The user has taken back changes that may be yours to /a, /b and says: use the table\nDo not make these changes again unless they ask for it.".to_owned(),
+            ),
+            (one_of_several("/a", Some(diff), &[], ""), format!("/a, from before that to now:\n{diff}")),
+            (one_of_several("/a", Some(""), &[], ""), "/a is as it was before that.\n".to_owned()),
+            (
+                one_of_several("/a", None, &why, ""),
+                "Read /a before you go on.\nThe user says of this: use the table".to_owned(),
             ),
             (same_with_more(true, 7), "The user did the same with 7 more of your files.".to_owned()),
             (same_with_more(false, 7), "The user did the same with 7 more files.".to_owned()),

@@ -122,13 +122,18 @@ impl Telling {
         on_all.chain(unused.flat_map(|(_, notes)| notes)).collect()
     }
 
+    /// Returns true if one sentence names all that is decided at once, with what the person says of it.
+    fn is_said_of_several(&self) -> bool {
+        self.words.are_shared && !self.words.notes.is_empty()
+    }
+
     /// The agent hears the words with the decision about this change.
     fn use_words(&mut self, change: &Change) {
         if self.words.notes.is_empty() && self.words.on_lines.is_empty() {
             return;
         }
         self.used_on.insert(change.number);
-        if self.words.are_shared && !self.words.notes.is_empty() {
+        if self.is_said_of_several() {
             let path = change.path.to_string_lossy().into_owned();
             self.spoken_of.push(path);
         }
@@ -178,7 +183,10 @@ impl Telling {
         let shown = shown.as_deref().unwrap_or(before);
         let with = |diff: Option<&str>| {
             remark(change, is_gone, &notes, |path| {
-                remarks::taken_back(path, self.is_its, is_all, diff, &notes, shown)
+                match self.is_said_of_several() {
+                    true => remarks::one_of_several(path, diff, &notes, shown),
+                    false => remarks::taken_back(path, self.is_its, is_all, diff, &notes, shown),
+                }
             })
         };
         let mut remark = with(Some(diff));

@@ -165,10 +165,7 @@ impl MainLoop {
         let Some(agent) = connected.or_else(|| self.agents.kind_by_hooks(&session)) else {
             return self.tell_later(&told);
         };
-        for remark in told.remarks {
-            let remark = Remark::written(agent, &[remark]);
-            self.remark(&session, remark, true);
-        }
+        self.remark(&session, Remark::written(agent, &told.remarks), true);
         self.hears(&session)
     }
 
@@ -184,14 +181,11 @@ impl MainLoop {
 
     /// The session of the turn is over, or was one of an earlier companion: the agent is told that takes its place, here or later.
     fn tell_later(&mut self, told: &Told) -> Hearing {
-        let waiting = told.to_waiting().into_iter();
-        let waiting: Vec<_> = waiting
-            .map(|note| (self.kept_notes.keep(note.clone()), note))
-            .collect();
-        if waiting.is_empty() {
+        let Some(note) = told.to_waiting() else {
             return Hearing::Nothing;
-        }
-        let given = self.found_notes(waiting);
+        };
+        let name = self.kept_notes.keep(note.clone());
+        let given = self.found_notes(vec![(name, note)]);
         given.map_or(Hearing::Later, |session| self.hears(&session))
     }
 

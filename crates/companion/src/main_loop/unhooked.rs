@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use pillion_changes::recorder::Glance;
 use pillion_protocol::Dialect;
-use pillion_protocol::remarks::{self, FileRemark};
+use pillion_protocol::remarks::FileRemark;
 use pillion_view::changes::Hearing;
 
 use super::MainLoop;
@@ -93,13 +93,7 @@ impl MainLoop {
         if told.is_empty() {
             return Hearing::Nothing;
         }
-        let mut remark = Remark::written(agent, told);
-        let mut is_cut = false;
-        if !remark.is_taken(false) {
-            let short = remarks::judged_in_short(told);
-            is_cut = short.is_cut;
-            remark = remark.in_short(short.text);
-        }
+        let (mut remark, mut is_cut) = Remark::written_in_short(agent, told);
         // It has to stand beside a file that is there.
         let current = self.context.current();
         if let Some(file) = current.active_file().filter(|_| !remark.is_taken(false)) {
