@@ -11,6 +11,7 @@ mod looks;
 mod mode;
 mod notes;
 mod questions;
+mod step;
 mod turn;
 mod wake;
 
@@ -31,12 +32,12 @@ use self::questions::Questions;
 use self::turn::{LATE, Turn};
 use self::wake::{Handed, Waker};
 use crate::event::{Caller, GuardWay};
-use crate::ids::RequestId;
 use crate::sessions::SessionId;
 use crate::who::Asker;
 
 pub(crate) use self::before::{Before, Does, HeldHook};
 pub(crate) use self::looks::Look;
+pub(crate) use self::step::{Asking, Effect, Holding, Record, Signal};
 
 /// More sessions of which only hooks tell are not told apart from agents that do not say anything.
 const MAX_BY_HOOKS: usize = 256;
@@ -63,6 +64,8 @@ pub(crate) struct Agent {
     pub(crate) commands: Commands,
     /// True if it is not connected: commands in its hooks tell of it.
     is_by_hooks: bool,
+    /// True if what it changes is recorded.
+    is_recorded: bool,
     found: Found,
 }
 
@@ -94,7 +97,7 @@ pub(crate) struct Agents {
 }
 
 impl Agent {
-    fn new(kind: Dialect, is_by_hooks: bool) -> Self {
+    fn new(kind: Dialect, is_by_hooks: bool, is_recorded: bool) -> Self {
         Self {
             kind,
             process: None,
@@ -106,6 +109,7 @@ impl Agent {
             waker: None,
             commands: Commands::default(),
             is_by_hooks,
+            is_recorded,
             found: Found::default(),
         }
     }
@@ -120,15 +124,14 @@ impl Agent {
         self.process = self.process.or(process);
     }
 
+    /// Returns true if it is told by this session what a person made of its changes: by hooks of its own, or in place of the selection.
+    pub(crate) fn takes_notes(&self) -> bool {
+        self.is_by_hooks || self.is_looked_for() || self.mode.is_hooked()
+    }
+
     /// Returns true if it can be woken.
     pub(crate) fn can_wake(&self) -> bool {
         self.waker.is_some()
-    }
-
-    /// It waits no more for the answer to this call.
-    pub(crate) fn cancel(&mut self, request: &RequestId) {
-        self.questions.cancel(request);
-        self.guards.cancel(request);
     }
 }
 
@@ -136,7 +139,7 @@ impl Agents {
     /// The agent of this kind that is connected with this session.
     pub(crate) fn connected(&mut self, session: &SessionId, kind: Dialect) -> &mut Agent {
         let agent = self.agents.entry(session.clone());
-        agent.or_insert_with(|| Agent::new(kind, false))
+        agent.or_insert_with(|| Agent::new(kind, false, self.choices.records))
     }
 
     /// The session of this agent that it calls by this name, and whether it is new; none if there are too many.
@@ -150,7 +153,7 @@ impl Agents {
             return None;
         }
         let agent = self.agents.entry(id.clone());
-        agent.or_insert_with(|| Agent::new(kind, true));
+        agent.or_insert_with(|| Agent::new(kind, true, self.choices.records));
         Some((id, is_new))
     }
 
@@ -180,12 +183,6 @@ impl Agents {
         self.agents.iter().filter(|(_, agent)| agent.is_by_hooks)
     }
 
-    /// The kind of an agent of which only hooks tell.
-    pub(crate) fn kind_by_hooks(&self, session: &SessionId) -> Option<Dialect> {
-        let agent = self.get(session).filter(|it| it.is_by_hooks);
-        agent.map(|it| it.kind)
-    }
-
     /// Of those of which only hooks tell: the kinds that are at work, each once.
     pub(crate) fn working(&self) -> Vec<Dialect> {
         let working = self.all_by_hooks().filter(|(_, it)| it.turn.is_open());
@@ -201,23 +198,36 @@ impl Agents {
         self.left.is_some_and(|at| now < at + LATE) || agents.any(|it| it.turn.is_at_work(now))
     }
 
-    /// Takes the ways of processes beside calls that wait for the person no more, of which `waits` knows by the proposal.
+    /// Lets the processes go on beside calls that wait for the person no more, of which `waits` knows by the proposal.
     pub(crate) fn decided_calls(
         &mut self,
         waits: impl Fn(&SessionId, &str) -> bool,
-    ) -> Vec<(SessionId, GuardWay)> {
-        let each = self.agents.iter_mut().flat_map(|(session, agent)| {
+    ) -> Vec<(SessionId, Effect)> {
+        self.each(|session, agent| {
             let ways = agent.guards.decided(|proposal| waits(session, proposal));
-            ways.into_iter().map(|way| (session.clone(), way))
-        });
-        each.collect()
+            ways.into_iter().map(Effect::Release).collect()
+        })
     }
 
-    /// Takes the calls that have waited for their process in vain.
-    pub(crate) fn late_calls(&mut self, now: Instant) -> Vec<(SessionId, HeldHook)> {
+    /// Shows the calls that have waited for their process in vain.
+    pub(crate) fn late_calls(&mut self, now: Instant) -> Vec<(SessionId, Effect)> {
+        self.each(|_, agent| {
+            agent
+                .guards
+                .late(now)
+                .into_iter()
+                .map(Effect::Hold)
+                .collect()
+        })
+    }
+
+    fn each(
+        &mut self,
+        effects: impl Fn(&SessionId, &mut Agent) -> Vec<Effect>,
+    ) -> Vec<(SessionId, Effect)> {
         let each = self.agents.iter_mut().flat_map(|(session, agent)| {
-            let late = agent.guards.late(now).into_iter();
-            late.map(|hook| (session.clone(), hook))
+            let effects = effects(session, agent).into_iter();
+            effects.map(|effect| (session.clone(), effect))
         });
         each.collect()
     }
@@ -236,7 +246,6 @@ impl Agents {
         if agent.turn.is_at_work(now) {
             self.left = Some(now);
         }
-        self.rest();
         Some(agent)
     }
 }
@@ -256,11 +265,11 @@ mod tests {
         assert_eq!(again, Some((first.clone(), false)));
         let (other, is_new) = agents.by_hooks(Dialect::GeminiCli, "a").unwrap();
         assert!(is_new && other != first);
-        assert_eq!(agents.kind_by_hooks(&other), Some(Dialect::GeminiCli));
+        assert_eq!(agents.get(&other).unwrap().kind, Dialect::GeminiCli);
         agents.connected(&"a".into(), Dialect::GeminiCli);
-        assert_eq!(agents.kind_by_hooks(&"a".into()), None);
+        assert_eq!(agents.all_by_hooks().count(), 2);
         assert!(agents.remove(&first, now).is_some() && agents.remove(&first, now).is_none());
-        assert_eq!(agents.kind_by_hooks(&first), None);
+        assert_eq!(agents.all_by_hooks().count(), 1);
     }
 
     #[test]

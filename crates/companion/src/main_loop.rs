@@ -1,12 +1,15 @@
 //! The main loop: takes one event after the other, lets the state machines decide, and performs
-//! their actions. Thin by design: no rule lives here. For a disk that hangs, shutting down waits one second before
-//! anything else, and another at the end.
+//! their actions. Thin by design: no rule lives here.
 
 mod calls;
 mod commands;
+mod context;
 mod decisions;
+mod ending;
 mod front_ends;
 mod hooks;
+mod notes;
+mod outcomes;
 mod proposers;
 mod sending;
 mod unhooked;
@@ -17,43 +20,39 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_changes::{WaitingNote, WriteOutcome};
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
-use pillion_protocol::{Dialect, File, IdeContext, Outcome, ProcessChoice};
-use pillion_system::{Signals, clock, duration, memory};
+use pillion_protocol::{Dialect, ProcessChoice};
+use pillion_system::{Signals, duration, memory};
 use pillion_view::ask::Focus;
-use pillion_view::{
-    Answering, CloseReason, Compares, DiffId, Leaving, ProposalKey, Proposed, Tell, Told,
-};
+use pillion_view::{Answering, Compares, DiffId, Leaving, ProposalKey, Tell};
 use tokio::sync::{mpsc, watch};
 
+use self::ending::Ending;
+pub(crate) use self::ending::Unanswered;
 use self::sending::Sending;
 use crate::accepted_texts::AcceptedTexts;
-use crate::agent::{Agent, Agents};
+use crate::agent::{Agents, Signal};
 use crate::agents::ToolCall;
 use crate::checks::FileChecks;
 use crate::context::Context;
-use crate::diffs::{Action, Diffs};
+use crate::diffs::Diffs;
 use crate::discovery::DiscoveryThread;
 use crate::event::{Caller, Event, Events, Listing, Task};
 use crate::gate::Gate;
 use crate::judging::Judging;
 use crate::kept_notes::KeptNotes;
 use crate::last_decision::LastDecision;
-use crate::lost::{self, KEPT_WITHIN, Losses, Lost};
+use crate::lost::Losses;
 use crate::numbers::Numbers;
-use crate::outbox::{Delivery, Mention};
 use crate::proposers::Proposers;
 use crate::recording::Recording;
-use crate::remark::Remark;
 use crate::sessions::{SessionId, Sessions};
 use crate::target;
-use crate::tasks;
 use crate::views::Views;
 use crate::weighing::Weighing;
 use crate::who::SeatedView;
-use crate::written::{self, CameOf, Written};
+use crate::written::Written;
 
 /// The interval at which what agents have read by now is forgotten, while there is such.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -66,28 +65,6 @@ const MAX_EVENTS: usize = 32;
 
 /// The delay from the last call of an agent until freed memory is returned to the system.
 const RELEASE_DELAY: Duration = Duration::from_secs(1);
-
-/// The time that an agent has to act on a decision: text that comes into its prompt before that hides its question, and
-/// the answer is lost.
-const MENTION_DELAY: Duration = Duration::from_secs(1);
-
-/// The time limit for the last outcomes to reach their agents when the companion stops.
-const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
-
-/// The handling of proposals that are pending when the companion ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ending {
-    /// They are rejected (C5.7).
-    Rejects(Ended),
-    /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
-    Asks,
-}
-
-/// The calls that wait for an answer when the companion has ended.
-pub(crate) struct Unanswered {
-    _diffs: Diffs<Caller>,
-    _agents: Agents,
-}
 
 /// Has changes that are written already shown, beside the loop: one, those of a turn, or without a name, of the newest turn.
 pub(crate) type Looks = fn(Events, Option<String>);
@@ -345,7 +322,6 @@ impl MainLoop {
                 caller,
             } => {
                 let call = self.parse_call(&session, tool, arguments, is_models);
-                self.unhooked_is_heard(&session, now);
                 self.called(&session, request, call, caller, now);
                 self.release = Some(now + RELEASE_DELAY);
             }
@@ -356,19 +332,9 @@ impl MainLoop {
                 caller,
                 coverage,
             } => {
-                // An agent that does not wait any more has cancelled it.
-                let is_cancelled = caller.is_closed();
-                match call {
-                    ToolCall::BeforeWrite(call) if is_cancelled => {
-                        if let Some(agent) = self.agents.get_mut(&session) {
-                            agent.guards.unanswered(&call.id);
-                        }
-                    }
-                    ToolCall::BeforeWrite(call) => {
-                        self.before_write(&session, request, call, caller, coverage, now);
-                    }
-                    _ if is_cancelled => {}
-                    call => self.serve(&session, request, call, caller, now),
+                // An agent that does not wait any more has cancelled it, and is told nothing.
+                if !caller.is_closed() || matches!(call, ToolCall::BeforeWrite(_)) {
+                    self.serve(&session, request, call, caller, coverage, now);
                 }
             }
             Event::Stepped {
@@ -397,9 +363,7 @@ impl MainLoop {
             }
             Event::Acted(acted, reply) => self.acted(*acted, reply),
             Event::CallCancelled { session, request } => {
-                if let Some(agent) = self.agents.get_mut(&session) {
-                    agent.cancel(&request);
-                }
+                self.signal(&session, Signal::Cancels(&request), now);
                 let actions = self.diffs.cancel(&session, &request);
                 self.perform(actions);
             }
@@ -407,16 +371,7 @@ impl MainLoop {
                 let actions = self.diffs.checked(key, result, now);
                 self.perform(actions);
             }
-            Event::Looked { number, found } => {
-                let (diffs, sessions) = (&self.diffs, &self.sessions);
-                let is_busy = |session: &SessionId| {
-                    let outbox = sessions.outbox(session);
-                    let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
-                    !is_delivered || !diffs.names(session, |_| true).is_empty()
-                };
-                let came_of = self.written.looked(number, found, is_busy, now);
-                self.came_of(came_of);
-            }
+            Event::Looked { number, found } => self.looked(number, found, now),
             Event::FileChecked { path, is_file } => self.context.checked(&path, is_file, now),
             Event::Shown(view, key, result) => {
                 if let Some(result) = self.views.shown(view, key, result) {
@@ -468,8 +423,8 @@ impl MainLoop {
         let actions = self.diffs.expire(now);
         self.perform(actions);
         self.release_guards();
-        for (session, held) in self.agents.late_calls(now) {
-            self.hold(&session, held, now);
+        for (session, effect) in self.agents.late_calls(now) {
+            self.carry_out(&session, effect, now);
         }
         for (key, closed) in self.views.elapse(now) {
             self.tell_closed(key, closed);
@@ -502,93 +457,14 @@ impl MainLoop {
         }
     }
 
-    fn elapse_context(&mut self, now: Instant) {
-        let steps = self.context.elapse(now);
-        for path in steps.check {
-            self.checks.check_file(path);
-        }
-        if let Some(context) = steps.send {
-            self.send_context(&context);
-        }
-        self.answer_focusing();
-    }
-
-    /// A file was saved: the person works on it, unless an agent wrote it.
-    fn saved(&mut self, file: File, now: Instant) {
-        if self.agents.are_at_work(now) {
-            return tracing::debug!(path = file.path, "written in a turn");
-        }
-        let accepted = self.accepted_texts.all();
-        self.checks
-            .check_saved(file, accepted, self.judging.store());
-    }
-
     fn stream_opened(&mut self, session: &SessionId) {
         // On every stream: what the one before took may not have arrived.
         self.push_context(session, self.context.current());
-        self.attend(session);
+        if self.recording.is_on() {
+            self.signal(session, Signal::Listens, Instant::now());
+        }
         self.give_notes(session);
         self.report_agents();
-    }
-
-    /// These wait in the store: the agents that are here are told. Returns one that is.
-    pub(super) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) -> Option<SessionId> {
-        self.agents.found_notes(notes);
-        let by_hooks = self.agents.all_by_hooks();
-        let by_hooks = by_hooks.map(|(session, _)| Arc::clone(session));
-        let mut all: Vec<_> = by_hooks.collect();
-        all.extend(self.sessions.ids());
-        all.retain(|it| self.give_notes(it));
-        self.report_status();
-        all.pop()
-    }
-
-    /// An agent is told what waits for it, or for one whose place it takes. Returns true if there is something.
-    pub(super) fn give_notes(&mut self, session: &SessionId) -> bool {
-        let Some(kind) = self.agent(session).map(|agent| agent.kind) else {
-            return false;
-        };
-        // An agent that leaves without a word stays for a while.
-        for away in self.sessions.away(kind) {
-            self.agents.leave_notes(&away);
-        }
-        let context = self.context.current();
-        let agents = &mut self.agents;
-        let is_told = agents.give_notes(
-            session,
-            &context,
-            Instant::now(),
-            pillion_changes::agent_lives,
-        );
-        if is_told {
-            self.push_context(session, context);
-            self.report_status();
-        }
-        is_told
-    }
-
-    /// The person has decided about this proposal: their notes go with that.
-    pub(super) fn forget_notes(&self, key: ProposalKey) {
-        if let Some((agent, path)) = self.diffs.whose(key) {
-            self.kept_notes.keep_on(agent.name(), &path, Vec::new());
-        }
-    }
-
-    /// What agents have read by now is not kept any longer.
-    fn drop_told(&mut self) {
-        let told = self.agents.take_told();
-        if !told.is_empty() {
-            self.kept_notes.drop_all(told);
-            self.report_status();
-        }
-    }
-
-    /// The agent of a session, if that is open.
-    fn agent(&mut self, session: &SessionId) -> Option<&mut Agent> {
-        match self.sessions.agent(session) {
-            Some(kind) => Some(self.agents.connected(session, kind)),
-            None => self.agents.get_mut(session),
-        }
     }
 
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
@@ -604,300 +480,6 @@ impl MainLoop {
             let actions = self.diffs.session_gone(session, now);
             self.perform(actions);
             self.report_agents();
-        }
-    }
-
-    /// Carries the actions out, and returns the message about the notes that go with them.
-    fn perform(&mut self, mut actions: Vec<Action<Caller>>) -> Option<Told> {
-        let told = self.pass_notes(&mut actions);
-        for action in actions {
-            match action {
-                Action::Check(key) => {
-                    if let Some(proposal) = self.diffs.proposal(key) {
-                        self.checks.check_target(key, proposal);
-                    }
-                }
-                Action::Show(diff) => {
-                    let ProposalKey { id, revision } = diff.key();
-                    tracing::info!(%id, revision, path = ?diff.path, "diff opened");
-                    if self.diffs.is_logged(id) {
-                        self.recording.proposed(&diff);
-                    }
-                    if let Some(agent) = diff.proposer.agent() {
-                        self.kept_notes
-                            .find_on(diff.key(), agent.name(), &diff.path);
-                    }
-                    self.views.open(diff);
-                    if self.last_decision.proposed() {
-                        self.report_status();
-                    }
-                }
-                Action::Close { key, reason } => {
-                    tracing::info!(id = %key.id, ?reason, "diff closed");
-                    if !matches!(reason, CloseReason::Settled | CloseReason::Overruled) {
-                        self.recording.closed(key.id);
-                    }
-                    self.views.close(key, reason);
-                }
-                // An agent that does not wait any more needs no answer.
-                Action::Answer { caller, answer } => drop(caller.send(answer)),
-                Action::Notify {
-                    session,
-                    delivery,
-                    accepted,
-                    proposed,
-                    remark,
-                    judgement,
-                } => {
-                    if let Some(judgement) = judgement {
-                        self.recording.decided(&session, *judgement);
-                    }
-                    let is_accepted = delivery.outcome != Outcome::Rejected;
-                    self.last_decision
-                        .decided(delivery.id, &delivery.file_path, is_accepted);
-                    if !is_accepted && let Some(agent) = self.agents.get_mut(&session) {
-                        agent.mode.settle(&delivery.file_path);
-                    }
-                    let awaited = accepted.as_ref().filter(|it| it.is_told);
-                    let is_approved = self.approve_question(&session, awaited);
-                    self.end_questions(&session, &delivery.file_path);
-                    let method = delivery.outcome.method();
-                    tracing::info!(delivery.file_path, method, "outcome");
-                    // What an agent writes whose hook asks, only hooks tell.
-                    let is_hooks = delivery.proposer.is_for_agent();
-                    if let Some(accepted) = accepted.as_ref().filter(|_| is_hooks) {
-                        self.accepted_texts.accepted(accepted);
-                    }
-                    let outbox = self.sessions.outbox(&session);
-                    let is_known = outbox.is_some() || self.proposers.find(&session).is_some();
-                    match outbox {
-                        // An agent that gets both answers goes by the first.
-                        Some(_) if is_approved => {}
-                        Some(outbox) => outbox.push_outcome(delivery),
-                        None => self.tell_proposer(&session, delivery),
-                    }
-                    if is_known {
-                        let now = Instant::now();
-                        self.agents.may_have_stirred(now);
-                        if let Some(accepted) = awaited {
-                            if !is_hooks {
-                                self.accepted_texts.accepted(accepted);
-                            }
-                            self.note_edits(accepted, proposed);
-                        }
-                        self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
-                        let former = accepted.and_then(|it| self.written.follow(it, now));
-                        self.came_of(former);
-                    }
-                    let is_hooked = self.agents.is_hooked(&session);
-                    if let Some(remark) = remark.filter(|remark| remark.is_taken(is_hooked)) {
-                        self.remark(&session, *remark, is_hooked);
-                    }
-                    self.report_status();
-                }
-                Action::Lose(lost) => self.losses.add(lost),
-            }
-        }
-        told
-    }
-
-    /// Loses what was accepted and never reached a session that is over.
-    fn lose_undelivered(&mut self, session: &SessionId) {
-        if let Some(outbox) = self.sessions.outbox(session) {
-            let undelivered = outbox.take_undelivered();
-            for delivery in &undelivered {
-                self.written.withdraw(session, &delivery.file_path);
-            }
-            self.lose(undelivered);
-        }
-    }
-
-    fn lose(&mut self, deliveries: impl IntoIterator<Item = Delivery>) {
-        for delivery in deliveries {
-            if let Some(lost) = Lost::new(delivery) {
-                self.losses.add(lost);
-            }
-        }
-    }
-
-    /// This came of an acceptance, if that is known.
-    fn came_of(&mut self, came_of: Option<CameOf>) {
-        match came_of {
-            Some(CameOf::Known(id, outcome)) => self.note_outcome(id, outcome),
-            Some(CameOf::Lost(lost)) => self.losses.add(lost),
-            None => {}
-        }
-    }
-
-    /// Keeps what came of an acceptance, and shows it.
-    fn note_outcome(&mut self, id: DiffId, outcome: WriteOutcome) {
-        self.last_decision.came_of(id, &outcome);
-        self.report_status();
-        self.recording.came_of(id, outcome);
-    }
-
-    fn report_lost(&mut self, lost::Told { of, view, lost }: lost::Told) {
-        if let Some(id) = of {
-            let how = lost
-                .as_ref()
-                .map(|it| written::outcome_of(it.how, it.proposer));
-            let outcome = how.unwrap_or(WriteOutcome::Written);
-            self.note_outcome(id, outcome);
-        }
-        if let Some(lost) = lost {
-            tracing::info!(proposer = %lost.proposer, path = ?lost.path, text = ?lost.text, "not written");
-            self.views.send_lost(view, lost);
-        }
-    }
-
-    fn send_context(&mut self, context: &Arc<IdeContext>) {
-        self.contexts_sent.send_modify(|sent| *sent += 1);
-        for session in self.sessions.ids() {
-            self.push_context(&session, Arc::clone(context));
-        }
-        self.report_status();
-    }
-
-    fn push_context(&mut self, session: &SessionId, context: Arc<IdeContext>) {
-        if let Some(outbox) = self.sessions.outbox(session) {
-            let agent = self.agents.get_mut(session);
-            let context = match agent {
-                Some(agent) => agent.notes.with_context(context),
-                None => context,
-            };
-            outbox.push_context(context);
-        }
-    }
-
-    /// The person has something to say to an agent: its model reads that when it has written the file, or with the next
-    /// prompt.
-    fn remark(&mut self, session: &SessionId, remark: Remark, is_hooked: bool) {
-        let context = self.context.current();
-        let Some((agent, remark)) = self.keep(session, remark, is_hooked) else {
-            return;
-        };
-        if is_hooked {
-            agent.notes.add_for_hook(remark);
-            return self.report_status();
-        }
-        let mention = remark.mention().map(|(path, lines)| Mention {
-            path: path.to_owned(),
-            lines,
-        });
-        agent.notes.add(remark, &context, Instant::now());
-        self.push_context(session, context);
-        if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
-            tasks::spawn(async move {
-                tokio::time::sleep(MENTION_DELAY).await;
-                outbox.push_mention(mention);
-            });
-        }
-    }
-
-    /// A hook of the agent has got this as its answer.
-    fn handed(&mut self, session: &SessionId, remark: Remark) {
-        if let Some((agent, remark)) = self.keep(session, remark, true) {
-            agent.notes.add_handed(remark);
-            self.report_status();
-        }
-    }
-
-    /// Keeps in the store what this agent is told, until it has it.
-    fn keep(
-        &mut self,
-        session: &SessionId,
-        remark: Remark,
-        is_for_hook: bool,
-    ) -> Option<(&mut Agent, Remark)> {
-        let roots = Arc::clone(&self.roots);
-        let agent = self.agent(session)?;
-        let (kind, process) = (agent.kind.name(), agent.process());
-        let note = remark.to_waiting(kind, process, &roots, clock::now_ms(), is_for_hook);
-        let remark = remark.named(self.kept_notes.keep(note));
-        Some((self.agents.get_mut(session)?, remark))
-    }
-
-    /// Whose end it is that the last front end, which is no agent's, leaves. The hub has judged why, if it hosts this companion.
-    async fn own_end(&mut self, why: Leaving) -> Ended {
-        let Some(own) = self.own_view.take() else {
-            return match why {
-                Leaving::Closed => Ended::ByPerson,
-                Leaving::Signalled(_) | Leaving::Killed => Ended::NotByItself,
-            };
-        };
-        let judged = tasks::spawn_blocking(move || match own.judge() {
-            Ok(()) if own.judge_end(why) == Leaving::Closed => Ended::ByPerson,
-            Ok(()) => Ended::NotByItself,
-            Err(_) => Ended::ByStranger,
-        });
-        judged.await.unwrap_or(Ended::NotByItself)
-    }
-
-    /// Carries out the person's decisions from before the end. The disk answers in time, or counts as silent.
-    async fn finish_decisions(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
-        while let Ok(event) = inbox.try_recv() {
-            self.handle(event);
-        }
-        while !self.weighing.is_empty()
-            && let Some(event) = inbox.recv().await
-        {
-            self.handle(event);
-        }
-    }
-
-    /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
-    /// pending is rejected (C5.7), and agents get a moment to receive that. Everything that was accepted and is left
-    /// over then is lost.
-    async fn shut_down(
-        mut self,
-        ending: Ending,
-        inbox: &mut mpsc::UnboundedReceiver<Event>,
-    ) -> Unanswered {
-        let ended = match ending {
-            Ending::Rejects(ended) => ended,
-            Ending::Asks => Ended::NotByItself,
-        };
-        self.discovery.remove(ended).await;
-        self.finish_decisions(inbox).await;
-        self.release_guards();
-        if ending != Ending::Asks {
-            for it in self.diffs.pending() {
-                self.forget_notes(it.key);
-            }
-            let actions = self.diffs.stop();
-            self.perform(actions);
-            self.release_guards();
-        }
-        self.drop_told();
-        self.recording.closed_all();
-        self.views.send_stopped();
-        let outboxes = self.sessions.outboxes();
-        let delivered = async {
-            for outbox in &outboxes {
-                outbox.delivered().await;
-            }
-        };
-        let proposers = self.proposers.end();
-        let all = async { tokio::join!(delivered, proposers) };
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, all).await;
-        for session in self.sessions.ids() {
-            self.lose_undelivered(&session);
-            self.recording.left(&session);
-            self.sessions.forget(&session);
-        }
-        // Their turns do not go on here, whatever their agents do.
-        let hooked = self.agents.all_by_hooks();
-        let hooked: Vec<_> = hooked.map(|(session, _)| session.clone()).collect();
-        for session in hooked {
-            self.recording.left(&session);
-        }
-        let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
-        while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
-            self.report_lost(lost);
-        }
-        Unanswered {
-            _diffs: self.diffs,
-            _agents: self.agents,
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Choices {
     /// The person's choice for each process. The latest is the last.
     all: Vec<ProcessChoice>,
     /// True if what agents change is recorded: otherwise nothing is looked at after the write.
-    records: bool,
+    pub(super) records: bool,
     /// The files of which a person has accepted changes that a command of ours proposed, such as an agent's hook.
     accepted: HashSet<String>,
 }
@@ -42,11 +42,6 @@ impl Agents {
             choices,
             ..Self::default()
         }
-    }
-
-    /// Returns true if what agents change is recorded.
-    pub(crate) fn are_recorded(&self) -> bool {
-        self.choices.records
     }
 
     /// Returns the person's choices for processes of agents.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pillion_changes::recorder::Glance;
 use pillion_protocol::Dialect;
 
-use super::{Agent, Agents};
+use super::{Agent, Agents, Record};
 use crate::sessions::SessionId;
 
 /// The time that a look waits for its reason to be over, and for editors to say what their people have saved.
@@ -68,48 +68,11 @@ pub(super) enum Found {
 }
 
 impl Agents {
-    /// An agent listens. Returns true if it is to be looked for from now on.
-    pub(crate) fn is_new_to_looks(&mut self, session: &SessionId) -> bool {
-        let agent = self.agents.get_mut(session);
-        let Some(agent) = agent.filter(|it| it.found == Found::Unknown) else {
-            return false;
-        };
-        agent.found = Found::ByLooks { has_changed: false };
-        self.looks.going_on += 1;
-        true
-    }
-
-    /// Hooks of this session have told something. Returns true if it was looked for until now.
-    pub(crate) fn note_hooks(&mut self, session: &SessionId) -> bool {
-        let Some(agent) = self.agents.get_mut(session) else {
-            return false;
-        };
-        let found = std::mem::replace(&mut agent.found, Found::ByHooks);
-        self.rest();
-        matches!(found, Found::ByLooks { .. })
-    }
-
     /// Those of this kind that are looked for.
     pub(crate) fn looked_for_of(&self, kind: Dialect) -> Vec<SessionId> {
         let agents = self.agents.iter();
         let of_kind = agents.filter(|(_, it)| it.is_looked_for() && it.kind == kind);
         of_kind.map(|(session, _)| session.clone()).collect()
-    }
-
-    /// Returns true if it is looked for.
-    pub(crate) fn is_looked_for(&self, session: &SessionId) -> bool {
-        self.get(session).is_some_and(Agent::is_looked_for)
-    }
-
-    /// An agent begins a turn, which ends the one before. Returns true if it is looked for.
-    pub(crate) fn looked_for_begins(&mut self, session: &SessionId) -> bool {
-        let agent = self.agents.get_mut(session);
-        let Some(agent) = agent.filter(|it| it.is_looked_for()) else {
-            return false;
-        };
-        agent.found = Found::ByLooks { has_changed: false };
-        self.looks.going_on += 1;
-        true
     }
 
     /// An editor has read or written a file, or an agent is about to: something may have changed, unless the system tells that.
@@ -121,7 +84,7 @@ impl Agents {
 
     /// Something has changed.
     pub(crate) fn stirred(&mut self, now: Instant) {
-        if !self.agents.values().any(Agent::is_looked_for) {
+        if !self.are_looked_for() {
             return;
         }
         let looks = &mut self.looks;
@@ -129,15 +92,17 @@ impl Agents {
         looks.is_due((now + DELAY).max(earliest));
     }
 
-    /// An agent has done something. Returns true if it is looked for.
-    pub(crate) fn looked_for_is_heard(&mut self, session: &SessionId, now: Instant) -> bool {
-        let is_looked_for = self.is_looked_for(session);
-        if is_looked_for {
-            // What it does now is worth a look, whatever else changes all the time.
-            self.looks.distance = self.looks.distance.min(MIN_DISTANCE);
-            self.may_have_stirred(now);
+    /// Follows from what an agent has done, if it is looked for: it has begun, or does something now.
+    pub(super) fn note_looked_for(&mut self, record: Record, now: Instant) {
+        match record {
+            Record::Attend | Record::Begins => self.looks.going_on += 1,
+            Record::Heard => {
+                // What it does now is worth a look, whatever else changes all the time.
+                self.looks.distance = self.looks.distance.min(MIN_DISTANCE);
+                self.may_have_stirred(now);
+            }
+            Record::Left | Record::HadNoTurn => {}
         }
-        is_looked_for
     }
 
     /// A look is over. `sessions` are those in whose turns something has changed.
@@ -162,29 +127,26 @@ impl Agents {
             let clock = (glance.took * CLOCK_COSTS).max(MIN_CLOCK);
             looks.is_due(now + clock);
         }
-        self.rest();
     }
 
-    /// Nothing is looked for any more if no such agent is left.
-    pub(super) fn rest(&mut self) {
-        if !self.agents.values().any(Agent::is_looked_for) {
-            self.looks.due = None;
-        }
+    /// Returns true if there is an agent for which the folders are looked at.
+    fn are_looked_for(&self) -> bool {
+        self.agents.values().any(Agent::is_looked_for)
     }
 
     /// Returns the time at which [`next_look`](Self::next_look) wants to be called. A disk that does not answer is not asked again.
     pub(super) fn look_due(&self) -> Option<Instant> {
         let over = self.agents.values().filter_map(Agent::quiet_at);
         let due = over.chain(self.looks.due).min();
-        due.filter(|_| self.looks.going_on == 0)
+        due.filter(|_| self.looks.going_on == 0 && self.are_looked_for())
     }
 
     /// Returns the look that is to be taken by now.
     pub(crate) fn next_look(&mut self, now: Instant) -> Option<Look> {
-        let looks = &mut self.looks;
-        if looks.going_on > 0 {
+        if self.look_due().is_none_or(|due| now < due) {
             return None;
         }
+        let looks = &mut self.looks;
         let mut agents = self.agents.iter_mut();
         let quiet = agents.find(|(_, it)| it.quiet_at().is_some_and(|at| at <= now));
         let look = match quiet {
@@ -193,8 +155,7 @@ impl Agents {
                 agent.turn.ends(false, now);
                 Look::AtEnd(session.clone())
             }
-            None if looks.due.is_some_and(|due| due <= now) => Look::Now,
-            None => return None,
+            None => Look::Now,
         };
         looks.going_on += 1;
         looks.due = None;
@@ -203,7 +164,8 @@ impl Agents {
 }
 
 impl Agent {
-    fn is_looked_for(&self) -> bool {
+    /// Returns true if what it changes is looked for.
+    pub(crate) fn is_looked_for(&self) -> bool {
         matches!(self.found, Found::ByLooks { .. })
     }
 
@@ -223,7 +185,11 @@ impl Looks {
 
 #[cfg(test)]
 mod tests {
+    use pillion_view::ask::WorkStep;
+
+    use super::super::{Effect, Signal};
     use super::*;
+    use crate::agents::ToolCall;
 
     const MOMENT: Duration = Duration::from_millis(1);
 
@@ -234,6 +200,19 @@ mod tests {
     fn id(name: &str) -> SessionId {
         name.into()
     }
+
+    /// The agent of this name does this. Returns what the recorder hears.
+    fn step(agents: &mut Agents, name: &str, signal: Signal<'_>, now: Instant) -> Vec<Record> {
+        let effects = agents.step(&id(name), signal, now).into_iter();
+        let records = effects.filter_map(|effect| match effect {
+            Effect::Record(record) => Some(record),
+            _ => None,
+        });
+        records.collect()
+    }
+
+    const DOES: Signal<'static> = Signal::Calls(&ToolCall::Told);
+    const BEGINS: Signal<'static> = Signal::Calls(&ToolCall::CloseAll);
 
     fn glance(took: Duration, is_watched: bool, is_news: bool) -> Glance {
         Glance {
@@ -253,7 +232,8 @@ mod tests {
     fn with(agent: Dialect, start: Instant) -> Agents {
         let mut agents = Agents::default();
         agents.connected(&id("a"), agent);
-        assert!(agents.is_new_to_looks(&id("a")));
+        let records = step(&mut agents, "a", Signal::Listens, start);
+        assert_eq!(records, [Record::Attend]);
         agents.looked(&cheap(), &[], start);
         agents
     }
@@ -333,7 +313,7 @@ mod tests {
         }
         assert_eq!(distance, MAX_DISTANCE);
         // What the agent does is worth a look.
-        agents.looked_for_is_heard(&id("a"), now);
+        step(&mut agents, "a", DOES, now);
         agents.stirred(now);
         assert_eq!(agents.look_due(), Some(now + MIN_DISTANCE));
     }
@@ -343,7 +323,7 @@ mod tests {
         type Reason = fn(&mut Agents, Instant);
         let reasons: [Reason; 2] = [
             |it, now| it.may_have_stirred(now),
-            |it, now| assert!(it.looked_for_is_heard(&id("a"), now)),
+            |it, now| assert_eq!(step(it, "a", DOES, now), [Record::Heard]),
         ];
         for reason in reasons {
             for is_watched in [true, false] {
@@ -403,10 +383,11 @@ mod tests {
         let start = Instant::now();
         let mut agents = with(Dialect::ClaudeCode, start);
         agents.looked(&cheap(), &[id("a")], start);
-        assert!(agents.looked_for_begins(&id("a")));
+        let records = step(&mut agents, "a", BEGINS, start);
+        assert_eq!(records, [Record::Heard, Record::Begins]);
         agents.looked(&cheap(), &[], start);
         assert_eq!(agents.look_due(), None);
-        assert!(!agents.looked_for_begins(&id("b")), "nobody knows it");
+        assert_eq!(step(&mut agents, "b", BEGINS, start), [], "nobody knows it");
     }
 
     #[test]
@@ -414,17 +395,17 @@ mod tests {
         let start = Instant::now();
         let mut agents = with(Dialect::GeminiCli, start);
         agents.connected(&id("b"), Dialect::ClaudeCode);
-        assert!(agents.is_new_to_looks(&id("b")));
+        step(&mut agents, "b", Signal::Listens, start);
         agents.looked(&cheap(), &[id("a"), id("b")], start);
         assert_eq!(agents.looked_for_of(Dialect::GeminiCli), [id("a")]);
-        assert!(agents.note_hooks(&id("a")));
-        assert!(!agents.note_hooks(&id("a")), "it was hooked");
-        assert!(!agents.is_looked_for(&id("a")) && agents.is_looked_for(&id("b")));
+        for expected in [&[Record::Left][..], &[]] {
+            let ends = Signal::Takes(&WorkStep::TurnEnds, false);
+            assert_eq!(step(&mut agents, "a", ends, start), expected);
+        }
         assert!(agents.looked_for_of(Dialect::GeminiCli).is_empty());
-        assert!(
-            !agents.looked_for_begins(&id("a")) && !agents.looked_for_is_heard(&id("a"), start)
-        );
-        assert!(!agents.is_new_to_looks(&id("a")), "its stream opens again");
+        for signal in [DOES, BEGINS, Signal::Listens, Signal::IsHooked(true)] {
+            assert_eq!(step(&mut agents, "a", signal, start), []);
+        }
         // The other one's turn goes on.
         assert_eq!(agents.look_due(), Some(start + TOLD));
         agents.remove(&id("b"), start);

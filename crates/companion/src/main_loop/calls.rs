@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_changes::recorder::{Call, Coverage};
+use pillion_changes::recorder::Coverage;
 use pillion_protocol::{Dialect, FileDiagnostics, OpenDiff};
 use pillion_view::Reply;
+use pillion_view::ask::{self, WorkStep};
 use serde_json::{Map, Value};
 
 use super::MainLoop;
-use crate::agent::AskedBeside;
+use crate::agent::{AskedBeside, Asking, Signal};
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
@@ -65,78 +66,16 @@ impl MainLoop {
         caller: Caller,
         now: Instant,
     ) {
-        match call {
-            Ok(call) => {
-                let agent = self.agent(session);
-                let has_read = agent.is_some_and(|agent| {
-                    if shows_going_on(&call) {
-                        agent.notes.goes_on();
-                    }
-                    // If it asks for what is selected, it has all of that then.
-                    let asks = matches!(call, ToolCall::Selection);
-                    agent.kind.cuts_selection().is_some() && !asks && agent.notes.works(now)
-                });
-                if has_read {
-                    self.push_context(session, self.context.current());
-                }
-                if let Some((request, call, caller)) = self.record(session, request, call, caller) {
-                    self.serve(session, request, call, caller, now);
-                }
-            }
-            Err(reason) => answer(caller, Err(reason)),
-        }
-    }
-
-    /// Has kept what the call tells of changes. A call that is to wait for that comes back as an event.
-    fn record(
-        &mut self,
-        session: &SessionId,
-        request: RequestId,
-        call: ToolCall,
-        caller: Caller,
-    ) -> Option<(RequestId, ToolCall, Caller)> {
-        let Some(agent) = self.sessions.agent(session) else {
-            answer(caller, Err("the session has ended".to_owned()));
-            return None;
+        let call = match call {
+            Ok(call) => call,
+            Err(reason) => return answer(caller, Err(reason)),
         };
-        match call {
-            ToolCall::BeforeTurn(hook) => {
-                let prompt = hook.prompt.clone();
-                let call = ToolCall::BeforeTurn(hook);
-                let resume = resume(session, request, call, caller);
-                self.recording.begin(session, agent.name(), prompt, resume);
-                return None;
-            }
-            ToolCall::BeforeWrite(hook) => {
-                if let Some(agent) = self.agent(session) {
-                    agent.guards.called(&hook.id);
-                }
-                let running = running(&hook);
-                let call = ToolCall::BeforeWrite(hook);
-                let resume = resume(session, request, call, caller);
-                self.recording
-                    .before(session, agent.name(), running, resume);
-                return None;
-            }
-            ToolCall::AfterWrite(ref hook) => {
-                self.note_session_hook(session);
-                let (id, accepted) = (hook.id.clone(), self.accepted_texts.all());
-                match hook.has_failed {
-                    true => self.recording.failed(session, id, accepted),
-                    false => self.recording.after(session, id, accepted),
-                }
-            }
-            ToolCall::AfterTurn(ref hook) if hook.is_subagent() => {
-                let subagent = hook.subagent.clone().unwrap_or_default();
-                self.recording.subagent_ended(session, subagent);
-            }
-            ToolCall::AfterTurn(_) => {
-                self.note_session_hook(session);
-                self.recording.end(session);
-            }
-            _ => {}
-        }
-        Some((request, call, caller))
+        self.signal(session, Signal::Calls(&call), now);
+        let Some((agent, step)) = self.sessions.agent(session).zip(step_of(&call)) else {
+            return self.serve(session, request, call, caller, Coverage::NotKept, now);
+        };
+        let resume = resume(session, request, call, caller);
+        self.take_step(session, agent, step, resume, now);
     }
 
     /// Serves a call of which everything before it is kept.
@@ -146,6 +85,7 @@ impl MainLoop {
         request: RequestId,
         call: ToolCall,
         caller: Caller,
+        coverage: Coverage,
         now: Instant,
     ) {
         let actions = match call {
@@ -162,15 +102,15 @@ impl MainLoop {
             },
             ToolCall::Close(name) => self.close(session, &name, caller, now),
             ToolCall::CloseAll => return self.close_all(session, caller, now),
-            ToolCall::Diagnostics(uri, is_programs) => {
-                if let Some(path) = uri.as_deref().filter(|_| is_programs) {
-                    self.about_to_write(session, path, now);
-                }
-                return self.diagnostics(uri, caller);
-            }
+            ToolCall::Diagnostics(uri, _) => return self.diagnostics(uri, caller),
             ToolCall::BeforeWrite(call) => {
-                let coverage = Coverage::NotKept;
-                return self.before_write(session, request, call, caller, coverage, now);
+                let asking = Asking {
+                    call,
+                    request,
+                    caller,
+                    coverage,
+                };
+                return self.signal(session, Signal::Asks(Box::new(asking)), now);
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             ToolCall::Question(call) if call.is_subagent() => {
@@ -184,9 +124,7 @@ impl MainLoop {
                 if let Some(path) = call.path {
                     let input = call.input;
                     let asked = AskedBeside { caller, input };
-                    if let Some(agent) = self.agent(session) {
-                        agent.questions.ask(request, path, asked);
-                    }
+                    self.signal(session, Signal::AsksBeside(request, path, asked), now);
                 }
                 return;
             }
@@ -200,20 +138,11 @@ impl MainLoop {
                 let notes = self.agent(session).and_then(|it| it.notes.take());
                 return answer(caller, Ok(told(hooks::POST_TOOL_USE, notes)));
             }
-            ToolCall::BeforeTurn(call) => {
-                self.note_hook(session, &call);
-                let agent = self.agent(session);
-                let notes = agent.and_then(|agent| {
-                    agent.turn.begins_and_ends_are_told(now);
-                    agent.notes.hand_again();
-                    agent.notes.hand()
-                });
+            ToolCall::BeforeTurn(_) => {
+                let notes = self.agent(session).and_then(|it| it.notes.hand());
                 return answer(caller, Ok(told(hooks::USER_PROMPT_SUBMIT, notes)));
             }
-            ToolCall::AfterTurn(call) => {
-                if let Some(agent) = self.agent(session) {
-                    agent.turn.ends(call.is_subagent(), now);
-                }
+            ToolCall::AfterTurn(_) => {
                 return answer(caller, Ok(Answer::Text(NO_DECISION.to_owned())));
             }
         };
@@ -236,11 +165,7 @@ impl MainLoop {
         // What was accepted as proposed needs no word: here is the newer proposal.
         let edited = former.filter(|former| former.is_edited);
         self.lose(edited);
-        if let Some(agent) = self.agent(session) {
-            agent.mode.proposed(&proposal.file_path);
-            let is_subagents = agent.mode.is_of_subagent(&proposal.file_path);
-            agent.turn.works(is_subagents, now);
-        }
+        self.signal(session, Signal::Proposes(&proposal.file_path), now);
         self.diffs.open(proposal, caller, now)
     }
 
@@ -288,14 +213,6 @@ impl MainLoop {
     /// prompt has used up the selection: what the person sees goes with the next one, too. Subagents wait
     /// for their decisions meanwhile, and their views are closed one by one.
     fn close_all(&mut self, session: &SessionId, caller: Caller, now: Instant) {
-        self.unhooked_begins(session);
-        let is_news = self.agent(session).is_some_and(|agent| {
-            agent.turn.begins(now);
-            agent.kind.announces_writes() && agent.mode.turn_begins()
-        });
-        if is_news {
-            self.report_status();
-        }
         let agent = self.agents.get(session);
         // The path of a question may not be known: too many are, or it is too long.
         let is_over = |proposal: &Proposal| {
@@ -309,32 +226,7 @@ impl MainLoop {
             self.perform(actions);
         }
         answer(caller, Ok(Answer::ClosedAll(names.len())));
-        let agent = self.agents.get_mut(session);
-        if agent.is_some_and(|agent| agent.notes.turn_begins()) {
-            self.push_context(session, self.context.current());
-        } else {
-            self.repeat_context(session);
-        }
-    }
-
-    /// Tells an agent again which file the person sees, if there is one.
-    pub(super) fn repeat_context(&mut self, session: &SessionId) {
-        let current = self.context.current();
-        if current.active_file().is_some() {
-            self.push_context(session, current);
-        }
-    }
-
-    fn about_to_write(&mut self, session: &SessionId, uri: &str, now: Instant) {
-        let agent = self.agent(session);
-        let agent = agent.filter(|agent| agent.kind.announces_writes());
-        let Some((agent, path)) = agent.zip(uri.strip_prefix("file://")) else {
-            return;
-        };
-        agent.turn.works(agent.mode.is_of_subagent(path), now);
-        if agent.mode.writes(path) {
-            self.report_status();
-        }
+        self.signal(session, Signal::HasClosed, now);
     }
 
     fn diagnostics(&mut self, uri: Option<String>, caller: Caller) {
@@ -356,18 +248,6 @@ impl MainLoop {
         let outbox = self.sessions.outbox(&session)?;
         outbox.push_mention(Mention { path, lines });
         Some(agent)
-    }
-}
-
-/// Returns true if an agent makes this call only once its model has answered.
-fn shows_going_on(call: &ToolCall) -> bool {
-    match call {
-        ToolCall::BeforeWrite(hook)
-        | ToolCall::Question(hook)
-        | ToolCall::AfterWrite(hook)
-        | ToolCall::AfterTurn(hook) => !hook.is_subagent(),
-        ToolCall::Open(_) => true,
-        _ => false,
     }
 }
 
@@ -409,15 +289,28 @@ fn asked(hook: hooks::Call) -> pillion_hooks::Call {
     }
 }
 
-/// A call of a tool, as the recorder knows it.
-fn running(hook: &hooks::Call) -> Call {
-    let path = hook.path.as_deref().filter(|_| !hook.is_command);
-    Call {
-        id: hook.id.clone(),
-        tool: hook.tool.clone(),
-        path: path.map(PathBuf::from),
-        subagent: hook.subagent.clone(),
-    }
+/// The step that an agent tells with this call of its hook, and the subagent that takes it.
+fn step_of(call: &ToolCall) -> Option<(WorkStep, Option<String>)> {
+    let (step, hook) = match call {
+        ToolCall::BeforeTurn(hook) => (WorkStep::TurnBegins(hook.prompt.clone()), hook),
+        ToolCall::BeforeWrite(hook) => {
+            let path = hook.path.as_deref().filter(|_| !hook.is_command);
+            let call = ask::ToolCall {
+                id: hook.id.clone(),
+                tool: hook.tool.clone(),
+                path: path.map(PathBuf::from),
+                subagent: None,
+            };
+            (WorkStep::CallBegins(call), hook)
+        }
+        ToolCall::AfterWrite(hook) if hook.has_failed => {
+            (WorkStep::CallFails(hook.id.clone()), hook)
+        }
+        ToolCall::AfterWrite(hook) => (WorkStep::CallEnds(hook.id.clone()), hook),
+        ToolCall::AfterTurn(hook) => (WorkStep::TurnEnds, hook),
+        _ => return None,
+    };
+    Some((step, hook.subagent.clone()))
 }
 
 /// The answer of a hook at this event that tells the model this, if it is anything.

@@ -1,33 +1,22 @@
 //! The loop's work for commands.
 
-#[cfg(unix)]
-use std::path::Path;
-#[cfg(unix)]
-use std::sync::Arc;
-use std::time::Instant;
-
 use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::Dialect;
-use pillion_protocol::dialect::Base;
 #[cfg(unix)]
-use pillion_protocol::{IdeContext, ProcessChoice};
+use pillion_protocol::ProcessChoice;
+use pillion_protocol::dialect::Base;
 use pillion_view::ask::{
-    AgentOfHook, DiffRef, Focus, GetReview, Hook, Lost, Mention, PendingDiff, Recount, Refused,
-    SetReview, ShownContext,
+    AgentOfHook, DiffRef, GetReview, Hook, Mention, PendingDiff, Recount, Refused, SetReview,
 };
-use pillion_view::changes::{ChangesAct, Hearing};
+use pillion_view::changes::ChangesAct;
 use pillion_view::{Answering, Chosen, Options, ProposalKey, Reply};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use super::MainLoop;
-use crate::acting::{Acted, Told};
-use crate::agent::Agent;
+use crate::acting::Acted;
 #[cfg(unix)]
 use crate::discovery::Order;
-use crate::event::{By, Listing};
-use crate::remark::Remark;
-use crate::sessions::SessionId;
-use crate::written;
+use crate::event::Listing;
 
 impl MainLoop {
     /// The diffs that are pending, once every acceptance that has begun is decided or refused.
@@ -52,25 +41,6 @@ impl MainLoop {
         self.diffs.note_printed(key, text);
     }
 
-    /// Answered when it was sent to agents, or would have been.
-    pub(crate) fn focus(&mut self, Focus(file): Focus, _: By, sent: Answering<Focus>) {
-        self.context.focus(file.into(), Instant::now());
-        self.focusing.push(sent);
-    }
-
-    /// The number of contexts that agents were sent.
-    pub(crate) fn contexts_sent(&self) -> watch::Receiver<u64> {
-        self.contexts_sent.subscribe()
-    }
-
-    /// What agents are shown.
-    pub(crate) fn shown_context(&self) -> ShownContext {
-        ShownContext {
-            number: *self.contexts_sent.borrow(),
-            context: (*self.context.current()).clone(),
-        }
-    }
-
     pub(crate) fn point_to(&mut self, mention: Mention) -> Option<Dialect> {
         self.mention(&mention.path, mention.lines.map(|it| (it.first, it.last)))
     }
@@ -81,23 +51,6 @@ impl MainLoop {
 
     pub(crate) fn get_review(&mut self, get: GetReview) -> Chosen {
         self.choose(None, get.number)
-    }
-
-    /// An accepted text is not written after all: the person is told.
-    pub(crate) fn lost(&mut self, Lost(lost): Lost) {
-        for id in self.written.withdraw_all(&lost.path) {
-            let outcome = written::outcome_of(lost.how, lost.proposer);
-            self.note_outcome(id, outcome);
-        }
-        self.views.send_lost(None, lost);
-    }
-
-    /// The context that agents are shown, if a root holds this folder: with the number of components of the deepest such root.
-    #[cfg(unix)]
-    pub(crate) fn context_of(&self, folder: &Path) -> Option<(usize, Arc<IdeContext>)> {
-        let holding = self.roots.iter().filter(|root| folder.starts_with(root));
-        let depth = holding.map(|root| root.components().count()).max()?;
-        Some((depth, self.context.current()))
     }
 
     /// What the person has chosen for agents, if nothing here is lost with the front ends.
@@ -123,16 +76,6 @@ impl MainLoop {
         let _ = listing.send(self.diffs.pending().collect());
     }
 
-    /// Answers the commands whose file agents have received, or would have: an agent that
-    /// connects from now on receives it first.
-    pub(super) fn answer_focusing(&mut self) {
-        if self.context.is_settled() {
-            for sent in self.focusing.drain(..) {
-                sent.done(());
-            }
-        }
-    }
-
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
     pub(super) fn acted(&mut self, acted: Acted, reply: Answering<ChangesAct>) {
         self.recording.count();
@@ -148,45 +91,6 @@ impl MainLoop {
     /// Whoever asks waits until it is known what agents have changed by now.
     pub(crate) fn catch_up(&self, done: oneshot::Sender<bool>) {
         self.recording.tell_when_done(done);
-    }
-
-    /// A person has judged what an agent had written. Returns how much of it the agent is told.
-    fn tell_judged(&mut self, told: Told) -> Hearing {
-        let session = self.recording.session(told.session);
-        let is_here = told.watcher == std::process::id();
-        let Some(session) = session.filter(|_| is_here) else {
-            return self.tell_later(&told);
-        };
-        let connected = self.sessions.agent(&session);
-        if let Some(agent) = connected.filter(|_| self.agents.is_looked_for(&session)) {
-            return self.tell_unhooked(&session, agent, &told.remarks);
-        }
-        let connected = connected.filter(|_| self.agents.is_hooked(&session));
-        let Some(agent) = connected.or_else(|| self.agents.kind_by_hooks(&session)) else {
-            return self.tell_later(&told);
-        };
-        self.remark(&session, Remark::written(agent, &told.remarks), true);
-        self.hears(&session)
-    }
-
-    /// When an agent gets what waits for it.
-    fn hears(&self, session: &SessionId) -> Hearing {
-        let agent = self.agents.get(session);
-        match agent.is_some_and(Agent::can_wake) {
-            true => Hearing::All,
-            false if agent.is_some_and(|it| !it.notes.are_for_hook()) => Hearing::Shown,
-            false => Hearing::Prompt,
-        }
-    }
-
-    /// The session of the turn is over, or was one of an earlier companion: the agent is told that takes its place, here or later.
-    fn tell_later(&mut self, told: &Told) -> Hearing {
-        let Some(note) = told.to_waiting() else {
-            return Hearing::Nothing;
-        };
-        let name = self.kept_notes.keep(note.clone());
-        let given = self.found_notes(vec![(name, note)]);
-        given.map_or(Hearing::Later, |session| self.hears(&session))
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.

@@ -1,21 +1,104 @@
-//! The loop's work for agents that tell by command hooks what they change. Most of them are not connected, so that each of
-//! their sessions has one here.
+//! The loop's work when agents tell what they do, over their connections or by commands in their hooks: each fact is a signal to the
+//! agent, and each step of its work is recorded. Most of those with command hooks are not connected, so that each of their sessions has
+//! one here.
 
 use std::time::Instant;
 
-use pillion_changes::recorder::Call;
-use pillion_protocol::AgentProcess;
+use pillion_changes::recorder::{Call, Coverage};
+use pillion_protocol::{AgentProcess, Dialect};
 use pillion_system::{process, spawn};
-use pillion_view::ask::{ToolCall, Work, WorkStep};
+use pillion_view::ask::{Work, WorkStep};
 use tokio::sync::oneshot;
 
 use super::MainLoop;
+use super::calls::answer;
+use crate::agent::{Agent, Effect, Record, Signal};
+use crate::diffs::Answer;
 use crate::event::Event;
 use crate::sessions::SessionId;
 use crate::who::Asker;
 
 impl MainLoop {
-    /// An agent is about to do something, or has done it.
+    /// The agent of a session, if that is open.
+    pub(super) fn agent(&mut self, session: &SessionId) -> Option<&mut Agent> {
+        match self.sessions.agent(session) {
+            Some(kind) => Some(self.agents.connected(session, kind)),
+            None => self.agents.get_mut(session),
+        }
+    }
+
+    /// This is so of the agent of a session: what follows is done.
+    pub(super) fn signal(&mut self, session: &SessionId, signal: Signal<'_>, now: Instant) {
+        self.agent(session);
+        for effect in self.agents.step(session, signal, now) {
+            self.carry_out(session, effect, now);
+        }
+    }
+
+    pub(super) fn carry_out(&mut self, session: &SessionId, effect: Effect, now: Instant) {
+        match effect {
+            Effect::Report => self.report_status(),
+            Effect::PushContext { is_told: true } => {
+                self.push_context(session, self.context.current());
+            }
+            Effect::PushContext { is_told: false } => self.repeat_context(session),
+            Effect::Record(record) => self.record(session, record),
+            Effect::Hold(hook) => self.hold(session, hook, now),
+            Effect::Answer(caller, text) => answer(caller, Ok(Answer::Text(text))),
+            Effect::Release(way) => self.release(session, way),
+        }
+    }
+
+    fn record(&mut self, session: &SessionId, record: Record) {
+        let recording = &mut self.recording;
+        match record {
+            Record::Attend => {
+                let agent = self.agents.get(session);
+                agent.inspect(|it| recording.attend(session, it.kind.name()));
+            }
+            Record::Begins => recording.attended_begins(session, self.accepted_texts.all()),
+            Record::Heard => recording.attended_is_heard(session),
+            Record::Left => recording.left(session),
+            Record::HadNoTurn => recording.attended_had_no_turn(session),
+        }
+    }
+
+    /// A hook of an agent tells a step of its work, or of a subagent's. `resume` comes when the texts before it are kept, or at
+    /// once if it is over.
+    pub(super) fn take_step(
+        &mut self,
+        session: &SessionId,
+        agent: Dialect,
+        (step, subagent): (WorkStep, Option<String>),
+        resume: impl FnOnce(Coverage) -> Event + Send + 'static,
+        now: Instant,
+    ) {
+        self.signal(session, Signal::Takes(&step, subagent.is_some()), now);
+        let accepted = || self.accepted_texts.all();
+        let recording = &mut self.recording;
+        match (step, subagent) {
+            (WorkStep::TurnBegins(prompt), _) => {
+                return recording.begin(session, agent.name(), prompt, resume);
+            }
+            (WorkStep::CallBegins(call), subagent) => {
+                let call = Call {
+                    id: call.id,
+                    tool: call.tool,
+                    path: call.path,
+                    subagent,
+                };
+                return recording.before(session, agent.name(), call, resume);
+            }
+            (WorkStep::CallEnds(id), _) => recording.after(session, id, accepted()),
+            (WorkStep::CallFails(id), _) => recording.failed(session, id, accepted()),
+            (WorkStep::TurnEnds, Some(subagent)) => recording.subagent_ended(session, subagent),
+            (WorkStep::TurnEnds, None) => recording.end(session),
+        }
+        self.written.call_ended(now);
+        self.handle(resume(Coverage::NotKept));
+    }
+
+    /// A command in its hooks tells what an agent is about to do, or has done.
     pub(crate) fn worked(
         &mut self,
         work: Work,
@@ -33,21 +116,11 @@ impl MainLoop {
             return drop(answer.send(None));
         }
         let begins = matches!(work.step, WorkStep::TurnBegins(_));
-        self.note_command_hook(work.agent, &work.processes, begins);
-        let Work {
-            agent,
-            session,
-            process,
-            step,
-            takes_context,
-            ..
-        } = work;
-        let known = self.agents.by_hooks(agent, &session);
-        let (session, is_new) = match known {
-            Some(known) => known,
-            None => return drop(answer.send(None)),
+        self.note_command_hook(work.agent, &work.processes, begins, now);
+        let Some((session, is_new)) = self.agents.by_hooks(work.agent, &work.session) else {
+            return drop(answer.send(None));
         };
-        if let (true, Some(pid)) = (is_new, process) {
+        if let (true, Some(pid)) = (is_new, work.process) {
             self.await_end(&session, pid);
             if let Some(agent) = self.agents.get_mut(&session) {
                 let started_at = process::started_at(pid);
@@ -57,68 +130,19 @@ impl MainLoop {
         if is_new || begins {
             self.give_notes(&session);
         }
-        let working = self.agents.working();
-        if let Some(agent) = self.agents.get_mut(&session) {
-            if shows_going_on(&step) {
-                agent.notes.goes_on();
-            }
-            match &step {
-                WorkStep::TurnBegins(_) => {
-                    agent.turn.begins_and_ends_are_told(now);
-                    agent.notes.hand_again();
-                }
-                WorkStep::CallBegins(call) => agent.turn.works(call.subagent.is_some(), now),
-                WorkStep::CallEnds(_) | WorkStep::CallFails(_) => {
-                    self.written.call_ended(now);
-                    agent.turn.works(false, now);
-                }
-                WorkStep::TurnEnds => agent.turn.ends(false, now),
-            }
-            agent.commands.note(&step);
-        }
-        if working != self.agents.working() {
-            self.report_status();
-        }
+        let subagent = match &work.step {
+            WorkStep::CallBegins(call) => call.subagent.clone(),
+            _ => None,
+        };
         let resume = Event::Stepped {
             session: session.clone(),
-            takes_context,
+            takes_context: work.takes_context,
             answer,
         };
-        match step {
-            WorkStep::TurnBegins(prompt) => {
-                self.recording
-                    .begin(&session, agent.name(), prompt, |_| resume);
-            }
-            WorkStep::CallBegins(call) => {
-                let ToolCall {
-                    id,
-                    tool,
-                    path,
-                    subagent,
-                } = call;
-                let call = Call {
-                    id,
-                    tool,
-                    path,
-                    subagent,
-                };
-                self.recording
-                    .before(&session, agent.name(), call, |_| resume);
-            }
-            WorkStep::CallEnds(id) => {
-                let accepted = self.accepted_texts.all();
-                self.recording.after(&session, id, accepted);
-                self.handle(resume);
-            }
-            WorkStep::CallFails(id) => {
-                let accepted = self.accepted_texts.all();
-                self.recording.failed(&session, id, accepted);
-                self.handle(resume);
-            }
-            WorkStep::TurnEnds => {
-                self.recording.end(&session);
-                self.handle(resume);
-            }
+        let working = self.agents.working();
+        self.take_step(&session, work.agent, (work.step, subagent), |_| resume, now);
+        if working != self.agents.working() {
+            self.report_status();
         }
     }
 
@@ -154,14 +178,5 @@ impl MainLoop {
         if let Err(error) = spawn("agent", wait) {
             tracing::warn!(%error, "nobody notices if an agent ends");
         }
-    }
-}
-
-/// Returns true if an agent takes this step only once its model has answered.
-fn shows_going_on(step: &WorkStep) -> bool {
-    match step {
-        WorkStep::TurnBegins(_) => false,
-        WorkStep::CallBegins(call) => call.subagent.is_none(),
-        WorkStep::CallEnds(_) | WorkStep::CallFails(_) | WorkStep::TurnEnds => true,
     }
 }

@@ -1,0 +1,336 @@
+//! Owns what each fact about an agent means: a signal comes in, and what is to be done goes out. Agents that are connected and those of
+//! which only hooks tell take the same steps. A state machine without I/O.
+
+use std::path::Path;
+use std::time::Instant;
+
+use pillion_changes::recorder::Coverage;
+use pillion_protocol::runs_code::Runner;
+use pillion_view::ask::WorkStep;
+
+use super::looks::Found;
+use super::{Agent, Agents, AskedBeside, Before, Does, HeldHook};
+use crate::agents::ToolCall;
+use crate::agents::hooks::{self, NO_DECISION};
+use crate::event::{Caller, GuardWay};
+use crate::ids::RequestId;
+use crate::sessions::SessionId;
+
+/// A fact about an agent.
+#[derive(Debug)]
+pub(crate) enum Signal<'a> {
+    /// It listens, and what it changes is to be recorded.
+    Listens,
+    /// It calls a tool.
+    Calls(&'a ToolCall),
+    /// The diffs are closed that it has closed with a prompt.
+    HasClosed,
+    /// It proposes a change of this file.
+    Proposes(&'a str),
+    /// A change of this file is decided.
+    IsDecided { path: &'a str, is_accepted: bool },
+    /// A hook of it tells a step of its work, or of a subagent's.
+    Takes(&'a WorkStep, IsSubagent),
+    /// A command in its hooks tells of its process; true if a turn begins with that.
+    IsHooked(bool),
+    /// It asks the person in its own terminal, and this waits for the answer, too.
+    AsksBeside(RequestId, String, AskedBeside),
+    /// The hook before a call asks whether that may run. The texts before it are kept.
+    Asks(Box<Asking>),
+    /// A process of ours stands beside the hook of this call.
+    IsGuarded(String, GuardWay),
+    /// The hook of a call waits for the person.
+    Holds(Holding),
+    /// The hook of this call is answered.
+    IsAnswered(&'a str),
+    /// It waits no more for the answer to this call, whose hook it is.
+    GivesUp(&'a str),
+    /// It waits no more for the answer to this request.
+    Cancels(&'a RequestId),
+}
+
+/// True for the work of a subagent.
+pub(crate) type IsSubagent = bool;
+
+/// The hook before a call asks whether that may run.
+#[derive(Debug)]
+pub(crate) struct Asking {
+    pub(crate) call: hooks::Call,
+    pub(crate) request: RequestId,
+    pub(crate) caller: Caller,
+    /// The way in which the text is known of the file that it is to change.
+    pub(crate) coverage: Coverage,
+}
+
+/// A call whose hook waits for the person, who sees it as the proposal of this name.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    pub(crate) call: String,
+    pub(crate) request: RequestId,
+    pub(crate) proposal: String,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Effect {
+    /// People see something else of it.
+    Report,
+    /// It is sent the context again, if the person sees a file or it is told something.
+    PushContext { is_told: bool },
+    /// The recorder hears of it.
+    Record(Record),
+    /// The person is shown this call.
+    Hold(HeldHook),
+    /// The hook that asks gets this answer.
+    Answer(Caller, String),
+    /// The process beside a call that is answered lets it go on.
+    Release(GuardWay),
+}
+
+/// What the recorder hears of an agent whose changes are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// It is one of these.
+    Attend,
+    /// It begins a turn.
+    Begins,
+    /// It does something.
+    Heard,
+    /// It is one no more, in the middle of a turn or before its first.
+    Left,
+    HadNoTurn,
+}
+
+impl Agents {
+    /// This is so of the agent of this session. Returns what is to be done, in this order.
+    pub(crate) fn step(
+        &mut self,
+        session: &SessionId,
+        signal: Signal<'_>,
+        now: Instant,
+    ) -> Vec<Effect> {
+        let agent = self.agents.get_mut(session);
+        let effects = agent.map_or_else(Vec::new, |agent| agent.step(signal, now));
+        for effect in &effects {
+            if let Effect::Record(record) = effect {
+                self.note_looked_for(*record, now);
+            }
+        }
+        effects
+    }
+}
+
+impl Agent {
+    /// This is so. Returns what is to be done, in this order.
+    pub(crate) fn step(&mut self, signal: Signal<'_>, now: Instant) -> Vec<Effect> {
+        match signal {
+            Signal::Listens => self.listens().into_iter().collect(),
+            Signal::Calls(call) => self.calls(call, now),
+            Signal::HasClosed => {
+                let is_told = self.notes.turn_begins();
+                vec![Effect::PushContext { is_told }]
+            }
+            Signal::Proposes(path) => {
+                self.mode.proposed(path);
+                self.turn.works(self.mode.is_of_subagent(path), now);
+                Vec::new()
+            }
+            Signal::IsDecided { path, is_accepted } => {
+                if !is_accepted {
+                    self.mode.settle(path);
+                }
+                self.questions.end(path);
+                Vec::new()
+            }
+            Signal::Takes(step, is_subagent) => self.takes(step, is_subagent, now),
+            Signal::IsHooked(begins) => {
+                let record = if begins {
+                    Record::HadNoTurn
+                } else {
+                    Record::Left
+                };
+                self.is_found_by_hooks(Some(record)).into_iter().collect()
+            }
+            Signal::AsksBeside(request, path, asked) => {
+                self.questions.ask(request, path, asked);
+                Vec::new()
+            }
+            Signal::Asks(asking) => self.asks(*asking, now),
+            Signal::IsGuarded(call, way) => {
+                let waiting = self.guards.take(&call);
+                let answered = self.guards.wait(call, way, now);
+                let release = answered.map(Effect::Release).into_iter();
+                release
+                    .chain(waiting.into_iter().map(Effect::Hold))
+                    .collect()
+            }
+            Signal::Holds(Holding {
+                call,
+                request,
+                proposal,
+            }) => {
+                self.guards.held(call, request, proposal);
+                Vec::new()
+            }
+            Signal::IsAnswered(call) => self.is_answered(call).collect(),
+            Signal::GivesUp(call) => {
+                self.guards.unanswered(call);
+                Vec::new()
+            }
+            Signal::Cancels(request) => {
+                self.questions.cancel(request);
+                self.guards.cancel(request);
+                Vec::new()
+            }
+        }
+    }
+
+    fn listens(&mut self) -> Option<Effect> {
+        let is_new = self.found == Found::Unknown;
+        is_new.then(|| self.is_looked_for_from_now(Record::Attend))
+    }
+
+    fn is_looked_for_from_now(&mut self, record: Record) -> Effect {
+        self.found = Found::ByLooks { has_changed: false };
+        Effect::Record(record)
+    }
+
+    fn calls(&mut self, call: &ToolCall, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.is_looked_for() {
+            effects.push(Effect::Record(Record::Heard));
+        }
+        // If it asks for what is selected, it has all of that then.
+        let asks = matches!(call, ToolCall::Selection);
+        if self.kind.cuts_selection().is_some() && !asks && self.notes.works(now) {
+            effects.push(Effect::PushContext { is_told: true });
+        }
+        let is_news = match call {
+            ToolCall::Open(_) => {
+                self.notes.goes_on();
+                false
+            }
+            ToolCall::Question(call) => {
+                self.goes_on(call.is_subagent());
+                false
+            }
+            ToolCall::BeforeTurn(call) | ToolCall::BeforeWrite(call) => {
+                self.is_found_by_hooks(None);
+                self.mode.hooked(call, self.is_recorded)
+            }
+            ToolCall::CloseAll => {
+                if self.is_looked_for() {
+                    effects.push(self.is_looked_for_from_now(Record::Begins));
+                }
+                self.turn.begins(now);
+                self.kind.announces_writes() && self.mode.turn_begins()
+            }
+            ToolCall::Diagnostics(Some(uri), true) => self.announces(uri, now),
+            _ => false,
+        };
+        effects.extend(is_news.then_some(Effect::Report));
+        effects
+    }
+
+    /// It is about to write a file. Returns true if people see something else of it.
+    fn announces(&mut self, uri: &str, now: Instant) -> bool {
+        let path = uri.strip_prefix("file://");
+        let Some(path) = path.filter(|_| self.kind.announces_writes()) else {
+            return false;
+        };
+        self.turn.works(self.mode.is_of_subagent(path), now);
+        self.mode.writes(path)
+    }
+
+    fn takes(&mut self, step: &WorkStep, is_subagent: bool, now: Instant) -> Vec<Effect> {
+        let ends = !matches!(step, WorkStep::TurnBegins(_) | WorkStep::CallBegins(_));
+        let left = ends.then_some(Record::Left).filter(|_| !is_subagent);
+        let effects = self.is_found_by_hooks(left);
+        self.commands.note(step);
+        match step {
+            WorkStep::TurnBegins(_) => {
+                self.turn.begins_and_ends_are_told(now);
+                self.notes.hand_again();
+            }
+            WorkStep::CallBegins(call) => {
+                self.goes_on(is_subagent);
+                self.guards.called(&call.id);
+                self.turn.works(is_subagent, now);
+            }
+            WorkStep::CallEnds(_) | WorkStep::CallFails(_) => {
+                self.goes_on(is_subagent);
+                self.turn.works(is_subagent, now);
+            }
+            WorkStep::TurnEnds => {
+                self.goes_on(is_subagent);
+                self.turn.ends(is_subagent, now);
+            }
+        }
+        effects.into_iter().collect()
+    }
+
+    /// Its model has answered, unless a subagent's has: it has what hooks were handed for it.
+    fn goes_on(&mut self, is_subagent: bool) {
+        if !is_subagent {
+            self.notes.goes_on();
+        }
+    }
+
+    /// Hooks tell what it changes. If that was looked for until now, the recorder hears this.
+    fn is_found_by_hooks(&mut self, record: Option<Record>) -> Option<Effect> {
+        let was_looked_for = self.is_looked_for();
+        self.found = Found::ByHooks;
+        record.filter(|_| was_looked_for).map(Effect::Record)
+    }
+
+    fn asks(&mut self, asking: Asking, now: Instant) -> Vec<Effect> {
+        let Asking {
+            call,
+            request,
+            caller,
+            coverage,
+        } = asking;
+        // An agent that does not wait any more has cancelled it.
+        if caller.is_closed() {
+            self.guards.unanswered(&call.id);
+            return Vec::new();
+        }
+        if let Some(path) = &call.path {
+            self.questions.end(path);
+        }
+        let answer = match (self.mode.before(does(&call, coverage)), call.held) {
+            (Before::Show, Some(held)) => {
+                let hook = HeldHook {
+                    call: call.id.clone(),
+                    request,
+                    held,
+                    caller,
+                };
+                let hook = match call.is_guarded {
+                    true => self.guards.guarded(&call.id, hook, now),
+                    false => Some(hook),
+                };
+                return hook.map(Effect::Hold).into_iter().collect();
+            }
+            (Before::Show, None) => hooks::ask().to_string(),
+            (Before::Let, _) => hooks::let_write().to_string(),
+            (Before::Leave, _) => NO_DECISION.to_owned(),
+        };
+        let answer = std::iter::once(Effect::Answer(caller, answer));
+        answer.chain(self.is_answered(&call.id)).collect()
+    }
+
+    fn is_answered(&mut self, call: &str) -> impl Iterator<Item = Effect> + use<> {
+        self.guards.answered(call).into_iter().map(Effect::Release)
+    }
+}
+
+/// What a call does, of whose file the text before is known so.
+fn does(call: &hooks::Call, coverage: Coverage) -> Does {
+    let path = call.path.as_deref().map(Path::new);
+    match path.and_then(Runner::of) {
+        _ if call.is_command => Does::RunCommand,
+        Some(_) => Does::ChangeCode(coverage),
+        None => Does::Change(coverage),
+    }
+}

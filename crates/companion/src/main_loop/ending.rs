@@ -1,0 +1,119 @@
+//! The end of a companion: whose it is, and what still happens then. For a disk that hangs, shutting down waits one second before
+//! anything else, and another at the end.
+
+use std::time::Duration;
+
+use pillion_discovery::unended::Ended;
+use pillion_view::Leaving;
+use tokio::sync::mpsc;
+
+use super::MainLoop;
+use crate::agent::Agents;
+use crate::diffs::Diffs;
+use crate::event::{Caller, Event};
+use crate::lost::KEPT_WITHIN;
+use crate::tasks;
+
+/// The time limit for the last outcomes to reach their agents when the companion stops.
+const SHUTDOWN_GRACE: Duration = Duration::from_millis(600);
+
+/// The handling of proposals that are pending when the companion ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// They are rejected (C5.7).
+    Rejects(Ended),
+    /// Nothing is answered, and the agents ask in their own windows: the last front end was killed.
+    Asks,
+}
+
+/// The calls that wait for an answer when the companion has ended.
+pub(crate) struct Unanswered {
+    _diffs: Diffs<Caller>,
+    _agents: Agents,
+}
+
+impl MainLoop {
+    /// Whose end it is that the last front end, which is no agent's, leaves. The hub has judged why, if it hosts this companion.
+    pub(super) async fn own_end(&mut self, why: Leaving) -> Ended {
+        let Some(own) = self.own_view.take() else {
+            return match why {
+                Leaving::Closed => Ended::ByPerson,
+                Leaving::Signalled(_) | Leaving::Killed => Ended::NotByItself,
+            };
+        };
+        let judged = tasks::spawn_blocking(move || match own.judge() {
+            Ok(()) if own.judge_end(why) == Leaving::Closed => Ended::ByPerson,
+            Ok(()) => Ended::NotByItself,
+            Err(_) => Ended::ByStranger,
+        });
+        judged.await.unwrap_or(Ended::NotByItself)
+    }
+
+    /// Carries out the person's decisions from before the end. The disk answers in time, or counts as silent.
+    async fn finish_decisions(&mut self, inbox: &mut mpsc::UnboundedReceiver<Event>) {
+        while let Ok(event) = inbox.try_recv() {
+            self.handle(event);
+        }
+        while !self.weighing.is_empty()
+            && let Some(event) = inbox.recv().await
+        {
+            self.handle(event);
+        }
+    }
+
+    /// Files first: no agent may find a companion that is on its way out (C6.2). Then what is
+    /// pending is rejected (C5.7), and agents get a moment to receive that. Everything that was accepted and is left
+    /// over then is lost.
+    pub(super) async fn shut_down(
+        mut self,
+        ending: Ending,
+        inbox: &mut mpsc::UnboundedReceiver<Event>,
+    ) -> Unanswered {
+        let ended = match ending {
+            Ending::Rejects(ended) => ended,
+            Ending::Asks => Ended::NotByItself,
+        };
+        self.discovery.remove(ended).await;
+        self.finish_decisions(inbox).await;
+        self.release_guards();
+        if ending != Ending::Asks {
+            for it in self.diffs.pending() {
+                self.forget_notes(it.key);
+            }
+            let actions = self.diffs.stop();
+            self.perform(actions);
+            self.release_guards();
+        }
+        self.drop_told();
+        self.recording.closed_all();
+        self.views.send_stopped();
+        let outboxes = self.sessions.outboxes();
+        let delivered = async {
+            for outbox in &outboxes {
+                outbox.delivered().await;
+            }
+        };
+        let proposers = self.proposers.end();
+        let all = async { tokio::join!(delivered, proposers) };
+        let _ = tokio::time::timeout(SHUTDOWN_GRACE, all).await;
+        for session in self.sessions.ids() {
+            self.lose_undelivered(&session);
+            self.recording.left(&session);
+            self.sessions.forget(&session);
+        }
+        // Their turns do not go on here, whatever their agents do.
+        let hooked = self.agents.all_by_hooks();
+        let hooked: Vec<_> = hooked.map(|(session, _)| session.clone()).collect();
+        for session in hooked {
+            self.recording.left(&session);
+        }
+        let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
+        while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
+            self.report_lost(lost);
+        }
+        Unanswered {
+            _diffs: self.diffs,
+            _agents: self.agents,
+        }
+    }
+}
