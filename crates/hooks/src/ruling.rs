@@ -60,9 +60,7 @@ impl Accepted {
     /// Returns the text for the model where the agent has no way to write just what was accepted, for this reason.
     pub(crate) fn not_written(&self, why: &str) -> String {
         let told = self.context.iter().map(String::as_str);
-        let why = format!(
-            "Nothing was written, because {why}. Read the file, and propose the change again as the user accepted it."
-        );
+        let why = remarks::not_written(why);
         told.chain([why.as_str()]).collect::<Vec<_>>().join("\n")
     }
 

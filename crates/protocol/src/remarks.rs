@@ -1,4 +1,4 @@
-//! The words in which an agent's model is told of a decision about its change, whichever way they take.
+//! All that an agent's model is told in Pillion's own words, whichever way they take: each sentence is here, and in its table of tests.
 
 use std::fmt::Write;
 
@@ -21,6 +21,40 @@ const MAX_SHORT: usize = 1_600;
 
 /// The largest length of the person's words in that, in bytes: the rest is for the names of files.
 const MAX_WORDS: usize = 1_300;
+
+/// The decision about a change, where nothing else is said of it.
+pub const ACCEPTED: &str = "The user accepted this change.";
+/// The same of one that was rejected.
+pub const REJECTED: &str = "The user rejected this change.";
+
+/// The end of [`not_made`] where the person was asked.
+pub const NOT_IN_TIME: &str = "nobody decided in time";
+
+/// Nothing is written, for this reason. The texts that the person had edited are in these files.
+pub fn not_made(why: &str, kept: &[String]) -> String {
+    let kept = match kept {
+        [] => String::new(),
+        kept => format!(" What the user had edited is kept in {}.", kept.join(", ")),
+    };
+    format!("The change was not made: {why}.{kept}")
+}
+
+/// Nothing is written, as nobody can be asked for this reason.
+pub fn nobody_asked(why: &str) -> String {
+    format!("The user reviews every change, and no one is available to review this one: {why}.")
+}
+
+/// Nothing is written of a patch that does not fit into this file.
+pub fn unapplicable(file_path: &str, why: &str) -> String {
+    format!("The patch cannot be applied to {file_path}, {why}")
+}
+
+/// Nothing is written of what was accepted, for this reason.
+pub fn not_written(why: &str) -> String {
+    format!(
+        "Nothing was written, because {why}. Read the file, and propose the change again as the user accepted it."
+    )
+}
 
 /// The decision about the change to a file, with the person's notes on the text that was `shown`.
 pub fn decided(is_accepted: bool, file_path: &str, notes: &[Note], shown: &str) -> String {
@@ -386,9 +420,9 @@ mod tests {
         assert!(edited("/a", "+x\n").ends_with("accepted:\n+x\n"));
     }
 
-    /// All that a model is told after the write, whole: each sentence once, and no block without a content.
+    /// All that a model is told, whole: each sentence once, and no block without a content.
     #[test]
-    fn every_sentence_about_what_was_written() {
+    fn every_sentence() {
         let why = [Note::on_all("use the table")];
         let diff = "@@ -1 +1 @@\n-x\n+y\n";
         let became = format!(" The file, from before that to now:\n{diff}");
@@ -441,6 +475,20 @@ mod tests {
             (
                 sent("one\ntwo"),
                 "This comes from Pillion, the program in which the user reviews your changes: they have just sent you the notes below. What they say of files can be checked on disk.\none\ntwo".to_owned(),
+            ),
+            (not_made(NOT_IN_TIME, &[]), "The change was not made: nobody decided in time.".to_owned()),
+            (
+                not_made("no", &["/k".to_owned(), "/l".to_owned()]),
+                "The change was not made: no. What the user had edited is kept in /k, /l.".to_owned(),
+            ),
+            (
+                nobody_asked("it is gone"),
+                "The user reviews every change, and no one is available to review this one: it is gone.".to_owned(),
+            ),
+            (unapplicable("/a", "line 2: no"), "The patch cannot be applied to /a, line 2: no".to_owned()),
+            (
+                not_written("it has changed"),
+                "Nothing was written, because it has changed. Read the file, and propose the change again as the user accepted it.".to_owned(),
             ),
             (nothing_left("/a"), "The user took back all of your change to /a and accepted the file as it is: nothing is left to be written.".to_owned()),
             (whole_text("/a", "/k"), "All of the text that the user accepted for /a is in /k.".to_owned()),

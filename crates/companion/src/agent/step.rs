@@ -334,3 +334,193 @@ fn does(call: &hooks::Call, coverage: Coverage) -> Does {
         None => Does::Change(coverage),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pillion_protocol::{Dialect, ReviewChoice};
+    use pillion_view::ask::{self, Guarded};
+    use serde_json::{Value, json};
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    fn call(tool: &str, input: &Value, more: &Value) -> hooks::Call {
+        let mut arguments = json!({
+            "review": "asked", "mode": "auto", "id": "1", "tool": tool, "input": input.to_string(), "folder": "/w",
+        });
+        let all = arguments.as_object_mut().unwrap();
+        all.extend(more.as_object().unwrap().clone());
+        hooks::Call::from_arguments(all.clone())
+    }
+
+    fn edit(path: &str) -> hooks::Call {
+        call(
+            "Edit",
+            &json!({"file_path": path, "old_string": "a", "new_string": "b"}),
+            &json!({}),
+        )
+    }
+
+    fn shell(more: &Value) -> hooks::Call {
+        call("Bash", &json!({"command": "make"}), more)
+    }
+
+    fn request() -> RequestId {
+        RequestId::new(json!(1)).unwrap()
+    }
+
+    /// The words for what is to be done; that people see something else, and what is sent again, goes without saying.
+    fn words(effects: Vec<Effect>) -> Vec<String> {
+        let words = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Report | Effect::PushContext { .. } => None,
+            Effect::Record(record) => Some(format!("{record:?}")),
+            Effect::Hold(hook) => Some(format!("hold {}", hook.call)),
+            Effect::Release(way) => way
+                .send(Guarded::Answered)
+                .ok()
+                .map(|()| "release".to_owned()),
+            Effect::Answer(_, answer) => {
+                let answer: Value = serde_json::from_str(&answer).unwrap();
+                let decision = &answer["hookSpecificOutput"]["permissionDecision"];
+                Some(decision.as_str().unwrap_or("leave").to_owned())
+            }
+        });
+        words.collect()
+    }
+
+    /// The hook before this call asks, and then a process comes that stands beside it.
+    fn asks(agent: &mut Agent, call: hooks::Call, coverage: Coverage, now: Instant) -> Vec<String> {
+        agent.step(Signal::Calls(&ToolCall::BeforeWrite(call.clone())), now);
+        let (caller, _waits) = oneshot::channel();
+        let asking = Asking {
+            call,
+            request: request(),
+            caller,
+            coverage,
+        };
+        let mut all = words(agent.step(Signal::Asks(Box::new(asking)), now));
+        let (way, _waits) = oneshot::channel();
+        all.push("guard".to_owned());
+        all.extend(words(
+            agent.step(Signal::IsGuarded("1".to_owned(), way), now),
+        ));
+        all
+    }
+
+    /// Each mode, each kind of call, each agent: one that has just come, one whose turn began before its hooks had said anything,
+    /// and one of which commands in its hooks tell.
+    #[test]
+    fn whether_it_asks_now() {
+        use Coverage::{Elsewhere, Kept, NotKept};
+        use ReviewChoice::{After, Always, Asked, Commands};
+        type Comes = fn(&mut Agent, Instant);
+        let agents: [Comes; 3] = [
+            |_, _| {},
+            |agent, now| drop(agent.step(Signal::Calls(&ToolCall::CloseAll), now)),
+            |agent, now| {
+                let begins = WorkStep::TurnBegins("go".to_owned());
+                agent.step(Signal::Takes(&begins, false), now);
+            },
+        ];
+        let (leave, go_on) = (
+            &["leave", "guard", "release"][..],
+            &["allow", "guard", "release"],
+        );
+        let ask = &["ask", "guard", "release"][..];
+        for (choices, of_edits, of_shell) in [
+            (&[][..], [leave; 4], leave),
+            (&[Asked], [leave; 4], leave),
+            (&[Always], [ask; 4], leave),
+            (&[After], [go_on, ask, leave, leave], leave),
+            (&[Commands], [leave; 4], &["hold 1", "guard"]),
+            (&[Always, Commands], [ask; 4], &["hold 1", "guard"]),
+            (
+                &[After, Commands],
+                [go_on, ask, leave, leave],
+                &["hold 1", "guard"],
+            ),
+        ] {
+            for comes in agents {
+                let now = Instant::now();
+                let edits = [
+                    ("/w/a", Kept),
+                    ("/w/a", NotKept),
+                    ("/w/a", Elsewhere),
+                    ("/w/.git/hooks/pre-commit", Kept),
+                ];
+                let of_edits = edits.into_iter().zip(of_edits);
+                let of_edits = of_edits.map(|((path, it), expected)| (edit(path), it, expected));
+                let of_shell = [(shell(&json!({})), NotKept, of_shell)];
+                for (call, coverage, expected) in of_edits.chain(of_shell) {
+                    let mut agent = Agent::new(Dialect::ClaudeCode, false, true);
+                    choices.iter().for_each(|choice| agent.mode.choose(*choice));
+                    comes(&mut agent, now);
+                    let path = call.path.clone();
+                    let done = asks(&mut agent, call, coverage, now);
+                    assert_eq!(done, expected, "{choices:?} {path:?} {coverage:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_held_waits_for_the_process_beside_it() {
+        let now = Instant::now();
+        let mut agent = Agent::new(Dialect::ClaudeCode, false, true);
+        agent.mode.choose(ReviewChoice::Commands);
+        let guarded = || shell(&json!({"guarded": "yes"}));
+        let done = asks(&mut agent, guarded(), Coverage::NotKept, now);
+        assert_eq!(done, ["guard", "hold 1"]);
+        // One that nobody waits for any more is shown to nobody.
+        let (caller, waits) = oneshot::channel();
+        drop(waits);
+        let asking = Asking {
+            call: guarded(),
+            request: request(),
+            caller,
+            coverage: Coverage::NotKept,
+        };
+        assert_eq!(
+            words(agent.step(Signal::Asks(Box::new(asking)), now)),
+            [""; 0]
+        );
+    }
+
+    /// What it was told with a prompt it has once its model has answered, by whichever hook that is known; a subagent's answer is
+    /// not its own.
+    #[test]
+    fn what_it_was_handed_it_has_once_it_goes_on() {
+        let begins = |subagent: Option<&str>| {
+            WorkStep::CallBegins(ask::ToolCall {
+                id: "1".to_owned(),
+                tool: "Edit".to_owned(),
+                path: None,
+                subagent: subagent.map(str::to_owned),
+            })
+        };
+        let turn = || WorkStep::TurnBegins("go".to_owned());
+        for (step, is_subagent, has_it) in [
+            (begins(None), false, true),
+            (begins(Some("a")), true, false),
+            (WorkStep::CallEnds("1".to_owned()), false, true),
+            (WorkStep::CallFails("1".to_owned()), true, false),
+            (WorkStep::TurnEnds, false, true),
+            (WorkStep::TurnEnds, true, false),
+            (turn(), false, false),
+        ] {
+            let (mut agent, now) = (Agent::new(Dialect::ClaudeCode, true, true), Instant::now());
+            let told = pillion_protocol::remarks::FileRemark::new(
+                "/a".to_owned(),
+                "no".to_owned(),
+                &[],
+                false,
+            );
+            let remark = crate::remark::Remark::written(Dialect::ClaudeCode, &[told]);
+            agent.notes.add_for_hook(remark);
+            agent.step(Signal::Takes(&turn(), false), now);
+            assert!(agent.notes.hand().is_some());
+            agent.step(Signal::Takes(&step, is_subagent), now);
+            assert_eq!(agent.notes.wait(), !has_it, "{step:?}");
+        }
+    }
+}

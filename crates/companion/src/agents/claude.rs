@@ -12,6 +12,7 @@ use pillion_protocol::claude::tools::{
 };
 use pillion_protocol::claude::{at_mentioned, selection_changed};
 use pillion_protocol::diff::OPEN_DIFF;
+use pillion_protocol::remarks::REJECTED;
 use pillion_protocol::{Dialect, IdeContext, Outcome};
 use serde_json::{Map, Value};
 
@@ -32,9 +33,6 @@ const SETTLE_TIME: Duration = Duration::from_secs(1);
 
 /// In a call's `_meta`, if the model has asked for it.
 const MODELS_CALL: &str = "claudecode/toolUseId";
-
-/// The text that the model reads of a rejection that does not say why.
-const REJECTED: &str = "The user rejected this change.";
 
 /// The tools that hooks call.
 const HOOKS: [&str; 5] = [BEFORE_WRITE, QUESTION, AFTER_WRITE, BEFORE_TURN, AFTER_TURN];

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::Outcome;
+use pillion_protocol::{Outcome, remarks};
 use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
 
 use super::outcomes::closed_answer;
@@ -19,8 +19,6 @@ use crate::target::Target;
 const AGENT_CLOSED: &str = "the agent closed the diff";
 
 const AGENT_GONE: &str = "the agent is gone";
-
-const UNDECIDED: &str = "The change was not made: nobody decided in time.";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
@@ -320,7 +318,7 @@ impl<C> Diffs<C> {
         let close = entry.close(CloseReason::ClosedByAgent);
         let mut rejected = self.notify(id, Outcome::Rejected);
         if let Some(Action::Notify { delivery, .. }) = &mut rejected {
-            delivery.words = Some(UNDECIDED.to_owned());
+            delivery.words = Some(remarks::not_made(remarks::NOT_IN_TIME, &[]));
         }
         rejected.into_iter().chain([close]).collect()
     }

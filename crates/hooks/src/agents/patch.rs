@@ -45,7 +45,7 @@ fn read_changes(
         let after = operation.apply(program, *line, before.as_deref());
         let after = after.map_err(|error| match error.is_about_form {
             true => unclear(format!("{path}, {error}")),
-            false => Changes::Invalid(format!("The patch cannot be applied to {path}, {error}")),
+            false => Changes::Invalid(remarks::unapplicable(&path, &error.to_string())),
         })?;
         if let Some(to) = operation.move_to() {
             changes.push(Change::of_file(path, before, After::Deleted));

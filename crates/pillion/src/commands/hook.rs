@@ -25,8 +25,8 @@ use pillion_discovery::Environment;
 use pillion_doctor::setup::hooks;
 use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling, caller};
-use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks::CommandsBeside;
+use pillion_protocol::{Dialect, remarks};
 use pillion_system::duration;
 use pillion_system::stdio::is_nowhere;
 use pillion_text::stderr;
@@ -101,9 +101,6 @@ const TOLD_WITHIN: Duration = Duration::from_secs(8);
 
 /// The exit code that blocks a call: agents know no other.
 const BLOCKS: Kind = Kind::Usage;
-
-/// Why a change is denied about which nobody has decided.
-const NOT_IN_TIME: &str = "nobody decided in time";
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let agent = match (args.command, args.agent) {
@@ -278,7 +275,7 @@ fn give_up(protocol: &'static dyn HookProtocol) -> Answer {
     if IS_SHOWN.load(Ordering::Relaxed) {
         std::thread::sleep(CLOSING);
     }
-    of_caller(protocol).block(judge::undecided(NOT_IN_TIME, &[]))
+    of_caller(protocol).block(judge::undecided(remarks::NOT_IN_TIME, &[]))
 }
 
 /// Has this answer given in time: from now on the companion is only told something.

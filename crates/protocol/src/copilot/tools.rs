@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::diff::{OpenDiff, schema_of_strings, take_content, take_string};
+use crate::remarks;
 
 /// Shows a proposal. Answered when the person has decided.
 pub const OPEN_DIFF: &str = "open_diff";
@@ -54,8 +55,8 @@ pub fn diagnosed_uri(mut arguments: Map<String, Value>) -> Option<String> {
 /// if a field is missing.
 pub fn decided(is_accepted: bool, tab_name: &str) -> String {
     let (result, trigger, message) = match is_accepted {
-        true => ("SAVED", "accepted_via_button", "The user accepted it."),
-        false => ("REJECTED", "rejected_via_button", "The user rejected it."),
+        true => ("SAVED", "accepted_via_button", remarks::ACCEPTED),
+        false => ("REJECTED", "rejected_via_button", remarks::REJECTED),
     };
     json!({
         "success": true, "result": result, "trigger": trigger, "tab_name": tab_name, "message": message,

@@ -19,7 +19,7 @@ use super::approvals::Ahead;
 use super::files::Disk;
 use super::find::{self, Companions, Missing};
 use super::record::Watch;
-use super::{IS_SHOWN, NOT_IN_TIME, agent, approvals, only_tells, work};
+use super::{IS_SHOWN, agent, approvals, only_tells, work};
 use crate::args::Target;
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
@@ -219,7 +219,7 @@ impl Judge<'_, '_> {
         }
         let why = match (stop, error) {
             (Some(ask::Stop::Signal(signal)), _) => return Err(Stop::Signal(signal)),
-            (Some(ask::Stop::TimeUp), _) => NOT_IN_TIME.to_owned(),
+            (Some(ask::Stop::TimeUp), _) => remarks::NOT_IN_TIME.to_owned(),
             // The agent does not make the call any more, whatever it is answered.
             (Some(ask::Stop::GivenUp), _) => STOPPED.to_owned(),
             (None, Some(error)) if find::is_gone(&error) => COMPANION_ENDED.to_owned(),
@@ -301,9 +301,7 @@ impl Judge<'_, '_> {
 
 fn nobody(why: &anyhow::Error, limits: Limits) -> Ruling {
     match limits.is_strict {
-        true => Ruling::Denied(format!(
-            "The user reviews every change, and no one is available to review this one: {why}."
-        )),
+        true => Ruling::Denied(remarks::nobody_asked(&why.to_string())),
         false => Ruling::NobodyAsked(format!("Pillion does not show this change: {why}.")),
     }
 }
@@ -332,15 +330,8 @@ fn proposed(change: &Change) -> ProposedFile {
 
 /// Why nothing is written, and where the person's own texts are.
 pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
-    let why = format!("The change was not made: {why}.");
     let places: Vec<_> = kept.iter().map(|it| it.display().to_string()).collect();
-    match &places[..] {
-        [] => why,
-        places => format!(
-            "{why} What the user had edited is kept in {}.",
-            places.join(", ")
-        ),
-    }
+    remarks::not_made(why, &places)
 }
 
 /// A file that is not as it was when the person decided.

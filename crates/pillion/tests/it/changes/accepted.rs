@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Instant;
 
+use pillion_testkit::{SOON, pause};
 use serde_json::{Value, json};
 
 use super::World;
@@ -129,5 +131,32 @@ fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {
         agent.tells(end, &call);
         agent.shell("2", "five", "another call's");
         assert_eq!(came_of(&world.sandbox, "a.txt").1, outcome);
+    }
+}
+
+/// Its own window may ask once more, or its disk is slow: the log says what is known, and is put right.
+#[test]
+fn what_an_agent_writes_late_is_not_called_unwritten_for_good() {
+    let variants = [("claude", false), ("codex", true), ("claude", true)];
+    let worlds = variants.map(|_| World::new());
+    let agents: Vec<_> = variants.iter().zip(&worlds).collect();
+    let agents = agents.into_iter().map(|((name, is_hub), world)| {
+        let serve = serve(world, *is_hub);
+        let agent = Agent::new(world, name);
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = agent.is_accepted("1", "two", "2");
+        (serve, agent, call)
+    });
+    let agents: Vec<_> = agents.collect();
+    for (_serve, agent, call) in &agents {
+        let outcome = || came_of(&agent.world.sandbox, "a.txt").1;
+        assert_eq!(outcome(), "not written", "{}", agent.name);
+        agent.write("two", "2");
+        agent.tells("PostToolUse", call);
+        let start = Instant::now();
+        while outcome() != "written" {
+            assert!(start.elapsed() < SOON, "{}", agent.name);
+            pause(start);
+        }
     }
 }

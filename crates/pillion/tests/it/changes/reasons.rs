@@ -342,16 +342,22 @@ fn new_and_deleted_files_are_rejected_with_a_reason_and_taken_back() {
     assert!(!path("new").exists());
 }
 
-/// The companion has ended that knew the agent, or runs no more: what is said to the agent waits for its next prompt.
+/// The companion has ended that knew the agent, or runs no more: what is said to the agent waits for its next prompt. About
+/// several files it is one note.
 #[test]
 fn a_reason_waits_for_an_agent_that_no_companion_knows() {
-    for has_companion in [false, true] {
+    for (has_companion, of, files) in [
+        (false, "1.1", &["first/a.rs"][..]),
+        (true, "1.1", &["first/a.rs"]),
+        (false, "1", &["first/a.rs", "first/first"]),
+        (true, "1", &["first/a.rs", "first/first"]),
+    ] {
         let world = world();
         let serve = |is_run: bool| is_run.then(|| world.sandbox.serve::<&str>([]));
         let running = serve(has_companion);
         let mut command = world
             .sandbox
-            .command(["revert", "1.1", "--because", "use the table"]);
+            .command(["revert", of, "--because", "use the table"]);
         let output = command.current_dir(&world.root).output().unwrap();
         let said =
             String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
@@ -362,6 +368,10 @@ fn a_reason_waits_for_an_agent_that_no_companion_knows() {
             notes.starts_with("Claude Code has yet to read:\n") && notes.contains("use the table"),
             "{notes}"
         );
+        for once in ["has yet to read", "use the table", "again unless they"] {
+            assert_eq!(notes.matches(once).count(), 1, "{notes}");
+        }
+        assert!(files.iter().all(|it| notes.contains(it)), "{notes}");
         let _running = running.or_else(|| serve(true));
         let hook = |event: &str| {
             let call = serde_json::json!({
