@@ -147,7 +147,7 @@ impl Told {
             false => Remark::written_in_short(kind, &self.remarks),
         };
         let remark = Some(remark).filter(|it| it.is_taken(is_hooked))?;
-        Some(remark.to_waiting(kind.name(), None, &self.roots, clock::now_ms(), is_hooked))
+        Some(remark.to(kind, None, &self.roots, is_hooked).note)
     }
 }
 

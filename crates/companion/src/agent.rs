@@ -24,7 +24,6 @@ use serde_json::Value;
 use self::choices::Choices;
 use self::commands::Commands;
 use self::guards::Guards;
-use self::left::LeftNote;
 use self::looks::{Found, Looks};
 use self::mode::Mode;
 use self::notes::Notes;
@@ -32,6 +31,7 @@ use self::questions::Questions;
 use self::turn::{LATE, Turn};
 use self::wake::{Handed, Waker};
 use crate::event::{Caller, GuardWay};
+use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::who::Asker;
 
@@ -89,7 +89,7 @@ pub(crate) struct Agents {
     looks: Looks,
     handed: Handed,
     /// What agents that are gone have not read.
-    left_notes: Vec<LeftNote>,
+    left_notes: Vec<Remark>,
     /// The names of the notes that agents have which are gone.
     told: Vec<String>,
     /// The time at which an agent went while it was at work.

@@ -9,26 +9,23 @@ use std::path::PathBuf;
 
 use pillion_changes::WaitingNote;
 use pillion_protocol::remarks::{self, FileRemark, InShort};
-use pillion_protocol::verdict::{self, Lines};
+use pillion_protocol::verdict;
 use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
+use pillion_system::clock;
 use pillion_text::unified::unified;
 use pillion_view::Told;
+
+use crate::outbox::Mention;
 
 /// No agent's model is shown much more characters of a selection.
 pub(crate) const MAX_TEXT: usize = 1_900;
 
-/// Notes on a proposal that was decided, for its agent.
+/// A person's words for an agent, about a proposal that was decided or a change that is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
     proposer: Proposer,
-    pub(crate) file_path: String,
-    /// The lines that the first note on lines is about, where they are in the file as well.
-    pub(crate) lines: Option<Lines>,
-    /// All notes, as the agent's model reads them.
-    text: String,
-    pub(crate) is_accepted: bool,
-    /// True if the file exists, or soon does.
-    is_there: bool,
+    /// It as it is kept until the agent has it.
+    pub(crate) note: WaitingNote,
     /// The sentence for the person, if this is about a change that is written already.
     of_written: Option<&'static str>,
     /// The name by which it is kept; empty before that.
@@ -50,19 +47,26 @@ impl Remark {
         if notes.is_empty() {
             return None;
         }
-        let text = remarks::decided(is_accepted, file_path, notes, shown);
         let lines = notes.iter().find_map(|note| note.lines);
-        Some(Self {
-            proposer: proposer.into(),
+        let note = WaitingNote {
             file_path: file_path.to_owned(),
             // Of a text that was rejected, the file does not have them.
             lines: lines.filter(|_| is_accepted),
-            text,
+            text: remarks::decided(is_accepted, file_path, notes, shown),
             is_accepted,
             is_there: is_there || is_accepted,
+            ..WaitingNote::default()
+        };
+        Some(Self::of(proposer.into(), note))
+    }
+
+    fn of(proposer: Proposer, note: WaitingNote) -> Self {
+        Self {
+            proposer,
+            note,
             of_written: None,
             name: String::new(),
-        })
+        }
     }
 
     /// The person's judgement of changes that were written already, one file at least.
@@ -70,63 +74,51 @@ impl Remark {
         let texts: Vec<&str> = told.iter().map(|it| it.text.as_str()).collect();
         let first = told.iter().find(|it| !it.is_gone);
         let file = first.or(told.first()).map(|it| it.path.clone());
-        Self {
-            proposer: agent.into(),
+        let note = WaitingNote {
             file_path: file.unwrap_or_default(),
-            lines: None,
             text: texts.join("\n"),
             is_accepted: true,
             is_there: first.is_some(),
-            of_written: None,
-            name: String::new(),
-        }
+            ..WaitingNote::default()
+        };
+        Self::of(agent.into(), note)
     }
 
     /// The same for an agent without hooks, which is shown little. Returns true with it if some of the person's words are left out.
     pub(crate) fn written_in_short(agent: Dialect, told: &[FileRemark]) -> (Self, bool) {
-        let remark = Self::written(agent, told);
+        let mut remark = Self::written(agent, told);
         if remark.is_taken(false) {
             return (remark, false);
         }
         let InShort { text, is_cut } = remarks::judged_in_short(told);
-        (Self { text, ..remark }, is_cut)
+        remark.note.text = text;
+        (remark, is_cut)
     }
 
-    /// The one that is kept by this name.
-    pub(crate) fn of_waiting(agent: Dialect, name: String, note: WaitingNote) -> Self {
-        Self {
-            proposer: agent.into(),
-            file_path: note.file_path,
-            lines: note.lines,
-            text: note.text,
-            is_accepted: note.is_accepted,
-            is_there: note.is_there,
-            of_written: None,
-            name,
-        }
+    /// The one that is kept by this name, if its agent is known.
+    pub(crate) fn of_waiting(name: String, note: WaitingNote) -> Option<Self> {
+        let agent = Dialect::from_name(&note.agent)?;
+        let remark = Self::of(agent.into(), note);
+        Some(Self { name, ..remark })
     }
 
-    /// It as it is kept, for an agent with this short name and process.
-    pub(crate) fn to_waiting(
-        &self,
-        agent: &str,
+    /// The same for an agent of this kind and process, by a hook or in place of the selection, said now in these folders.
+    pub(crate) fn to(
+        mut self,
+        agent: Dialect,
         process: Option<AgentProcess>,
         roots: &[PathBuf],
-        at: u64,
         is_for_hook: bool,
-    ) -> WaitingNote {
-        WaitingNote {
-            agent: agent.to_owned(),
+    ) -> Self {
+        self.note = WaitingNote {
+            agent: agent.name().to_owned(),
             process,
             roots: roots.to_vec(),
-            at,
-            file_path: self.file_path.clone(),
-            lines: self.lines,
-            text: self.text.clone(),
-            is_accepted: self.is_accepted,
-            is_there: self.is_there,
+            at: clock::now_ms(),
             is_for_hook,
-        }
+            ..self.note
+        };
+        self
     }
 
     /// The same, kept by this name.
@@ -140,17 +132,15 @@ impl Remark {
     }
 
     /// The same beside this file, which is there.
-    pub(crate) fn beside(self, file_path: &str) -> Self {
-        Self {
-            file_path: file_path.to_owned(),
-            is_there: true,
-            ..self
-        }
+    pub(crate) fn beside(mut self, file_path: &str) -> Self {
+        file_path.clone_into(&mut self.note.file_path);
+        self.note.is_there = true;
+        self
     }
 
     /// The same about a change that is written already, decided with these notes.
     pub(crate) fn on_written(self, notes: &[Note]) -> Self {
-        let message = match (self.is_accepted, verdict::takes_back(notes)) {
+        let message = match (self.note.is_accepted, verdict::takes_back(notes)) {
             (true, _) => "is told your notes",
             (false, true) => "is told why, and the change is taken back",
             (false, false) => "is told your notes, and the change stays",
@@ -163,7 +153,7 @@ impl Remark {
 
     /// All notes, as the agent's model reads them.
     pub(crate) fn text(&self) -> &str {
-        &self.text
+        &self.note.text
     }
 
     /// The number of characters that its agent shows its model of a selection.
@@ -174,7 +164,12 @@ impl Remark {
 
     /// Returns true if its agent shows its model only the beginning, in place of a selection.
     pub(crate) fn is_cut(&self) -> bool {
-        self.text.chars().count() > self.room()
+        self.note.text.chars().count() > self.room()
+    }
+
+    /// The kind of its agent.
+    pub(crate) fn kind(&self) -> Option<Dialect> {
+        self.proposer.agent()
     }
 
     /// Returns what the person is told if the agent is answered with it.
@@ -204,14 +199,14 @@ impl Remark {
         }
         if is_hooked {
             let next = format!("{agent} gets your note with your next prompt");
-            return said(match (self.is_accepted, can_wake) {
+            return said(match (self.note.is_accepted, can_wake) {
                 (true, _) => format!("{agent} reads your note when it has written the file"),
                 (false, true) => next + ", or when you send it",
                 (false, false) => next,
             });
         }
         if agent.cuts_selection().is_some() {
-            let until = if self.is_accepted {
+            let until = if self.note.is_accepted {
                 ""
             } else {
                 " it proposes a change,"
@@ -225,7 +220,7 @@ impl Remark {
                 "{agent} gets {part} with each prompt, until{until} it asks for all of it or you select something"
             ));
         }
-        let when = match agent.misses_context_after_rejection() && !self.is_accepted {
+        let when = match agent.misses_context_after_rejection() && !self.note.is_accepted {
             true => " but one (it adds nothing to the prompt right after a rejection)",
             false => "",
         };
@@ -239,28 +234,30 @@ impl Remark {
         let agent = self.proposer.display_name();
         Told {
             message: format!("{agent} cannot be told your note: it is on the clipboard"),
-            clipboard: Some(self.text.clone()),
+            clipboard: Some(self.note.text.clone()),
         }
     }
 
     /// Returns true if its agent gets it. `is_hooked` tells whether the agent runs hooks of ours.
     pub(crate) fn is_taken(&self, is_hooked: bool) -> bool {
-        let fits = self.text.chars().count() <= MAX_TEXT;
+        let fits = self.note.text.chars().count() <= MAX_TEXT;
         // The companion contract allows no context with a file that does not exist (C4.4).
-        let is_shown = |agent: Dialect| self.is_there || agent.reads_selection_of_no_file();
+        let is_shown = |agent: Dialect| self.note.is_there || agent.reads_selection_of_no_file();
         self.proposer
             .is(|agent| is_hooked || (fits && is_shown(agent)))
     }
 
     /// The file to mention in the prompt of an agent without hooks, and its lines: the person sees there that something
     /// goes with it.
-    pub(crate) fn mention(&self) -> Option<(&str, Option<(u32, u32)>)> {
+    pub(crate) fn mention(&self) -> Option<Mention> {
         // A name that stands in the prompt with each of them joins what one types.
         let knows_mentions = { self.proposer }
             .is(|agent| agent.knows_mentions() && agent.cuts_selection().is_none());
-        let lines = self.lines.map(|lines| (lines.first, lines.last));
-        (knows_mentions && self.is_there && self.is_taken(false))
-            .then_some((self.file_path.as_str(), lines))
+        let is_shown = knows_mentions && self.note.is_there && self.is_taken(false);
+        is_shown.then(|| Mention {
+            path: self.note.file_path.clone(),
+            lines: self.note.lines.map(|lines| (lines.first, lines.last)),
+        })
     }
 }
 

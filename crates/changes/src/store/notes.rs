@@ -23,7 +23,7 @@ const END: &str = ".json";
 const MAX_AGE: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 
 /// A note that waits for its agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingNote {
     /// The short name of the agent.

@@ -11,46 +11,30 @@ use super::{Agent, Agents};
 use crate::remark::Remark;
 use crate::sessions::SessionId;
 
-/// A remark whose agent is gone.
-#[derive(Debug)]
-pub(super) struct LeftNote {
-    kind: Dialect,
-    process: Option<AgentProcess>,
-    is_for_hook: bool,
-    remark: Remark,
-}
-
 impl Agents {
     /// These wait in the store.
     pub(crate) fn found_notes(&mut self, notes: Vec<(String, WaitingNote)>) {
         for (name, note) in notes {
-            let kind = Dialect::from_name(&note.agent);
-            let Some(kind) = kind.filter(|_| !self.knows_note(&name)) else {
-                continue;
-            };
-            self.left_notes.push(LeftNote {
-                kind,
-                process: note.process,
-                is_for_hook: note.is_for_hook,
-                remark: Remark::of_waiting(kind, name, note),
-            });
+            if !self.knows_note(&name) {
+                self.left_notes.extend(Remark::of_waiting(name, note));
+            }
         }
     }
 
     fn knows_note(&self, name: &str) -> bool {
-        let left = self.left_notes.iter().map(|it| &it.remark);
         let waiting = self.agents.values().flat_map(|it| it.notes.unread());
-        left.chain(waiting).any(|it| it.name() == name)
+        self.left_notes
+            .iter()
+            .chain(waiting)
+            .any(|it| it.name() == name)
     }
 
     /// The agent of this session may not come back: what it is told waits for whoever takes its place.
     pub(crate) fn leave_notes(&mut self, session: &SessionId) {
         if let Some(agent) = self.agents.get_mut(session) {
-            let (kind, process) = (agent.kind, agent.process);
-            let is_for_hook = agent.notes.are_for_hook();
-            if let Some(remarks) = agent.notes.take_remarks() {
-                self.leave(kind, process, is_for_hook, remarks);
-            }
+            let remarks = agent.notes.take_remarks().unwrap_or_default();
+            let process = agent.process;
+            self.leave(process, remarks);
         }
     }
 
@@ -77,20 +61,12 @@ impl Agents {
         }
     }
 
-    pub(super) fn leave(
-        &mut self,
-        kind: Dialect,
-        process: Option<AgentProcess>,
-        is_for_hook: bool,
-        remarks: Vec<Remark>,
-    ) {
-        let left = remarks.into_iter().map(|remark| LeftNote {
-            kind,
-            process,
-            is_for_hook,
-            remark,
-        });
-        self.left_notes.extend(left);
+    /// These wait for this process, or for the agent that takes its place.
+    pub(super) fn leave(&mut self, process: Option<AgentProcess>, mut remarks: Vec<Remark>) {
+        for remark in &mut remarks {
+            remark.note.process = process;
+        }
+        self.left_notes.append(&mut remarks);
     }
 
     /// An agent is here: it is told what waits for it, or for an agent whose place it takes, because that process has ended. Returns
@@ -107,18 +83,15 @@ impl Agents {
             return false;
         };
         let (kind, process) = (agent.kind, agent.process);
-        let is_its = |note: &mut LeftNote| {
-            let is_over = note.process.is_none_or(|process| !lives(process));
-            note.kind == kind && (is_over || note.process == process)
+        let is_its = |remark: &mut Remark| {
+            let whose = remark.note.process;
+            let is_over = whose.is_none_or(|process| !lives(process));
+            remark.kind() == Some(kind) && (is_over || whose == process)
         };
-        let notes = self.left_notes.extract_if(.., is_its);
         let mut has_some = false;
-        for note in notes {
+        for remark in self.left_notes.extract_if(.., is_its) {
             has_some = true;
-            match note.is_for_hook {
-                true => agent.notes.add_for_hook(note.remark),
-                false => agent.notes.add(note.remark, context, now),
-            }
+            agent.notes.add(remark, context, now);
         }
         has_some
     }
@@ -140,7 +113,7 @@ impl Agents {
 
     /// Returns for whom notes wait that is gone, of these agents or all, in words.
     pub(crate) fn say_left(&self, kind: Option<Dialect>) -> Option<String> {
-        let left = self.left_notes.iter().map(|it| it.kind);
+        let left = self.left_notes.iter().filter_map(Remark::kind);
         let left: Vec<_> = left
             .filter(|it| kind.is_none_or(|kind| kind == *it))
             .collect();
@@ -162,13 +135,12 @@ impl Agents {
             let waiting = agent.notes.unread();
             waiting.map(|it| format!("{} has not read yet: {}", agent.kind, it.text()))
         });
-        let left = self.left_notes.iter();
-        let left = left.map(|it| {
-            format!(
-                "{} is not here and has yet to read: {}",
-                it.kind,
-                it.remark.text()
-            )
+        let left = self.left_notes.iter().filter_map(|it| {
+            let agent = it.kind()?;
+            Some(format!(
+                "{agent} is not here and has yet to read: {}",
+                it.text()
+            ))
         });
         here.chain(left).collect()
     }
@@ -184,9 +156,9 @@ mod tests {
         AgentProcess { pid, started_at: 1 }
     }
 
-    fn remark(text: &str) -> Remark {
+    fn remark(kind: Dialect, text: &str) -> Remark {
         let told = FileRemark::new("/a".to_owned(), text.to_owned(), &[], false);
-        Remark::written(Dialect::ClaudeCode, &[told]).named(text.to_owned())
+        Remark::written(kind, &[told]).named(text.to_owned())
     }
 
     fn comes(agents: &mut Agents, session: &str, kind: Dialect, pid: Option<u32>) -> SessionId {
@@ -206,7 +178,7 @@ mod tests {
             .get_mut(&session)
             .unwrap()
             .notes
-            .add_for_hook(remark("no"));
+            .add_for_hook(remark(Dialect::ClaudeCode, "no"));
         agents.remove(&session, Instant::now());
         (agents, move |it: AgentProcess| living.contains(&it.pid))
     }
@@ -296,7 +268,7 @@ mod tests {
             if !is_stopped {
                 agent.turn.ends(false, now);
             }
-            agent.notes.add_for_hook(remark("no"));
+            agent.notes.add_for_hook(remark(Dialect::QwenCode, "no"));
             let (told, next) = begins(&mut agents, "next", pid);
             assert_eq!(
                 told.as_deref(),
@@ -311,7 +283,7 @@ mod tests {
                 } else {
                     agent.turn.begins(now);
                     agent.notes.goes_on();
-                    agent.notes.add_for_hook(remark("again"));
+                    agent.notes.add_for_hook(remark(Dialect::QwenCode, "again"));
                 }
                 let (told, again) = begins(&mut agents, "next", pid);
                 assert_eq!((told.as_deref(), again), (expected, next.clone()));
@@ -339,11 +311,11 @@ mod tests {
         let mut agents = Agents::default();
         let first = comes(&mut agents, "first", Dialect::GeminiCli, None);
         let context = IdeContext::default();
-        agents
-            .get_mut(&first)
-            .unwrap()
-            .notes
-            .add(remark("no"), &context, Instant::now());
+        agents.get_mut(&first).unwrap().notes.add(
+            remark(Dialect::GeminiCli, "no"),
+            &context,
+            Instant::now(),
+        );
         let next = comes(&mut agents, "next", Dialect::GeminiCli, None);
         assert!(!agents.give_notes(&next, &context, Instant::now(), |_| true));
         agents.leave_notes(&first);

@@ -49,29 +49,23 @@ enum Way {
 }
 
 impl Notes {
-    /// A remark waits for a hook that takes it.
-    pub(crate) fn add_for_hook(&mut self, remark: Remark) {
-        self.add_by(remark, Way::Hook);
-    }
-
-    /// A remark waits for the next prompt of an agent without hooks. A rejection ends its turn.
+    /// A remark waits, for a hook that takes it or for the next prompt of an agent without hooks. A rejection ends the turn of such a
+    /// one.
     pub(crate) fn add(&mut self, remark: Remark, context: &IdeContext, now: Instant) {
         let is_over = match self.waiting.as_ref().map(|it| &it.way) {
             Some(Way::Selection { ends, .. }) => *ends <= now,
             _ => false,
-        } || !remark.is_accepted;
-        let way = Way::Selection {
-            before: selected(context).map(str::to_owned),
-            ends: if is_over { now } else { now + SILENCE },
+        } || !remark.note.is_accepted;
+        let way = match remark.note.is_for_hook {
+            true => Way::Hook,
+            false => Way::Selection {
+                before: selected(context).map(str::to_owned),
+                ends: if is_over { now } else { now + SILENCE },
+            },
         };
-        self.add_by(remark, way);
-    }
-
-    fn add_by(&mut self, remark: Remark, way: Way) -> &mut Waiting {
         let waiting = self.waiting_mut();
         waiting.way = way;
         waiting.remarks.push(remark);
-        waiting
     }
 
     /// A hook has got this remark as its answer.
@@ -237,6 +231,15 @@ impl Notes {
     }
 }
 
+#[cfg(test)]
+impl Notes {
+    /// A remark waits for a hook that takes it.
+    pub(crate) fn add_for_hook(&mut self, mut remark: Remark) {
+        remark.note.is_for_hook = true;
+        self.add(remark, &IdeContext::default(), Instant::now());
+    }
+}
+
 /// The names by which these are kept.
 pub(super) fn names(remarks: &[Remark]) -> impl Iterator<Item = String> {
     remarks.iter().map(|it| it.name().to_owned())
@@ -256,11 +259,11 @@ fn shown_in(remarks: &[&Remark], context: &IdeContext) -> Option<IdeContext> {
     let place = |line| Position { line, character: 0 };
     let file = File {
         selected_text: Some(text(remarks.iter().copied())),
-        selection: last.lines.map(|lines| Range {
+        selection: last.note.lines.map(|lines| Range {
             start: place(lines.first),
             end: place(lines.last.saturating_add(1)),
         }),
-        ..File::focused(last.file_path.as_str(), newest.unwrap_or_default() + 1)
+        ..File::focused(last.note.file_path.as_str(), newest.unwrap_or_default() + 1)
     };
     let files = std::iter::once(file).chain(others.cloned()).collect();
     let state = context.workspace_state.as_ref();

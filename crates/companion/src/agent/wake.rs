@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use pillion_protocol::{AgentProcess, Dialect, remarks};
+use pillion_protocol::{AgentProcess, remarks};
 
 use super::Agents;
 use super::notes::{names, text};
@@ -34,7 +34,6 @@ pub(super) struct Handed {
 #[derive(Debug)]
 struct HandedNotes {
     session: SessionId,
-    kind: Dialect,
     process: Option<AgentProcess>,
     remarks: Vec<Remark>,
 }
@@ -64,7 +63,6 @@ impl Agents {
         }
         let handed = HandedNotes {
             session: session.clone(),
-            kind: agent.kind,
             process: agent.process,
             remarks,
         };
@@ -82,7 +80,7 @@ impl Agents {
         match self.agents.get_mut(&handed.session) {
             _ if is_passed_on => self.told.extend(names(&handed.remarks)),
             Some(agent) => agent.notes.put_back(handed.remarks),
-            None => self.leave(handed.kind, handed.process, true, handed.remarks),
+            None => self.leave(handed.process, handed.remarks),
         }
         Some(handed.session)
     }
@@ -93,9 +91,9 @@ mod tests {
     use std::sync::Arc;
     use std::time::Instant;
 
-    use pillion_protocol::IdeContext;
     use pillion_protocol::claude::hooks::Call;
     use pillion_protocol::remarks::FileRemark;
+    use pillion_protocol::{Dialect, IdeContext};
     use serde_json::Map;
     use tokio::sync::oneshot::{self, Receiver};
 

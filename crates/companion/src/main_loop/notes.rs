@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 use pillion_changes::WaitingNote;
 use pillion_protocol::Dialect;
 use pillion_protocol::remarks::FileRemark;
-use pillion_system::clock;
 use pillion_view::ProposalKey;
 use pillion_view::changes::Hearing;
 
 use super::MainLoop;
 use crate::acting::Told;
 use crate::agent::Agent;
-use crate::outbox::Mention;
 use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::tasks;
@@ -82,16 +80,12 @@ impl MainLoop {
         let Some((agent, remark)) = self.keep(session, remark, is_hooked) else {
             return;
         };
-        if is_hooked {
-            agent.notes.add_for_hook(remark);
-            return self.report_status();
-        }
-        let mention = remark.mention().map(|(path, lines)| Mention {
-            path: path.to_owned(),
-            lines,
-        });
+        let mention = remark.mention().filter(|_| !is_hooked);
         agent.notes.add(remark, &context, Instant::now());
-        self.push_context(session, context);
+        match is_hooked {
+            true => self.report_status(),
+            false => self.push_context(session, context),
+        }
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
             tasks::spawn(async move {
                 tokio::time::sleep(MENTION_DELAY).await;
@@ -117,9 +111,9 @@ impl MainLoop {
     ) -> Option<(&mut Agent, Remark)> {
         let roots = Arc::clone(&self.roots);
         let agent = self.agent(session)?;
-        let (kind, process) = (agent.kind.name(), agent.process());
-        let note = remark.to_waiting(kind, process, &roots, clock::now_ms(), is_for_hook);
-        let remark = remark.named(self.kept_notes.keep(note));
+        let remark = remark.to(agent.kind, agent.process(), &roots, is_for_hook);
+        let name = self.kept_notes.keep(remark.note.clone());
+        let remark = remark.named(name);
         Some((self.agents.get_mut(session)?, remark))
     }
 

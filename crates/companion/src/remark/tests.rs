@@ -1,5 +1,7 @@
 //! What is said, and what people are told of it.
 
+use pillion_protocol::verdict::Lines;
+
 use super::*;
 
 const SHOWN: &str = "one\n\n  three\nfour\n";
@@ -24,7 +26,8 @@ pub(crate) fn rejected(text: &str) -> Remark {
 
 #[test]
 fn a_model_reads_what_was_decided_and_which_lines_are_meant() {
-    let text = |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).text;
+    let text =
+        |outcome: &Outcome, notes: &[Note]| remark(Dialect::ClaudeCode, outcome, notes).note.text;
     assert_eq!(
         text(&Outcome::Rejected, &[Note::on_all("use the\ntable")]),
         "The user rejected your change to /a and says: use the\ntable"
@@ -139,12 +142,16 @@ fn of_a_program_the_agent_is_named_whose_hook_it_is() {
 #[test]
 fn only_lines_that_the_file_will_have_are_mentioned() {
     let notes = [Note::on_all("all"), note(2, 3, "these")];
-    let claude = |outcome: &Outcome| remark(Dialect::ClaudeCode, outcome, &notes);
-    assert_eq!(claude(&Outcome::Rejected).mention(), Some(("/a", None)));
-    let accepted = claude(&Outcome::accepted("x"));
-    assert_eq!(accepted.mention(), Some(("/a", Some((2, 3)))));
+    let mentioned = |agent: Dialect, outcome: &Outcome| {
+        let mention = remark(agent, outcome, &notes).mention();
+        mention.map(|it| (it.path, it.lines))
+    };
+    let file = |lines| Some(("/a".to_owned(), lines));
+    let (rejected, accepted) = (Outcome::Rejected, Outcome::accepted("x"));
+    assert_eq!(mentioned(Dialect::ClaudeCode, &rejected), file(None));
     assert_eq!(
-        remark(Dialect::GeminiCli, &Outcome::Rejected, &notes).mention(),
-        None
+        mentioned(Dialect::ClaudeCode, &accepted),
+        file(Some((2, 3)))
     );
+    assert_eq!(mentioned(Dialect::GeminiCli, &rejected), None);
 }
