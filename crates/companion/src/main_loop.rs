@@ -11,8 +11,6 @@ mod hooks;
 mod notes;
 mod outcomes;
 mod proposers;
-mod sending;
-mod unhooked;
 mod work;
 
 use std::iter;
@@ -30,7 +28,7 @@ use tokio::sync::{mpsc, watch};
 
 use self::ending::Ending;
 pub(crate) use self::ending::Unanswered;
-use self::sending::Sending;
+use self::notes::Sending;
 use crate::accepted_texts::AcceptedTexts;
 use crate::agent::{Agents, Signal};
 use crate::agents::ToolCall;
@@ -150,19 +148,8 @@ pub(crate) struct Parts {
 
 impl MainLoop {
     pub(crate) fn new(parts: Parts) -> Self {
-        let Parts {
-            state,
-            views,
-            events,
-            sessions,
-            discovery,
-            losses,
-            diff_numbers,
-            looks,
-            choices,
-            own_view,
-        } = parts;
-        let proposers = Proposers::new(sessions.numbers());
+        let Parts { views, events, .. } = parts;
+        let proposers = Proposers::new(parts.sessions.numbers());
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
         let limit_problem = hook_limit.as_ref().err().cloned();
@@ -170,10 +157,15 @@ impl MainLoop {
             tracing::warn!("{problem}");
         }
         let judging = Judging::new(environment.as_ref(), events.clone());
-        let kept_notes = KeptNotes::start(judging.store(), state.port, events.clone());
+        let kept_notes = KeptNotes::start(judging.store(), parts.state.port, events.clone());
         kept_notes.find();
-        let recording = Recording::start(environment, &views.roots(), state.port, events.clone());
-        sessions.set_shows_diffs(views.shows_diffs());
+        let recording = Recording::start(
+            environment,
+            &views.roots(),
+            parts.state.port,
+            events.clone(),
+        );
+        parts.sessions.set_shows_diffs(views.shows_diffs());
         let compares = views.compares();
         let reads = compares != Compares::Nothing;
         let check = move |file_path: &str| target::check(file_path, reads);
@@ -184,23 +176,23 @@ impl MainLoop {
             roots: views.roots().into(),
             withheld: Vec::new(),
             views,
-            state,
-            discovery,
+            state: parts.state,
+            discovery: parts.discovery,
             context: Context::default(),
             contexts_sent: watch::Sender::default(),
             focusing: Vec::new(),
-            diffs: Diffs::new(diff_numbers, hook_limit.unwrap_or_default()),
-            sessions,
+            diffs: Diffs::new(parts.diff_numbers, hook_limit.unwrap_or_default()),
+            sessions: parts.sessions,
             proposers,
-            losses,
+            losses: parts.losses,
             written: Written::default(),
             last_decision: LastDecision::default(),
-            agents: Agents::with(choices, recording.is_on()),
+            agents: Agents::with(parts.choices, recording.is_on()),
             accepted_texts: AcceptedTexts::default(),
             kept_notes,
             recording,
             judging,
-            looks,
+            looks: parts.looks,
             look_problem: None,
             limit_problem,
             events: events.clone(),
@@ -208,7 +200,7 @@ impl MainLoop {
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
-            own_view,
+            own_view: parts.own_view,
         }
     }
 

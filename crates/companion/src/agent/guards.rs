@@ -62,11 +62,11 @@ struct Unguarded<P> {
 
 /// A call whose hook waits for the person.
 #[derive(Debug)]
-struct Held {
-    call: String,
-    request: RequestId,
+pub(crate) struct Held {
+    pub(crate) call: String,
+    pub(crate) request: RequestId,
     /// The name of its proposal.
-    proposal: String,
+    pub(crate) proposal: String,
 }
 
 impl<W, P> Default for Guards<W, P> {
@@ -136,13 +136,9 @@ impl<W, P> Guards<W, P> {
         taken.map(|it| it.waits).collect()
     }
 
-    /// The hook of this call waits for the person, who sees it as the proposal of this name.
-    pub(crate) fn held(&mut self, call: String, request: RequestId, proposal: String) {
-        self.held.push(Held {
-            call,
-            request,
-            proposal,
-        });
+    /// The hook of a call waits for the person.
+    pub(crate) fn held(&mut self, held: Held) {
+        self.held.push(held);
     }
 
     /// The hook of this call is answered. Returns the ways of the processes beside it.
@@ -209,6 +205,15 @@ mod tests {
         RequestId::new(json!(number)).unwrap()
     }
 
+    /// The call with this request, and the proposal of this number.
+    fn held(call: &str, number: usize) -> Held {
+        Held {
+            call: call.to_owned(),
+            request: request(number),
+            proposal: format!("p{number}"),
+        }
+    }
+
     #[test]
     fn a_call_goes_on_when_its_hook_is_answered_whichever_comes_first() {
         let (mut guards, now) = (Guards::<_, ()>::default(), Instant::now());
@@ -240,7 +245,7 @@ mod tests {
     fn a_call_that_is_held_goes_on_when_its_proposal_is_gone() {
         let (mut guards, now) = (Guards::<_, ()>::default(), Instant::now());
         for (call, way) in [("x", 1), ("y", 2)] {
-            guards.held(call.into(), request(way), format!("p{way}"));
+            guards.held(held(call, way));
             assert_eq!(guards.wait(call.into(), way, now), None);
         }
         assert!(guards.decided(|_| true).is_empty());
@@ -261,7 +266,7 @@ mod tests {
             let call = number.to_string();
             guards.wait(call.clone(), Arc::clone(way), now);
             if number != 1 {
-                guards.held(call, request(number), format!("p{number}"));
+                guards.held(held(&call, number));
             }
         }
         guards.cancel(&request(0));

@@ -32,9 +32,11 @@ impl Agents {
     /// The agent of this session may not come back: what it is told waits for whoever takes its place.
     pub(crate) fn leave_notes(&mut self, session: &SessionId) {
         if let Some(agent) = self.agents.get_mut(session) {
-            let remarks = agent.notes.take_remarks().unwrap_or_default();
-            let process = agent.process;
-            self.leave(process, remarks);
+            let mut remarks = agent.notes.take_remarks().unwrap_or_default();
+            for remark in &mut remarks {
+                remark.note.process = agent.process;
+            }
+            self.left_notes.append(&mut remarks);
         }
     }
 
@@ -59,14 +61,6 @@ impl Agents {
         for other in others {
             self.leave_notes(&other);
         }
-    }
-
-    /// These wait for this process, or for the agent that takes its place.
-    pub(super) fn leave(&mut self, process: Option<AgentProcess>, mut remarks: Vec<Remark>) {
-        for remark in &mut remarks {
-            remark.note.process = process;
-        }
-        self.left_notes.append(&mut remarks);
     }
 
     /// An agent is here: it is told what waits for it, or for an agent whose place it takes, because that process has ended. Returns

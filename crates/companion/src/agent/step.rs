@@ -8,6 +8,7 @@ use pillion_changes::recorder::Coverage;
 use pillion_protocol::runs_code::Runner;
 use pillion_view::ask::WorkStep;
 
+use super::guards::Held;
 use super::looks::Found;
 use super::{Agent, Agents, AskedBeside, Before, Does, HeldHook};
 use crate::agents::ToolCall;
@@ -29,8 +30,8 @@ pub(crate) enum Signal<'a> {
     Proposes(&'a str),
     /// A change of this file is decided.
     IsDecided { path: &'a str, is_accepted: bool },
-    /// A hook of it tells a step of its work, or of a subagent's.
-    Takes(&'a WorkStep, IsSubagent),
+    /// A hook of it tells a step of its work; true for a subagent's.
+    Takes(&'a WorkStep, bool),
     /// A command in its hooks tells of its process; true if a turn begins with that.
     IsHooked(bool),
     /// It asks the person in its own terminal, and this waits for the answer, too.
@@ -40,7 +41,7 @@ pub(crate) enum Signal<'a> {
     /// A process of ours stands beside the hook of this call.
     IsGuarded(String, GuardWay),
     /// The hook of a call waits for the person.
-    Holds(Holding),
+    Holds(Held),
     /// The hook of this call is answered.
     IsAnswered(&'a str),
     /// It waits no more for the answer to this call, whose hook it is.
@@ -48,9 +49,6 @@ pub(crate) enum Signal<'a> {
     /// It waits no more for the answer to this request.
     Cancels(&'a RequestId),
 }
-
-/// True for the work of a subagent.
-pub(crate) type IsSubagent = bool;
 
 /// The hook before a call asks whether that may run.
 #[derive(Debug)]
@@ -60,14 +58,6 @@ pub(crate) struct Asking {
     pub(crate) caller: Caller,
     /// The way in which the text is known of the file that it is to change.
     pub(crate) coverage: Coverage,
-}
-
-/// A call whose hook waits for the person, who sees it as the proposal of this name.
-#[derive(Debug)]
-pub(crate) struct Holding {
-    pub(crate) call: String,
-    pub(crate) request: RequestId,
-    pub(crate) proposal: String,
 }
 
 /// What is to be done.
@@ -164,12 +154,8 @@ impl Agent {
                     .chain(waiting.into_iter().map(Effect::Hold))
                     .collect()
             }
-            Signal::Holds(Holding {
-                call,
-                request,
-                proposal,
-            }) => {
-                self.guards.held(call, request, proposal);
+            Signal::Holds(held) => {
+                self.guards.held(held);
                 Vec::new()
             }
             Signal::IsAnswered(call) => self.is_answered(call).collect(),

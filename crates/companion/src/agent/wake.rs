@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use pillion_protocol::{AgentProcess, remarks};
+use pillion_protocol::remarks;
 
 use super::Agents;
 use super::notes::{names, text};
@@ -34,7 +34,6 @@ pub(super) struct Handed {
 #[derive(Debug)]
 struct HandedNotes {
     session: SessionId,
-    process: Option<AgentProcess>,
     remarks: Vec<Remark>,
 }
 
@@ -63,7 +62,6 @@ impl Agents {
         }
         let handed = HandedNotes {
             session: session.clone(),
-            process: agent.process,
             remarks,
         };
         self.handed.open.insert(number, handed);
@@ -80,7 +78,7 @@ impl Agents {
         match self.agents.get_mut(&handed.session) {
             _ if is_passed_on => self.told.extend(names(&handed.remarks)),
             Some(agent) => agent.notes.put_back(handed.remarks),
-            None => self.leave(handed.process, handed.remarks),
+            None => self.left_notes.extend(handed.remarks),
         }
         Some(handed.session)
     }

@@ -7,18 +7,18 @@ use pillion_protocol::{Decision, Outcome, Verdict};
 use pillion_text::counted;
 use pillion_view::ask::DiffRef;
 use pillion_view::{Answering, Decide, ProposalKey, Refusal, Ruling, Told};
+use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use super::MainLoop;
 use crate::acceptance::Finding;
-use crate::agent::{Agent, AskedBeside};
+use crate::agent::{Agent, AskedBeside, Signal};
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
 use crate::event::{By, Caller, Event};
 use crate::gate;
 use crate::ids::Decider;
-use crate::outbox::Delivery;
 use crate::remark::{self, Remark};
 use crate::sessions::SessionId;
 use crate::tasks;
@@ -175,40 +175,48 @@ impl MainLoop {
             } => Some((at, session.clone(), delivery, remark.clone())),
             _ => None,
         })?;
-        let told = if delivery.takes_words() {
-            let told = remark.told_now();
-            self.handed(&session, *remark);
+        let (path, told_now) = (delivery.file_path.clone(), remark.told_now());
+        if delivery.takes_words() {
             if let Action::Notify { remark, .. } = &mut actions[at] {
                 *remark = None;
             }
-            told
-        } else if self.answer_question(&session, delivery, &remark) {
-            let told = remark.told_now();
-            self.handed(&session, *remark);
+        } else if delivery.outcome == Outcome::Rejected
+            && delivery.tab.is_some()
+            && self.answer_question(&session, &path, |_| hooks::deny(remark.text()))
+        {
+            let decided = Signal::IsDecided {
+                path: &path,
+                is_accepted: false,
+            };
+            self.signal(&session, decided, Instant::now());
             // It is no less a decision.
             if let Action::Notify {
-                session,
                 judgement: Some(judgement),
                 ..
             } = actions.remove(at)
             {
                 self.recording.decided(&session, *judgement);
             }
-            told
         } else {
-            let agent = self.agents.get(&session);
-            let is_hooked = agent.is_some_and(|it| it.mode.is_hooked());
-            let mut told = remark.told(is_hooked, agent.is_some_and(Agent::can_wake));
-            let is_shown = !is_hooked && remark.is_taken(false);
-            let others = agent.filter(|_| is_shown);
-            let others = others.map_or(0, |it| it.notes.displaced_by(&remark));
-            if others > 0 {
-                let others = counted(others, "older note");
-                told.message += &format!(" · after that, {others}");
-            }
-            told
-        };
-        Some(told)
+            return Some(self.tell_later_of(&session, &remark));
+        }
+        self.handed(&session, *remark);
+        Some(told_now)
+    }
+
+    /// What the person is told where their notes reach the agent after the decision.
+    fn tell_later_of(&self, session: &SessionId, remark: &Remark) -> Told {
+        let agent = self.agents.get(session);
+        let is_hooked = agent.is_some_and(|it| it.mode.is_hooked());
+        let mut told = remark.told(is_hooked, agent.is_some_and(Agent::can_wake));
+        let is_shown = !is_hooked && remark.is_taken(false);
+        let others = agent.filter(|_| is_shown);
+        let others = others.map_or(0, |it| it.notes.displaced_by(remark));
+        if others > 0 {
+            let others = counted(others, "older note");
+            told.message += &format!(" · after that, {others}");
+        }
+        told
     }
 
     /// Keeps the person's edits of an accepted text for the agent's hook, if it runs hooks of ours.
@@ -221,39 +229,25 @@ impl MainLoop {
         }
     }
 
-    /// Answers the question that the agent asks beside its proposal, if this is a rejection with notes, and returns true if
-    /// it did. The proposal's own call must stay unanswered then: an agent that got both answers may write a file that the
-    /// person rejected.
+    /// Answers the question that the agent asks beside its decided proposal for this file, and returns true if it did. The proposal's
+    /// own call must stay unanswered then: an agent that got both answers may write a file that the person rejected.
     fn answer_question(
         &mut self,
         session: &SessionId,
-        delivery: &Delivery,
-        remark: &Remark,
+        path: &str,
+        answer: impl FnOnce(Value) -> Value,
     ) -> bool {
-        let path = &delivery.file_path;
-        if delivery.outcome != Outcome::Rejected || delivery.tab.is_none() {
-            return false;
-        }
-        let Some(question) = self.take_question(session, path) else {
+        // Another proposal for the file may be the one that it is about.
+        let others = self.diffs.names(session, |other| other.file_path == *path);
+        let agent = self.agents.get_mut(session);
+        let asked = agent.and_then(|agent| agent.questions.take(path));
+        let Some(AskedBeside { caller, input }) = asked.filter(|_| others.is_empty()) else {
             return false;
         };
-        let answer = Answer::Text(hooks::deny(remark.text()).to_string());
-        let is_answered = question.caller.send(Ok(answer)).is_ok();
-        if is_answered {
-            tracing::info!(path, "rejected with a reason");
-            if let Some(agent) = self.agents.get_mut(session) {
-                agent.mode.settle(path);
-            }
-        }
+        let answer = Answer::Text(answer(input).to_string());
+        let is_answered = caller.send(Ok(answer)).is_ok();
+        tracing::info!(path, is_answered, "decided by the agent's own question");
         is_answered
-    }
-
-    /// Takes the question that the agent asks beside its decided proposal for this file. Another proposal for the file may be the one
-    /// that it is about.
-    fn take_question(&mut self, session: &SessionId, path: &str) -> Option<AskedBeside> {
-        let others = self.diffs.names(session, |other| other.file_path == *path);
-        let agent = self.agents.get_mut(session)?;
-        agent.questions.take(path).filter(|_| others.is_empty())
     }
 
     /// Returns true if the agent asks beside its one proposal for this file, so that the question can be answered in place of it.
@@ -263,8 +257,7 @@ impl MainLoop {
         proposals.len() == 1 && agent.is_some_and(|it| it.questions.has_one(path))
     }
 
-    /// Answers the question that the agent asks beside its proposal, if what is accepted is an empty new file, and returns true if
-    /// it did. The proposal's own call must stay unanswered then.
+    /// Approves by that question, if what is accepted is an empty new file.
     pub(super) fn approve_question(
         &mut self,
         session: &SessionId,
@@ -277,20 +270,13 @@ impl MainLoop {
         let Some(accepted) = accepted.filter(is_rejection) else {
             return false;
         };
-        let path = &accepted.file_path;
-        let Some(AskedBeside { caller, mut input }) = self.take_question(session, path) else {
-            return false;
-        };
-        let edited = accepted.is_edited.then(|| {
-            input["content"] = "".into();
-            input
-        });
-        let answer = Answer::Text(hooks::approve(edited).to_string());
-        let is_answered = caller.send(Ok(answer)).is_ok();
-        if is_answered {
-            tracing::info!(path, "an empty file is accepted by the question");
-        }
-        is_answered
+        self.answer_question(session, &accepted.file_path, |mut input| {
+            let edited = accepted.is_edited.then(|| {
+                input["content"] = "".into();
+                input
+            });
+            hooks::approve(edited)
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use pillion_view::ask::{Guard, Guarded};
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::agent::{HeldHook, Holding, Signal};
+use crate::agent::{Held, HeldHook, Signal};
 use crate::diffs::Proposal;
 use crate::event::{Caller, GuardWay};
 use crate::ids::RequestId;
@@ -54,12 +54,12 @@ impl MainLoop {
         match self.asked(session, &request, held.path(), content) {
             Ok(mut proposal) => {
                 proposal.stand_in = Some(Arc::new(StandIn::Held(held)));
-                let holding = Holding {
+                let holds = Held {
                     call,
                     request,
                     proposal: proposal.name().to_owned(),
                 };
-                self.signal(session, Signal::Holds(holding), now);
+                self.signal(session, Signal::Holds(holds), now);
                 let actions = self.open(session, proposal, caller, now);
                 self.perform(actions);
             }

@@ -1,10 +1,10 @@
 //! The loop's work when agents tell what they do, over their connections or by commands in their hooks: each fact is a signal to the
 //! agent, and each step of its work is recorded. Most of those with command hooks are not connected, so that each of their sessions has
-//! one here.
+//! one here. Of those whose hooks tell nothing the changes are found by looking.
 
 use std::time::Instant;
 
-use pillion_changes::recorder::{Call, Coverage};
+use pillion_changes::recorder::{Call, Coverage, Glance};
 use pillion_protocol::{AgentProcess, Dialect};
 use pillion_system::{process, spawn};
 use pillion_view::ask::{Work, WorkStep};
@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::agent::{Agent, Effect, Record, Signal};
+use crate::agent::{Agent, Effect, Look, Record, Signal};
 use crate::diffs::Answer;
 use crate::event::Event;
 use crate::sessions::SessionId;
@@ -177,6 +177,41 @@ impl MainLoop {
         };
         if let Err(error) = spawn("agent", wait) {
             tracing::warn!(%error, "nobody notices if an agent ends");
+        }
+    }
+
+    /// A hook that is a command tells what this agent does: it, or one of these processes, is recorded by that. `begins` if it
+    /// tells that a turn begins.
+    fn note_command_hook(&mut self, agent: Dialect, processes: &[u32], begins: bool, now: Instant) {
+        // Hooks are in the person's settings, so that all of a kind run them whose process is not known.
+        let is_its = |session: &SessionId| match self.sessions.process(session) {
+            Some(process) => processes.contains(&process),
+            None => true,
+        };
+        let mut sessions = self.agents.looked_for_of(agent);
+        sessions.retain(is_its);
+        for session in sessions {
+            self.signal(&session, Signal::IsHooked(begins), now);
+        }
+    }
+
+    /// The folders were looked at.
+    pub(super) fn glanced(&mut self, glance: &Glance, now: Instant) {
+        let numbers = glance.sessions.iter();
+        let sessions = numbers.filter_map(|number| self.recording.session(*number));
+        let sessions: Vec<_> = sessions.collect();
+        self.agents.looked(glance, &sessions, now);
+    }
+
+    pub(super) fn elapse_unhooked(&mut self, now: Instant) {
+        let accepted = || self.accepted_texts.all();
+        match self.agents.next_look(now) {
+            Some(Look::Now) => self.recording.glance(accepted()),
+            Some(Look::AtEnd(session)) => {
+                let accepted = accepted();
+                self.recording.attended_is_quiet(&session, accepted);
+            }
+            None => {}
         }
     }
 }
