@@ -113,62 +113,46 @@ impl Agents {
 impl Agent {
     /// This is so. Returns what is to be done, in this order.
     pub(crate) fn step(&mut self, signal: Signal<'_>, now: Instant) -> Vec<Effect> {
+        let mut effects = Vec::new();
         match signal {
-            Signal::Listens => self.listens().into_iter().collect(),
-            Signal::Calls(call) => self.calls(call, now),
+            Signal::Listens => effects.extend(self.listens()),
+            Signal::Calls(call) => effects = self.calls(call, now),
             Signal::HasClosed => {
                 let is_told = self.notes.turn_begins();
-                vec![Effect::PushContext { is_told }]
+                effects.push(Effect::PushContext { is_told });
             }
             Signal::Proposes(path) => {
                 self.mode.proposed(path);
                 self.turn.works(self.mode.is_of_subagent(path), now);
-                Vec::new()
             }
             Signal::IsDecided { path, is_accepted } => {
                 if !is_accepted {
                     self.mode.settle(path);
                 }
                 self.questions.end(path);
-                Vec::new()
             }
-            Signal::Takes(step, is_subagent) => self.takes(step, is_subagent, now),
-            Signal::IsHooked(begins) => {
-                let record = if begins {
-                    Record::HadNoTurn
-                } else {
-                    Record::Left
-                };
-                self.is_found_by_hooks(Some(record)).into_iter().collect()
+            Signal::Takes(step, is_subagent) => {
+                effects.extend(self.takes(step, is_subagent, now));
             }
-            Signal::AsksBeside(request, path, asked) => {
-                self.questions.ask(request, path, asked);
-                Vec::new()
-            }
-            Signal::Asks(asking) => self.asks(*asking, now),
+            Signal::IsHooked(true) => effects.extend(self.is_found_by_hooks(Record::HadNoTurn)),
+            Signal::IsHooked(false) => effects.extend(self.is_found_by_hooks(Record::Left)),
+            Signal::AsksBeside(request, path, asked) => self.questions.ask(request, path, asked),
+            Signal::Asks(asking) => effects = self.asks(*asking, now),
             Signal::IsGuarded(call, way) => {
                 let waiting = self.guards.take(&call);
                 let answered = self.guards.wait(call, way, now);
-                let release = answered.map(Effect::Release).into_iter();
-                release
-                    .chain(waiting.into_iter().map(Effect::Hold))
-                    .collect()
+                effects.extend(answered.map(Effect::Release));
+                effects.extend(waiting.into_iter().map(Effect::Hold));
             }
-            Signal::Holds(held) => {
-                self.guards.held(held);
-                Vec::new()
-            }
-            Signal::IsAnswered(call) => self.is_answered(call).collect(),
-            Signal::GivesUp(call) => {
-                self.guards.unanswered(call);
-                Vec::new()
-            }
+            Signal::Holds(held) => self.guards.held(held),
+            Signal::IsAnswered(call) => effects.extend(self.is_answered(call)),
+            Signal::GivesUp(call) => self.guards.unanswered(call),
             Signal::Cancels(request) => {
                 self.questions.cancel(request);
                 self.guards.cancel(request);
-                Vec::new()
             }
         }
+        effects
     }
 
     fn listens(&mut self) -> Option<Effect> {
@@ -191,17 +175,18 @@ impl Agent {
         if self.kind.cuts_selection().is_some() && !asks && self.notes.works(now) {
             effects.push(Effect::PushContext { is_told: true });
         }
+        // Its model has answered: it has what hooks were handed for it.
+        let goes_on = match call {
+            ToolCall::Open(_) => true,
+            ToolCall::Question(call) => !call.is_subagent(),
+            _ => false,
+        };
+        if goes_on {
+            self.notes.goes_on();
+        }
         let is_news = match call {
-            ToolCall::Open(_) => {
-                self.notes.goes_on();
-                false
-            }
-            ToolCall::Question(call) => {
-                self.goes_on(call.is_subagent());
-                false
-            }
             ToolCall::BeforeTurn(call) | ToolCall::BeforeWrite(call) => {
-                self.is_found_by_hooks(None);
+                self.found = Found::ByHooks;
                 self.mode.hooked(call, self.is_recorded)
             }
             ToolCall::CloseAll => {
@@ -228,10 +213,10 @@ impl Agent {
         self.mode.writes(path)
     }
 
-    fn takes(&mut self, step: &WorkStep, is_subagent: bool, now: Instant) -> Vec<Effect> {
-        let ends = !matches!(step, WorkStep::TurnBegins(_) | WorkStep::CallBegins(_));
-        let left = ends.then_some(Record::Left).filter(|_| !is_subagent);
-        let effects = self.is_found_by_hooks(left);
+    fn takes(&mut self, step: &WorkStep, is_subagent: bool, now: Instant) -> Option<Effect> {
+        if !is_subagent && !matches!(step, WorkStep::TurnBegins(_)) {
+            self.notes.goes_on();
+        }
         self.commands.note(step);
         match step {
             WorkStep::TurnBegins(_) => {
@@ -239,34 +224,24 @@ impl Agent {
                 self.notes.hand_again();
             }
             WorkStep::CallBegins(call) => {
-                self.goes_on(is_subagent);
                 self.guards.called(&call.id);
                 self.turn.works(is_subagent, now);
             }
-            WorkStep::CallEnds(_) | WorkStep::CallFails(_) => {
-                self.goes_on(is_subagent);
-                self.turn.works(is_subagent, now);
-            }
-            WorkStep::TurnEnds => {
-                self.goes_on(is_subagent);
-                self.turn.ends(is_subagent, now);
-            }
+            WorkStep::CallEnds(_) | WorkStep::CallFails(_) => self.turn.works(is_subagent, now),
+            WorkStep::TurnEnds => self.turn.ends(is_subagent, now),
         }
-        effects.into_iter().collect()
-    }
-
-    /// Its model has answered, unless a subagent's has: it has what hooks were handed for it.
-    fn goes_on(&mut self, is_subagent: bool) {
-        if !is_subagent {
-            self.notes.goes_on();
+        let begins = matches!(step, WorkStep::TurnBegins(_) | WorkStep::CallBegins(_));
+        match step {
+            WorkStep::TurnEnds if is_subagent => None,
+            _ => self.is_found_by_hooks(Record::Left).filter(|_| !begins),
         }
     }
 
     /// Hooks tell what it changes. If that was looked for until now, the recorder hears this.
-    fn is_found_by_hooks(&mut self, record: Option<Record>) -> Option<Effect> {
+    fn is_found_by_hooks(&mut self, record: Record) -> Option<Effect> {
         let was_looked_for = self.is_looked_for();
         self.found = Found::ByHooks;
-        record.filter(|_| was_looked_for).map(Effect::Record)
+        was_looked_for.then_some(Effect::Record(record))
     }
 
     fn asks(&mut self, asking: Asking, now: Instant) -> Vec<Effect> {

@@ -1,11 +1,11 @@
 //! The loop's work for agents that call a tool, in either protocol. What their hooks ask before a call is in `hooks`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
-use pillion_protocol::{Dialect, FileDiagnostics, OpenDiff};
+use pillion_protocol::{FileDiagnostics, OpenDiff};
 use pillion_view::Reply;
 use pillion_view::ask::{self, WorkStep};
 use serde_json::{Map, Value};
@@ -17,7 +17,7 @@ use crate::agents::{self, Message, Params, ToolCall};
 use crate::diffs::{Action, Answer, Proposal};
 use crate::event::{Caller, Event};
 use crate::ids::RequestId;
-use crate::outbox::{Mention, Tab};
+use crate::outbox::Tab;
 use crate::sessions::SessionId;
 use crate::target;
 
@@ -239,15 +239,6 @@ impl MainLoop {
             let _ = caller.send(Ok(Answer::Text(text)));
         });
         self.views.ask_diagnostics(uri.as_deref(), found);
-    }
-
-    /// Mentions a file to the agent that was last active, of those whose prompt can name one.
-    pub(super) fn mention(&self, path: &Path, lines: Option<(u32, u32)>) -> Option<Dialect> {
-        let path = path.to_str()?.to_owned();
-        let (session, agent) = self.sessions.latest(Dialect::knows_mentions)?;
-        let outbox = self.sessions.outbox(&session)?;
-        outbox.push_mention(Mention { path, lines });
-        Some(agent)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::acting::Acted;
 #[cfg(unix)]
 use crate::discovery::Order;
 use crate::event::Listing;
+use crate::outbox;
 
 impl MainLoop {
     /// The diffs that are pending, once every acceptance that has begun is decided or refused.
@@ -41,8 +42,14 @@ impl MainLoop {
         self.diffs.note_printed(key, text);
     }
 
-    pub(crate) fn point_to(&mut self, mention: Mention) -> Option<Dialect> {
-        self.mention(&mention.path, mention.lines.map(|it| (it.first, it.last)))
+    /// Points the agent to a file that was last active, of those whose prompt can name one.
+    pub(crate) fn point_to(&mut self, Mention { path, lines }: Mention) -> Option<Dialect> {
+        let path = path.to_str()?.to_owned();
+        let lines = lines.map(|it| (it.first, it.last));
+        let (session, agent) = self.sessions.latest(Dialect::knows_mentions)?;
+        let outbox = self.sessions.outbox(&session)?;
+        outbox.push_mention(outbox::Mention { path, lines });
+        Some(agent)
     }
 
     pub(crate) fn set_review(&mut self, set: SetReview) -> Chosen {
