@@ -37,8 +37,8 @@ use crate::who::Asker;
 
 pub(crate) use self::before::{Before, Does, HeldHook};
 pub(crate) use self::guards::Held;
-pub(crate) use self::looks::Look;
-pub(crate) use self::step::{Asking, Effect, Record, Signal};
+pub(crate) use self::looks::{Look, Record};
+pub(crate) use self::step::{Asking, Effect, Signal};
 
 /// More sessions of which only hooks tell are not told apart from agents that do not say anything.
 const MAX_BY_HOOKS: usize = 256;

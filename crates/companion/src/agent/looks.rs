@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use pillion_changes::recorder::Glance;
 use pillion_protocol::Dialect;
 
-use super::{Agent, Agents, Record};
+use super::{Agent, Agents};
 use crate::sessions::SessionId;
 
 /// The time that a look waits for its reason to be over, and for editors to say what their people have saved.
@@ -65,6 +65,20 @@ pub(super) enum Found {
     },
     /// By what its hooks tell.
     ByHooks,
+}
+
+/// What the recorder hears of an agent whose changes are looked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// It is one of these.
+    Attend,
+    /// It begins a turn.
+    Begins,
+    /// It does something.
+    Heard,
+    /// It is one no more, in the middle of a turn or before its first.
+    Left,
+    HadNoTurn,
 }
 
 impl Agents {

@@ -9,7 +9,7 @@ use pillion_protocol::runs_code::Runner;
 use pillion_view::ask::WorkStep;
 
 use super::guards::Held;
-use super::looks::Found;
+use super::looks::{Found, Record};
 use super::{Agent, Agents, AskedBeside, Before, Does, HeldHook};
 use crate::agents::ToolCall;
 use crate::agents::hooks::{self, NO_DECISION};
@@ -75,20 +75,6 @@ pub(crate) enum Effect {
     Answer(Caller, String),
     /// The process beside a call that is answered lets it go on.
     Release(GuardWay),
-}
-
-/// What the recorder hears of an agent whose changes are looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Record {
-    /// It is one of these.
-    Attend,
-    /// It begins a turn.
-    Begins,
-    /// It does something.
-    Heard,
-    /// It is one no more, in the middle of a turn or before its first.
-    Left,
-    HadNoTurn,
 }
 
 impl Agents {
