@@ -13,14 +13,15 @@ const ARGUMENTS: [(&str, &[&str]); 5] = [
     (REPLACE_ALL, &["replaceAll"]),
 ];
 
-/// Gives arguments Claude Code's names, where they have others.
+/// Gives arguments Claude Code's names, where they have others. Where there are both, each stays as it is.
 pub(crate) fn rename(arguments: &mut Value) {
     let Some(fields) = arguments.as_object_mut() else {
         return;
     };
     for (name, others) in ARGUMENTS {
-        let value = others.iter().find_map(|other| fields.remove(*other));
-        if let (Some(value), false) = (value, fields.contains_key(name)) {
+        let is_there = fields.contains_key(name);
+        let mut others = others.iter().filter(|_| !is_there);
+        if let Some(value) = others.find_map(|other| fields.remove(*other)) {
             fields.insert(name.to_owned(), value);
         }
     }

@@ -35,8 +35,12 @@ impl HookProtocol for Codex {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         let patched = match patched(call) {
-            Ok(Some(patched)) => patched,
+            Ok(Some(patched)) => edit::only(call, &["command"]).map(|()| patched),
             Ok(None) => return Changes::None,
+            Err(why) => Err(why),
+        };
+        let patched = match patched {
+            Ok(patched) => patched,
             Err(why) => return Changes::Unclear(why),
         };
         let folder = match (&call.folder, patched.folder.as_deref()) {

@@ -188,6 +188,11 @@ fn patch_of(call: &Call) -> Result<&str, String> {
 /// # Errors
 /// The reason why it cannot be shown.
 fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
+    let known: &[&str] = match call.tool.as_str() {
+        CREATE => &["path", "file_text"],
+        _ => &["path", "old_str", "new_str"],
+    };
+    edit::only(call, known)?;
     let field = |name: &str| edit::text(call, name);
     let path = edit::absolute(field("path")?, call.folder.as_deref())?;
     let before = edit::before(&path, files)?;

@@ -19,6 +19,44 @@ pub(crate) const NEW: &str = "new_string";
 pub(crate) const CONTENT: &str = "content";
 pub(crate) const REPLACE_ALL: &str = "replace_all";
 
+/// The arguments that change nothing of what an agent writes: why it writes, when, and what it had proposed before.
+const HARMLESS: [&str; 6] = [
+    "ai_proposed_content",
+    "dir_path",
+    "expected_replacements",
+    "instruction",
+    "modified_by_user",
+    "wait_for_previous",
+];
+
+/// The file of a call that has only these arguments beside its path, and those that are harmless.
+///
+/// # Errors
+/// Another argument: what it changes is not known, and so not shown. Or a path as of [`file`].
+pub(crate) fn file_of(call: &Call, known: &[&str]) -> Result<String, String> {
+    only(call, &[&[FILE], known].concat())?;
+    file(call)
+}
+
+/// Checks that a call has only these arguments, and those that are harmless.
+///
+/// # Errors
+/// As of [`file_of`].
+pub(crate) fn only(call: &Call, known: &[&str]) -> Result<(), String> {
+    let fields = call.input.as_object().into_iter().flatten();
+    let is_known = |name: &str| known.contains(&name) || HARMLESS.contains(&name);
+    let others = fields.filter(|(name, value)| !value.is_null() && !is_known(name));
+    let others: Vec<&str> = others.map(|(name, _)| name.as_str()).collect();
+    match others[..] {
+        [] => Ok(()),
+        _ => Err(format!(
+            "Pillion cannot show what these arguments of {} change: {}",
+            call.tool,
+            others.join(", ")
+        )),
+    }
+}
+
 /// A file's text, and what a tool restores when it writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plain {
@@ -60,7 +98,8 @@ pub(crate) fn plain(text: &str) -> String {
 /// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
 /// set. With nothing to be replaced, it makes a new file.
 pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Changes {
-    let (path, old, new) = match (file(call), text(call, OLD), text(call, NEW)) {
+    let path = file_of(call, &[OLD, NEW, of_all]);
+    let (path, old, new) = match (path, text(call, OLD), text(call, NEW)) {
         (Ok(path), Ok(old), Ok(new)) => (path, old, new),
         (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => return Changes::Unclear(why),
     };
@@ -87,7 +126,7 @@ pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Chan
 /// The change that a tool makes that writes `content` into a file.
 pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
     let mut changed = || {
-        let (path, content) = (file(call)?, text(call, CONTENT)?);
+        let (path, content) = (file_of(call, &[CONTENT])?, text(call, CONTENT)?);
         let before = before(&path, files)?;
         let after = After::Text(content.to_owned());
         Ok(vec![Change::of_file(path, before, after)])

@@ -44,7 +44,9 @@ impl HookProtocol for OpenCode {
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
             EDIT | WRITE => changed(call, files).unwrap_or_else(Changes::Unclear),
-            PATCH => match edit::text(call, PATCH_TEXT) {
+            PATCH => match edit::only(call, &[PATCH_TEXT])
+                .and_then(|()| edit::text(call, PATCH_TEXT))
+            {
                 Ok(text) => patch::changes(Program::OpenCode, call.folder.as_deref(), text, files),
                 Err(why) => Changes::Unclear(why),
             },
@@ -106,7 +108,11 @@ impl HookProtocol for OpenCode {
 /// # Errors
 /// The reason why it cannot be shown.
 fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
-    let path = edit::file(call)?;
+    let known: &[&str] = match call.tool.as_str() {
+        WRITE => &[edit::CONTENT],
+        _ => &[edit::OLD, edit::NEW, edit::REPLACE_ALL],
+    };
+    let path = edit::file_of(call, known)?;
     let before = edit::before(&path, files)?;
     let after = match call.tool.as_str() {
         WRITE => Ok(with_bom_of(

@@ -9,8 +9,10 @@ use serde_json::{Map, Value, json};
 
 use super::claude::Claude;
 use super::codex::Codex;
+use super::copilot::Copilot;
 use super::edit::{Plain, plain};
 use super::gemini::Gemini;
+use super::opencode::OpenCode;
 use super::qwen::Qwen;
 use crate::call::{Answer, Call, Event, HookProtocol, Scope, TIMEOUT};
 use crate::change::{After, Change, Changes, Files};
@@ -184,6 +186,80 @@ fn every_occurrence_is_replaced_if_that_is_meant() {
         let call = call(protocol, event, tool, input);
         let after = change(protocol, &call, "a a\n").after;
         assert_eq!(after, After::Text("b b\n".to_owned()));
+    }
+}
+
+/// The tools that change files, with arguments that are enough for them.
+fn calls() -> Vec<(&'static dyn HookProtocol, &'static str, Value)> {
+    let edit = json!({"file_path": "/w/a", "old_string": "a", "new_string": "b"});
+    let write = json!({"file_path": "/w/a", "content": "b"});
+    let patch = "*** Begin Patch\n*** Update File: /w/a\n@@\n-a\n+b\n*** End Patch\n";
+    let copilots = json!({"path": "/w/a", "old_str": "a", "new_str": "b"});
+    let opencodes = json!({"filePath": "/w/a", "oldString": "a", "newString": "b"});
+    vec![
+        (&Claude, "Edit", edit.clone()),
+        (&Claude, "Write", write.clone()),
+        (&Qwen, "edit", edit.clone()),
+        (&Qwen, "write_file", write.clone()),
+        (&Gemini, "replace", edit),
+        (&Gemini, "write_file", write),
+        (&Copilot, "edit", copilots),
+        (
+            &Copilot,
+            "create",
+            json!({"path": "/w/new", "file_text": "b"}),
+        ),
+        (&Codex, "apply_patch", json!({"command": patch})),
+        (
+            &Codex,
+            "Bash",
+            json!({"command": format!("apply_patch <<'EOF'\n{patch}EOF\n")}),
+        ),
+        (&OpenCode, "edit", opencodes),
+        (
+            &OpenCode,
+            "write",
+            json!({"filePath": "/w/a", "content": "b"}),
+        ),
+        (&OpenCode, "apply_patch", json!({"patchText": patch})),
+    ]
+}
+
+#[test]
+fn what_a_call_changes_by_an_argument_that_is_not_known_is_not_shown() {
+    for (protocol, tool, input) in calls() {
+        for (more, is_shown) in [
+            (json!({}), true),
+            (json!({"encoding": null}), true),
+            (
+                json!({"instruction": "x", "modified_by_user": true, "wait_for_previous": true}),
+                true,
+            ),
+            (json!({"encoding": "latin1"}), false),
+            (json!({"append": false}), false),
+            (json!({"file_path": "/w/b", "filePath": "/w/a"}), false),
+            (json!({"edits": [], "insert_line": 3}), false),
+            (json!({"workdir": "/etc"}), false),
+        ] {
+            let mut input = input.clone();
+            let fields = input.as_object_mut().unwrap();
+            fields.extend(more.as_object().unwrap().clone());
+            let event = match protocol.shown_tools().contains(&"replace") {
+                true => "BeforeTool",
+                false => "PreToolUse",
+            };
+            let call = call(protocol, event, tool, input);
+            let mut files = Memory(HashMap::from([("/w/a".into(), "a\n".into())]));
+            match protocol.changes(&call, &mut files) {
+                Changes::Files(_) => assert!(is_shown, "{tool}: {more}"),
+                Changes::Unclear(why) => {
+                    assert!(!is_shown, "{tool}: {more}: {why}");
+                    let name = more.as_object().unwrap().keys().next().unwrap();
+                    assert!(why.contains(name) || name.starts_with("file"), "{why}");
+                }
+                other => panic!("{tool}: {more}: {other:?}"),
+            }
+        }
     }
 }
 
