@@ -27,6 +27,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = io::stdout().lock();
     for release in releases {
         let finding = find(&Situation {
+            only: None,
             release,
             environment: &environment,
             current_dir: environment.current_dir(),

@@ -30,6 +30,7 @@
 //! let environment = Environment::from_pairs([("TMPDIR", tmp.path())]);
 //! let chain = process::chain(std::process::id());
 //! let finding = find(&Situation {
+//!     only: None,
 //!     release: Release::newest(Dialect::GeminiCli),
 //!     environment: &environment,
 //!     current_dir: &project,
@@ -91,6 +92,8 @@ pub struct Situation<'a> {
     pub chain: &'a [Process],
     /// True if it runs in a container ([`is_in_container`](crate::host::is_in_container)).
     pub in_container: bool,
+    /// Only files that name this port are looked at: enough where a variable of the agent names it, and it takes one of them.
+    pub only: Option<u16>,
 }
 
 /// The result of an agent's search.

@@ -17,6 +17,7 @@
 //! let environment = Environment::current();
 //! let chain = process::chain(std::process::id());
 //! let finding = find(&Situation {
+//!     only: None,
 //!     release: Release::newest(Dialect::GeminiCli),
 //!     environment: &environment,
 //!     current_dir: environment.current_dir(),

@@ -389,6 +389,7 @@ impl Prepared {
             views: Vec::new(),
             started_at_ms: now_ms(),
             tmpdirs: Vec::new(),
+            files: Vec::new(),
             agents: Vec::new(),
             pending_diffs: 0,
             hides_diffs: false,

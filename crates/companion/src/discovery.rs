@@ -103,7 +103,7 @@ impl DiscoveryThread {
         Ok(discovery)
     }
 
-    /// The discovery files that agents found first.
+    /// The discovery files that agents find.
     pub(crate) fn files(&self) -> &[PathBuf] {
         &self.files
     }
@@ -113,8 +113,9 @@ impl DiscoveryThread {
         &self.warnings
     }
 
-    /// Takes in what could not be served the last time; whether that is news.
-    pub(crate) fn note(&mut self, warnings: Vec<String>) -> bool {
+    /// Takes in what agents find, and what could not be served the last time; whether that is news.
+    pub(crate) fn note(&mut self, files: Vec<PathBuf>, warnings: Vec<String>) -> bool {
+        self.files = files;
         let is_news = self.warnings != warnings;
         self.warnings = warnings;
         is_news
@@ -205,7 +206,7 @@ impl Files {
 
     /// Carries out orders, one after the other, until the files are to be removed.
     fn keep(mut self, orders: &Orders, events: &Events) {
-        let mut reported = self.warnings();
+        let mut reported = (self.paths(), self.warnings());
         loop {
             match orders.next(REFRESH_INTERVAL) {
                 Order::SetRoots(roots) => self.set_roots(roots),
@@ -220,10 +221,11 @@ impl Files {
                 Order::Restore => self.restore(),
                 Order::Remove(ended) => return self.end(ended),
             }
-            let warnings = self.warnings();
-            if warnings != reported {
-                reported.clone_from(&warnings);
-                let _ = events.send(Event::DiscoveryFilesChanged { warnings });
+            let now = (self.paths(), self.warnings());
+            if now != reported {
+                let (files, warnings) = now.clone();
+                reported = now;
+                let _ = events.send(Event::DiscoveryFilesChanged { files, warnings });
             }
         }
     }

@@ -144,7 +144,10 @@ pub(crate) enum Event {
     /// A person has saved this file in an editor, and that is recorded; with the turns in which agents changed it.
     SavedInEditor(PathBuf, Vec<u64>),
     /// The discovery files were written, or put back; this could not be served.
-    DiscoveryFilesChanged { warnings: Vec<String> },
+    DiscoveryFilesChanged {
+        files: Vec<PathBuf>,
+        warnings: Vec<String>,
+    },
     /// Something that was asked is the loop's to do.
     Asked(Task),
     /// Agents are to find another companion in these roots.

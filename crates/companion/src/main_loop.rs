@@ -389,8 +389,8 @@ impl MainLoop {
             Event::SavedByPerson(file) => self.context.focus(file, now),
             Event::SavedInEditor(path, turns) => self.judging.saved(path, turns),
             Event::Attached(new) => self.attached(new, now),
-            Event::DiscoveryFilesChanged { warnings } => {
-                if self.discovery.note(warnings) {
+            Event::DiscoveryFilesChanged { files, warnings } => {
+                if self.discovery.note(files, warnings) {
                     self.report_status();
                 }
             }

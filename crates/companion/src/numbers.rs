@@ -154,7 +154,10 @@ impl Reserve {
 impl Filler {
     fn fill(&self) {
         let is_enough = lock(&self.reserve).left() >= FEW;
-        let taken = (!is_enough).then(|| self.counter.take(BLOCK, 0));
+        let taken = (!is_enough).then(|| {
+            let given = u64::from(self.counter.is_among_others());
+            self.counter.take(BLOCK, given)
+        });
         let mut reserve = lock(&self.reserve);
         reserve.is_filling = false;
         match taken {
@@ -201,6 +204,19 @@ mod tests {
         let numbers = Numbers::of(environment, DIFFS);
         numbers.taken().await;
         numbers
+    }
+
+    #[tokio::test]
+    async fn where_something_is_kept_and_no_numbers_are_they_begin_with_the_time() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = environment(&home);
+        let numbers = begun(&environment).await;
+        assert_eq!(numbers.give(), 1);
+        drop(numbers);
+        fs::remove_dir_all(home.path().join("pillion/numbers")).unwrap();
+        fs::create_dir_all(home.path().join("pillion/turns")).unwrap();
+        let before = clock::now_ms();
+        assert!(begun(&environment).await.give() > before);
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! Numbers by which people name things, and that are never given twice: not by another process, and not after what had the
 //! number is gone. The highest one that was given is kept in a file, which is written before anybody gets the number.
 //!
-//! A file that holds anything else was damaged: nobody knows any more which numbers were given, so that counting goes on from the
-//! time, which is higher than all of them.
+//! A file that holds anything else was damaged, and one that is empty or gone beside what has numbers was removed: nobody knows
+//! any more which numbers were given, so that counting goes on from the time, which is higher than all of them.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -46,12 +46,13 @@ impl Counter {
         })
     }
 
-    /// Takes so many numbers, all of them higher than `above`. Returns the first one. Waits for the disk.
+    /// Takes so many numbers, all of them higher than `above`, which was given for sure if it is not 0. Returns the first one.
+    /// Waits for the disk.
     ///
     /// # Errors
     /// When that cannot be kept. Then none is given.
     pub fn take(&self, count: u64, above: u64) -> Result<u64, FileError> {
-        self.change(|kept| {
+        self.change(above > 0, |kept| {
             let last = kept.max(above).checked_add(count)?;
             Some((last - count + 1, last))
         })
@@ -63,22 +64,37 @@ impl Counter {
     /// # Errors
     /// When that cannot be kept. Then nobody is ever given them.
     pub fn give_back(&self, first: u64, end: u64) -> Result<(), FileError> {
-        self.change(|kept| match kept.checked_add(1) == Some(end) {
+        self.change(false, |kept| match kept.checked_add(1) == Some(end) {
             true => Some(((), first - 1)),
             false => Some(((), kept)),
         })
     }
 
-    /// Replaces the highest number by what `next` says beside its result.
-    fn change<T>(&self, next: impl FnOnce(u64) -> Option<(T, u64)>) -> Result<T, FileError> {
+    /// Returns true if there is something beside the numbers already: at the first start of all there is not. Waits for the disk.
+    pub fn is_among_others(&self) -> bool {
+        let folder = Folder::open(&self.base, &FOLDER[..1]).ok().flatten();
+        let names = folder.and_then(|folder| folder.names().ok());
+        names.is_some_and(|names| names.iter().any(|name| name != FOLDER[1]))
+    }
+
+    /// Replaces the highest number by what `next` says beside its result. `was_used` says that some were given before.
+    fn change<T>(
+        &self,
+        was_used: bool,
+        next: impl FnOnce(u64) -> Option<(T, u64)>,
+    ) -> Result<T, FileError> {
         let folder = Folder::create(&self.base, &FOLDER)?;
         let path = folder.path().join(self.name);
         let failed = |error| FileError::io("count on in", &path, error);
         let mut file = folder.lock_file(self.name)?;
         // Some file systems have no locks.
         while { file.lock() }.is_err_and(|it| it.kind() == io::ErrorKind::Interrupted) {}
-        let kept = read(&mut file).map_err(failed)?;
-        let kept = self.highest.load(Ordering::Relaxed).max(kept);
+        let known = self.highest.load(Ordering::Relaxed);
+        let kept = match read(&mut file).map_err(failed)? {
+            Some(kept) => kept.max(known),
+            None if was_used && known == 0 => clock::now_ms(),
+            None => known,
+        };
         let exhausted = || failed(io::ErrorKind::InvalidData.into());
         let (result, highest) = next(kept).ok_or_else(exhausted)?;
         write(&mut file, highest).map_err(failed)?;
@@ -88,16 +104,16 @@ impl Counter {
 }
 
 /// The highest number that was given, as far as the file knows: none, as long as it is empty.
-fn read(file: &mut File) -> io::Result<u64> {
+fn read(file: &mut File) -> io::Result<Option<u64>> {
     let mut kept = Vec::new();
     file.take(LENGTH as u64 + 1).read_to_end(&mut kept)?;
     let is_whole = kept.len() == LENGTH && kept.iter().all(u8::is_ascii_digit);
     let number = str::from_utf8(&kept).ok().filter(|_| is_whole);
     let number = number.and_then(|it| it.parse().ok());
     Ok(match number.filter(|it| *it <= MAX) {
-        Some(number) => number,
-        None if kept.is_empty() => 0,
-        None => clock::now_ms(),
+        Some(number) => Some(number),
+        None if kept.is_empty() => None,
+        None => Some(clock::now_ms()),
     })
 }
 
@@ -166,6 +182,24 @@ mod tests {
         assert_eq!(counter.take(1, 0).unwrap(), 1);
         fs::remove_dir_all(home.path().join("pillion")).unwrap();
         assert_eq!(counter.take(1, 0).unwrap(), 2);
+    }
+
+    #[test]
+    fn a_file_that_is_removed_beside_what_has_numbers_counts_on_from_the_time() {
+        let home = tempfile::tempdir().unwrap();
+        let numbers = home.path().join("pillion/numbers");
+        let take = |above| counter(&home, "a").take(1, above).unwrap();
+        assert_eq!(take(0), 1);
+        assert!(!counter(&home, "a").is_among_others());
+        fs::remove_dir_all(&numbers).unwrap();
+        let before = clock::now_ms();
+        let next = take(1);
+        assert!(next > before && next < MAX, "{next}");
+        assert_eq!(take(1), next + 1);
+        fs::write(numbers.join("a"), "").unwrap();
+        assert!(take(1) > before);
+        fs::create_dir(home.path().join("pillion/turns")).unwrap();
+        assert!(counter(&home, "a").is_among_others());
     }
 
     #[test]

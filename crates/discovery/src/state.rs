@@ -4,12 +4,14 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use pillion_protocol::IdeInfo;
 use pillion_protocol::ask::{Ask, Program};
+use pillion_protocol::discovery::{Publisher, join_roots};
+use pillion_protocol::{DiscoveryFile, IdeInfo};
 use pillion_system::{peer, process, time_limit};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::namespaces;
 use crate::private_file::Stream;
 use crate::program::{Connection, Open};
 use crate::socket::{self, Address};
@@ -53,6 +55,9 @@ pub struct CompanionState {
     pub started_at_ms: u64,
     /// The temporary directories in which it keeps discovery files: another one than that of whoever asks, perhaps.
     pub tmpdirs: Vec<PathBuf>,
+    /// Its discovery files, as agents find them now.
+    #[serde(default)]
+    pub files: Vec<PathBuf>,
     /// The short names of the agents that are connected, oldest first.
     pub agents: Vec<String>,
     /// The number of diffs that wait for the reviewer.
@@ -101,6 +106,22 @@ impl CompanionState {
     /// The processes of its editors and reviews.
     pub fn editors(&self) -> Vec<u32> {
         self.views.iter().map(|view| view.pid).collect()
+    }
+
+    /// The content of its discovery files, but for token and editor.
+    pub(crate) fn as_file(&self) -> Option<DiscoveryFile> {
+        Some(DiscoveryFile {
+            port: self.port,
+            workspace_path: join_roots(&self.roots).ok()?,
+            auth_token: None,
+            ide_info: Some(self.ide.clone()),
+            ppid: None,
+            ide_name: None,
+            pillion: Some(Publisher {
+                pid: self.pid,
+                namespaces: namespaces::here(),
+            }),
+        })
     }
 }
 

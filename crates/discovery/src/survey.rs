@@ -1,8 +1,10 @@
 //! Every companion that has left a discovery file, ours or another's, for commands that examine all of
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::dialect::{Base, Place, Protocol};
@@ -135,6 +137,18 @@ impl Companion {
         }
     }
 
+    /// The same with its files for this agent as they are now, with their tokens.
+    #[must_use]
+    pub fn read(mut self, agent: Dialect) -> Self {
+        let mut files = self.files.clone();
+        let read = move || {
+            files.retain_mut(|file| !file.is_for(agent) || file.read());
+            files
+        };
+        self.files = time_limit::run(LOOK_TIMEOUT, read).unwrap_or_default();
+        self
+    }
+
     /// Returns true if it is there.
     pub fn is_alive(&self) -> bool {
         self.liveness == Liveness::Alive
@@ -178,7 +192,7 @@ impl Companion {
         roots.map(|root| root.display().to_string()).collect()
     }
 
-    /// The token that agents of this dialect present to it (C3.2).
+    /// The token that agents of this dialect present to it (C3.2), once its files were [read](Self::read).
     pub fn token(&self, dialect: Dialect) -> Option<&Token> {
         let mut files = self.files.iter().filter(|file| file.is_for(dialect));
         files.find_map(|file| file.content.auth_token.as_ref())
@@ -189,12 +203,14 @@ impl Companion {
     pub fn is_seen(&self, dialect: Dialect, environment: &Environment) -> bool {
         let places = dialect.discovery().places().iter();
         let places = places.filter(|place| dialect.reads(place));
-        let directories: Vec<_> = places.map(|place| environment.directory(place)).collect();
-        let mut files = self.files.iter().filter(|file| file.is_for(dialect));
-        files.any(|file| {
-            let directory = file.path.parent();
-            directory.is_some_and(|found| directories.iter().any(|place| is_same(place, found)))
-        })
+        let places: Vec<_> = places.map(|place| environment.directory(place)).collect();
+        let files = self.files.iter().filter(|file| file.is_for(dialect));
+        let folders: BTreeSet<_> = files.filter_map(|file| file.path.parent()).collect();
+        let is_spelled_so = places.iter().any(|place| folders.contains(&**place));
+        is_spelled_so
+            || folders
+                .iter()
+                .any(|folder| places.iter().any(|place| is_same(place, folder)))
     }
 
     /// The protocol by which agents, and Pillion's own commands, speak to it: to one that leaves no files but Claude
@@ -215,55 +231,47 @@ impl Companion {
     }
 }
 
-/// Looks at every place of every dialect. Links and other users' files are not read.
-///
-/// A companion of Pillion's that was started with another temporary directory than this one is
-/// asked for that, and so the files are found that agents here do not see.
+/// Looks at every place of every dialect. Links and other users' files are not read, nor are those of Pillion's that its
+/// companions name when they are asked: these are as they say, and [`Companion::read`] tells their tokens.
 pub fn survey(environment: &Environment) -> Survey {
+    survey_in(environment, |_| true)
+}
+
+/// The same in these places only.
+pub fn survey_in(environment: &Environment, is_meant: impl Fn(&Place) -> bool) -> Survey {
     let mut survey = Survey::default();
-    let mut files = Files::default();
-    look(environment, &mut files, &mut survey);
+    let there = environment.clone();
+    let running = time_limit::run(state::LOOK_WITHIN, move || state::look(&there));
+    let Running {
+        companions: states,
+        silent,
+    } = running.unwrap_or_else(|| {
+        survey.silent.extend(environment.state_dirs());
+        Running::default()
+    });
+    let files = look(environment, is_meant, &states, &mut survey);
     let mut companions: BTreeMap<Key, Companion> = merged(files)
         .into_iter()
         .map(|(key, files)| (key, Companion::of(files)))
         .collect();
-
-    let there = environment.clone();
-    let running =
-        time_limit::run(state::LOOK_WITHIN, move || state::look(&there)).unwrap_or_else(|| {
-            survey.silent.extend(environment.state_dirs());
-            Running::default()
-        });
-    let Running {
-        companions: states,
-        silent,
-    } = running;
-    let living = companions.values().filter(|it| it.is_alive());
-    let refusing = liveness::refusing(living.map(|it| it.port));
-
-    for (key, mut files) in elsewhere(environment, &states) {
-        // Its editors may have several temporary directories, and one home directory.
-        let known = companions.remove(&key).map(|it| it.files);
-        for file in known.into_iter().flatten() {
-            if !files.iter().any(|other| other.path == file.path) {
-                files.push(file);
-            }
-        }
-        files.sort_by(|one, other| one.path.cmp(&other.path));
-        companions.insert(key, Companion::of(files));
-    }
     for ((port, owner), companion) in &mut companions {
-        if companion.is_alive() && refusing.contains(port) {
+        let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
+        companion.state = states.iter().find(is_its).cloned();
+        let is_silent = matches!(owner, Owner::Pillion(pid) if silent.contains(pid));
+        companion.is_silent = is_silent && companion.is_alive();
+    }
+    let unanswered = companions
+        .values()
+        .filter(|it| it.is_alive() && it.state.is_none());
+    let refusing = liveness::refusing(unanswered.map(|it| it.port));
+    for ((port, _), companion) in &mut companions {
+        if companion.is_alive() && companion.state.is_none() && refusing.contains(port) {
             companion.liveness = Liveness::NobodyListens;
         }
         // Who listens on that port here is somebody else.
         if companion.liveness != Liveness::ProcessGone && !companion.visibility().ports {
             companion.liveness = Liveness::OutOfReach;
         }
-        let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
-        companion.state = states.iter().find(is_its).cloned();
-        let is_silent = matches!(owner, Owner::Pillion(pid) if silent.contains(pid));
-        companion.is_silent = is_silent && companion.is_alive();
     }
     let known = companions.values().filter_map(|it| it.state.as_ref());
     let known: HashSet<_> = known.map(|state| (state.pid, state.port)).collect();
@@ -320,48 +328,47 @@ fn are_of_one(these: &[FoundFile], those: &[FoundFile]) -> bool {
     !processes(these).is_disjoint(&processes(those)) || roots(these) == roots(those)
 }
 
-/// The files of those of Pillion's that were started with another temporary directory. Other files
-/// there are no matter of this terminal's.
-fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Files {
-    let here = environment.base(Base::TmpDir);
-    let mut places: HashMap<&Path, Files> = HashMap::new();
-    let mut found = Files::default();
-    for state in states {
-        let elsewhere = state.tmpdirs.iter().filter(|it| !is_same(it, &here));
-        for tmpdir in elsewhere {
-            let files = places.entry(tmpdir).or_insert_with(|| {
-                let mut files = Files::default();
-                let there = environment.clone().with_tmpdir(tmpdir);
-                look(&there, &mut files, &mut Survey::default());
-                files
-            });
-            let key = (state.port, Owner::Pillion(state.pid));
-            let Some(files) = files.remove(&key) else {
-                continue;
-            };
-            // Some lie in the home directory.
-            let known = found.entry(key).or_default();
-            for file in files {
-                if !known.iter().any(|other| other.path == file.path) {
-                    known.push(file);
-                }
-            }
-        }
-    }
-    found
+/// What Pillion's companions tell of their files, by path.
+type Told = HashMap<PathBuf, DiscoveryFile>;
+
+fn told(states: &[CompanionState]) -> Told {
+    let files = states.iter().flat_map(|state| {
+        let content = state.as_file();
+        let files = state.files.iter().cloned();
+        files.filter_map(move |path| Some((path, content.clone()?)))
+    });
+    files.collect()
 }
 
-fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
-    let places = Dialect::ALL.into_iter().flat_map(|dialect| {
-        let places = dialect.places().iter();
-        places.map(move |place| (dialect, place))
+/// The files in the places of this terminal, and those of Pillion's in another temporary directory. Others' files there
+/// are no matter of this terminal's.
+fn look(
+    environment: &Environment,
+    is_meant: impl Fn(&Place) -> bool,
+    states: &[CompanionState],
+    survey: &mut Survey,
+) -> Files {
+    let told = Arc::new(told(states));
+    let places: Vec<_> = Dialect::ALL
+        .into_iter()
+        .flat_map(|dialect| dialect.places().iter().map(move |place| (dialect, place)))
+        .filter(|(_, place)| is_meant(place))
+        .collect();
+    let reading = places.iter().map(|(dialect, place)| {
+        let (base, place, told) = (environment.base(place.base), *place, Arc::clone(&told));
+        let dialect = *dialect;
+        move || read(dialect, &base, place, &told)
     });
-    let places: Vec<_> = places.collect();
-    let reading = places.iter().map(|(_, place)| {
-        let (base, place) = (environment.base(place.base), *place);
-        move || read(&base, place)
-    });
+    let mut found = Files::default();
     let mut seen = HashSet::new();
+    let mut add = |path, dialect, content: DiscoveryFile| {
+        let key = (content.port, Owner::of(&content));
+        found.entry(key).or_default().push(FoundFile {
+            path,
+            dialect,
+            content,
+        });
+    };
     for ((dialect, place), read) in places
         .iter()
         .zip(time_limit::run_all(LOOK_TIMEOUT, reading))
@@ -373,7 +380,7 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
             }
             continue;
         };
-        for (path, name, content) in read.unwrap_or_else(|error| {
+        for (path, content) in read.unwrap_or_else(|error| {
             // Several places are below one folder.
             let mut known = survey.unread.iter();
             if !known.any(|known| known.path() == error.path()) {
@@ -385,29 +392,83 @@ fn look(environment: &Environment, found: &mut Files, survey: &mut Survey) {
                 continue;
             }
             match content {
-                Ok(Some(bytes)) => match parse(*dialect, &name, &bytes) {
-                    Some(content) => {
-                        let key = (content.port, Owner::of(&content));
-                        found.entry(key).or_default().push(FoundFile {
-                            path,
-                            dialect: *dialect,
-                            content,
-                        });
-                    }
-                    None => survey.malformed.push(path),
-                },
-                Ok(None) => {}
+                Ok(Content::File(content)) => add(path, *dialect, content),
+                Ok(Content::Malformed) => survey.malformed.push(path),
+                Ok(Content::Gone) => {}
                 Err(error) => survey.unread.push(error),
             }
         }
     }
+    for (path, dialect) in elsewhere(environment, states) {
+        if let Some(content) = told.get(&path)
+            && seen.insert(path.clone())
+        {
+            add(path, dialect, content.clone());
+        }
+    }
+    found
 }
 
-/// A file's path, its name, and what is in it.
-type Read = (PathBuf, String, Result<Option<Vec<u8>>, FileError>);
+/// The files that those of Pillion's keep in another temporary directory, as far as they are there.
+fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Vec<(PathBuf, Dialect)> {
+    let here = environment.base(Base::TmpDir);
+    let mut found = Vec::new();
+    for state in states {
+        let tmpdirs = state.tmpdirs.iter().filter(|it| !is_same(it, &here));
+        let places: Vec<_> = tmpdirs
+            .flat_map(|tmpdir| {
+                let there = environment.clone().with_tmpdir(tmpdir);
+                Dialect::ALL.into_iter().flat_map(move |dialect| {
+                    let places = dialect.places().iter();
+                    let places = places.filter(|place| place.base == Base::TmpDir);
+                    let there = there.clone();
+                    places.map(move |place| (there.directory(place), dialect))
+                })
+            })
+            .collect();
+        found.extend(state.files.iter().filter_map(|path| {
+            let mut places = places.iter();
+            let (_, dialect) = places.find(|(folder, dialect)| {
+                path.parent() == Some(folder) && dialect.places().iter().any(|it| fits(it, path))
+            })?;
+            Some((path.clone(), *dialect))
+        }));
+    }
+    let is_there = move || {
+        found.retain(|(path, _)| path.symlink_metadata().is_ok());
+        found
+    };
+    time_limit::run(LOOK_TIMEOUT, is_there).unwrap_or_default()
+}
 
-/// Reads the files in a place. Waits for the disk.
-fn read(base: &Path, place: &Place) -> Result<Vec<Read>, FileError> {
+fn fits(place: &Place, path: &Path) -> bool {
+    let name = path.file_name().and_then(OsStr::to_str);
+    name.is_some_and(|name| place.name.fits(name))
+}
+
+/// What is under the name of a discovery file.
+enum Content {
+    File(DiscoveryFile),
+    Malformed,
+    Gone,
+}
+
+impl Content {
+    fn read(folder: &Folder, dialect: Dialect, name: &str) -> Result<Self, FileError> {
+        let Some(bytes) = folder.read(name, MAX_FILE)? else {
+            return Ok(Self::Gone);
+        };
+        Ok(parse(dialect, name, &bytes).map_or(Self::Malformed, Self::File))
+    }
+}
+
+/// Reads the files in a place, but for those of which somebody has told. Waits for the disk.
+fn read(
+    dialect: Dialect,
+    base: &Path,
+    place: &Place,
+    told: &Told,
+) -> Result<Vec<(PathBuf, Result<Content, FileError>)>, FileError> {
     let Some(folder) = Folder::open(base, place.folder)? else {
         return Ok(Vec::new());
     };
@@ -415,8 +476,12 @@ fn read(base: &Path, place: &Place) -> Result<Vec<Read>, FileError> {
     names.retain(|name| place.name.fits(name));
     names.sort();
     let read = names.into_iter().map(|name| {
-        let content = folder.read(&name, MAX_FILE);
-        (folder.path().join(&name), name, content)
+        let path = folder.path().join(&name);
+        let content = match told.get(&path) {
+            Some(content) => Ok(Content::File(content.clone())),
+            None => Content::read(&folder, dialect, &name),
+        };
+        (path, content)
     });
     Ok(read.collect())
 }
@@ -442,6 +507,27 @@ impl Owner {
 }
 
 impl FoundFile {
+    /// Takes what is in the file now; false if it is none of the companion on its port any more. Waits for the disk.
+    fn read(&mut self) -> bool {
+        let read = || {
+            let folder = self.path.parent()?;
+            let mut places = self.dialect.places().iter();
+            let place = places.find(|place| {
+                fits(place, &self.path)
+                    && folder.ends_with(place.folder.iter().collect::<PathBuf>())
+            })?;
+            let base = folder.ancestors().nth(place.folder.len())?;
+            let folder = Folder::open(base, place.folder).ok()??;
+            let name = self.path.file_name()?.to_str()?;
+            match Content::read(&folder, self.dialect, name).ok()? {
+                Content::File(content) => Some(content),
+                Content::Malformed | Content::Gone => None,
+            }
+        };
+        let own = read().filter(|content| content.port == self.content.port);
+        own.map(|content| self.content = content).is_some()
+    }
+
     /// Returns true if agents of this dialect read such a file.
     pub fn is_for(&self, dialect: Dialect) -> bool {
         self.dialect == dialect.discovery()

@@ -11,6 +11,7 @@ use pillion_agent::find::{self, Dial, Release, Situation, Source, Verdict};
 use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
 use pillion_discovery::{Environment, listens, survey};
 use pillion_protocol::Dialect;
+use pillion_protocol::dialect::{Base, Protocol};
 use pillion_system::{namespaces, process};
 
 use self::dial::{Dialled, Network, Outcome};
@@ -69,6 +70,7 @@ impl Facts {
         let network = Network::look();
         let chain = chain(&program, agent);
         let search = find::find(&Situation {
+            only: None,
             release,
             environment,
             current_dir: &folder,
@@ -98,7 +100,7 @@ impl Facts {
             asked,
             connected: attempts.connected,
             dialled: attempts.dialled,
-            elsewhere: neighbours::look(environment, terminal),
+            elsewhere: neighbours::look(environment, terminal, decisive(agent)),
             disk: disk::look(agent, environment),
             setup,
             survey,
@@ -190,6 +192,17 @@ impl Facts {
         let companions = self.survey.companions.iter();
         let own = companions.filter(move |companion| companion.port == port);
         own.flat_map(|companion| &companion.files)
+    }
+}
+
+/// The directory in which an agent finds its files.
+pub fn decisive(agent: Dialect) -> Base {
+    match (agent.protocol(), agent) {
+        // All lock files, which lie in the agent's own directory.
+        (Protocol::Claude, _) => Base::ClaudeConfig,
+        (Protocol::Copilot, _) => Base::CopilotHome,
+        (_, Dialect::QwenCode) => Base::QwenHome,
+        _ => Base::TmpDir,
     }
 }
 

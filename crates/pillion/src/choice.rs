@@ -173,8 +173,11 @@ impl<'a> Running<'a> {
         let all: Vec<_> = self.companions.iter().collect();
         let mut able = all.clone();
         able.retain(|companion| need.is_met_by(companion));
-        if let Some(companion) = self.pick(&able, &selector) {
-            return Ok(companion.clone());
+        if let Some(companion) = self.pick(&able, &selector).cloned() {
+            return Ok(match need {
+                Need::Agent(agent) => companion.read(agent),
+                Need::Any | Need::Control => companion,
+            });
         }
         if let Some(other) = self.pick(&all, &selector) {
             return Err(need.unmet(other, self.environment).into());

@@ -224,8 +224,11 @@ impl Wiring {
         let (name, value) = agent.variables()?.known_editor?;
         let wired = self.applied(here.environment);
         let takes = |terminal: &Environment| {
-            let dials = dials(release, here, terminal);
-            dials.iter().any(|dial| opens(dial, companion, agent))
+            // Others' files are read only if its own are not enough.
+            [Some(companion.port), None].into_iter().any(|only| {
+                let dials = dials(release, here, terminal, only);
+                dials.iter().any(|dial| opens(dial, companion, agent))
+            })
         };
         let helps = !takes(&wired) && takes(&wired.with(name, Some(value)));
         helps.then(|| Change::set(name, value))
@@ -239,7 +242,7 @@ impl Wiring {
         release: Release,
         here: &Surroundings<'_>,
     ) -> bool {
-        let dials = dials(release, here, &self.applied(here.environment));
+        let dials = dials(release, here, &self.applied(here.environment), None);
         let first = dials.first();
         first.is_some_and(|dial| opens(dial, companion, release.agent))
     }
@@ -258,9 +261,16 @@ impl Wiring {
     }
 }
 
-/// Returns the addresses that the release dials in a terminal with these variables.
-fn dials(release: Release, here: &Surroundings<'_>, terminal: &Environment) -> Vec<Dial> {
+/// Returns the addresses that the release dials in a terminal with these variables, as far as it is led there by files
+/// that name this port, if one is given.
+fn dials(
+    release: Release,
+    here: &Surroundings<'_>,
+    terminal: &Environment,
+    only: Option<u16>,
+) -> Vec<Dial> {
     let finding = find(&Situation {
+        only,
         release,
         environment: &agents(release, terminal),
         current_dir: terminal.current_dir(),

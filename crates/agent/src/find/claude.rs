@@ -127,8 +127,9 @@ impl<'a> Search<'a> {
             _ if configured == usual => vec![usual],
             _ => vec![configured, usual],
         };
-        folders.into_iter().flat_map(|folder| {
-            let locks = names(&folder).into_iter();
+        let only = self.situation.only;
+        folders.into_iter().flat_map(move |folder| {
+            let locks = names(&folder, only).into_iter();
             locks.filter_map(move |name| {
                 let port = FileName::PortLock.port_in(&name)?;
                 Some(Lock::read(folder.join(name), port))

@@ -28,7 +28,7 @@ pub(super) fn find(situation: &Situation<'_>) -> Finding {
     let folder = situation.environment.base(Base::CopilotHome).join("ide");
     let here = canonicalize(situation.current_dir);
     let here = here.unwrap_or_else(|_| situation.current_dir.to_owned());
-    let names = names(&folder).into_iter();
+    let names = names(&folder, situation.only).into_iter();
     let names = names.filter(|name| name.ends_with(".lock"));
     let mut locks: Vec<Lock> = names
         .map(|name| Lock::read(folder.join(&name), &name, &here))

@@ -37,7 +37,9 @@ impl Place<'_> {
             let verdict = self.unusable(&seen).unwrap_or(Verdict::Chosen);
             pick.push(seen, verdict);
         }
-        let found = names(&folder).into_iter().filter_map(|name| {
+        // An older release is kept from all by one that it cannot read.
+        let only = self.situation.only.filter(|_| self.reads_own());
+        let found = names(&folder, only).into_iter().filter_map(|name| {
             let pid = FileName::PidPort(PREFIX).pid_in(&name)?;
             let seen = Seen::read(folder.join(&name));
             Some(Named { pid, seen })

@@ -70,7 +70,7 @@ impl Place<'_> {
             pick.files
                 .retain(|judged| judged.seen.path.parent() != Some(folder));
         }
-        let mut found = names(folder);
+        let mut found = names(folder, self.situation.only);
         found.retain(|name| FileName::PortLock.fits(name));
         let paths = found.iter().map(|name| folder.join(name));
         let mut seen: Vec<Seen> = paths

@@ -51,9 +51,12 @@ impl<'a> Place<'a> {
 
     /// Adds the agent's other files, which it does not read: those of other processes and of older releases.
     pub(super) fn not_looked_at(&self, pick: &mut Pick) {
+        if self.situation.only.is_some() {
+            return;
+        }
         for place in self.situation.release.agent.places() {
             let folder = self.situation.environment.directory(place);
-            let fitting = names(&folder).into_iter();
+            let fitting = names(&folder, None).into_iter();
             for name in fitting.filter(|name| place.name.fits(name)) {
                 let path = folder.join(name);
                 if !pick.knows(&path) {

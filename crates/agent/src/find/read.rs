@@ -46,12 +46,14 @@ impl Seen {
     }
 }
 
-/// The names in `folder`, sorted by their bytes as Node lists them; none if it cannot be read.
-pub(crate) fn names(folder: &Path) -> Vec<String> {
+/// The names in `folder`, `only` those with this port, sorted by their bytes as Node lists them; none if it cannot be read.
+pub(crate) fn names(folder: &Path, only: Option<u16>) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
         .filter_map(|entry| entry.file_name().into_string().ok())
         .collect();
+    let only = only.map(|port| port.to_string());
+    names.retain(|name| only.as_ref().is_none_or(|port| name.contains(port)));
     names.sort_unstable();
     names
 }

@@ -123,6 +123,7 @@ fn ours(release: Release, asked: &ChoiceSituation, pid: u32) -> (Answer, Finding
         command: asked.command.clone(),
     }];
     let finding = find(&Situation {
+        only: None,
         release,
         environment: &environment,
         current_dir: &asked.cwd.canonicalize().unwrap(),

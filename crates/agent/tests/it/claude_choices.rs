@@ -99,6 +99,7 @@ fn ours(release: ClaudeRelease, machine: &Machine) -> Finding {
     // The program is started below this process.
     let chain = process::chain(std::process::id());
     find(&Situation {
+        only: None,
         release: Release {
             agent: Dialect::ClaudeCode,
             version: release.version().parse().unwrap(),

@@ -62,6 +62,7 @@ impl Machine {
         };
         let own = std::process::id();
         find(&Situation {
+            only: None,
             release: Release {
                 agent,
                 version: version.parse().unwrap(),

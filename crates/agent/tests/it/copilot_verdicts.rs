@@ -49,6 +49,7 @@ impl Machine {
 
     fn find_in(&self, folder: &str, environment: &Environment) -> Finding {
         find(&Situation {
+            only: None,
             release: Release::newest(Dialect::CopilotCli),
             environment,
             current_dir: &self.path(folder),

@@ -98,6 +98,7 @@ impl Machine {
             process(EDITOR, 1, "kate"),
         ];
         find(&Situation {
+            only: None,
             release: Release {
                 agent,
                 version: version.parse().unwrap(),
@@ -424,6 +425,7 @@ fn the_oldest_and_the_newest_release_of_each_agent_find_pillions_own_files() {
     assert_eq!(releases.len(), 6);
     for release in releases {
         let finding = find(&Situation {
+            only: None,
             release,
             environment: &environment,
             current_dir: &machine.path("project"),

@@ -134,12 +134,15 @@ impl MainLoop {
                 tmpdirs.push(tmpdir);
             }
         }
+        let files = self.discovery.files().iter();
+        let files = files.filter(|path| path.to_str().is_some());
         let agents = self.diffs.with_those_of_hooks(self.sessions.connected());
         CompanionState {
             roots: self.roots.to_vec(),
             ide: self.views.ide().unwrap_or(&self.state.ide).clone(),
             views: self.views.options().map(view_state).collect(),
             tmpdirs,
+            files: files.cloned().collect(),
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),
             hides_diffs: !self.views.shows_diffs(),

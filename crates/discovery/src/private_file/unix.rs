@@ -250,7 +250,13 @@ impl Folder {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.fd).map_err(failed)? {
             let name = entry.map_err(failed)?.file_name().to_bytes().to_vec();
-            names.extend(OsString::from_vec(name).into_string());
+            let is_inside = name != b"." && name != b"..";
+            names.extend(
+                OsString::from_vec(name)
+                    .into_string()
+                    .ok()
+                    .filter(|_| is_inside),
+            );
         }
         Ok(names)
     }

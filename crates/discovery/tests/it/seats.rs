@@ -212,13 +212,14 @@ fn companions_of_one_process_are_surveyed_each_with_its_files_in_several_places(
     ];
     let started = listeners.each_ref().map(|listener| {
         let port = listener.port();
+        let discovery_files = DiscoveryFiles::publish(attached.to_vec(), discovery_info(port));
+        let discovery_files = discovery_files.unwrap();
         let state = CompanionState {
             tmpdirs: vec![world.path("other"), world.path("tmp")],
+            files: discovery_files.files(),
             ..state(std::process::id(), port)
         };
-        let answering = Answering::start(&there, vec![state]);
-        let discovery_files = DiscoveryFiles::publish(attached.to_vec(), discovery_info(port));
-        (answering, discovery_files.unwrap())
+        (Answering::start(&there, vec![state]), discovery_files)
     });
     let found = survey(&world.environment()).companions;
     assert_eq!(found.len(), 2, "{found:?}");

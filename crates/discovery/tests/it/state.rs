@@ -25,6 +25,7 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
         }],
         started_at_ms: 7,
         tmpdirs: Vec::new(),
+        files: Vec::new(),
         agents: Vec::new(),
         pending_diffs: 0,
         hides_diffs: false,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::CompanionState;
-use pillion_discovery::survey::{Liveness, survey};
+use pillion_discovery::survey::{Companion, Liveness, survey};
 use pillion_protocol::Dialect;
 
 use crate::state::state;
@@ -107,19 +107,51 @@ fn a_companion_of_others_is_one_however_its_files_spell_its_workspace() {
 }
 
 #[test]
-fn a_companion_is_dialled_once_although_it_has_files_and_a_state() {
+fn a_companion_that_answers_is_neither_dialled_nor_are_its_files_read() {
     let (world, listener) = (World::new(), Listener::new());
-    let _discovery_files = publish(&world, listener.port());
-    let state = state(std::process::id(), listener.port());
-    let _answering = Answering::start(&world.environment(), vec![state]);
-    listener.dials();
-    let dials = || {
-        let found = survey(&world.environment()).companions;
-        assert!(found[0].is_alive() && found[0].state.is_some());
-        listener.dials()
+    let discovery_files = publish(&world, listener.port());
+    let others_port = listener.port() ^ 1;
+    write(
+        &world,
+        &format!("gemini-ide-server-1-{others_port}.json"),
+        &others(others_port, "/w"),
+    );
+    let state = CompanionState {
+        files: discovery_files.files(),
+        ..state(std::process::id(), listener.port())
     };
-    // A dial that a busy machine holds up is tried again.
-    assert_eq!((0..3).map(|_| dials()).min(), Some(1));
+    let _answering = Answering::start(&world.environment(), vec![state]);
+    // Who read them would not take them for its files.
+    for path in discovery_files.files() {
+        fs::write(path, "{}").unwrap();
+    }
+    listener.dials();
+    let found = survey(&world.environment());
+    assert_eq!((found.malformed, found.companions.len()), (vec![], 2));
+    let own = |it: &&Companion| it.state.is_some();
+    let found = found.companions.iter().find(own).unwrap();
+    assert_eq!(listener.dials(), 0);
+    assert!(found.is_alive());
+    assert_eq!(found.files.len(), discovery_files.files().len());
+    assert!(found.token(Dialect::GeminiCli).is_none());
+
+    let name = format!(
+        "gemini-ide-server-{}-{}.json",
+        std::process::id(),
+        found.port
+    );
+    let path = world.path("tmp/gemini/ide").join(name);
+    fs::write(&path, others(found.port, "/w")).unwrap();
+    // What is there now is its, the others are none any more; those of other agents are not asked for.
+    let read = found.clone().read(Dialect::GeminiCli);
+    let geminis = read.files.iter().filter(|it| it.is_for(Dialect::GeminiCli));
+    assert_eq!(geminis.map(|it| &it.path).collect::<Vec<_>>(), [&path]);
+    assert_eq!(read.token(Dialect::GeminiCli).unwrap().expose(), "t");
+    let of = |companion: &Companion| {
+        let files = companion.files.iter();
+        files.filter(|it| it.is_for(Dialect::QwenCode)).count()
+    };
+    assert_eq!(of(&read), of(found));
 }
 
 #[test]
@@ -242,6 +274,7 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_asked_for_it
             world.path("elsewhere"),
             world.path("none"),
         ],
+        files: discovery_files.files(),
         ..state(own, listener.port())
     };
     let answering = Answering::start(&elsewhere, vec![state]);

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use pillion_agent::find::Verdict;
 use pillion_discovery::Environment;
-use pillion_protocol::Dialect;
-use pillion_protocol::dialect::{Base, Protocol};
+use pillion_protocol::dialect::Base;
 
-use super::super::facts::{Facts, is_for};
+use super::super::facts::{Facts, decisive, is_for};
 use super::super::finding::{Finding, Id};
 use super::shell;
 
@@ -26,8 +25,8 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
 
 fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
     let name = facts.agent().display_name();
-    let elsewhere = facts.elsewhere.iter();
-    for elsewhere in elsewhere.filter(|elsewhere| elsewhere.base == decisive(facts)) {
+    let base = decisive(facts.agent());
+    for elsewhere in &facts.elsewhere {
         let mut there = elsewhere.companions.iter().filter(|companion| {
             let is_seen = is_seen(facts, companion.port);
             is_for(companion, facts.agent()) && !is_seen && companion.depth(&facts.folder).is_some()
@@ -35,7 +34,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
         let Some(companion) = there.next() else {
             continue;
         };
-        let usual = Environment::variable(elsewhere.base).unwrap_or_default();
+        let usual = Environment::variable(base).unwrap_or_default();
         let variable = deciding(facts, usual, &elsewhere.value);
         let is_set = facts.environment().filled(variable).is_some();
         let shown = facts.setup.variables.shown(variable);
@@ -48,7 +47,7 @@ fn tmpdir(facts: &Facts, findings: &mut Vec<Finding>) {
             "{} serves this folder, but its discovery files are in {}; agents here look in {}{by}",
             companion.display_name(),
             elsewhere.value.display(),
-            facts.environment().base(elsewhere.base).display(),
+            facts.environment().base(base).display(),
         );
         let why = format!(
             "{name} gets that directory from {variable}, which has another value in the editor"
@@ -79,20 +78,6 @@ fn is_seen(facts: &Facts, port: u16) -> bool {
         let is_passed_by = matches!(candidate.verdict, Verdict::NotLookedAt | Verdict::OtherUser);
         candidate.port == Some(port) && !is_passed_by
     })
-}
-
-/// The directory in which this release finds its files.
-fn decisive(facts: &Facts) -> Base {
-    // All lock files, which lie in the agent's own directory.
-    if facts.agent().protocol() == Protocol::Claude {
-        Base::ClaudeConfig
-    } else if facts.agent().protocol() == Protocol::Copilot {
-        Base::CopilotHome
-    } else if facts.agent() == Dialect::QwenCode {
-        Base::QwenHome
-    } else {
-        Base::TmpDir
-    }
 }
 
 /// The variable that a folder is really taken from.

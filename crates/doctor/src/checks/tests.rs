@@ -292,7 +292,6 @@ fn another_qwen_home_is_named_although_files_for_older_releases_are_seen() {
     facts.search.refusal = Some(Refusal::NoCompanion);
     facts.search.candidates[0].verdict = Verdict::NotLookedAt;
     facts.elsewhere.push(Elsewhere {
-        base: pillion_protocol::dialect::Base::QwenHome,
         value: PathBuf::from("/q"),
         companions: facts.survey.companions.clone(),
     });

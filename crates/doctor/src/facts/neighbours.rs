@@ -13,8 +13,7 @@ use pillion_system::time_limit;
 /// Another place where agents of other terminals would look.
 #[derive(Debug, Clone)]
 pub struct Elsewhere {
-    /// The directory that differs, and what it is there.
-    pub base: Base,
+    /// The directory in place of the one where this agent finds its files.
     pub value: PathBuf,
     /// The companions there.
     pub companions: Vec<Companion>,
@@ -26,28 +25,12 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 /// True if this system lets one see other processes' variables.
 pub const CAN_SEE: bool = cfg!(target_os = "linux");
 
-/// Looks at the variables of this user's editors and companions and of the `terminal`, and into the
-/// places that those name and the agent's own variables do not.
-pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere> {
-    let here = Environment::from_pairs([
-        ("HOME", environment.home().unwrap_or_default()),
-        ("TMPDIR", environment.tmpdir()),
-        ("QWEN_HOME", environment.qwen_home()),
-        ("CLAUDE_CONFIG_DIR", environment.base(Base::ClaudeConfig)),
-        ("COPILOT_HOME", environment.base(Base::CopilotHome)),
-    ]);
-    let own = [
-        environment.tmpdir(),
-        environment.qwen_home(),
-        environment.base(Base::ClaudeConfig),
-        environment.base(Base::CopilotHome),
-    ];
-    let looks = places(terminal).into_iter().map(|(base, value)| {
-        let (here, own) = (here.clone(), own.clone());
-        move || {
-            let is_own = own.iter().any(|own| is_same(own, &value));
-            (!is_own).then(|| there(&here, base, value))
-        }
+/// Looks at the variables of this user's editors and companions and of the `terminal`, and into the places that those name
+/// for this directory and the agent's own variables do not.
+pub fn look(environment: &Environment, terminal: &Environment, base: Base) -> Vec<Elsewhere> {
+    let looks = places(terminal, base).into_iter().map(|value| {
+        let here = environment.clone();
+        move || (!is_same(&here.base(base), &value)).then(|| there(here, base, value))
     });
     let found = time_limit::run_all(ANSWER_TIMEOUT, looks);
     let found = found.into_iter().flatten().flatten();
@@ -55,46 +38,31 @@ pub fn look(environment: &Environment, terminal: &Environment) -> Vec<Elsewhere>
 }
 
 /// Looks into such a place.
-fn there(here: &Environment, base: Base, value: PathBuf) -> Elsewhere {
-    let variable = Environment::variable(base).unwrap_or_default();
-    let there = here.clone().with(variable, Some(&value));
+fn there(here: Environment, base: Base, value: PathBuf) -> Elsewhere {
+    let there = here.with(
+        Environment::variable(base).unwrap_or_default(),
+        Some(&value),
+    );
+    let mut companions = survey::survey_in(&there, |place| place.base == base).companions;
     // One directory may lie below the other.
-    let is_of_base = |file: &FoundFile| {
-        let places = file.dialect.places().iter();
-        let mut places = places.filter(|place| place.base == base);
+    let is_there = |file: &FoundFile| {
+        let mut places = file.dialect.places().iter();
         places.any(|place| file.path.parent() == Some(&there.directory(place)))
     };
-    let mut companions = survey::survey(&there).companions;
-    companions.retain(|companion| companion.files.iter().any(is_of_base) && companion.is_alive());
-    Elsewhere {
-        base,
-        value,
-        companions,
-    }
+    companions.retain(|companion| companion.files.iter().any(is_there) && companion.is_alive());
+    Elsewhere { value, companions }
 }
 
 /// The places that other programs name, each once.
-fn places(terminal: &Environment) -> Vec<(Base, PathBuf)> {
-    let mut found = Vec::new();
+fn places(terminal: &Environment, base: Base) -> Vec<PathBuf> {
     let others = system::environments();
-    for other in std::iter::once(terminal).chain(&others) {
-        let theirs = [
-            (Base::TmpDir, other.tmpdir()),
-            (Base::QwenHome, other.qwen_home()),
-            (Base::ClaudeConfig, other.base(Base::ClaudeConfig)),
-            (Base::CopilotHome, other.base(Base::CopilotHome)),
-        ];
-        for place in theirs {
-            if place.1.is_absolute() && !found.contains(&place) {
-                found.push(place);
-            }
-        }
-    }
+    let named = std::iter::once(terminal).chain(&others);
+    let named = named.map(|other| other.base(base));
     // Where most programs without a TMPDIR put their files.
-    let usual = (Base::TmpDir, PathBuf::from("/tmp"));
-    if cfg!(unix) && !found.contains(&usual) {
-        found.push(usual);
-    }
+    let usual = (cfg!(unix) && base == Base::TmpDir).then(|| PathBuf::from("/tmp"));
+    let mut found: Vec<PathBuf> = named.filter(|it| it.is_absolute()).chain(usual).collect();
+    found.sort_unstable();
+    found.dedup();
     found
 }
 

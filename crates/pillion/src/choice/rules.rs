@@ -193,6 +193,7 @@ mod tests {
                 views: Vec::new(),
                 started_at_ms,
                 tmpdirs: Vec::new(),
+                files: Vec::new(),
                 agents: Vec::new(),
                 pending_diffs: 0,
                 hides_diffs: false,
