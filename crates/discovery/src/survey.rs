@@ -239,6 +239,15 @@ pub fn survey(environment: &Environment) -> Survey {
 
 /// The same in these places only.
 pub fn survey_in(environment: &Environment, is_meant: impl Fn(&Place) -> bool) -> Survey {
+    found(environment, is_meant, true)
+}
+
+/// The same with each file read, whatever Pillion's companions say of theirs.
+pub fn survey_disk(environment: &Environment) -> Survey {
+    found(environment, |_| true, false)
+}
+
+fn found(environment: &Environment, is_meant: impl Fn(&Place) -> bool, believes: bool) -> Survey {
     let mut survey = Survey::default();
     let there = environment.clone();
     let running = time_limit::run(state::LOOK_WITHIN, move || state::look(&there));
@@ -249,7 +258,7 @@ pub fn survey_in(environment: &Environment, is_meant: impl Fn(&Place) -> bool) -
         survey.silent.extend(environment.state_dirs());
         Running::default()
     });
-    let files = look(environment, is_meant, &states, &mut survey);
+    let files = look(environment, is_meant, believes, &states, &mut survey);
     let mut companions: BTreeMap<Key, Companion> = merged(files)
         .into_iter()
         .map(|(key, files)| (key, Companion::of(files)))
@@ -345,17 +354,19 @@ fn told(states: &[CompanionState]) -> Told {
 fn look(
     environment: &Environment,
     is_meant: impl Fn(&Place) -> bool,
+    believes: bool,
     states: &[CompanionState],
     survey: &mut Survey,
 ) -> Files {
-    let told = Arc::new(told(states));
+    let told = told(states);
+    let believed = Arc::new(if believes { told.clone() } else { Told::new() });
     let places: Vec<_> = Dialect::ALL
         .into_iter()
         .flat_map(|dialect| dialect.places().iter().map(move |place| (dialect, place)))
         .filter(|(_, place)| is_meant(place))
         .collect();
     let reading = places.iter().map(|(dialect, place)| {
-        let (base, place, told) = (environment.base(place.base), *place, Arc::clone(&told));
+        let (base, place, told) = (environment.base(place.base), *place, Arc::clone(&believed));
         let dialect = *dialect;
         move || read(dialect, &base, place, &told)
     });

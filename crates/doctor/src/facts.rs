@@ -8,8 +8,8 @@ pub mod neighbours;
 use std::path::PathBuf;
 
 use pillion_agent::find::{self, Dial, Release, Situation, Source, Verdict};
-use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey};
-use pillion_discovery::{Environment, listens, survey};
+use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey, survey_disk};
+use pillion_discovery::{Environment, listens};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
 use pillion_system::{namespaces, process};
@@ -77,7 +77,8 @@ impl Facts {
             chain: &chain,
             in_container: network.in_container,
         });
-        let survey = survey(environment);
+        // What lies there may be another thing than its companion believes.
+        let survey = survey_disk(environment);
         let pillions = |port| {
             let mut companions = survey.companions.iter();
             companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())

@@ -47,6 +47,9 @@ pub fn generations(companion: &Companion, ancestors: &[u32]) -> Option<usize> {
 
 /// The processes that are the companion's editor.
 fn editors(companion: &Companion) -> Vec<u32> {
+    if let Some(state) = &companion.state {
+        return [vec![state.pid], state.editors()].concat();
+    }
     let parents = companion.files.iter().filter_map(|file| file.content.ppid);
     let mut editors: Vec<u32> = parents.collect();
     if editors.is_empty() {
@@ -54,10 +57,6 @@ fn editors(companion: &Companion) -> Vec<u32> {
         editors.clone_from(&companion.pids);
     }
     editors.extend(companion.files.iter().filter_map(FoundFile::publisher));
-    if let Some(state) = &companion.state {
-        editors.push(state.pid);
-        editors.extend(state.editors());
-    }
     editors
 }
 
