@@ -13,8 +13,7 @@ pub struct Address {
     host: String,
     at: At,
     token: Option<Token>,
-    /// The time limit for an answer.
-    pub(crate) limit: Duration,
+    limit: Duration,
 }
 
 impl Address {
@@ -49,13 +48,21 @@ impl Address {
         self
     }
 
+    /// The time limit for an answer.
+    pub fn limit(&self) -> Duration {
+        self.limit
+    }
+
     /// The port or the socket that it listens on.
     pub fn at(&self) -> &At {
         &self.at
     }
 
     /// The port, for a protocol that is spoken on no socket.
-    pub(crate) fn port(&self) -> Result<u16, ClientError> {
+    ///
+    /// # Errors
+    /// [`ClientError::Unreachable`] if it is a socket.
+    pub fn port(&self) -> Result<u16, ClientError> {
         match self.at {
             At::Tcp(port) => Ok(port),
             At::Unix(_) => Err(unreachable("this protocol is not spoken on a Unix socket")),
@@ -63,19 +70,23 @@ impl Address {
     }
 
     /// The value of a request's `Host` header.
-    pub(crate) fn host_header(&self) -> String {
+    pub fn host_header(&self) -> String {
         match &self.at {
             At::Tcp(port) => format!("{}:{port}", self.host),
             At::Unix(_) => copilot::HOST.to_owned(),
         }
     }
 
-    pub(crate) fn host(&self) -> &str {
+    /// The name that is dialled.
+    pub fn host(&self) -> &str {
         &self.host
     }
 
     /// `before` and the token, as the value of a header.
-    pub(crate) fn token_header(&self, before: &str) -> Result<Option<HeaderValue>, ClientError> {
+    ///
+    /// # Errors
+    /// If no header can have that value.
+    pub fn token_header(&self, before: &str) -> Result<Option<HeaderValue>, ClientError> {
         let Some(token) = &self.token else {
             return Ok(None);
         };

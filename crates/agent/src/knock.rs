@@ -69,7 +69,7 @@ async fn ask(address: &Address) -> Result<(StatusCode, bool), ClientError> {
         };
         Ok((status, is_mcp))
     };
-    within(address.limit, asked).await
+    within(address.limit(), asked).await
 }
 
 /// The same of a companion of Claude Code's protocol: asks where the WebSocket is, without asking for an upgrade. A server that answers anything but a refusal
@@ -88,7 +88,7 @@ pub async fn claude(address: &Address) -> Result<(), ClientError> {
     }
     let request = request.body(Bytes::new()).map_err(unreachable)?;
     let asked = async { Ok(pillion_http::send((host, port), request).await?) };
-    let answer = within(address.limit, asked).await?;
+    let answer = within(address.limit(), asked).await?;
     match answer.status.as_u16() {
         status @ (401 | 403) => Err(ClientError::Refused(status)),
         _ => Ok(()),

@@ -6,7 +6,6 @@
 //!
 //! Everything runs on the caller's Tokio runtime. Every wait has an end, except for the person who decides.
 
-mod address;
 mod backoff;
 pub mod claude;
 mod error;
@@ -16,8 +15,8 @@ mod message;
 mod session;
 mod updates;
 
-pub use address::Address;
 pub use error::ClientError;
 pub use introduction::Server;
+pub use pillion_agent::Address;
 pub use session::Client;
 pub use updates::{Update, Updates};

@@ -46,7 +46,7 @@ pub(crate) fn server(result: &Value) -> Result<(Server, String), ClientError> {
     let version = result["protocolVersion"].as_str().unwrap_or_default();
     if !PROTOCOL_VERSIONS.contains(&version) {
         let text = format!("it speaks MCP {version:?}, which this client does not know");
-        return Err(ClientError::Protocol(text));
+        return Err(ClientError::protocol(text));
     }
     let string = |field| result["serverInfo"][field].as_str().unwrap_or_default();
     let server = Server {
@@ -60,7 +60,7 @@ pub(crate) fn server(result: &Value) -> Result<(Server, String), ClientError> {
 /// The names in the answer to `tools/list`; none if that is an error, or no list.
 pub(crate) fn tool_names(answer: Result<Value, ClientError>) -> Result<Vec<String>, ClientError> {
     let result = match answer {
-        Err(ClientError::Protocol(_)) => Value::Null,
+        Err(ClientError::Refusal(pillion_agent::ClientError::Protocol(_))) => Value::Null,
         answer => answer?,
     };
     let tools = result["tools"].as_array().into_iter().flatten();

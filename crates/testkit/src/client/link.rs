@@ -1,12 +1,22 @@
 //! The parts that every request of one session needs, and the requests without a result.
 
+use std::time::Duration;
+
 use pillion_http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use pillion_http::{Answer, Bytes, Events, HeaderName, HeaderValue, Method, Request};
+use pillion_protocol::diff::MAX_CONTENT;
 use pillion_protocol::{Address as At, MCP_PATH};
 use serde_json::{Value, json};
 
-use crate::client::address::{Address, MAX_MESSAGE};
 use crate::client::error::{ClientError, unreachable, within};
+use pillion_agent::{Address, ClientError as Refusal};
+
+/// The longest message of a companion, in bytes: the longest content may double its size as a JSON
+/// string.
+pub(crate) const MAX_MESSAGE: usize = 2 * MAX_CONTENT + 1024 * 1024;
+
+/// The time limit for the answer to a tool call.
+pub(crate) const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION_HEADER: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -36,7 +46,7 @@ impl Link {
     pub(crate) async fn send(&self, method: Method, body: Bytes) -> Result<Answer, ClientError> {
         let answer = self.exchange(method, body).await?;
         if !answer.status.is_success() {
-            return Err(ClientError::Refused(answer.status.as_u16()));
+            return Err(Refusal::Refused(answer.status.as_u16()).into());
         }
         Ok(answer)
     }
@@ -72,7 +82,7 @@ impl Link {
     /// As [`send`](Self::send), where nothing is to be read from the answer.
     pub(crate) async fn tell(&self, method: Method, body: Bytes) -> Result<(), ClientError> {
         let sent = self.send(method, body);
-        within(self.address.handshake, sent).await.map(drop)
+        within(self.address.limit(), sent).await.map(drop)
     }
 
     /// Opens the session's event stream.
@@ -81,10 +91,10 @@ impl Link {
     /// When the companion cannot be reached, refuses, or answers with something else.
     pub(crate) async fn open_stream(&self) -> Result<Events, ClientError> {
         let request = self.send(Method::GET, Bytes::new());
-        let answer = within(self.address.handshake, request).await?;
+        let answer = within(self.address.limit(), request).await?;
         if answer.media_type() != "text/event-stream" {
             let text = "its response is not an event stream";
-            return Err(ClientError::Protocol(text.to_owned()));
+            return Err(ClientError::protocol(text.to_owned()));
         }
         Ok(answer.body.events(MAX_MESSAGE))
     }

@@ -3,8 +3,8 @@
 use pillion_http::{Answer, HeaderMap};
 use serde_json::{Value, json};
 
-use crate::client::address::MAX_MESSAGE;
 use crate::client::error::ClientError;
+use crate::client::link::MAX_MESSAGE;
 use pillion_protocol::json;
 
 /// A message.
@@ -90,10 +90,10 @@ pub(crate) async fn result(
         "application/json" => look(&answer.body.up_to(MAX_MESSAGE).all().await?)?,
         _ => {
             let text = "it is neither JSON nor an event stream";
-            return Err(ClientError::Protocol(text.to_owned()));
+            return Err(ClientError::protocol(text.to_owned()));
         }
     };
-    let missing = || ClientError::Protocol("it has no result".to_owned());
+    let missing = || ClientError::protocol("it has no result".to_owned());
     Ok((headers, found.ok_or_else(missing)?))
 }
 
@@ -125,5 +125,5 @@ pub(crate) fn rpc_error(error: &Value) -> ClientError {
     };
     let code = error.get("code").and_then(Value::as_i64);
     let code = code.map(|code| format!(" ({code})")).unwrap_or_default();
-    ClientError::Protocol(format!("it reports the error {text:?}{code}"))
+    ClientError::protocol(format!("it reports the error {text:?}{code}"))
 }

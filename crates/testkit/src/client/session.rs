@@ -9,12 +9,12 @@ use pillion_protocol::diff::{CLOSE_DIFF, ClosedContent, OPEN_DIFF};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::client::address::Address;
 use crate::client::error::{ClientError, within};
 use crate::client::introduction::{self, Server};
-use crate::client::link::{Link, SESSION_HEADER, envelope};
+use crate::client::link::{CALL_TIMEOUT, Link, SESSION_HEADER, envelope};
 use crate::client::message::{self, Message};
 use crate::client::updates::{Updates, update};
+use pillion_agent::Address;
 
 /// The number of notifications that may come with the answers to calls before they are read.
 const MAX_ASIDE: usize = 64;
@@ -44,13 +44,13 @@ impl Client {
     /// first diff can be: no outcome is lost.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] when nothing listens, [`ClientError::Silent`] when what listens
-    /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the token
-    /// is not accepted or there is no event stream, [`ClientError::Protocol`] when the answers are
+    /// [`Unreachable`](pillion_agent::ClientError::Unreachable) when nothing listens, [`Silent`](pillion_agent::ClientError::Silent) when what listens
+    /// does not answer in time ([`Address::with_timeout`]), [`Refused`](pillion_agent::ClientError::Refused) when the token
+    /// is not accepted or there is no event stream, [`Protocol`](pillion_agent::ClientError::Protocol) when the answers are
     /// not MCP, or of a revision that this client does not know.
     pub async fn connect_to(address: Address) -> Result<(Self, Updates), ClientError> {
         let (aside, asides) = mpsc::channel(MAX_ASIDE);
-        let limit = address.handshake;
+        let limit = address.limit();
         let mut client = Self {
             link: Arc::new(Link::new(address)),
             last_id: AtomicU64::new(0),
@@ -86,7 +86,7 @@ impl Client {
     ///
     /// # Errors
     /// [`ClientError::NoDiffs`] when the companion shows none, [`ClientError::Tool`] when it cannot
-    /// show this one, [`ClientError::Refused`] when it has forgotten the session (404) or takes the
+    /// show this one, [`Refused`](pillion_agent::ClientError::Refused) when it has forgotten the session (404) or takes the
     /// token no more (401), and as [`connect_to`](Self::connect_to).
     pub async fn open_diff(&self, path: &str, content: &str) -> Result<(), ClientError> {
         if !self.can_diff() {
@@ -108,7 +108,7 @@ impl Client {
         let closed = serde_json::from_str::<ClosedContent>(&text);
         closed
             .map(|closed| closed.content)
-            .map_err(|error| ClientError::Protocol(format!("closeDiff: {error}")))
+            .map_err(|error| ClientError::protocol(format!("closeDiff: {error}")))
     }
 
     /// Ends the session. (Dropping a client says nothing to the companion, which notices that the
@@ -136,7 +136,7 @@ impl Client {
     async fn call(&self, name: &str, arguments: Value) -> Result<String, ClientError> {
         let params = json!({"name": name, "arguments": arguments});
         let request = self.request("tools/call", params);
-        let (_, mut result) = within(self.link.address.call, request).await?;
+        let (_, mut result) = within(CALL_TIMEOUT, request).await?;
         let texts = message::tool_texts(name, &mut result)?;
         Ok(texts.into_iter().next().unwrap_or_default())
     }
@@ -164,7 +164,7 @@ impl Client {
             mpsc::error::TrySendError::Closed(_) => Ok(()),
             mpsc::error::TrySendError::Full(_) => {
                 let text = "it came with too many notifications";
-                Err(ClientError::Protocol(text.to_owned()))
+                Err(ClientError::protocol(text.to_owned()))
             }
         })
     }

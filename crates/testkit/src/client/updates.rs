@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_agent::ClientError as Refusal;
 use pillion_http::{Event, Events};
 use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::{IdeContext, Outcome};
@@ -122,14 +123,16 @@ impl Updates {
             let pause = self.backoff.next(self.opened.elapsed());
             if pause > MAX_PAUSE {
                 let text = "it keeps closing the event stream";
-                return Err(ClientError::Protocol(text.to_owned()));
+                return Err(ClientError::protocol(text.to_owned()));
             }
             tokio::time::sleep(pause).await;
             // A companion of Pillion's has kept the outcomes for it.
             let opened = self.link.open_stream().await;
             self.stream = Some(opened.map_err(|error| match error {
                 // Another companion knows nothing of this session.
-                ClientError::Unreachable(_) | ClientError::Refused(400..=499) => ClientError::Lost,
+                ClientError::Refusal(Refusal::Unreachable(_) | Refusal::Refused(400..=499)) => {
+                    ClientError::Lost
+                }
                 error => error,
             })?);
             self.opened = Instant::now();

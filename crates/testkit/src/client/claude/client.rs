@@ -8,19 +8,19 @@ use pillion_protocol::diff::OPEN_DIFF;
 use pillion_protocol::json;
 use serde_json::{Value, json};
 
-use crate::client::address::Address;
 use crate::client::claude::connection::{self, Command, Connection};
 use crate::client::claude::updates::Updates;
 use crate::client::error::{ClientError, unreachable, within};
 use crate::client::introduction::{self, Server};
+use crate::client::link::CALL_TIMEOUT;
 use crate::client::message;
+use pillion_agent::Address;
 
 /// A session, as long as its connection lasts. Dropping it cuts the connection, as when the agent is
 /// killed: whatever it had open is then orphaned.
 #[derive(Debug)]
 pub struct Client {
     connection: Connection,
-    address: Address,
     server: Server,
 }
 
@@ -40,9 +40,9 @@ impl Client {
     /// Opens a session with a companion, under the name of this program.
     ///
     /// # Errors
-    /// [`ClientError::Unreachable`] when nothing listens or it hangs up, [`ClientError::Silent`] when what listens
-    /// does not answer in time ([`Address::with_timeouts`]), [`ClientError::Refused`] when the upgrade
-    /// is refused (401: the token), [`ClientError::Protocol`] when the answers are no WebSocket with the
+    /// [`Unreachable`](pillion_agent::ClientError::Unreachable) when nothing listens or it hangs up, [`Silent`](pillion_agent::ClientError::Silent) when what listens
+    /// does not answer in time ([`Address::with_timeout`]), [`Refused`](pillion_agent::ClientError::Refused) when the upgrade
+    /// is refused (401: the token), [`Protocol`](pillion_agent::ClientError::Protocol) when the answers are no WebSocket with the
     /// subprotocol, not MCP, or of a revision that this client does not know.
     pub async fn connect(address: Address) -> Result<(Self, Updates), ClientError> {
         Self::connect_as(address, introduction::CLIENT_NAME).await
@@ -61,7 +61,7 @@ impl Client {
     }
 
     async fn open(address: Address, name: &str) -> Result<(Self, Updates), ClientError> {
-        let limit = address.handshake;
+        let limit = address.limit();
         let (sink, stream) = within(limit, connection::open(&address)).await?;
         let (inbox, updates) = Updates::new();
         let connection = Connection::start(sink, stream, inbox);
@@ -78,11 +78,7 @@ impl Client {
         let tools = connection.request("tools/list", json!({}));
         // As agents do: without an answer to that they call openDiff all the same.
         server.tools = introduction::tool_names(within(limit, tools).await)?;
-        let client = Self {
-            connection,
-            address,
-            server,
-        };
+        let client = Self { connection, server };
         Ok((client, updates))
     }
 
@@ -100,7 +96,7 @@ impl Client {
     /// however long that takes. Dropping this leaves the view open: [`close_tab`](Self::close_tab).
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when the companion cannot show it, [`ClientError::Protocol`] when the
+    /// [`ClientError::Tool`] when the companion cannot show it, [`Protocol`](pillion_agent::ClientError::Protocol) when the
     /// answer is none of [`Answer`], [`ClientError::Lost`] when the connection ends first.
     pub async fn open_diff(
         &self,
@@ -130,7 +126,7 @@ impl Client {
     /// The problems that the editor shows, of one file (`file://` and its path) or of all.
     ///
     /// # Errors
-    /// [`ClientError::Protocol`] when the answer is not a list of them; otherwise as
+    /// [`Protocol`](pillion_agent::ClientError::Protocol) when the answer is not a list of them; otherwise as
     /// [`close_tab`](Self::close_tab).
     pub async fn get_diagnostics(
         &self,
@@ -140,14 +136,14 @@ impl Client {
         let texts = self.call_in_time(GET_DIAGNOSTICS, arguments).await?;
         let text = texts.into_iter().next().unwrap_or_default();
         let read = json::value(text.as_bytes()).and_then(serde_json::from_value);
-        read.map_err(|error| ClientError::Protocol(format!("{GET_DIAGNOSTICS}: {error}")))
+        read.map_err(|error| ClientError::protocol(format!("{GET_DIAGNOSTICS}: {error}")))
     }
 
     /// Calls a tool with any arguments and waits for its answer, however long that takes: the texts in
     /// it.
     ///
     /// # Errors
-    /// [`ClientError::Tool`] when the tool fails, [`ClientError::Protocol`] when the answer is an error,
+    /// [`ClientError::Tool`] when the tool fails, [`Protocol`](pillion_agent::ClientError::Protocol) when the answer is an error,
     /// [`ClientError::Lost`] when the connection ends first.
     pub async fn call(&self, tool: &str, arguments: Value) -> Result<Vec<String>, ClientError> {
         let params = json!({"name": tool, "arguments": arguments});
@@ -156,7 +152,7 @@ impl Client {
     }
 
     async fn call_in_time(&self, tool: &str, arguments: Value) -> Result<Vec<String>, ClientError> {
-        within(self.address.call, self.call(tool, arguments)).await
+        within(CALL_TIMEOUT, self.call(tool, arguments)).await
     }
 
     /// Ends the connection in good order.
@@ -185,7 +181,7 @@ fn answer(texts: Vec<String>) -> Result<Answer, ClientError> {
 }
 
 fn refused(found: &str) -> ClientError {
-    ClientError::Protocol(format!(
+    ClientError::protocol(format!(
         "{OPEN_DIFF} is answered with {found}, not with FILE_SAVED and a text or DIFF_REJECTED"
     ))
 }

@@ -23,11 +23,11 @@ use tokio_tungstenite::tungstenite::error::Error;
 use tokio_tungstenite::tungstenite::protocol::{Message as Frame, WebSocketConfig};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use crate::client::address::{Address, MAX_MESSAGE};
 use crate::client::claude::updates::{Inbox, update};
 use crate::client::error::{ClientError, unreachable};
-use crate::client::link::{self, envelope};
+use crate::client::link::{self, MAX_MESSAGE, envelope};
 use crate::client::message::{self, Message};
+use pillion_agent::{Address, ClientError as Refusal};
 
 /// The half that sends.
 type Sink = SplitSink<WebSocketStream<TcpStream>, Frame>;
@@ -71,10 +71,10 @@ pub(super) async fn open(address: &Address) -> Result<(Sink, Stream), ClientErro
 fn failure(error: Error) -> ClientError {
     match error {
         Error::Http(answer) if !answer.status().is_success() => {
-            ClientError::Refused(answer.status().as_u16())
+            Refusal::Refused(answer.status().as_u16()).into()
         }
         Error::Io(error) => unreachable(error),
-        error => ClientError::Protocol(format!("no WebSocket: {error}")),
+        error => ClientError::protocol(format!("no WebSocket: {error}")),
     }
 }
 
@@ -110,7 +110,7 @@ impl Connection {
     /// The result of a request, however long it takes.
     ///
     /// # Errors
-    /// [`ClientError::Lost`] when the connection ends first, [`ClientError::Protocol`] when the answer
+    /// [`ClientError::Lost`] when the connection ends first, [`Protocol`](pillion_agent::ClientError::Protocol) when the answer
     /// is an error.
     pub(super) async fn request(
         &self,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::client::address::MAX_MESSAGE;
+use crate::client::link::MAX_MESSAGE;
 
 /// The number of updates that may wait to be read, and the length of their texts together. The oldest give
 /// way to newer ones.
