@@ -388,7 +388,6 @@ impl Prepared {
             ide: self.options.ide.clone(),
             views: Vec::new(),
             started_at_ms: now_ms(),
-            tmpdirs: Vec::new(),
             files: Vec::new(),
             agents: Vec::new(),
             pending_diffs: 0,

@@ -53,9 +53,7 @@ pub struct CompanionState {
     pub views: Vec<ViewState>,
     /// When it started, in Unix milliseconds.
     pub started_at_ms: u64,
-    /// The temporary directories in which it keeps discovery files: another one than that of whoever asks, perhaps.
-    pub tmpdirs: Vec<PathBuf>,
-    /// Its discovery files, as agents find them now.
+    /// Its discovery files, as agents find them now: in another temporary directory than that of whoever asks, perhaps.
     #[serde(default)]
     pub files: Vec<PathBuf>,
     /// The short names of the agents that are connected, oldest first.

@@ -2,7 +2,6 @@
 //! them. (Which one an agent takes is `pillion-agent`'s to say.)
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -266,14 +265,12 @@ fn found(environment: &Environment, is_meant: impl Fn(&Place) -> bool, believes:
     for ((port, owner), companion) in &mut companions {
         let is_its = |it: &&CompanionState| it.port == *port && *owner == Owner::Pillion(it.pid);
         companion.state = states.iter().find(is_its).cloned();
-        let is_silent = matches!(owner, Owner::Pillion(pid) if silent.contains(pid));
-        companion.is_silent = is_silent && companion.is_alive();
     }
     let unanswered = companions
         .values()
         .filter(|it| it.is_alive() && it.state.is_none());
     let refusing = liveness::refusing(unanswered.map(|it| it.port));
-    for ((port, _), companion) in &mut companions {
+    for ((port, owner), companion) in &mut companions {
         if companion.is_alive() && companion.state.is_none() && refusing.contains(port) {
             companion.liveness = Liveness::NobodyListens;
         }
@@ -281,6 +278,8 @@ fn found(environment: &Environment, is_meant: impl Fn(&Place) -> bool, believes:
         if companion.liveness != Liveness::ProcessGone && !companion.visibility().ports {
             companion.liveness = Liveness::OutOfReach;
         }
+        let is_silent = matches!(owner, Owner::Pillion(pid) if silent.contains(pid));
+        companion.is_silent = is_silent && companion.is_alive();
     }
     let known = companions.values().filter_map(|it| it.state.as_ref());
     let known: HashSet<_> = known.map(|state| (state.pid, state.port)).collect();
@@ -358,7 +357,7 @@ fn look(
     states: &[CompanionState],
     survey: &mut Survey,
 ) -> Files {
-    let told = told(states);
+    let mut told = told(states);
     let believed = Arc::new(if believes { told.clone() } else { Told::new() });
     let places: Vec<_> = Dialect::ALL
         .into_iter()
@@ -372,13 +371,9 @@ fn look(
     });
     let mut found = Files::default();
     let mut seen = HashSet::new();
-    let mut add = |path, dialect, content: DiscoveryFile| {
-        let key = (content.port, Owner::of(&content));
-        found.entry(key).or_default().push(FoundFile {
-            path,
-            dialect,
-            content,
-        });
+    let mut add = |file: FoundFile| {
+        let key = (file.content.port, Owner::of(&file.content));
+        found.entry(key).or_default().push(file);
     };
     for ((dialect, place), read) in places
         .iter()
@@ -403,58 +398,52 @@ fn look(
                 continue;
             }
             match content {
-                Ok(Content::File(content)) => add(path, *dialect, content),
+                Ok(Content::File(content)) => add(FoundFile {
+                    path,
+                    dialect: *dialect,
+                    content,
+                }),
                 Ok(Content::Malformed) => survey.malformed.push(path),
                 Ok(Content::Gone) => {}
                 Err(error) => survey.unread.push(error),
             }
         }
     }
-    for (path, dialect) in elsewhere(environment, states) {
-        if let Some(content) = told.get(&path)
-            && seen.insert(path.clone())
-        {
-            add(path, dialect, content.clone());
-        }
-    }
+    told.retain(|path, _| !seen.contains(path));
+    elsewhere(environment, told).into_iter().for_each(add);
     found
 }
 
-/// The files that those of Pillion's keep in another temporary directory, as far as they are there.
-fn elsewhere(environment: &Environment, states: &[CompanionState]) -> Vec<(PathBuf, Dialect)> {
-    let here = environment.base(Base::TmpDir);
-    let mut found = Vec::new();
-    for state in states {
-        let tmpdirs = state.tmpdirs.iter().filter(|it| !is_same(it, &here));
-        let places: Vec<_> = tmpdirs
-            .flat_map(|tmpdir| {
-                let there = environment.clone().with_tmpdir(tmpdir);
-                Dialect::ALL.into_iter().flat_map(move |dialect| {
-                    let places = dialect.places().iter();
-                    let places = places.filter(|place| place.base == Base::TmpDir);
-                    let there = there.clone();
-                    places.map(move |place| (there.directory(place), dialect))
-                })
-            })
-            .collect();
-        found.extend(state.files.iter().filter_map(|path| {
-            let mut places = places.iter();
-            let (_, dialect) = places.find(|(folder, dialect)| {
-                path.parent() == Some(folder) && dialect.places().iter().any(|it| fits(it, path))
-            })?;
-            Some((path.clone(), *dialect))
-        }));
-    }
-    let is_there = move || {
-        found.retain(|(path, _)| path.symlink_metadata().is_ok());
-        found
+/// The place of a dialect's in which a file of this path would lie, and the directory that it is below.
+fn place_of(dialect: Dialect, path: &Path) -> Option<(&'static Place, &Path)> {
+    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    let is_its = |place: &&Place| {
+        let below: PathBuf = place.folder.iter().collect();
+        place.name.fits(name) && folder.ends_with(below)
     };
-    time_limit::run(LOOK_TIMEOUT, is_there).unwrap_or_default()
+    let places = dialect.places().iter().filter(is_its);
+    let place = places.max_by_key(|place| place.folder.len())?;
+    Some((place, folder.ancestors().nth(place.folder.len())?))
 }
 
-fn fits(place: &Place, path: &Path) -> bool {
-    let name = path.file_name().and_then(OsStr::to_str);
-    name.is_some_and(|name| place.name.fits(name))
+/// Those of these files that are there in another temporary directory than this terminal's.
+fn elsewhere(environment: &Environment, files: Told) -> Vec<FoundFile> {
+    let here = environment.base(Base::TmpDir);
+    let is_elsewhere = move |path: &Path, dialect| {
+        place_of(dialect, path)
+            .is_some_and(|(place, base)| place.base == Base::TmpDir && !is_same(base, &here))
+    };
+    let found = files.into_iter().filter_map(move |(path, content)| {
+        let mut dialects = Dialect::ALL.into_iter();
+        let dialect = dialects.find(|dialect| is_elsewhere(&path, *dialect))?;
+        path.symlink_metadata().ok()?;
+        Some(FoundFile {
+            path,
+            dialect,
+            content,
+        })
+    });
+    time_limit::run(LOOK_TIMEOUT, || found.collect()).unwrap_or_default()
 }
 
 /// What is under the name of a discovery file.
@@ -521,13 +510,7 @@ impl FoundFile {
     /// Takes what is in the file now; false if it is none of the companion on its port any more. Waits for the disk.
     fn read(&mut self) -> bool {
         let read = || {
-            let folder = self.path.parent()?;
-            let mut places = self.dialect.places().iter();
-            let place = places.find(|place| {
-                fits(place, &self.path)
-                    && folder.ends_with(place.folder.iter().collect::<PathBuf>())
-            })?;
-            let base = folder.ancestors().nth(place.folder.len())?;
+            let (place, base) = place_of(self.dialect, &self.path)?;
             let folder = Folder::open(base, place.folder).ok()??;
             let name = self.path.file_name()?.to_str()?;
             match Content::read(&folder, self.dialect, name).ok()? {
@@ -537,6 +520,12 @@ impl FoundFile {
         };
         let own = read().filter(|content| content.port == self.content.port);
         own.map(|content| self.content = content).is_some()
+    }
+
+    /// The temporary directory that it lies in, if it lies in one.
+    pub fn tmpdir(&self) -> Option<&Path> {
+        let (place, base) = place_of(self.dialect, &self.path)?;
+        (place.base == Base::TmpDir).then_some(base)
     }
 
     /// Returns true if agents of this dialect read such a file.

@@ -18,7 +18,7 @@ use pillion_agent::find::{Dial, Release, Situation, find};
 use pillion_agent::host::{container_host_resolves, is_in_container};
 use pillion_discovery::survey::{Companion, FoundFile};
 use pillion_discovery::{Environment, depth_in, listens};
-use pillion_protocol::dialect::{Base, Protocol, Variables};
+use pillion_protocol::dialect::{Protocol, Variables};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, Token};
 use pillion_system::process::{self, Process};
@@ -339,10 +339,8 @@ fn tmpdir(companion: &Companion, release: Release, terminal: &Environment) -> Op
     if sees(terminal) {
         return None;
     }
-    // Another's companion was found in this terminal's.
-    let tmpdirs = companion.state.as_ref().map(|state| state.tmpdirs.clone());
-    let tmpdirs = tmpdirs.unwrap_or_else(|| vec![terminal.base(Base::TmpDir)]);
-    let mut helping = tmpdirs.iter().filter_map(|tmpdir| tmpdir.to_str());
+    let files = companion.files.iter();
+    let mut helping = files.filter_map(|file| file.tmpdir()?.to_str());
     helping
         .find(|tmpdir| sees(&terminal.clone().with_tmpdir(tmpdir)))
         .map(|tmpdir| Change::set(Environment::TMPDIR, tmpdir))

@@ -126,14 +126,7 @@ impl MainLoop {
     }
 
     pub(crate) fn state(&self) -> CompanionState {
-        let mut tmpdirs = Vec::new();
-        for view in self.views.options() {
-            let tmpdir = view.environment.base(Base::TmpDir);
-            // JSON cannot hold every path.
-            if tmpdir.to_str().is_some() && !tmpdirs.contains(&tmpdir) {
-                tmpdirs.push(tmpdir);
-            }
-        }
+        // JSON cannot hold every path.
         let files = self.discovery.files().iter();
         let files = files.filter(|path| path.to_str().is_some());
         let agents = self.diffs.with_those_of_hooks(self.sessions.connected());
@@ -141,7 +134,6 @@ impl MainLoop {
             roots: self.roots.to_vec(),
             ide: self.views.ide().unwrap_or(&self.state.ide).clone(),
             views: self.views.options().map(view_state).collect(),
-            tmpdirs,
             files: files.cloned().collect(),
             agents: agents.iter().map(|agent| agent.name().to_owned()).collect(),
             pending_diffs: self.diffs.pending().count(),

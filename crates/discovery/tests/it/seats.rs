@@ -215,7 +215,6 @@ fn companions_of_one_process_are_surveyed_each_with_its_files_in_several_places(
         let discovery_files = DiscoveryFiles::publish(attached.to_vec(), discovery_info(port));
         let discovery_files = discovery_files.unwrap();
         let state = CompanionState {
-            tmpdirs: vec![world.path("other"), world.path("tmp")],
             files: discovery_files.files(),
             ..state(std::process::id(), port)
         };

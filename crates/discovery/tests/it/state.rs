@@ -24,7 +24,6 @@ pub fn state(pid: u32, port: u16) -> CompanionState {
             pid,
         }],
         started_at_ms: 7,
-        tmpdirs: Vec::new(),
         files: Vec::new(),
         agents: Vec::new(),
         pending_diffs: 0,

@@ -269,11 +269,6 @@ fn a_companion_that_was_started_with_another_temporary_directory_is_asked_for_it
     let elsewhere = world.environment().with_tmpdir(world.path("elsewhere"));
     let discovery_files = publish_in(&elsewhere, listener.port());
     let state = CompanionState {
-        tmpdirs: vec![
-            world.path("tmp"),
-            world.path("elsewhere"),
-            world.path("none"),
-        ],
         files: discovery_files.files(),
         ..state(own, listener.port())
     };

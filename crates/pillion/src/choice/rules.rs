@@ -191,7 +191,6 @@ mod tests {
                 ide: IdeInfo::new("x", "X"),
                 views: Vec::new(),
                 started_at_ms,
-                tmpdirs: Vec::new(),
                 files: Vec::new(),
                 agents: Vec::new(),
                 pending_diffs: 0,

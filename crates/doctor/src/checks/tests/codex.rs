@@ -44,7 +44,7 @@ fn served(mut facts: Facts, root: &str) -> Facts {
     companion.files.clear();
     companion.roots = vec![PathBuf::from(root)];
     let state = json!({
-        "pid": 1, "version": VERSION, "port": PORT, "scriptToken": "t", "roots": [root], "views": [], "tmpdirs": [],
+        "pid": 1, "version": VERSION, "port": PORT, "scriptToken": "t", "roots": [root], "views": [],
         "ide": {"name": "kate", "displayName": "Kate"}, "startedAtMs": 1, "agents": [], "pendingDiffs": 0,
     });
     companion.state = Some(serde_json::from_value(state).unwrap());
