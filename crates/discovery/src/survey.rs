@@ -462,13 +462,11 @@ impl Content {
     }
 }
 
+/// A path, and what is there.
+type Read = (PathBuf, Result<Content, FileError>);
+
 /// Reads the files in a place, but for those of which somebody has told. Waits for the disk.
-fn read(
-    dialect: Dialect,
-    base: &Path,
-    place: &Place,
-    told: &Told,
-) -> Result<Vec<(PathBuf, Result<Content, FileError>)>, FileError> {
+fn read(dialect: Dialect, base: &Path, place: &Place, told: &Told) -> Result<Vec<Read>, FileError> {
     let Some(folder) = Folder::open(base, place.folder)? else {
         return Ok(Vec::new());
     };
