@@ -5,14 +5,13 @@
 
 mod entries;
 mod outcomes;
-mod sets;
 mod steps;
 
 #[cfg(test)]
 mod tests;
 
 use std::cell::LazyCell;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +22,6 @@ use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
 
 use self::entries::Entries;
-use self::sets::Sets;
 use crate::acceptance::Acceptance;
 use crate::line_endings::Tool;
 use crate::lost::Lost;
@@ -48,7 +46,8 @@ pub(crate) struct Diffs<C> {
     /// The longest that a hook waits for the person.
     hook_limit: Duration,
     entries: Entries<C>,
-    sets: Sets,
+    /// The sets by their proposers, who propose one each: the number of the set's first diff, which is never given again.
+    sets: HashMap<SessionId, DiffId>,
     /// The latest acceptances: whose agent may not have written it yet, for which file, and what that was then.
     unwritten: VecDeque<Unwritten>,
 }
@@ -268,7 +267,7 @@ impl<C> Diffs<C> {
             numbers,
             hook_limit: hook_limit.map_or(HOOK_TIMEOUT, |limit| limit.min(HOOK_TIMEOUT)),
             entries: Entries::default(),
-            sets: Sets::default(),
+            sets: HashMap::new(),
             unwritten: VecDeque::new(),
         }
     }

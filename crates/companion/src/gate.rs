@@ -35,9 +35,6 @@ struct Asked {
 
 impl Gate {
     /// Checks that the person can have meant this, judged by when it came.
-    ///
-    /// # Errors
-    /// The reason why not.
     pub fn look(&mut self, decide: &Decide, now: Instant) -> Result<(), Refusal> {
         let Some(seen) = decide.by.seen() else {
             return Ok(());

@@ -7,7 +7,6 @@
 
 mod audience;
 mod gathered;
-mod guests;
 mod headless;
 mod place;
 
@@ -30,8 +29,8 @@ use pillion_view::{
 use self::audience::Audience;
 pub(crate) use self::audience::{Closed, Leftover, ShownResult};
 use self::gathered::Gathered;
-use self::guests::is_guest;
 use self::headless::Headless;
+use self::place::is_guest;
 use crate::event::{Event, Events};
 use crate::ids::{Decider, ViewId};
 

@@ -40,7 +40,7 @@ use crate::offer::Offer;
 use crate::script::Settled;
 use crate::session::Session;
 use crate::view::View;
-use crate::{Options, roots, script};
+use crate::{Options, script};
 
 /// The interval between checks of the things that nothing reports: that Kakoune works in another folder, and, where the
 /// system does not tell, that it was killed.
@@ -71,7 +71,7 @@ struct Bridge {
     context: Context,
     clients: Clients,
     roots: Vec<PathBuf>,
-    root_requests: Sender<roots::Request>,
+    root_requests: Sender<disk::RootsRequest>,
     views: Pending<View>,
     closing: BTreeMap<DiffId, Closing>,
     /// The requests for the text of a view.
@@ -127,7 +127,8 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         ..Workspace::default()
     };
     let roots = workspace.roots(home.as_deref()).paths;
-    let root_requests = roots::follow(home, done.0.clone()).context("cannot start a thread")?;
+    let root_requests =
+        disk::follow_roots(home, done.0.clone()).context("cannot start a thread")?;
     let (send, events) = unbounded();
     let clients = Clients::of(options.server);
     let start = pillion_view::Options {
@@ -367,7 +368,7 @@ impl Bridge {
     fn refresh_roots(&self) {
         if let Some(report) = self.clients.newest() {
             // Asked again soon, if the thread is still at it.
-            let _ = self.root_requests.try_send(roots::Request {
+            let _ = self.root_requests.try_send(disk::RootsRequest {
                 server: self.clients.server,
                 folder: report.folder.clone(),
                 files: report.files().collect(),

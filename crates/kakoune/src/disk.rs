@@ -2,14 +2,15 @@
 //! roots, the targets of decisions, the texts that are kept. Each result is one more thing that happens to
 //! the loop, which never waits.
 
-use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Weak;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
+use std::{fs, io, thread};
 
-use crossbeam_channel::Sender;
-use pillion_discovery::FileError;
-use pillion_system::Worker;
+use crossbeam_channel::{Sender, bounded};
+use pillion_discovery::workspace::Workspace;
+use pillion_discovery::{FileError, canonicalize};
+use pillion_system::{Worker, spawn, time_limit};
 use pillion_view::changes::ActDone;
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
 
@@ -104,9 +105,6 @@ pub struct Kept {
 }
 
 /// Starts the thread that owns the private folder. Dropping it removes the folder, as far as the disk answers.
-///
-/// # Errors
-/// When the system has none.
 pub fn start(files: Files, done: Sender<Done>) -> io::Result<Worker<Job>> {
     Worker::start("files", REMOVE_TIMEOUT, move |job| {
         if let Some(result) = perform(&files, job) {
@@ -142,4 +140,93 @@ fn perform(files: &Files, job: Job) -> Option<Done> {
         Job::Status(text) => files.put_status(&text),
     }
     None
+}
+
+/// The facts that the roots depend on.
+#[derive(Debug)]
+pub struct RootsRequest {
+    /// The process of the server, and the folder that it reported.
+    pub server: u32,
+    pub folder: String,
+    pub files: Vec<PathBuf>,
+}
+
+impl RootsRequest {
+    /// The folder in which Kakoune works: `:cd` runs no hook in every version.
+    fn working_folder(&self) -> PathBuf {
+        let current = fs::read_link(format!("/proc/{}/cwd", self.server));
+        current.unwrap_or_else(|_| self.folder.clone().into())
+    }
+}
+
+/// Has the roots worked out on a thread, for [`Done::Roots`]. While it waits for a disk it takes no more requests:
+/// they are repeated.
+pub fn follow_roots(home: Option<PathBuf>, done: Sender<Done>) -> io::Result<Sender<RootsRequest>> {
+    let (requests, received) = bounded::<RootsRequest>(1);
+    let run = move || {
+        for request in received {
+            let workspace = Workspace {
+                folders: vec![request.working_folder()],
+                projects: Vec::new(),
+                files: request.files,
+                is_chosen: false,
+            };
+            let roots = workspace.roots(home.as_deref()).paths;
+            if done.send(Done::Roots(roots)).is_err() {
+                return;
+            }
+        }
+    };
+    spawn("roots", run)?;
+    Ok(requests)
+}
+
+/// An agent that has not written by then does not.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The interval between checks.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+
+type Stamp = (u64, Option<SystemTime>);
+
+/// Checks the target of a decision, for [`Done::Checked`], and from then on until it is written, for
+/// [`Done::Followed`].
+pub fn follow(key: ProposalKey, path: PathBuf, done: Sender<Done>) -> io::Result<()> {
+    let run = move || {
+        let check = move || {
+            let path = canonicalize(&path).unwrap_or(path);
+            (stamp(&path), path)
+        };
+        let checked = time_limit::run(CHECK_TIMEOUT, check);
+        let path = checked.as_ref().map(|(_, path)| path.clone());
+        let _ = done.send(Done::Checked { key, path });
+        if let Some((before, path)) = checked {
+            let file = path.clone();
+            let limit = WRITE_TIMEOUT + CHECK_TIMEOUT;
+            let written = time_limit::run(limit, move || is_written(&file, before));
+            let _ = done.send(Done::Followed {
+                key,
+                path,
+                is_written: written == Some(true),
+            });
+        }
+    };
+    spawn("follow", run)
+}
+
+/// Returns true if it becomes another. Waits for that.
+fn is_written(path: &Path, before: Option<Stamp>) -> bool {
+    let until = Instant::now() + WRITE_TIMEOUT;
+    while Instant::now() < until {
+        if stamp(path) != before {
+            return true;
+        }
+        thread::sleep(POLL_INTERVAL);
+    }
+    false
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let data = fs::metadata(path).ok()?;
+    Some((data.len(), data.modified().ok()))
 }

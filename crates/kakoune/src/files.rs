@@ -27,9 +27,6 @@ pub struct Files {
 
 impl Files {
     /// Makes it where it can be made, and takes away what dead processes left.
-    ///
-    /// # Errors
-    /// Why no place could be used.
     pub fn new(environment: &Environment) -> Result<Self, FileError> {
         let dir = ProcessDir::new(environment, NAME);
         let out = dir.put(|place| place.create(INBOX).and_then(|_| place.create("out")))?;
@@ -52,9 +49,6 @@ impl Files {
     }
 
     /// Writes down what Kakoune is to show of a proposal. The file with the text.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn put(&self, diff: &Diff, held: &str, removed: &Removed) -> Result<PathBuf, FileError> {
         let ProposalKey { id, revision } = diff.key();
         let stem = format!("{id}-{revision}");
@@ -72,9 +66,6 @@ impl Files {
     }
 
     /// Writes down what a buffer is to hold of a text of the person's. Returns where it is.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn put_kept(&self, key: ProposalKey, held: &str) -> Result<PathBuf, FileError> {
         let name = format!("{}-{}-kept", key.id, key.revision);
         self.out.write(&name, held.as_bytes())?;
@@ -82,9 +73,6 @@ impl Files {
     }
 
     /// Writes down what the buffer of a file is to hold.
-    ///
-    /// # Errors
-    /// When the disk refuses.
     pub fn put_taken(&self, number: u64, held: &str) -> Result<(), FileError> {
         self.out
             .write(&format!("taken-{number}"), held.as_bytes())?;

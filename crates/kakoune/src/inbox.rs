@@ -140,9 +140,6 @@ pub struct Taking {
 }
 
 /// Reads what appears in `folder` until nothing listens.
-///
-/// # Errors
-/// When the folder cannot be watched.
 pub fn start(folder: PathBuf, messages: Sender<Received>) -> io::Result<()> {
     let mut watch = watch::Watch::new(&folder)?;
     spawn("inbox", move || {

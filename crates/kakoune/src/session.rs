@@ -32,9 +32,6 @@ struct Script {
 
 impl Session {
     /// The session of this name. `done` is notified when it is gone.
-    ///
-    /// # Errors
-    /// When there is no thread.
     pub fn new(name: &str, done: Sender<Done>) -> io::Result<Self> {
         let name = Arc::new(Mutex::new(name.to_owned()));
         let current = Arc::clone(&name);

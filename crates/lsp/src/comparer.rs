@@ -33,9 +33,6 @@ pub struct Comparison {
 }
 
 /// Compares on a thread of its own: another proposal does not wait for this one.
-///
-/// # Errors
-/// When the system has no thread for it.
 pub fn start(comparison: Comparison, done: Sender<Done>) -> io::Result<()> {
     let run = move || {
         let start = Instant::now();

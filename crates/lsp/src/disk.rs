@@ -101,9 +101,6 @@ pub struct Joined {
 }
 
 /// Starts the thread that owns the files of proposals. Dropping it removes them, as far as the disk answers.
-///
-/// # Errors
-/// When the system has no thread for it.
 pub fn start(dir: ProcessDir, done: Sender<Done>) -> io::Result<Worker<Job>> {
     let mut store = Store {
         dir,
@@ -165,9 +162,6 @@ pub struct RootChanges {
 
 impl RootChanges {
     /// Starts the thread.
-    ///
-    /// # Errors
-    /// When the system has no thread for it.
     pub fn follow(mut roots: Roots, done: Sender<Done>) -> io::Result<Self> {
         let waiting = Arc::new(Mutex::new(VecDeque::new()));
         let changes = Arc::clone(&waiting);

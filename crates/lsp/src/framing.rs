@@ -57,9 +57,6 @@ pub enum Malformed {
 
 /// Reads one message; `None` at the end of the input, also in the middle of a message: that is
 /// how an editor ends that is killed.
-///
-/// # Errors
-/// [`Malformed`].
 pub fn read(input: &mut impl BufRead) -> Result<Option<Frame>, Malformed> {
     let Some(length) = read_header(input)? else {
         return Ok(None);
@@ -75,9 +72,6 @@ pub fn read(input: &mut impl BufRead) -> Result<Option<Frame>, Malformed> {
 
 /// Writes one message. It is quoted twice, once to learn its length: as text it may take six times
 /// the memory that it has.
-///
-/// # Errors
-/// When the stream takes no more.
 pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
     #[derive(Serialize)]
     struct JsonRpc<'a> {
@@ -95,9 +89,6 @@ pub fn write(output: &mut impl Write, message: &Message) -> io::Result<()> {
 }
 
 /// Writes messages until nobody can send any more.
-///
-/// # Errors
-/// When the stream takes no more.
 pub fn write_all(output: impl Write, messages: &Receiver<Message>) -> io::Result<()> {
     let mut output = BufWriter::new(output);
     messages

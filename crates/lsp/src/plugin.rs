@@ -1,8 +1,6 @@
 //! The plugin profile: `docs/editor-protocol.md` as a state machine.
 
-mod asked;
 mod codec;
-mod comparing;
 mod context;
 mod diagnostics;
 mod diffs;
@@ -12,25 +10,27 @@ use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_protocol::ReviewChoice;
+use pillion_text::endings::comparable;
+use pillion_text::{Text, hunks, merge};
 use pillion_view::ask::{Changes, Mention, Refused, SendNotes};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
 use pillion_view::{Chosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
-use self::asked::{Asked, Requests};
 use self::diagnostics::Diagnostics;
 use self::diffs::Diffs;
 pub use self::messages::DidChangeWorkspace;
 use self::messages::{
-    Agent, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
-    DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, HUNKS, KEEP,
-    MENTION, MERGE, REVIEW, SEND_NOTES, TAKE_BACK, UNDO, Undo, WORKSPACE,
+    Agent, Asked, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
+    DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, FindHunks,
+    HUNKS, KEEP, MENTION, MERGE, MergeTexts, REVIEW, Requests, SEND_NOTES, TAKE_BACK, UNDO, Undo,
+    WORKSPACE,
 };
 use crate::asking::Asking;
 use crate::disk::Done;
 use crate::message;
 use crate::position::Encoding;
-use crate::profile::{Action, ClientProfile, Published};
+use crate::profile::{Action, ClientProfile, Published, Work};
 
 /// The profile of a plugin.
 #[derive(Debug)]
@@ -166,8 +166,8 @@ impl ClientProfile for Plugin {
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {
         vec![match method.as_str() {
             DECIDE => self.decide(id, params),
-            HUNKS => comparing::find_hunks(id, params),
-            MERGE => comparing::merge(id, params),
+            HUNKS => find_hunks(id, params),
+            MERGE => merge_texts(id, params),
             MENTION => Self::mention(id, params),
             REVIEW => Self::review(id, params),
             SEND_NOTES => Action::Ask(Asking::new(id, SendNotes::default(), chosen)),
@@ -273,6 +273,44 @@ fn change_workspace(request: Option<RequestId>, said: DidChangeWorkspace) -> Act
 fn environment(published: &Published) -> Action {
     let environment = messages::environment(published);
     Action::Send(message::notification(ENVIRONMENT, environment))
+}
+
+/// The plugin asks where two texts differ.
+fn find_hunks(request: RequestId, params: Value) -> Action {
+    match codec::read(params) {
+        Ok(FindHunks { original, content }) => work(request, move || {
+            let [original, content] = [original.unwrap_or_default(), content].map(Text::new);
+            json!({"hunks": hunks::between(&original, &content)})
+        }),
+        Err(why) => Action::invalid(request, why),
+    }
+}
+
+/// The plugin asks what two changes of one text make together.
+fn merge_texts(request: RequestId, params: Value) -> Action {
+    match codec::read(params) {
+        Ok(MergeTexts {
+            original,
+            proposed,
+            content,
+        }) => work(request, move || {
+            let like_proposed = |text| comparable(Text::new(text), &proposed);
+            let original = like_proposed(original.unwrap_or_default());
+            let content = like_proposed(content);
+            let proposed = Text::new(proposed);
+            let merged = merge::texts(&original, &proposed, &content);
+            // All three texts are UTF-8, and what is merged is whole lines of them.
+            let content = String::from_utf8_lossy(&merged.text);
+            json!({"content": content, "hunks": merged.hunks, "conflicts": merged.conflicts})
+        }),
+        Err(why) => Action::invalid(request, why),
+    }
+}
+
+/// Answers with what is worked out beside the loop.
+fn work(request: RequestId, answer: impl FnOnce() -> Value + Send + 'static) -> Action {
+    let answer = Work(Box::new(answer));
+    Action::WorkOut { request, answer }
 }
 
 #[cfg(test)]

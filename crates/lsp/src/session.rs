@@ -3,7 +3,6 @@
 //!
 //! A thread makes the session, and only then does the loop wait, because no agent is served yet.
 
-mod client;
 mod guests;
 mod service;
 
@@ -24,8 +23,8 @@ use pillion_view::{
 };
 use serde_json::Value;
 
-pub use self::client::Told;
 use self::guests::Guests;
+pub use self::service::Told;
 use self::service::{Plan, Service, State};
 use crate::comparer;
 use crate::disk::{self, Done, Job, RootChanges, proposal_dir};
@@ -82,9 +81,6 @@ pub struct Start {
 
 impl Start {
     /// The session. Waits for disks.
-    ///
-    /// # Errors
-    /// Why there can be none.
     pub fn session(self) -> anyhow::Result<Session> {
         let (params, profile_kind) = (self.params, self.profile_kind);
         let ide = params.editor(self.options.editor.as_deref());

@@ -30,9 +30,6 @@ pub struct Transport {
 }
 
 /// Connects standard input and output.
-///
-/// # Errors
-/// When the system has no thread for it.
 pub fn stdio() -> anyhow::Result<Transport> {
     pillion_system::stdio::widen_input();
     // A bound, so that an editor that sends faster than it is read fills its own pipe.

@@ -58,9 +58,6 @@ pub trait Installer: fmt::Debug + Sync {
 /// One change to the machine: described first, by `Display`, and then done.
 pub trait Step: fmt::Debug + fmt::Display {
     /// Does it. Returns what was done, for people.
-    ///
-    /// # Errors
-    /// Why not.
     fn carry_out(&self) -> anyhow::Result<String>;
 }
 

@@ -11,9 +11,6 @@ use crate::failure::{Failure, Kind};
 
 /// The path from the root, without `..`: editors and agents take that for the folder before it,
 /// which behind a link is another one. Links stay as they were typed.
-///
-/// # Errors
-/// If the path is empty, or the current folder is not known.
 pub fn absolute(path: &Path) -> io::Result<PathBuf> {
     let path = std::path::absolute(path)?;
     let goes_up = path.components().any(|part| part == Component::ParentDir);
@@ -24,9 +21,6 @@ pub fn absolute(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// A path as it is sent: JSON holds Unicode only.
-///
-/// # Errors
-/// When it is something else.
 pub fn unicode(path: PathBuf) -> Result<String, Failure> {
     path.into_os_string().into_string().map_err(|path| {
         let path = path.display();

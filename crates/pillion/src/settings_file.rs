@@ -23,9 +23,6 @@ pub struct SettingsFile {
 
 impl SettingsFile {
     /// Looks at the file at `path`; `by_hand` is the advice where it cannot be written.
-    ///
-    /// # Errors
-    /// When it cannot be read or written, or belongs to another user.
     pub fn look(path: PathBuf, by_hand: &'static str) -> anyhow::Result<Self> {
         if let Some(why) = not_ours(&path) {
             let (why, hint) = (why.to_owned(), by_hand);
@@ -85,9 +82,6 @@ impl SettingsFile {
     }
 
     /// Writes another text into it.
-    ///
-    /// # Errors
-    /// When it has changed since it was looked at, or the system refuses.
     pub fn replace(&self, text: &str) -> anyhow::Result<()> {
         let target = self.original.target();
         if let Some(folder) = target.parent().filter(|_| self.is_private) {
@@ -102,9 +96,6 @@ impl SettingsFile {
     }
 
     /// Deletes it. A symbolic link that led to it stays.
-    ///
-    /// # Errors
-    /// When it has changed since it was looked at, or the system refuses.
     pub fn delete(&self) -> anyhow::Result<()> {
         let target = self.original.target();
         if fs::read(target).ok().as_deref() != self.original.before() {

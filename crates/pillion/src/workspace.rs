@@ -9,9 +9,6 @@ use pillion_protocol::discovery::join_roots;
 use crate::failure::{Failure, Kind};
 
 /// The real paths of `roots`, or of the current folder when there are none.
-///
-/// # Errors
-/// The first one that does not exist, is not a folder, or cannot be published.
 pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let roots = match roots {
         [] => {
@@ -35,9 +32,6 @@ pub fn roots(roots: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// The real path of a folder that was named.
-///
-/// # Errors
-/// When it is not there, or is not a folder.
 pub fn root(path: &Path) -> anyhow::Result<PathBuf> {
     let shown = path.display();
     // Agents compare real paths (C2.7).

@@ -3,7 +3,6 @@
 
 mod agents;
 mod any;
-mod diff_ref;
 mod diffs;
 mod person;
 mod proposals;
@@ -13,7 +12,6 @@ pub use pillion_protocol::ask::{Answered, Ask, Asked, Program, Refused};
 
 pub use self::agents::*;
 pub use self::any::AnyAsk;
-pub use self::diff_ref::{DiffRef, DiffRefError};
 pub use self::diffs::*;
 pub use self::person::*;
 

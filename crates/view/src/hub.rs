@@ -3,12 +3,24 @@
 
 #[cfg(unix)]
 pub(crate) mod client;
-mod companion;
 #[cfg(unix)]
 pub(crate) mod launch;
 pub mod link;
 pub mod wire;
 
-pub use self::companion::Companion;
+use std::fmt;
+
 #[cfg(unix)]
 pub use self::launch::{IS_THERE, LISTENS};
+use self::wire::Attached;
+use crate::handle::Handle;
+
+/// The way to a companion, whether the hub has it or this process. Dropping it leaves, and waits until that is done.
+pub trait Companion: fmt::Debug + Send {
+    /// Returns what is known of the companion now.
+    fn attached(&self) -> Attached;
+    /// Returns the handle through which the front end reports.
+    fn handle(&self) -> Handle;
+    /// Waits until the front end has left: because of a signal, or because it has said so.
+    fn wait(self: Box<Self>);
+}

@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 
 use pillion_discovery::exact;
-use pillion_protocol::{File, Note};
+use pillion_protocol::{File, Note, Range};
 use pillion_system::signals;
 use serde::{Deserialize, Serialize};
 
-use crate::open_file::OpenFile;
 use crate::proposal::ProposalKey;
 
 /// News of a view.
@@ -113,6 +112,33 @@ impl Tell {
             | Self::Draft { .. }
             | Self::Notes { .. } => true,
             Self::Roots(_) | Self::Editor(_) | Self::Leave(_) => false,
+        }
+    }
+}
+
+/// A file, with what agents do not get from it directly.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenFile {
+    /// The file.
+    #[serde(flatten)]
+    pub file: File,
+    /// The place of the selected text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub selection: Option<Range>,
+}
+
+impl From<File> for OpenFile {
+    fn from(mut file: File) -> Self {
+        let selection = file.selection.take();
+        Self { file, selection }
+    }
+}
+
+impl From<OpenFile> for File {
+    fn from(open: OpenFile) -> Self {
+        Self {
+            selection: open.selection,
+            ..open.file
         }
     }
 }

@@ -1,11 +1,12 @@
 //! The steps of the diffs: one for each thing that happens.
 
 use std::mem;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_protocol::{Outcome, remarks};
-use pillion_view::{CloseReason, Diff, DiffId, ProposalKey};
+use pillion_view::{CloseReason, Diff, DiffId, ProposalKey, SetPlace};
 
 use super::outcomes::closed_answer;
 use super::{Action, Answer, Diffs, EDITOR_TIMEOUT, Entry, Proposal, State};
@@ -69,6 +70,33 @@ impl<C> Diffs<C> {
         actions.push(Action::Check(entry.key));
         self.entries.insert(entry);
         actions
+    }
+
+    /// The place of a proposal of this number in its set.
+    pub(super) fn set_place(&mut self, id: DiffId, proposal: &Proposal) -> Option<SetPlace> {
+        let (place, of) = proposal.set?;
+        let known = self.sets.entry(proposal.session.clone());
+        let DiffId(id) = *known.or_insert(id);
+        Some(SetPlace { id, place, of })
+    }
+
+    /// Returns why a file cannot be shown, if another one of its set leads to the same place.
+    pub(super) fn same_file_in_set(&self, id: DiffId, path: &Path) -> Option<String> {
+        let entry = self.entries.get(id)?;
+        let set = entry.set?;
+        let is_same = |other: &&Entry<C>| {
+            let opened = other.opened.as_ref();
+            other.key.id != id
+                && other.set.is_some_and(|other| other.id == set.id)
+                && !matches!(
+                    other.state,
+                    State::AgentCloses { .. } | State::AgentGone { .. }
+                )
+                && opened.is_some_and(|opened| opened.on_disk.leads_to == path)
+        };
+        let other = self.entries.iter().find(is_same)?;
+        let (own, other) = (&entry.proposal.file_path, &other.proposal.file_path);
+        Some(format!("{own:?} and {other:?} are the same file"))
     }
 
     /// The target of a proposal was checked.
@@ -278,7 +306,7 @@ impl<C> Diffs<C> {
 
     /// The session is gone for good: its views go away.
     pub(crate) fn session_gone(&mut self, session: &SessionId, now: Instant) -> Vec<Action<C>> {
-        self.sets.session_gone(session);
+        self.sets.remove(session);
         let ids = self.ids(|entry| entry.proposal.session == *session);
         ids.into_iter()
             .flat_map(|id| self.agent_gone(id, now))

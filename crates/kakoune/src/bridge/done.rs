@@ -8,10 +8,10 @@ use pillion_discovery::{FileError, kept_text};
 use pillion_view::{Decide, DiffId, ProposalKey, Proposed, Reply, Tell};
 
 use super::Bridge;
-use crate::disk::{Done, Kept};
+use crate::disk::{self, Done, Kept};
 use crate::removed::Removed;
+use crate::script;
 use crate::view::View;
-use crate::{reload, script};
 
 /// The time limit for an agent's outcome, because the disk or Kakoune does not respond.
 const AWAIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -37,7 +37,7 @@ impl Bridge {
     /// Follows the file of a proposal, which its agent is about to write. Returns false if that is not possible.
     pub(super) fn follow(&self, view: &View) -> bool {
         let (path, done) = (view.diff.path.clone(), self.done.0.clone());
-        reload::follow(view.key(), path, done).is_ok()
+        disk::follow(view.key(), path, done).is_ok()
     }
 
     /// Sends the agent what was decided, if that is still to be sent.

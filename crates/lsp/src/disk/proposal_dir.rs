@@ -49,9 +49,6 @@ pub fn has_others(dir: &ProcessDir) -> bool {
 
 impl ProposalFile {
     /// Writes a proposal into a file of its own.
-    ///
-    /// # Errors
-    /// Why no place could be used.
     pub fn put(dir: &ProcessDir, diff: &Diff) -> Result<Self, FileError> {
         dir.put(|place| {
             let folder = place.create(&proposal_path::label(diff.key()))?;
@@ -69,9 +66,6 @@ impl ProposalFile {
     }
 
     /// Returns its content now; nothing if it was removed.
-    ///
-    /// # Errors
-    /// Why it cannot be read.
     pub fn read(&self) -> Result<Option<Vec<u8>>, FileError> {
         self.folder.read(&self.name, MAX_FILE)
     }

@@ -434,9 +434,6 @@ impl Proposals {
 }
 
 /// The text that a proposal is closed with; nothing if only its file says what it is.
-///
-/// # Errors
-/// Why it is not closed.
 fn known_text(
     pending: &Proposal,
     reason: CloseReason,

@@ -77,9 +77,6 @@ impl Reads {
 
 impl Read {
     /// The text that would be accepted, of what was `saved`; nothing came if that took too long.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is not text.
     pub fn text(&self, saved: Option<Saved>) -> Result<String, String> {
         let (path, proposed) = (self.path.display(), &self.diff.proposed);
         let silent =

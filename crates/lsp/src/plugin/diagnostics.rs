@@ -5,8 +5,7 @@ use pillion_protocol::{Diagnostic, FileDiagnostics, Severity};
 use pillion_view::Reply;
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Requests};
-use super::messages::{self, DIAGNOSTICS};
+use super::messages::{self, Asked, DIAGNOSTICS, Requests};
 use crate::position::Encoding;
 use crate::{message, uri};
 

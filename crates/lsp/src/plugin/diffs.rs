@@ -11,8 +11,9 @@ use pillion_view::{
 };
 use serde_json::{Value, json};
 
-use super::asked::{Asked, Requests};
-use super::messages::{self, CLOSE_DIFF, Content, DIFF_TEXT, DecideSeen, OFFER_TEXT, OPEN_DIFF};
+use super::messages::{
+    self, Asked, CLOSE_DIFF, Content, DIFF_TEXT, DecideSeen, OFFER_TEXT, OPEN_DIFF, Requests,
+};
 use crate::message;
 use crate::profile::Action;
 

@@ -10,11 +10,12 @@ use pillion_discovery::workspace::Workspace;
 use pillion_protocol::discovery::join_roots;
 use pillion_protocol::{Dialect, FileDiagnostics, Position, Proposer, ReviewChoice, diagnostics};
 use pillion_view::decision::Seen;
-use pillion_view::{Decide, Diff, DiffId, Ruling, Status};
+use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, Reply, Ruling, Status};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::codec;
+use crate::outgoing::Outgoing;
 use crate::profile::Published;
 use crate::uri;
 
@@ -41,6 +42,37 @@ pub const DID_CHANGE_NOTES: &str = "pillion/didChangeNotes";
 pub const OFFER_TEXT: &str = "pillion/offerText";
 pub const DID_CHANGE_STATUS: &str = "pillion/didChangeStatus";
 pub const ENVIRONMENT: &str = "pillion/environment";
+
+/// The requests whose answers are awaited.
+pub type Requests = Outgoing<Asked>;
+
+/// A request, with the caller that waits for its answer. A newer proposal may have come before that.
+#[derive(Debug)]
+pub enum Asked {
+    Open {
+        key: ProposalKey,
+        shown: Reply<()>,
+    },
+    Close {
+        key: ProposalKey,
+        reason: CloseReason,
+        closed: Reply<String>,
+    },
+    Text {
+        told: Reply<String>,
+    },
+    Diagnostics {
+        uri: Option<String>,
+        found: Reply<Vec<FileDiagnostics>>,
+    },
+}
+
+impl Asked {
+    /// Returns true if this asked for the view of a diff.
+    pub fn is_open_of(&self, wanted: DiffId) -> bool {
+        matches!(self, Self::Open { key, .. } if key.id == wanted)
+    }
+}
 
 /// The files that are open and focused: all of them.
 #[derive(Debug, Deserialize, Serialize)]

@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::messages::*;
 use crate::handshake::{self, InitializeParams};
 use crate::message;
-use crate::plugin::{Plugin, codec, comparing, messages};
+use crate::plugin::{Plugin, codec, find_hunks, merge_texts, messages};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::DidChangeWorkspaceFolders;
@@ -288,13 +288,13 @@ fn every_table_is_a_message_and_every_message_a_table() {
             }
             "`pillion/hunks` (request)" => check_shared::<FindHunks>(fields, &tables),
             "`pillion/hunks` (request): The answer" => {
-                let answer = worked_out(comparing::find_hunks(1.into(), json!({"content": "a\n"})));
+                let answer = worked_out(find_hunks(1.into(), json!({"content": "a\n"})));
                 check_written(answer, fields, &tables);
             }
             "`pillion/merge` (request)" => check_shared::<MergeTexts>(fields, &tables),
             "`pillion/merge` (request): The answer" => {
                 let texts = json!({"proposed": "a\n", "content": ""});
-                let answer = worked_out(comparing::merge(1.into(), texts));
+                let answer = worked_out(merge_texts(1.into(), texts));
                 check_written(answer, fields, &tables);
             }
             "`pillion/openDiff` (request): Hunk" => {
@@ -703,4 +703,41 @@ fn sources(folder: &Path) -> Vec<String> {
         }
     }
     found
+}
+
+#[test]
+fn two_changes_of_one_text_are_merged() {
+    let mut plugin = Plugin::new(Encoding::Utf8, None);
+    let mut ask = |params: Value| {
+        let (id, method) = (1.into(), MERGE.to_owned());
+        match plugin
+            .request(lsp_server::Request { id, method, params })
+            .pop()
+        {
+            Some(Action::WorkOut { answer, .. }) => Ok((answer.0)()),
+            Some(Action::Send(Message::Response(response))) => {
+                Err(response.response_result.unwrap_err().message)
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    let merged =
+        ask(json!({ "original": "a\nb\nc\n", "proposed": "a\nb\nC\n", "content": "A\nb\nc\n" }));
+    let hunks = json!([{ "before": { "start": 2, "end": 3 }, "after": { "start": 2, "end": 3 } }]);
+    let expected = json!({ "content": "A\nb\nC\n", "hunks": hunks, "conflicts": 0 });
+    assert_eq!(merged, Ok(expected));
+
+    let endings = ask(
+        json!({ "original": "a\r\nb\r\n", "proposed": "a\nB\n", "content": "x\r\na\r\nb\r\n" }),
+    );
+    assert_eq!(endings.unwrap()["content"], "x\na\nB\n");
+
+    let conflict = ask(json!({ "proposed": "theirs\n", "content": "ours\n" })).unwrap();
+    assert_eq!(
+        (&conflict["content"], &conflict["conflicts"]),
+        (&json!("ours\n"), &json!(1))
+    );
+
+    let refused = ask(json!({ "proposed": "", "original": 1, "content": "" })).unwrap_err();
+    assert!(refused.contains("original"), "{refused}");
 }

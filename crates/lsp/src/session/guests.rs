@@ -15,7 +15,7 @@ use pillion_view::{
     attach_guest,
 };
 
-use super::client::{Client, Told};
+use super::service::{Client, Told};
 use crate::disk::{Done, Joined};
 use crate::proposal_path::{Owner, PROPOSALS};
 

@@ -10,9 +10,10 @@ use anyhow::Context;
 use crossbeam_channel::Sender;
 use pillion_protocol::File;
 use pillion_system::spawn;
-use pillion_view::{Attached, Compares, Handle, Options, StartOwn, Tell, attach};
+use pillion_view::{
+    Attached, Compares, DiffId, Editor, EditorEvent, Handle, Options, StartOwn, Tell, attach,
+};
 
-use super::client::{Client, Told};
 use crate::disk::Done;
 
 /// The time limit for an editor that is ready to open its first file.
@@ -56,9 +57,6 @@ pub struct Plan {
 
 impl Plan {
     /// Starts it now. Waits for disks.
-    ///
-    /// # Errors
-    /// Why it cannot be started.
     pub fn start(self) -> anyhow::Result<Attached> {
         let editor = Client {
             guest: None,
@@ -115,9 +113,6 @@ impl Service {
     }
 
     /// The files that are open and focused.
-    ///
-    /// # Errors
-    /// When the system has no thread to start it.
     pub fn report(&mut self, files: Vec<File>, is_trusted: Option<bool>) -> anyhow::Result<()> {
         if let Some(companion) = self.handle() {
             companion.tell(Tell::context(files, is_trusted));
@@ -129,9 +124,6 @@ impl Service {
     }
 
     /// The workspace roots changed.
-    ///
-    /// # Errors
-    /// When the system has no thread to start it.
     pub fn change_roots(&mut self, roots: Vec<PathBuf>) -> anyhow::Result<()> {
         match &mut self.state {
             State::Running(companion) => companion.handle().tell(Tell::Roots(roots)),
@@ -161,9 +153,6 @@ impl Service {
     }
 
     /// It runs now, or cannot. `roots` are those of now.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub fn started(
         &mut self,
         started: Result<Attached, String>,
@@ -180,5 +169,43 @@ impl Service {
         }
         self.state = State::Running(companion);
         Ok(())
+    }
+}
+
+/// The time limit for the server to read the editor's last words, and to leave, when a signal ends it.
+const ENDING: Duration = Duration::from_secs(3);
+
+/// A companion's request or report.
+#[derive(Debug)]
+pub struct Told {
+    /// The guest that it is for; none if it is for the editor's own view.
+    pub guest: Option<DiffId>,
+    pub event: EditorEvent,
+}
+
+/// A view of the editor.
+pub struct Client {
+    pub guest: Option<DiffId>,
+    pub compares: Compares,
+    pub events: Sender<Told>,
+}
+
+impl Editor for Client {
+    fn event(&mut self, mut event: EditorEvent) {
+        let guest = self.guest;
+        // Those of different companions have the same numbers.
+        if let Some((own, number)) = guest.zip(event.diff_mut()) {
+            *number = own;
+        }
+        let _ = self.events.send(Told { guest, event });
+    }
+
+    fn compares(&self) -> Compares {
+        self.compares
+    }
+
+    /// The server leaves once it has read what the editor had still to say.
+    fn ending(&mut self) -> Duration {
+        ENDING
     }
 }

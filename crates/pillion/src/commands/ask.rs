@@ -44,9 +44,6 @@ pub struct Asked {
 
 /// Proposes the files, and waits for the decisions, for a signal, until the time is up, or until `given_up` ends. `editor` is the
 /// name of where they are shown.
-///
-/// # Errors
-/// When nobody could be asked.
 pub fn ask(
     connection: Connected,
     editor: &str,

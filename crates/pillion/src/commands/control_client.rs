@@ -29,9 +29,6 @@ pub fn ask<A: Ask>(target: &Target, question: A) -> anyhow::Result<A::Answer> {
 }
 
 /// Returns what comes of several questions to it.
-///
-/// # Errors
-/// As [`ask`].
 pub fn ask_several<T>(
     target: &Target,
     questions: impl FnOnce(&mut Connected) -> Result<T, ClientError>,
@@ -43,17 +40,11 @@ pub fn ask_several<T>(
 }
 
 /// Returns its answer, however long that takes.
-///
-/// # Errors
-/// As [`ask`].
 pub fn wait_for<A: Ask>(target: &Target, question: A) -> anyhow::Result<A::Answer> {
     ask_several(target, |it| it.wait_for(question))
 }
 
 /// Connects with this companion.
-///
-/// # Errors
-/// When it cannot be reached.
 pub fn connect(environment: &Environment, chosen: &Companion) -> anyhow::Result<Connected> {
     let client = chosen.state.as_ref().and_then(Client::new);
     let client = client.context("the companion takes no commands")?;
@@ -92,9 +83,6 @@ pub fn speak_for_the_person() -> anyhow::Result<()> {
 
 /// Has a person's act on these turns' changes carried out: for each turn by the companion that knows its agent, or by one
 /// around its folders, so that the agent hears of it. The others count anew. Where none runs, it is carried out here.
-///
-/// # Errors
-/// When a companion refuses it.
 pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Report> {
     let environment = Environment::current();
     let running = Running::answering(&environment);

@@ -30,9 +30,6 @@ pub fn folder() -> anyhow::Result<TempDir> {
 }
 
 /// Lets the agent go, in that folder, and reports to `notice` how it ended, in a sentence for people.
-///
-/// # Errors
-/// When it cannot be started.
 pub fn start(folder: &Path, notice: impl Fn(String) + Send + 'static) -> io::Result<()> {
     let path = folder.join(NAME);
     pillion_system::spawn("demo agent", move || {

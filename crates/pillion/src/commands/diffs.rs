@@ -96,9 +96,6 @@ fn print_one(
 }
 
 /// Prints the text of a diff.
-///
-/// # Errors
-/// When nobody reads it.
 pub fn print_text(text: &str) -> anyhow::Result<()> {
     write_text(&mut io::stdout().lock(), text)
 }

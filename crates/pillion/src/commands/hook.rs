@@ -4,7 +4,6 @@
 
 mod agent;
 mod approvals;
-mod files;
 mod find;
 mod guard;
 mod input;
@@ -313,9 +312,6 @@ fn write(output: &Value) -> bool {
 }
 
 /// The command line of an agent's hook, with these options.
-///
-/// # Errors
-/// When this program would not be known for Pillion's.
 pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failure> {
     Ok(CommandLine {
         program: program(&Machine::current())?,
@@ -325,9 +321,6 @@ pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failu
 }
 
 /// The commands that run beside the hooks of an agent. No shell stays with them.
-///
-/// # Errors
-/// As [`command_line`].
 pub fn commands_beside(agent: Dialect) -> Result<CommandsBeside, Failure> {
     let program = program(&Machine::current())?;
     let command = |name| {
@@ -341,9 +334,6 @@ pub fn commands_beside(agent: Dialect) -> Result<CommandsBeside, Failure> {
 }
 
 /// The path of this program for an agent: the one on PATH if that is this program, because it stays where it is in an update.
-///
-/// # Errors
-/// When the program would not be known for Pillion's again.
 fn program(machine: &Machine) -> Result<String, Failure> {
     let own = std::env::current_exe().ok();
     let own = own

@@ -1,6 +1,7 @@
 //! `pillion install`, and what it has in common with `pillion uninstall`.
 
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use pillion_protocol::Dialect;
@@ -11,7 +12,6 @@ use super::output::print_json;
 use crate::args;
 use crate::failure::{self, Failure, Kind};
 use crate::install::{self, Found, Installer, Machine, Options, Plan};
-use crate::person::Person;
 use crate::progress;
 
 /// Install what an editor needs to work with agents
@@ -145,9 +145,6 @@ pub fn editors() -> impl TypedValueParser<Value = &'static dyn Installer> {
 
 impl Shared {
     /// Returns the options that were given.
-    ///
-    /// # Errors
-    /// When an agent is named, and what the editor gets is for all of them.
     pub fn options(&self, editor: &dyn Installer, force: bool) -> anyhow::Result<Options> {
         if self.agent.is_some() && !editor.is_for_one_agent() {
             let message = format!("{}'s plugin serves every agent", editor.display_name());
@@ -209,6 +206,38 @@ impl Shared {
         let message = format!("{}: {}", editor.display_name(), failed.join("\n"));
         let hint = "Fix the cause and run it again; what is already installed stays as it is.";
         Err(Failure::new(Kind::Refused, message).hint(hint).into())
+    }
+}
+
+/// Somebody who reads standard error and types.
+struct Person(Box<dyn BufRead>);
+
+impl Person {
+    /// If there is a terminal. Standard input may be a text on its way.
+    fn at_terminal() -> Option<Self> {
+        if !io::stderr().is_terminal() {
+            return None;
+        }
+        if io::stdin().is_terminal() {
+            return Some(Self(Box::new(io::stdin().lock())));
+        }
+        let terminal = cfg!(unix).then(|| File::open("/dev/tty"));
+        Some(Self(Box::new(BufReader::new(terminal?.ok()?))))
+    }
+
+    /// Returns true if they say yes; Enter alone is yes, the end of the input is not.
+    fn goes_along(&mut self, question: &str) -> io::Result<bool> {
+        let answer = self.answer(&format!("{question} [Y/n] "))?;
+        Ok(answer.is_some_and(|answer| matches!(&*answer, "" | "y" | "yes")))
+    }
+
+    fn answer(&mut self, prompt: &str) -> io::Result<Option<String>> {
+        let mut error = io::stderr();
+        write!(error, "{prompt}")?;
+        error.flush()?;
+        let mut line = String::new();
+        let read = self.0.read_line(&mut line)?;
+        Ok((read > 0).then(|| line.trim().to_ascii_lowercase()))
     }
 }
 

@@ -30,9 +30,6 @@ pub struct Notes {
 
 impl Notes {
     /// Decides about a proposal, and prints what becomes of the notes. Returns the diff as it was listed just before.
-    ///
-    /// # Errors
-    /// When a note is not about the diff's file, when the companion does not answer, or when the decision does not count.
     pub fn decide(
         self,
         target: &Target,
@@ -126,9 +123,6 @@ impl Notes {
     }
 
     /// Those on lines of some of them.
-    ///
-    /// # Errors
-    /// When a note is about none of the changes.
     pub fn on_lines(
         &self,
         turns: &[(Kept, Vec<ChangeRef>)],

@@ -28,9 +28,6 @@ pub struct Lines {
 }
 
 /// The absolute path of a file that is there, and the place in it. A name that holds colons wins over a place.
-///
-/// # Errors
-/// When there is no such file.
 pub fn locate(argument: &OsString) -> anyhow::Result<(PathBuf, Option<Place>)> {
     let whole = Path::new(argument);
     let candidates = argument.to_str().map(split).unwrap_or_default();

@@ -2,12 +2,8 @@
 
 use pillion_text::stderr;
 mod review;
-#[cfg(unix)]
-#[path = "run/unix.rs"]
-mod system;
 #[cfg(not(unix))]
-#[path = "run/windows.rs"]
-mod system;
+mod windows;
 mod wrapper;
 
 use std::ffi::{OsStr, OsString};
@@ -243,7 +239,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     logging::finish();
-    let error = system::become_process(command);
+    #[cfg(unix)]
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    #[cfg(not(unix))]
+    let error = windows::become_process(command);
     Err(start.failed(error))
 }
 

@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::args::Roots;
 use crate::failure::{Failure, Kind};
-use crate::line_writer::LineWriter;
+use crate::logging::LineWriter;
 use crate::workspace;
 
 /// Run a headless companion, for scripts and containers

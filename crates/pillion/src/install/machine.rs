@@ -49,9 +49,6 @@ impl Machine {
     }
 
     /// The home directory, as one that settings can lie in.
-    ///
-    /// # Errors
-    /// When it is not known, or relative.
     pub fn absolute_home(&self) -> Result<PathBuf, Failure> {
         let name = match self.platform {
             Platform::Windows => "USERPROFILE",
@@ -61,9 +58,6 @@ impl Machine {
     }
 
     /// The folder in which programs of today have their settings, on systems other than Windows.
-    ///
-    /// # Errors
-    /// When there is no home directory.
     pub fn config(&self) -> Result<PathBuf, Failure> {
         let named = self.variable("XDG_CONFIG_HOME");
         match named.filter(|folder| folder.is_absolute()) {
@@ -73,9 +67,6 @@ impl Machine {
     }
 
     /// The folder that a variable names, else this one below the home directory.
-    ///
-    /// # Errors
-    /// When it is relative, or there is no home directory.
     pub fn folder_or(&self, name: &str, below_home: &str) -> Result<PathBuf, Failure> {
         match self.variable(name) {
             Some(folder) => self.absolute(name, folder),
@@ -84,9 +75,6 @@ impl Machine {
     }
 
     /// The folder that a variable names.
-    ///
-    /// # Errors
-    /// When it is not set.
     pub fn folder(&self, name: &str) -> Result<PathBuf, Failure> {
         self.variable(name).ok_or_else(|| unset(name))
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::ask;
 use crate::changes::{ActDone, ChangesAct, ChangesList};
 use crate::editor::Chosen;
-use crate::open_file::OpenFile;
+use crate::tell::OpenFile;
 
 /// A file has the focus. Answered when that was sent to agents, or would have been.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

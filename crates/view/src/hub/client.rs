@@ -15,7 +15,7 @@ use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_system::{Signal, memory, signals, spawn};
 
 use self::view::View;
-use super::companion::Companion;
+use super::Companion;
 use super::launch::{Launch, dial};
 use super::link::Link;
 use super::wire::{Attached, FromHub, Refused, RefusedKind};

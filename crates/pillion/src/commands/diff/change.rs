@@ -31,9 +31,6 @@ pub struct Change {
 
 impl Change {
     /// Looks at all files before anybody makes a text for them.
-    ///
-    /// # Errors
-    /// When one cannot be changed, or is there twice.
     pub fn all<'a>(
         files: impl Iterator<Item = &'a Path>,
         writes: bool,
@@ -67,9 +64,6 @@ impl Change {
     }
 
     /// Reads the text that is proposed.
-    ///
-    /// # Errors
-    /// When it cannot be read, or is probably not what was meant.
     pub fn read(&mut self, content_file: &Path) -> anyhow::Result<()> {
         let file = Path::new(&self.path);
         let is_input = content_file == Path::new("-");
@@ -122,9 +116,6 @@ impl Change {
     }
 
     /// Writes the accepted text into the file, or keeps it where nothing is lost.
-    ///
-    /// # Errors
-    /// When it is not written.
     pub fn write(&self, original: &Original, accepted: &str) -> anyhow::Result<()> {
         let base = match &self.end {
             None => return Ok(()),

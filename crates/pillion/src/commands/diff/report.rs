@@ -54,9 +54,6 @@ pub fn keep_edits(change: &Change, edited: Option<&str>) {
 }
 
 /// Prints what became of the files: an object, or an array if `is_list` is set.
-///
-/// # Errors
-/// When it cannot be printed.
 pub fn print_json(changes: &[Change], asked: &Asked, is_list: bool) -> anyhow::Result<()> {
     let mut objects = changes.iter().map(|change| object(change, asked));
     let json: Value = match is_list {

@@ -9,9 +9,6 @@ use crate::commands::output::printable;
 use crate::failure::{Failure, Kind};
 
 /// Prints the text, or what describes it; accepted texts that cannot be printed are kept.
-///
-/// # Errors
-/// When it cannot be printed.
 pub fn print(printed: &str, accepted: &[&str]) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let written = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
@@ -28,17 +25,11 @@ pub fn print(printed: &str, accepted: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Prints an accepted text.
-///
-/// # Errors
-/// When it cannot be printed.
 pub fn print_text(text: &str) -> anyhow::Result<()> {
     print(&printable(text, io::stdout().is_terminal()), &[text])
 }
 
 /// Puts the text into a private file.
-///
-/// # Errors
-/// When it cannot be written.
 pub fn keep(text: &str) -> Result<PathBuf, FileError> {
     kept_text::keep(&Environment::current().tmpdir(), Path::new(""), text)
 }

@@ -16,7 +16,7 @@ use pillion_system::now_ms;
 use pillion_text::fingerprint;
 use serde_json::{Value, json};
 
-use super::files::Disk;
+use super::input::Disk;
 
 /// The time in which an agent makes a call that is allowed, and the interval at which that is looked for.
 const WRITES_WITHIN: Duration = Duration::from_secs(5);

@@ -82,9 +82,6 @@ impl<'a> Companions<'a> {
 
     /// Returns the companion that the first of these targets means that means one. One that was killed is waited for, but not
     /// past the deadline.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn find(
         &mut self,
         targets: &[Target],

@@ -1,7 +1,11 @@
-//! Reads the call that an agent writes to its hook.
+//! Reads the call that an agent writes to its hook, and the files that it changes, as they are on the disk.
 
-use std::io::Read;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
 
+use pillion_discovery::regular_file;
+use pillion_hooks::Files;
+use pillion_protocol::diff::MAX_CONTENT;
 use serde_json::{Map, Value};
 
 /// No call is longer, in bytes.
@@ -27,9 +31,6 @@ impl Unread {
 }
 
 /// Reads one call.
-///
-/// # Errors
-/// If it is too long, or no JSON object.
 pub fn read(input: &mut impl Read) -> Result<Map<String, Value>, Unread> {
     let mut bytes = Vec::new();
     let read = input.take(MAX_INPUT + 1).read_to_end(&mut bytes);
@@ -45,6 +46,32 @@ pub fn read(input: &mut impl Read) -> Result<Map<String, Value>, Unread> {
         Err(_) if text.is_empty() => "standard input is empty".to_owned(),
         Err(error) => format!("it is not JSON: {error}"),
     }))
+}
+
+/// Reads files, and waits for none.
+#[derive(Debug)]
+pub struct Disk;
+
+impl Files for Disk {
+    fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
+        let shown = path.display();
+        match regular_file::read(path, MAX_CONTENT as u64) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound => Ok(None),
+                ErrorKind::IsADirectory => Err(format!("{shown} is a folder")),
+                ErrorKind::FileTooLarge => Err(format!(
+                    "{shown} is longer than {} MB, and is not shown",
+                    MAX_CONTENT >> 20
+                )),
+                _ => Err(format!("{shown} cannot be read: {error}")),
+            },
+        }
+    }
+
+    fn is_link(&mut self, path: &Path) -> bool {
+        path.is_symlink()
+    }
 }
 
 #[cfg(test)]
@@ -77,5 +104,24 @@ mod tests {
             read(&mut repeat(b' ')),
             Err(Unread::Failed("it is longer than 32 MB".to_owned()))
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_said_and_a_missing_one_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str| Disk.read(&folder.path().join(name));
+        assert_eq!(read("a"), Ok(None));
+        assert!(read("").unwrap_err().ends_with(" is a folder"));
+        std::fs::write(folder.path().join("a"), "x").unwrap();
+        assert_eq!(read("a"), Ok(Some(b"x".to_vec())));
+        assert!(read("a/b").unwrap_err().contains("cannot be read"));
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        assert_eq!(read("link"), Ok(Some(b"x".to_vec())));
+        let is_link = |name: &str| Disk.is_link(&folder.path().join(name));
+        assert_eq!(["link", "a", "none"].map(is_link), [true, false, false]);
+        std::os::unix::fs::symlink("/dev/zero", folder.path().join("device")).unwrap();
+        let device = read("device").unwrap_err();
+        assert!(device.contains("not a regular file"), "{device}");
     }
 }

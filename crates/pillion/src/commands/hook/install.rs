@@ -77,9 +77,6 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 }
 
 /// The settings file of an agent's user, looked at.
-///
-/// # Errors
-/// When it is not known where it is, or it cannot be read or written.
 pub fn settings_file(agent: Dialect) -> anyhow::Result<SettingsFile> {
     let path = path(agent)?;
     // Settings may be kept elsewhere. A program that is all ours is in the place where we put it.

@@ -16,8 +16,8 @@ use pillion_view::ask::{End, Lost, MAX_FILES, Propose, ProposedFile};
 use pillion_view::{Connected, Loss, LostOutcome, LostText};
 
 use super::approvals::Ahead;
-use super::files::Disk;
 use super::find::{self, Companions, Missing};
+use super::input::Disk;
 use super::record::Watch;
 use super::{IS_SHOWN, agent, approvals, only_tells, work};
 use crate::args::Target;

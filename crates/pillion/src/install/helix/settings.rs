@@ -46,9 +46,6 @@ pub fn is_installed(text: &str) -> bool {
 }
 
 /// With Pillion for every language that Helix knows, and for those that the file adds.
-///
-/// # Errors
-/// Why nothing can be added.
 pub fn install(text: Option<&str>, known: &[Language]) -> Result<String, Refused> {
     let (mut result, is_new) = match text {
         // What an older version wrote, or one for another Helix, goes first.
@@ -96,9 +93,6 @@ pub fn install(text: Option<&str>, known: &[Language]) -> Result<String, Refused
 }
 
 /// Without Pillion; nothing, if there was no file before.
-///
-/// # Errors
-/// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
     let (text, is_new) = without(text)?;
     Ok((!is_new || !text.trim().is_empty()).then_some(text))

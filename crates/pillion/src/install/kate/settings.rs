@@ -4,7 +4,7 @@ use pillion_hooks::settings::{Format, Key, Refused};
 use pillion_text::fingerprint;
 use serde_json::{Map, Value, json};
 
-use super::languages::Language;
+use super::Language;
 
 /// The server. Kate takes the first entry, by name, that fits a language, and this one fits all.
 const SERVER: &str = "~pillion";
@@ -31,9 +31,6 @@ pub fn is_installed(text: &str) -> bool {
 }
 
 /// With Pillion for the languages whose servers are `missing`, and for those that Kate has no server for.
-///
-/// # Errors
-/// Why nothing can be added.
 pub fn install(
     text: Option<&str>,
     missing: &[&Language],
@@ -72,9 +69,6 @@ pub fn install(
 }
 
 /// Without Pillion; nothing, if there was no file before.
-///
-/// # Errors
-/// When what is ours was changed.
 pub fn uninstall(text: &str) -> Result<Option<String>, Refused> {
     let mut result = text.to_owned();
     let servers = servers(text)?;
@@ -132,9 +126,6 @@ fn server(is_new: bool) -> Value {
 }
 
 /// Tells whether there was no file before our entry was written.
-///
-/// # Errors
-/// When it was changed.
 fn check(server: &Value) -> Result<bool, Refused> {
     let mut own = server.clone();
     let written = own["installed"]
@@ -162,7 +153,7 @@ fn uses_ours(entry: &Value) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::languages::by_server;
+    use super::super::by_server;
     use super::*;
     use crate::install::machine::{Machine, Platform};
 

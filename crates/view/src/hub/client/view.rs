@@ -14,12 +14,11 @@ use crate::editor::{CloseReason, Compares, Editor, EditorEvent};
 use crate::handle::Said;
 use crate::hub::link::Link;
 use crate::hub::wire::{Attached, FromHub, FromView};
-use crate::open_file::OpenFile;
 use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::DiffId;
 use crate::reply::{Answering, Reply};
-use crate::tell::{Leaving, Tell};
+use crate::tell::{Leaving, OpenFile, Tell};
 
 type ToHub = Arc<Link<FromView>>;
 
