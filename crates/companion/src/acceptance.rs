@@ -52,8 +52,6 @@ pub(crate) struct Finding {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
-        let accepted = self.decide.verdict.text().unwrap_or(&self.proposed);
-        let seen = self.decide.by.seen();
         let on_disk = OnDisk::check(Path::new(&self.file_path));
         let read = Original::read(&on_disk.leads_to).ok();
         let is_read = read.is_some();
@@ -86,49 +84,54 @@ impl Acceptance {
             false => self.roots.iter().map(|root| real_path(root)).collect(),
         };
         let doubts = weigh(Weighed {
-            proposer: self.proposer,
             path: &on_disk.leads_to,
-            deletes: self.deletes,
             roots: &roots,
-            proposed: &self.proposed,
-            accepted,
-            unseen: seen.and_then(|seen| seen.unseen_hunks),
-            against: seen.map(|seen| seen.against).unwrap_or_default(),
             has_changed,
-            base: self.decide.base.as_deref(),
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, proposer)| *proposer),
-            is_asked: self.is_asked,
-            is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
+            ..self.weighed()
         });
-        Finding::new(doubts, accepted, Some(FileState { on_disk, text }))
+        self.finding(doubts, Some(FileState { on_disk, text }))
     }
 
     /// If the disk does not answer: what is doubted without a look at the file.
     pub(crate) fn weigh_blind(self) -> Finding {
-        let accepted = self.decide.verdict.text().unwrap_or(&self.proposed);
-        let seen = self.decide.by.seen();
-        let doubts = weigh_blind(
-            self.proposer,
-            Path::new(&self.file_path),
-            self.deletes,
-            accepted,
-            &self.proposed,
-            seen.and_then(|seen| seen.unseen_hunks),
-            seen.map(|seen| seen.against).unwrap_or_default(),
-        );
-        Finding::new(doubts, accepted, None)
+        self.finding(weigh_blind(&self.weighed()), None)
     }
-}
 
-impl Finding {
-    fn new(doubts: Vec<Doubt>, accepted: &str, file: Option<FileState>) -> Self {
+    fn accepted(&self) -> &str {
+        self.decide.verdict.text().unwrap_or(&self.proposed)
+    }
+
+    /// What there is to weigh without a look at the file.
+    fn weighed(&self) -> Weighed<'_> {
+        let seen = self.decide.by.seen();
+        Weighed {
+            proposer: self.proposer,
+            path: Path::new(&self.file_path),
+            deletes: self.deletes,
+            roots: &[],
+            proposed: &self.proposed,
+            accepted: self.accepted(),
+            unseen: seen.and_then(|seen| seen.unseen_hunks),
+            against: seen.map(|seen| seen.against).unwrap_or_default(),
+            has_changed: false,
+            base: self.decide.base.as_deref(),
+            on_disk: None,
+            original: None,
+            unwritten: None,
+            is_asked: self.is_asked,
+            is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
+        }
+    }
+
+    fn finding(&self, doubts: Vec<Doubt>, file: Option<FileState>) -> Finding {
         let fingerprint = match doubts.is_empty() {
             true => String::new(),
-            false => fingerprint::hash(accepted.as_bytes()),
+            false => fingerprint::hash(self.accepted().as_bytes()),
         };
-        Self {
+        Finding {
             doubts,
             file,
             fingerprint,

@@ -12,7 +12,7 @@ mod tests;
 
 use std::cell::LazyCell;
 use std::collections::{HashMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -189,7 +189,7 @@ impl Proposal {
     }
 
     /// The change, if it is written already.
-    fn written(&self) -> Option<&Written> {
+    pub(crate) fn written(&self) -> Option<&Written> {
         match self.stand_in.as_deref()? {
             StandIn::Written(written) => Some(written),
             StandIn::Held(_) => None,
@@ -352,16 +352,9 @@ impl<C> Diffs<C> {
         (entry.key == key).then_some(()).ok_or(Stale::Replaced)
     }
 
-    /// The text of a proposal, as it is shown.
-    pub(crate) fn proposed(&self, id: DiffId) -> Option<Arc<String>> {
-        let entry = self.entries.get(id)?;
-        Some(Arc::clone(&entry.proposal.proposed))
-    }
-
-    /// Returns true if decisions about it go into the log: what is written already is judged elsewhere.
-    pub(crate) fn is_logged(&self, id: DiffId) -> bool {
-        let entry = self.entries.get(id);
-        entry.is_some_and(|it| it.proposal.written().is_none())
+    /// The newest proposal of a diff; its text as it is shown.
+    pub(crate) fn newest(&self, id: DiffId) -> Option<&Proposal> {
+        Some(&self.entries.get(id)?.proposal)
     }
 
     /// Returns the facts to weigh an acceptance. None of a rejection, nor of a diff whose view is being taken away:
@@ -408,20 +401,10 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// Returns whose a proposal is, and for which file.
-    pub(crate) fn of(&self, id: DiffId) -> Option<(&SessionId, &str)> {
-        let proposal = &self.entries.get(id)?.proposal;
-        Some((&proposal.session, &proposal.file_path))
-    }
-
     /// Returns whose proposal this is, as people are shown it, and its file, if it is there and was not replaced.
-    pub(crate) fn whose(&self, key: ProposalKey) -> Option<(Dialect, PathBuf)> {
-        self.check_current(key).ok()?;
-        let proposal = &self.entries.get(key.id)?.proposal;
-        Some((
-            proposal.proposer.agent()?,
-            PathBuf::from(&proposal.file_path),
-        ))
+    pub(crate) fn whose(&self, key: ProposalKey) -> Option<(Dialect, &Path)> {
+        let proposal = self.proposal(key)?;
+        Some((proposal.proposer.agent()?, Path::new(&proposal.file_path)))
     }
 
     /// Notes the state of a proposal's file, about which somebody decides.

@@ -36,7 +36,7 @@ use crate::places::{self, Places};
 use crate::runtime::Runtime;
 use crate::who::Who;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{self, Attach, FromHub, Refused, RefusedKind};
+use pillion_view::hub::wire::{self, Attach, FromHub, Refused};
 
 /// The interval at which the socket is put back if it is missing: shorter than front ends try to reach the hub.
 const KEEP_INTERVAL: Duration = Duration::from_secs(4);
@@ -343,8 +343,9 @@ impl Shared {
         attach: Attach,
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
-        let process = attach.process();
-        let options = Options::from(attach);
+        let Attach {
+            process, options, ..
+        } = attach;
         self.lock().had_view = true;
         self.changed.notify_all();
         if let Shows::Only { host, .. } = options.shows {
@@ -548,19 +549,30 @@ impl State {
         let Some(companion) = companion.filter(|it| !it.is_stopped()) else {
             return false;
         };
-        let (port, to) = (companion.port(), Arc::clone(link));
-        let published = Reply::new(move |files: Result<_, String>| {
+        let port = companion.port();
+        let attached = attach_to(companion, options, link, move |files, link| {
             // Without files it is about to end, and the connection with it.
             if let Ok(files) = files {
-                to.send(FromHub::Attached(wire::Attached::here(port, files)));
+                link.send(FromHub::Attached(wire::Attached::here(port, files)));
             }
         });
-        let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let way = companion.attach(options.clone(), editor, published);
-        let attached = Attached::new(way, companion, options, link);
         self.views.insert(view, attached);
         true
     }
+}
+
+/// Has a companion serve one more front end, which is told when agents find it by that.
+fn attach_to(
+    companion: &Companion,
+    options: &Options,
+    link: &Arc<Link<FromHub>>,
+    published: impl FnOnce(Result<Vec<PathBuf>, String>, &Link<FromHub>) + Send + 'static,
+) -> Attached {
+    let to = Arc::clone(link);
+    let published = Reply::new(move |files| published(files, &to));
+    let editor = Box::new(RemoteView::new(Arc::clone(link)));
+    let way = companion.attach(options.clone(), editor, published);
+    Attached::new(way, companion, options, link)
 }
 
 fn cannot_start(error: &StartError) -> Refused {
@@ -570,8 +582,5 @@ fn cannot_start(error: &StartError) -> Refused {
         reason = format!("{reason}: {cause}");
         source = cause.source();
     }
-    Refused {
-        kind: RefusedKind::CannotStart,
-        reason,
-    }
+    Refused::cannot_start(reason)
 }

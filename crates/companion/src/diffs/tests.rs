@@ -173,7 +173,7 @@ fn a_second_proposal_of_a_session_takes_the_place_of_the_first() {
     assert!(diffs.shown(key(1, 1), Ok(())).is_empty(), "stale answer");
     assert_eq!(lines(diffs.shown(key(1, 2), Ok(()))), ["again: Opened"]);
     assert_eq!(diffs.pending().count(), 1);
-    assert_eq!(*diffs.proposed(DiffId(1)).unwrap(), "newer");
+    assert_eq!(*diffs.newest(DiffId(1)).unwrap().proposed, "newer");
 }
 
 #[test]

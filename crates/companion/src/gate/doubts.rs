@@ -85,8 +85,10 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         proposed,
         ..
     } = weighed;
-    let deletes = weighed.deletes && accepted.is_empty();
-    let mut doubts: Vec<_> = deletion(weighed.path, deletes).collect();
+    let deletion = weighed.deletion();
+    let is_deletion = deletion.is_some();
+    let is_emptied = !weighed.is_of_hook && weighed.is_emptied();
+    let mut doubts = Vec::from_iter(deletion);
     if let Some(other) = weighed.unwritten {
         doubts.push(Doubt::OlderThanAccepted(other));
     }
@@ -109,7 +111,6 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     if unreadable > 0 {
         doubts.push(Doubt::Unreadable(unreadable));
     }
-    let is_emptied = !weighed.is_of_hook && is_emptied(proposer, accepted, proposed);
     let is_same = *original == *accepted.as_bytes();
     let is_unchanged = is_same && (!is_new || accepted.is_empty()) && accepted != proposed;
     if is_rejection {
@@ -120,7 +121,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         doubts.push(Doubt::Nothing);
     }
     let (of, left) = (count_lines(&original), count_lines(accepted.as_bytes()));
-    if !deletes && deletes_most(of, left) {
+    if !is_deletion && deletes_most(of, left) {
         let lines = of.saturating_sub(left);
         doubts.push(Doubt::Deleted { lines, of });
     }
@@ -133,30 +134,28 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
 }
 
 /// Returns the doubts if the disk does not answer: that one, and those that need no look at the file.
-pub(crate) fn weigh_blind(
-    proposer: Proposer,
-    path: &Path,
-    deletes: bool,
-    accepted: &str,
-    proposed: &str,
-    unseen: Option<Unseen>,
-    against: Against,
-) -> Vec<Doubt> {
+pub(crate) fn weigh_blind(weighed: &Weighed<'_>) -> Vec<Doubt> {
     let mut doubts = vec![Doubt::DiskSilent];
-    doubts.extend(deletion(path, deletes && accepted.is_empty()));
-    doubts.extend(never_seen(unseen));
-    if is_emptied(proposer, accepted, proposed) {
-        doubts.push(Doubt::IgnoresEmpty(proposer));
+    doubts.extend(weighed.deletion());
+    doubts.extend(never_seen(weighed.unseen));
+    if weighed.is_emptied() {
+        doubts.push(Doubt::IgnoresEmpty(weighed.proposer));
     }
-    doubts.extend(Runner::of(path).map(Doubt::Runs));
-    doubts.extend(goes_against(against));
+    doubts.extend(Runner::of(weighed.path).map(Doubt::Runs));
+    doubts.extend(goes_against(weighed.against));
     doubts
 }
 
-fn deletion(path: &Path, deletes: bool) -> impl Iterator<Item = Doubt> + use<> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let doubt = deletes.then(|| Doubt::DeletesFile(one_line(&name)));
-    doubt.into_iter()
+impl Weighed<'_> {
+    fn deletion(&self) -> Option<Doubt> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        (self.deletes && self.accepted.is_empty()).then(|| Doubt::DeletesFile(one_line(&name)))
+    }
+
+    fn is_emptied(&self) -> bool {
+        let is_emptied = self.accepted.is_empty() && !self.proposed.is_empty();
+        is_emptied && self.proposer.is(Dialect::ignores_empty_text)
+    }
 }
 
 /// Returns the doubts about hunks that go against the file or the person.
@@ -177,10 +176,6 @@ fn goes_against(against: Against) -> impl Iterator<Item = Doubt> {
 
 fn never_seen(unseen: Option<Unseen>) -> Option<Doubt> {
     unseen.filter(|unseen| unseen.hunks > 0).map(Doubt::Unseen)
-}
-
-fn is_emptied(proposer: Proposer, accepted: &str, proposed: &str) -> bool {
-    accepted.is_empty() && !proposed.is_empty() && proposer.is(Dialect::ignores_empty_text)
 }
 
 impl Doubt {

@@ -568,17 +568,14 @@ fn only_an_answer_answers_where_another_key_does() {
 
 #[test]
 fn a_silent_disk_hides_no_other_doubt() {
-    let (proposer, unseen) = (Dialect::GeminiCli.into(), Unseen { hunks: 1, of: 2 });
+    let unseen = Unseen { hunks: 1, of: 2 };
     let codes = |path: &str, accepted: &str, unseen: Option<Unseen>| {
-        let doubts = weigh_blind(
-            proposer,
-            Path::new(path),
-            false,
-            accepted,
-            "proposed\n",
+        let doubts = weigh_blind(&Weighed {
+            path: Path::new(path),
+            proposed: "proposed\n",
             unseen,
-            Against::default(),
-        );
+            ..plain(None, accepted)
+        });
         doubts.iter().map(Doubt::code).collect::<Vec<_>>()
     };
     assert_eq!(codes("/w/a.rs", "a\n", None), ["diskSilent"]);
@@ -598,15 +595,11 @@ fn a_silent_disk_hides_no_other_doubt() {
         newer: 1,
         ..Against::default()
     };
-    let doubts = weigh_blind(
-        proposer,
-        Path::new("/w/a.rs"),
-        false,
-        "a\n",
-        "a\n",
-        None,
+    let doubts = weigh_blind(&Weighed {
+        path: Path::new("/w/a.rs"),
         against,
-    );
+        ..plain(None, "a\n")
+    });
     assert_eq!(doubts, [Doubt::DiskSilent, Doubt::Undoes(1)]);
 }
 
@@ -629,8 +622,10 @@ fn who_deletes_a_file_is_asked_by_its_name() {
     }
     // Who writes something in its place keeps it.
     assert_eq!(weigh(deletion(b"one\n", "two\n")), []);
-    let (path, against) = (Path::new("/w/x\n.txt"), Against::default());
-    let blind = weigh_blind(Proposer::Pillion, path, true, "", "", None, against);
+    let blind = weigh_blind(&Weighed {
+        path: Path::new("/w/x\n.txt"),
+        ..deletion(b"", "")
+    });
     let name = blind.last().expect("it is doubted").to_string();
     assert_eq!(name, "accepting this deletes x\u{240a}.txt");
 }

@@ -8,7 +8,7 @@ use pillion_protocol::Stranger;
 use pillion_system::{lock, peer};
 use pillion_view::Tell;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused, RefusedKind};
+use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused};
 
 use super::{Attached, Shared, Unattached};
 use crate::door::{Caller, Visit};
@@ -30,16 +30,16 @@ pub(super) fn serve(
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    let options = attach.options();
+    let options = &attach.options;
     let who = shared.who.at(&options.environment);
     let says = options.environment.commanding_agents();
     let has_variables = !says.is_empty();
-    let asker = Asker::new(peer, Some(attach.process()), says).with_editor(options.editor_pid);
+    let asker = Asker::new(peer, Some(attach.process), says).with_editor(options.editor_pid);
     let own_seat = Arc::new(who.seat(asker.clone()));
     // There may be no other view yet that has the same variables.
     let is_agents = has_variables || own_seat.judge().is_err();
     let attached = match place.takes(Purpose::View, || is_agents) {
-        Err(reason) => Err(full(reason)),
+        Err(reason) => Err(Unattached::Refused(Refused::cannot_start(reason))),
         // The first view configures the companion.
         Ok(()) if is_agents => shared.attach(attach.without_settings(), &link),
         Ok(()) => shared.attach(attach, &link),
@@ -86,14 +86,6 @@ pub(super) fn serve(
     if let Some(link) = link.upgrade() {
         link.fail();
     }
-}
-
-/// There is no room for one more.
-fn full(reason: &str) -> Unattached {
-    Unattached::Refused(Refused {
-        kind: RefusedKind::CannotStart,
-        reason: reason.to_owned(),
-    })
 }
 
 /// A front end that is attached. Dropping it says that it has left.

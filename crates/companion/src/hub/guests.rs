@@ -4,12 +4,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use pillion_view::Options;
 use pillion_view::hub::link::Link;
-use pillion_view::hub::wire::{self, FromHub, Refused, RefusedKind};
-use pillion_view::{Options, Reply};
+use pillion_view::hub::wire::{self, FromHub, Refused};
 
-use super::remote_view::RemoteView;
-use super::{Attached, Shared, Unattached};
+use super::{Shared, Unattached, attach_to};
 use crate::hub::workspaces::ViewId;
 
 /// The guests of each view. A state machine, without I/O.
@@ -61,33 +60,28 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let mut state = self.lock();
-        let gone = || Unattached::Refused(refused(format!("no view of process {host} is here")));
+        let gone = || {
+            let reason = format!("no view of process {host} is here");
+            Unattached::Refused(Refused::cannot_start(reason))
+        };
         let (view, host) = state.guests.host(host).ok_or_else(gone)?;
         let workspace = state.workspaces.of(view);
         let companion = workspace.and_then(|it| state.companions.get(&it));
         let companion = companion.ok_or_else(gone)?;
         let is_in_hosts_editor = host.editor_pid == options.editor_pid;
-        let (port, to) = (companion.port(), Arc::clone(link));
-        let published = Reply::new(move |files: Result<_, String>| match files {
-            Ok(files) => to.send(FromHub::Attached(wire::Attached {
-                is_in_hosts_editor,
-                ..wire::Attached::here(port, files)
-            })),
-            Err(reason) => to.send(FromHub::Refused(refused(reason))),
+        let port = companion.port();
+        let attached = attach_to(companion, &options, link, move |files, link| {
+            link.send(match files {
+                Ok(files) => FromHub::Attached(wire::Attached {
+                    is_in_hosts_editor,
+                    ..wire::Attached::here(port, files)
+                }),
+                Err(reason) => FromHub::Refused(Refused::cannot_start(reason)),
+            });
         });
-        let editor = Box::new(RemoteView::new(Arc::clone(link)));
-        let way = companion.attach(options.clone(), editor, published);
-        let attached = Attached::new(way, companion, &options, link);
         let guest = state.next_view();
         state.views.insert(guest, attached);
         state.guests.guests.insert(guest, view);
         Ok(guest)
-    }
-}
-
-fn refused(reason: String) -> Refused {
-    Refused {
-        kind: RefusedKind::CannotStart,
-        reason,
     }
 }

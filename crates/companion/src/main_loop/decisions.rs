@@ -94,9 +94,9 @@ impl MainLoop {
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {
             Some(mut acceptance) => {
-                let asked = self.diffs.of(decide.key.id);
+                let asked = self.diffs.newest(decide.key.id);
                 acceptance.is_asked =
-                    asked.is_some_and(|(session, path)| self.can_answer_question(session, path));
+                    asked.is_some_and(|it| self.can_answer_question(&it.session, &it.file_path));
                 let number = self.weighing.begin();
                 self.checks.weigh(number, decider, acceptance, reply);
             }
@@ -143,8 +143,9 @@ impl MainLoop {
         let Verdict { decision, notes } = decide.verdict;
         let outcome = match decision {
             Decision::Accept { content } => {
-                let proposed = || self.diffs.proposed(id).unwrap_or_default();
-                let content = content.map_or_else(proposed, Arc::new);
+                let newest = self.diffs.newest(id);
+                let proposed = || newest.map(|it| Arc::clone(&it.proposed));
+                let content = content.map(Arc::new).or_else(proposed).unwrap_or_default();
                 let base = decide.base;
                 Outcome::Accepted { content, base }
             }

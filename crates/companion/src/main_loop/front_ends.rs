@@ -79,7 +79,7 @@ impl MainLoop {
             }
             Tell::Notes { key, notes } => {
                 if let Some((agent, path)) = self.diffs.whose(key) {
-                    self.kept_notes.keep_on(agent.name(), &path, notes.clone());
+                    self.kept_notes.keep_on(agent.name(), path, notes.clone());
                     self.recording.noted(key.id, notes.clone());
                     // If all views leave before anybody decides, the agent reads them.
                     self.diffs.note(key.id, notes);

@@ -75,7 +75,7 @@ impl MainLoop {
     /// The person has decided about this proposal: their notes go with that.
     pub(super) fn forget_notes(&self, key: ProposalKey) {
         if let Some((agent, path)) = self.diffs.whose(key) {
-            self.kept_notes.keep_on(agent.name(), &path, Vec::new());
+            self.kept_notes.keep_on(agent.name(), path, Vec::new());
         }
     }
 

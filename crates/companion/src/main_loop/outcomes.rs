@@ -31,7 +31,9 @@ impl MainLoop {
                 Action::Show(diff) => {
                     let ProposalKey { id, revision } = diff.key();
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
-                    if self.diffs.is_logged(id) {
+                    let newest = self.diffs.newest(id);
+                    // What is written already is judged elsewhere.
+                    if newest.is_some_and(|it| it.written().is_none()) {
                         self.recording.proposed(&diff);
                     }
                     if let Some(agent) = diff.proposer.agent() {

@@ -127,30 +127,21 @@ impl From<Answered> for FromHub {
 #[serde(rename_all = "camelCase")]
 pub struct Attach {
     /// The version of the front end's program.
-    pub(crate) version: String,
+    pub version: String,
+    /// What the front end is, and its environment.
     #[serde(flatten)]
-    pub(crate) options: Options,
+    pub options: Options,
     /// The process of the front end: guests name their host by it.
     #[serde(default)]
-    process: u32,
+    pub process: u32,
 }
 
 impl Attach {
-    /// The process of the front end.
-    pub fn process(&self) -> u32 {
-        self.process
-    }
-
     /// The same without the variables by which a person configures a companion.
     #[must_use]
     pub fn without_settings(mut self) -> Self {
         self.options.environment = self.options.environment.without_settings();
         self
-    }
-
-    /// What the front end is, and its environment.
-    pub fn options(&self) -> &Options {
-        &self.options
     }
 }
 
@@ -161,12 +152,6 @@ impl From<Options> for Attach {
             options,
             process: std::process::id(),
         }
-    }
-}
-
-impl From<Attach> for Options {
-    fn from(attach: Attach) -> Self {
-        attach.options
     }
 }
 
@@ -207,6 +192,16 @@ pub struct Refused {
     pub kind: RefusedKind,
     /// For people.
     pub reason: String,
+}
+
+impl Refused {
+    /// There is no companion in this process, nor in any other.
+    pub fn cannot_start(reason: impl Into<String>) -> Self {
+        Self {
+            kind: RefusedKind::CannotStart,
+            reason: reason.into(),
+        }
+    }
 }
 
 /// The kind of a refusal, by what a front end can do about it.
