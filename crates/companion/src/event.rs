@@ -47,7 +47,6 @@ pub(crate) type Listing = oneshot::Sender<Vec<PendingDiff>>;
 pub(crate) enum Event {
     /// A session's event stream opened.
     StreamOpened(SessionId),
-    /// A session's agent listens now, if it did not before.
     Settled(SessionId),
     /// A session's agent is this process, as it says.
     Identified(SessionId, AgentProcess),
@@ -58,11 +57,8 @@ pub(crate) enum Event {
         question: Option<Question>,
         caller: Caller,
     },
-    /// A session's event stream closed.
     StreamClosed,
-    /// An agent ended its session.
     SessionEnded(SessionId),
-    /// An agent called a tool.
     ToolCalled {
         session: SessionId,
         request: RequestId,
@@ -89,7 +85,6 @@ pub(crate) enum Event {
     },
     /// The process of an agent with command hooks has ended.
     HookedAgentEnded(SessionId),
-    /// Changes of agents were kept, or not.
     Kept(Kept),
     /// Something in the folders may have changed.
     Stirred,
@@ -103,12 +98,10 @@ pub(crate) enum Event {
     Offered(Vec<Offer>),
     /// An act of a person on changes that are written is done, as far as it can be.
     Acted(Box<Acted>, Answering<ChangesAct>),
-    /// An agent waits for a call no longer.
     CallCancelled {
         session: SessionId,
         request: RequestId,
     },
-    /// The target of a proposal was checked.
     TargetChecked {
         key: ProposalKey,
         result: Result<Target, String>,
@@ -117,11 +110,9 @@ pub(crate) enum Event {
     Looked { number: u64, found: Found },
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
     FileChecked { path: String, is_file: Option<bool> },
-    /// A front end shows a proposal, or cannot.
     Shown(ViewId, ProposalKey, Result<(), String>),
     /// A front end closed a view that it was asked to close, and this stood in it.
     Closed(ViewId, ProposalKey, Result<String, String>),
-    /// The acceptance of this number was weighed.
     Weighed {
         number: u64,
         decider: Decider,
@@ -129,7 +120,6 @@ pub(crate) enum Event {
         finding: Finding,
         reply: Answering<Decide>,
     },
-    /// A front end tells something.
     Told(ViewId, Tell),
     /// A front end is gone, as when its process was killed: nobody has decided what it showed. If it was the last one, the
     /// agents' own questions stay.
@@ -204,9 +194,7 @@ impl fmt::Debug for Task {
     }
 }
 
-/// Who asks, and when.
 pub(crate) struct By {
-    /// The view, if it is one.
     pub(crate) view: Option<ViewId>,
     pub(crate) at: Instant,
 }
@@ -224,7 +212,6 @@ impl ViewWay {
         let _ = self.events.send(Event::Told(self.id, tell));
     }
 
-    /// It is gone, without having left.
     pub(crate) fn gone(&self) {
         let _ = self.events.send(Event::Gone(self.id));
     }
@@ -235,7 +222,6 @@ impl ViewWay {
     }
 }
 
-/// A front end that comes.
 pub(crate) struct NewView {
     pub(crate) id: ViewId,
     pub(crate) options: Options,

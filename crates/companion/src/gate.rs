@@ -27,7 +27,6 @@ pub struct Gate {
 #[derive(Debug)]
 struct Asked {
     key: ProposalKey,
-    /// The text that they want to accept.
     text: String,
     doubts: Vec<Doubt>,
     at: Instant,

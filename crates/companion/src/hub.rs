@@ -44,7 +44,6 @@ const KEEP_INTERVAL: Duration = Duration::from_secs(4);
 /// The time limit for its wait for the first front end.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
 
-/// The time limit for companions to stop, if it is to end.
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The time limit for what was said last to be read then, and for the socket to be removed.
@@ -53,7 +52,6 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Without so many descriptors left no companion starts: those that run, their agents and commands need some at any time.
 const SPARE_DESCRIPTORS: usize = 64;
 
-/// The refusal then.
 const NO_ROOM: &str = "the system lets Pillion open no more files for one more project: close an editor or a review elsewhere, or \
                        raise the limit (`ulimit -n`) and close all of them once";
 
@@ -448,7 +446,6 @@ impl Shared {
             .collect()
     }
 
-    /// A front end has other roots.
     fn change_roots(&self, view: ViewId, roots: Vec<PathBuf>) {
         let mut state = self.lock();
         state.workspaces.change_roots(view, roots);
@@ -527,7 +524,6 @@ impl State {
         (self.last_view, self.views.len())
     }
 
-    /// Front ends came, left or changed their roots.
     fn has_changed(&mut self, came: Option<ViewId>) {
         self.changes += 1;
         self.came = came.or(self.came);

@@ -24,7 +24,6 @@ const HELD_TIMEOUT: Duration = Duration::from_millis(1500);
 /// The target of a proposal.
 #[derive(Debug)]
 pub(crate) struct Target {
-    /// Its real path.
     pub(crate) path: PathBuf,
     pub(crate) original: Original,
     /// Fingerprint of the file's bytes, if they were read or there are none.

@@ -51,7 +51,6 @@ const WORD_WITHIN: Duration = Duration::from_secs(1);
 
 /// The client in the pane for proposals.
 struct Review {
-    /// The name that it was started with.
     client: String,
     /// The proposal that it shows.
     view: DiffId,
@@ -99,7 +98,6 @@ struct Bridge {
     phrase: Option<String>,
     /// The message about the hub's version, shown as soon as a client can show it.
     mismatch: Option<Mismatch>,
-    /// True if the loop is to end.
     is_over: bool,
     /// True if the session is gone, and has not said that it ends.
     is_gone: bool,

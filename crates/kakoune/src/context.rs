@@ -16,7 +16,6 @@ const MAX_REPORTED: usize = 64;
 pub struct Report {
     pub session: String,
     pub client: String,
-    /// The client's process.
     pub pid: u32,
     /// The pane for proposals that it is; empty for the person's own.
     pub review: String,
@@ -70,7 +69,6 @@ impl Report {
         self.view == 0 && self.file.starts_with('/')
     }
 
-    /// The files that are open.
     pub fn files(&self) -> impl Iterator<Item = PathBuf> {
         let files = self.files.iter().filter(|file| file.starts_with('/'));
         files.map(PathBuf::from)

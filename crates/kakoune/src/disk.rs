@@ -38,7 +38,6 @@ pub enum Job {
     },
     /// Write down what a buffer is to hold out of which something is taken.
     WriteTaken { taking: Box<Taking>, held: String },
-    /// Remove what was written for a proposal.
     Remove(DiffId),
     /// Write down what `:pillion-status` shows.
     Status(String),
@@ -67,7 +66,6 @@ pub enum Done {
     Acted(String, ActDone),
     /// The new text of its buffer is written down, or not.
     TakenWritten(Box<Taking>, Result<(), FileError>),
-    /// The workspace roots, as they are now.
     Roots(Vec<PathBuf>),
     /// The target of an accepted proposal was checked, to be followed: its name as Kakoune has it. Nothing, if its
     /// disk gave no answer.
@@ -85,7 +83,6 @@ pub enum Done {
         path: PathBuf,
         is_written: bool,
     },
-    /// A text of the person's was kept.
     Kept(Kept),
     /// A pane for this client is there now, or not.
     Split { client: String, is_open: bool },
@@ -100,7 +97,6 @@ pub struct Kept {
     pub result: Result<PathBuf, FileError>,
     /// The fate of the view, as the beginning of a sentence.
     pub why: &'static str,
-    /// The client in which the person is told.
     pub client: String,
 }
 

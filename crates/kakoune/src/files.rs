@@ -38,12 +38,10 @@ impl Files {
         })
     }
 
-    /// The folder itself.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The folder that Kakoune writes to.
     pub fn inbox(&self) -> PathBuf {
         self.path.join(INBOX)
     }

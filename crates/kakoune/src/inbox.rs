@@ -58,7 +58,6 @@ pub struct Received {
 /// Its content.
 #[derive(Debug, PartialEq, Eq)]
 pub enum What {
-    /// The state of a client.
     Report(Box<Report>),
     /// A proposal was loaded, and this is how its buffer holds it; or why it was not.
     Loaded(ProposalKey, Result<Vec<u8>, String>),
@@ -94,7 +93,6 @@ pub enum What {
     Next(ProposalKey, String),
     /// The person accepted the text, in this client.
     Accepted(ProposalKey, Vec<u8>, Said),
-    /// The person rejected it, in this client.
     Rejected(ProposalKey, Vec<u8>, Said),
     /// The person wrote a note on what is selected, as Kakoune describes it.
     Noted(ProposalKey, Said, String),
@@ -104,7 +102,6 @@ pub enum What {
     Given(ProposalKey, Vec<u8>),
     /// The text of a view that was settled, and in which the person was busy until now.
     Left(DiffId, Vec<u8>),
-    /// The text of a view.
     Told(ProposalKey, Vec<u8>),
     /// Something tried to decide that the person did not type, in this client.
     Untyped(DiffId, String),
@@ -114,7 +111,6 @@ pub enum What {
     Synced(PathBuf, bool),
     /// The server is this process now.
     Server(u32),
-    /// Kakoune ends.
     End,
 }
 
@@ -123,11 +119,8 @@ pub enum What {
 pub struct Taking {
     /// Counts them, within the session.
     pub number: u64,
-    /// The client in which they asked for it.
     pub client: String,
-    /// The file.
     pub path: PathBuf,
-    /// True if the buffer has changes that are not saved.
     pub is_modified: bool,
     /// The state of the buffer.
     pub timestamp: u64,

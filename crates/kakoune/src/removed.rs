@@ -22,7 +22,6 @@ pub struct Removed {
     pub index: String,
     /// The texts, by number.
     pub texts: Vec<String>,
-    /// The line of the first change.
     pub first: usize,
     /// The changed lines that are to be seen.
     pub seen_lines: SeenLines,

@@ -159,7 +159,6 @@ pub fn unlock(view: &View) -> String {
     format!("pillion-undisturbed {} {} nop", view.diff.id, word(&unlock))
 }
 
-/// Marks the lines with notes.
 pub fn mark_notes(view: &View) -> String {
     let specs: Vec<String> = view.notes.specs().map(|spec| word(&spec)).collect();
     aside(&format!(
@@ -273,7 +272,6 @@ pub fn clear(view: &View, next: Option<&View>, how: Settled) -> String {
     )
 }
 
-/// Has its text told, as it stands.
 pub fn ask_text(view: &View) -> String {
     let (key, buffer) = (view.key(), word(&view.buffer()));
     let script = format!(

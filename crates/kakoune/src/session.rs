@@ -73,7 +73,6 @@ impl Session {
         }
     }
 
-    /// The session's name.
     pub fn name(&self) -> String {
         lock(&self.name).clone()
     }

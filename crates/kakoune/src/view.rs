@@ -28,7 +28,6 @@ pub struct View {
     pub held: String,
     /// The reply to the agent, sent once it is shown.
     pub shown: Option<Reply<()>>,
-    /// True if its buffer is there.
     pub is_loaded: bool,
     /// True if the person knows that what they did not type decides nothing.
     pub is_untyped_reported: bool,
@@ -183,7 +182,6 @@ impl View {
         self.is_unlock_due = true;
     }
 
-    /// Returns true if the person cannot edit it yet.
     pub fn is_locked(&self) -> bool {
         self.is_locked
     }

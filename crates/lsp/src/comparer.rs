@@ -24,7 +24,6 @@ pub struct Comparison {
     /// Its number in [`Done::Compared`].
     pub number: u64,
     pub diff: Arc<Diff>,
-    /// The encoding in which the editor counts.
     pub encoding: Encoding,
     /// The text that the editor has, if it has opened it.
     pub shown: Option<String>,

@@ -52,7 +52,6 @@ pub enum Done {
         key: ProposalKey,
         file: Result<PathBuf, String>,
     },
-    /// The content of the file.
     Read { number: u64, saved: Saved },
     /// The program was started, or why not.
     Launched {
@@ -65,7 +64,6 @@ pub enum Done {
         diagnostics: Vec<Diagnostic>,
         cost: Duration,
     },
-    /// The gate has ruled about what the person decided.
     Ruled { key: ProposalKey, ruling: Ruling },
     /// The changes that agents have written.
     Listed(ChangesList),
@@ -161,7 +159,6 @@ pub struct RootChanges {
 }
 
 impl RootChanges {
-    /// Starts the thread.
     pub fn follow(mut roots: Roots, done: Sender<Done>) -> io::Result<Self> {
         let waiting = Arc::new(Mutex::new(VecDeque::new()));
         let changes = Arc::clone(&waiting);

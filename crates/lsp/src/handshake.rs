@@ -101,13 +101,11 @@ impl InitializeParams {
         quirks
     }
 
-    /// The editor's version, for the log.
     pub fn editor_version(&self) -> &str {
         let info = self.client_info.as_ref();
         info.and_then(|info| info.version.as_deref()).unwrap_or("?")
     }
 
-    /// The URIs of the workspace folders.
     pub fn folders(&self) -> Vec<&str> {
         let folders = self.workspace_folders.iter().flatten();
         let folders: Vec<&str> = folders.map(|folder| folder.uri.as_str()).collect();
@@ -124,7 +122,6 @@ impl InitializeParams {
         is_empty && self.root_uri.is_none() && matches!(profile_kind, ProfileKind::Plugin { .. })
     }
 
-    /// The encoding of positions from now on.
     pub fn encoding(&self) -> Encoding {
         let general = self.capabilities.general.as_ref();
         let offered = general.and_then(|general| general.position_encodings.as_deref());

@@ -13,12 +13,10 @@ use serde_json::Value;
 /// As much of a message for people as anybody reads.
 const MAX_TEXT: usize = 500;
 
-/// A notification.
 pub fn notification(method: &str, params: impl Serialize) -> Message {
     Notification::new(method.to_owned(), params).into()
 }
 
-/// The answer to a request.
 pub fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Message {
     let response_result = result;
     Message::Response(Response {
@@ -49,7 +47,6 @@ pub fn ignored(method: &str, why: &str) -> Message {
     log(MessageType::Warning, format!("{method} is ignored: {why}"))
 }
 
-/// The current diagnostics of a document.
 pub fn diagnostics(uri: &str, diagnostics: Vec<Diagnostic>) -> Message {
     let params = PublishDiagnosticsParams {
         uri: uri.into(),
@@ -73,7 +70,6 @@ pub fn params<T: DeserializeOwned>(params: Value) -> Result<T, String> {
     })
 }
 
-/// An error that answers a request.
 pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     ResponseError {
         code: code as i32,
@@ -82,12 +78,10 @@ pub fn error(code: ErrorCode, message: impl Into<String>) -> ResponseError {
     }
 }
 
-/// The error for parameters that cannot be read.
 pub fn invalid(why: String) -> ResponseError {
     error(ErrorCode::InvalidParams, why)
 }
 
-/// The error for a method that a profile does not know.
 pub fn unknown_method(method: &str) -> ResponseError {
     let method = head(method);
     error(

@@ -48,9 +48,7 @@ const SEND_NOTES: &str = "pillion.sendNotes";
 /// The plain profile's setup, known from the beginning.
 #[derive(Debug)]
 pub struct Setup {
-    /// The encoding in which the client counts.
     pub encoding: Encoding,
-    /// The client's peculiarities.
     pub quirks: Quirks,
     /// The program that opens a file in the editor, if the editor cannot by itself.
     pub open_with: Option<String>,
@@ -92,7 +90,6 @@ impl Plain {
         }
     }
 
-    /// The editor reports what it does with a document.
     fn notified(&mut self, method: &str, params: Value) -> Result<Vec<Action>, String> {
         let Some((path, event)) = wire::document_event(method, params)? else {
             return Ok(Vec::new());
@@ -205,7 +202,6 @@ fn review(request: RequestId, arguments: &[Value]) -> Action {
     }
 }
 
-/// The answer about the outcome of a choice.
 fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
     let chosen = chosen.unwrap_or_else(Chosen::from);
     match chosen.done {

@@ -36,7 +36,6 @@ use crate::profile::{Action, ClientProfile, Published, Work};
 #[derive(Debug)]
 pub struct Plugin {
     encoding: Encoding,
-    /// The plugin's name for its version.
     version: Option<String>,
     diffs: Diffs,
     diagnostics: Diagnostics,
@@ -67,7 +66,6 @@ impl Plugin {
         vec![Action::ReportContext { files, is_trusted }]
     }
 
-    /// The person decides.
     fn decide(&mut self, request: RequestId, params: Value) -> Action {
         match codec::read(params) {
             Ok(params) => match self.diffs.decide(request, params) {
@@ -78,7 +76,6 @@ impl Plugin {
         }
     }
 
-    /// The person points an agent to a file.
     fn mention(request: RequestId, params: Value) -> Action {
         match codec::read::<Mention>(params) {
             Ok(mention) => Action::Ask(Asking::new(request, mention, |agent| {
@@ -275,7 +272,6 @@ fn environment(published: &Published) -> Action {
     Action::Send(message::notification(ENVIRONMENT, environment))
 }
 
-/// The plugin asks where two texts differ.
 fn find_hunks(request: RequestId, params: Value) -> Action {
     match codec::read(params) {
         Ok(FindHunks { original, content }) => work(request, move || {

@@ -8,12 +8,10 @@ use pillion_protocol::Cursor;
 /// The unit of a position's character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Encoding {
-    /// Bytes.
     Utf8,
     /// UTF-16 units, as agents count; the default of the protocol.
     #[default]
     Utf16,
-    /// Code points.
     Utf32,
 }
 

@@ -41,10 +41,8 @@ pub trait ClientProfile {
     /// The client sends a request. Some time its answer is sent.
     fn request(&mut self, request: Request) -> Vec<Action>;
 
-    /// The client sends a notification.
     fn notification(&mut self, method: &str, params: Value) -> Vec<Action>;
 
-    /// The client answers a request of ours.
     fn response(&mut self, response: Response) -> Vec<Action>;
 
     /// The companion sends a request or reports something.
@@ -112,7 +110,6 @@ pub enum Action {
         owner: Owner,
         key: ProposalKey,
     },
-    /// A guest leaves, or is not to come.
     Part(DiffId),
     /// Have something done with the file of a proposal.
     Disk(Job),
@@ -152,7 +149,6 @@ pub enum Action {
 }
 
 impl Action {
-    /// Answers the client's request.
     pub fn answer(request: RequestId, result: Result<Value, ResponseError>) -> Self {
         Self::Send(message::answer(request, result))
     }
@@ -162,7 +158,6 @@ impl Action {
         Self::answer(request, Err(message::invalid(why)))
     }
 
-    /// Shows the person a message.
     pub fn show(kind: MessageType, text: impl AsRef<str>) -> Self {
         Self::Send(message::show(kind, text))
     }
@@ -173,8 +168,6 @@ impl Action {
 pub struct Published {
     pub port: u16,
     pub discovery_files: Vec<PathBuf>,
-    /// The workspace roots, real paths.
     pub roots: Vec<PathBuf>,
-    /// The folder in which an agent starts.
     pub start: Option<PathBuf>,
 }

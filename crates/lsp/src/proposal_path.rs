@@ -15,7 +15,6 @@ pub struct Owner {
     pub base: PathBuf,
     /// The state folder in it.
     pub part: String,
-    /// The process.
     pub pid: u32,
 }
 

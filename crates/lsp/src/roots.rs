@@ -179,7 +179,6 @@ impl Roots {
         paths
     }
 
-    /// The folder in which an agent starts.
     pub fn start(&self) -> Option<PathBuf> {
         self.start.clone()
     }

@@ -80,7 +80,6 @@ pub struct Start {
 }
 
 impl Start {
-    /// The session. Waits for disks.
     pub fn session(self) -> anyhow::Result<Session> {
         let (params, profile_kind) = (self.params, self.profile_kind);
         let ide = params.editor(self.options.editor.as_deref());
@@ -295,7 +294,6 @@ impl Session {
         }
     }
 
-    /// Another thread has done something that waits for a disk.
     pub fn done(&mut self, done: Done) {
         match done {
             Done::Roots {

@@ -33,7 +33,6 @@ pub fn to_path(uri: &str) -> Option<PathBuf> {
     system_path(&path)
 }
 
-/// The URI of an absolute path.
 pub fn from_path(path: &Path) -> String {
     #[cfg(unix)]
     {

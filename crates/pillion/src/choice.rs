@@ -153,7 +153,6 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Returns true if there is none.
     pub fn is_empty(&self) -> bool {
         self.companions.is_empty()
     }

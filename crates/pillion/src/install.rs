@@ -32,7 +32,6 @@ pub trait Installer: fmt::Debug + Sync {
     /// The words for it on the command line. The first one is its name.
     fn names(&self) -> &[&'static str];
 
-    /// Its name.
     fn name(&self) -> &'static str {
         self.names()[0]
     }
@@ -85,7 +84,6 @@ impl Plan {
 /// The findings about an editor.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// Its program.
     pub program: Option<PathBuf>,
     /// The parts of ours that it has, such as `plugin 0.1.0`.
     pub installed: Vec<String>,
@@ -94,7 +92,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Returns true if the editor is on this machine.
     pub fn is_here(&self) -> bool {
         self.program.is_some()
     }
@@ -133,7 +130,6 @@ pub fn editors() -> impl Iterator<Item = &'static dyn Installer> {
     one_each.into_iter().chain(vscode::editors())
 }
 
-/// The editor of this name.
 pub fn editor(name: &str) -> Option<&'static dyn Installer> {
     editors().find(|editor| editor.names().contains(&name))
 }

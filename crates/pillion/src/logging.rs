@@ -84,7 +84,6 @@ pub struct LineWriter {
 }
 
 impl LineWriter {
-    /// Starts the thread.
     pub fn start(mut out: impl Write + Send + 'static) -> io::Result<Self> {
         let unwritten = Arc::new(AtomicUsize::new(0));
         let waiting = Arc::clone(&unwritten);

@@ -22,9 +22,7 @@ use texts::Texts;
 /// One of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Before.
     Left,
-    /// After.
     Right,
 }
 
@@ -58,7 +56,6 @@ pub struct Version(Arc<Texts>);
 /// A step in the history of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The agent proposed it.
     Proposed,
     /// A hunk was taken out or back in.
     Toggled,
@@ -104,9 +101,7 @@ pub struct Count {
     pub added: usize,
     /// Lines that would be removed, without the hunks that are taken out.
     pub removed: usize,
-    /// All hunks.
     pub hunks: usize,
-    /// The hunks that are taken out.
     pub out: usize,
 }
 
@@ -187,7 +182,6 @@ impl Proposal {
         )
     }
 
-    /// The changes, from top to bottom.
     pub fn hunks(&self) -> &[Hunk] {
         &self.now.hunks
     }

@@ -66,7 +66,6 @@ pub enum Disk {
     Same,
     /// It has another text.
     Changed,
-    /// It is gone.
     Gone,
     /// It appeared, where there was none.
     Appeared,
@@ -76,21 +75,16 @@ pub enum Disk {
 pub struct View {
     /// What is proposed; its texts are in `proposal`.
     pub diff: Diff,
-    /// The file.
     pub target: Target,
-    /// The change.
     pub proposal: Proposal,
     /// The steps that are yet to be taken with it.
     comparing: Comparing,
-    /// The current hunk.
     pub hunk: usize,
-    /// The beginning of the visible part.
     pub top: Top,
     /// Columns that are scrolled off to the left.
     pub x: usize,
     /// True if unchanged regions are shown in full.
     pub unfold: bool,
-    /// The state of the file on disk.
     pub disk: Disk,
     /// The message once the gate has let the decision through that is under way.
     pub deciding: Option<String>,
@@ -293,7 +287,6 @@ impl View {
         }
     }
 
-    /// The current hunk.
     pub fn current_hunk(&self) -> Option<&Hunk> {
         self.proposal.hunks().get(self.hunk)
     }

@@ -376,7 +376,6 @@ impl<C> Diffs<C> {
         entries.map(|entry| entry.key.id).collect()
     }
 
-    /// The entry, if this revision is its newest.
     fn current(&mut self, key: ProposalKey) -> Option<&mut Entry<C>> {
         let entry = self.entries.get_mut(key.id);
         entry.filter(|entry| entry.key == key)

@@ -51,11 +51,9 @@ pub(crate) enum Doubt {
 #[derive(Debug)]
 pub(crate) struct Weighed<'a> {
     pub(crate) proposer: Proposer,
-    /// The real path of the file.
     pub(crate) path: &'a Path,
     /// True if it is to be deleted.
     pub(crate) deletes: bool,
-    /// The workspace roots.
     pub(crate) roots: &'a [PathBuf],
     pub(crate) proposed: &'a str,
     pub(crate) accepted: &'a str,
@@ -77,7 +75,6 @@ pub(crate) struct Weighed<'a> {
     pub(crate) is_asked: bool,
 }
 
-/// Returns the doubts, the worst first.
 pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
     let Weighed {
         proposer,

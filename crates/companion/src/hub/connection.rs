@@ -111,7 +111,6 @@ struct Origin {
 #[derive(Debug, Default)]
 struct Found {
     stranger: Option<Stranger>,
-    /// What was known of agents then.
     version: Option<u64>,
 }
 
@@ -155,7 +154,6 @@ impl Origin {
     }
 }
 
-/// The inbox for the messages of one front end.
 struct Inbox<'a> {
     shared: &'a Arc<Shared>,
     visit: Visit<'a>,

@@ -36,7 +36,6 @@ impl Guests {
         self.hosts.insert(view, host);
     }
 
-    /// The view of this process.
     fn host(&self, process: u32) -> Option<(ViewId, Host)> {
         let mut hosts = self.hosts.iter().filter(|(_, it)| it.process == process);
         hosts.next().map(|(view, host)| (*view, *host))

@@ -29,7 +29,6 @@ pub(super) struct Workspaces {
 #[derive(Debug)]
 struct Workspace {
     phase: Phase,
-    /// The front ends, with their roots.
     views: BTreeMap<ViewId, Vec<PathBuf>>,
     /// The roots that it stops with.
     left: Vec<PathBuf>,
@@ -107,14 +106,12 @@ impl Workspaces {
         }
     }
 
-    /// Returns the workspace of a front end.
     pub(super) fn of(&self, view: ViewId) -> Option<WorkspaceId> {
         let mut workspaces = self.workspaces.iter();
         let found = workspaces.find(|(_, it)| it.views.contains_key(&view));
         found.map(|(id, _)| *id)
     }
 
-    /// The companion runs.
     pub(super) fn started(&mut self, id: WorkspaceId) {
         if let Some(workspace) = self.workspaces.get_mut(&id) {
             workspace.phase = Phase::Running;
@@ -220,7 +217,6 @@ impl Workspaces {
         stops.then_some(id)
     }
 
-    /// Returns true if there is none.
     pub(super) fn is_empty(&self) -> bool {
         self.workspaces.is_empty()
     }

@@ -28,9 +28,7 @@ pub(super) struct Audience {
 /// The news of a proposal for its agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ShownResult {
-    /// A view shows it.
     Shown,
-    /// No view can.
     NotShown(String),
     /// The last view that showed it cannot any more.
     Unseen,
@@ -67,7 +65,6 @@ enum Decided {
 /// The outcome so far of closing a proposal.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Closed {
-    /// The text that stood in it, once that is clear.
     pub(crate) text: Option<Result<String, String>>,
     /// The texts that the person wrote elsewhere, which nobody else has.
     pub(crate) leftovers: Vec<Leftover>,
@@ -96,7 +93,6 @@ impl Audience {
         &self.diff.path
     }
 
-    /// Returns true unless it is being closed.
     pub(super) fn is_open(&self) -> bool {
         self.closing.is_none()
     }
@@ -210,7 +206,6 @@ impl Audience {
         }
     }
 
-    /// A view has left.
     pub(super) fn left(&mut self, view: ViewId, now: Instant) {
         self.seated.retain(|it| *it != view);
         self.answered(view, Err("the editor has left".to_owned()), now);

@@ -110,7 +110,6 @@ impl View {
     }
 }
 
-/// Returns true if this view is a guest.
 pub(super) fn is_guest(views: &[View], id: ViewId) -> bool {
     let view = views.iter().find(|view| view.id == id);
     view.is_some_and(|view| view.options.is_guest())

@@ -18,7 +18,6 @@ use crate::view::View;
 /// The client that waits for a ruling, and the texts of its buffer.
 #[derive(Debug, Default)]
 pub(super) struct Asked {
-    /// The client in which they pressed the key.
     client: String,
     /// The text in the buffer that they reject.
     rejected: Option<Vec<u8>>,
@@ -91,7 +90,6 @@ impl Bridge {
         self.resolve(key.id);
     }
 
-    /// The gate has ruled.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: &Ruling) {
         let Asked {
             client,

@@ -48,7 +48,6 @@ pub fn has_others(dir: &ProcessDir) -> bool {
 }
 
 impl ProposalFile {
-    /// Writes a proposal into a file of its own.
     pub fn put(dir: &ProcessDir, diff: &Diff) -> Result<Self, FileError> {
         dir.put(|place| {
             let folder = place.create(&proposal_path::label(diff.key()))?;

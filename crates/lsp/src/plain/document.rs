@@ -23,7 +23,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// A document of this text.
     pub fn new(text: String) -> Self {
         Self {
             text,
@@ -31,7 +30,6 @@ impl Document {
         }
     }
 
-    /// The whole text.
     pub fn text(&self) -> &str {
         self.saved.as_ref().unwrap_or(&self.text)
     }
@@ -58,12 +56,10 @@ impl Document {
         }
     }
 
-    /// The editor saved this text.
     pub fn save(&mut self, text: String) {
         self.saved = (text != self.text).then_some(text);
     }
 
-    /// The text between two places.
     pub fn slice(&self, range: wire::Range, encoding: Encoding) -> &str {
         let text = self.text();
         &text[bytes(text, range, encoding)]

@@ -29,9 +29,7 @@ pub struct Files {
 #[derive(Debug)]
 struct OpenFile {
     document: Document,
-    /// When it was changed last.
     changed_ms: u64,
-    /// True if it was edited since it was opened or saved.
     is_edited: bool,
     /// The state that is reported of it. It counts as focused: the first one that is on disk is the active one.
     reported: File,
@@ -104,7 +102,6 @@ impl Files {
         }
     }
 
-    /// A file was closed.
     fn close(&mut self, path: &Path) {
         if let Some(at) = self.position(path) {
             self.open.remove(at);
@@ -154,7 +151,6 @@ impl Files {
         newest.map(|file| file.reported.clone()).collect()
     }
 
-    /// The text of an open file.
     pub fn text(&self, path: &Path) -> Option<&str> {
         let at = self.position(path)?;
         Some(self.open[at].document.text())

@@ -17,10 +17,8 @@ use crate::position::Encoding;
 use crate::restore::{restore, shown_as};
 use crate::uri;
 
-/// The command that accepts.
 pub const ACCEPT: &str = "pillion.accept";
 
-/// The command that rejects.
 pub const REJECT: &str = "pillion.reject";
 
 /// The command that puts into the editor what the person had made of an earlier proposal of the file.
@@ -85,14 +83,12 @@ impl Proposal {
         }
     }
 
-    /// It was written.
     pub fn written(&mut self, file: PathBuf, now: Instant) {
         self.showing.uri = uri::from_path(&file);
         self.showing.interrupts = self.showing.interrupts.map(|_| now);
         self.path = Some(file);
     }
 
-    /// Returns true if a decision about it is being carried out.
     pub fn is_deciding(&self) -> bool {
         self.deciding.is_some() || self.ruling.is_some()
     }

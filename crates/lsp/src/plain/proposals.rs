@@ -50,7 +50,6 @@ pub struct Proposals {
     focuses: u64,
     /// Counts the comparisons.
     comparisons: u64,
-    /// The time that the last one took.
     cost: Duration,
 }
 
@@ -122,7 +121,6 @@ impl Proposals {
         Some(Action::Disk(Job::Write(diff)))
     }
 
-    /// A job is done.
     pub fn done(&mut self, done: Done, now: Instant) -> Vec<Action> {
         match done {
             Done::Written { key, file } => self.written(key, file, now),
@@ -402,7 +400,6 @@ impl Proposals {
         actions
     }
 
-    /// Takes away everything of a diff, if there is anything.
     fn forget(&mut self, id: DiffId) -> Vec<Action> {
         let Ok(pending) = self.pending.close(id) else {
             return Vec::new();

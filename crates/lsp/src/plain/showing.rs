@@ -44,7 +44,6 @@ impl Showing {
         }
     }
 
-    /// The editor opened it.
     pub fn open(&mut self, uri: String, text: String, proposed: &str, now: Instant) {
         self.uri = uri;
         self.closes = None;
@@ -68,7 +67,6 @@ impl Showing {
         self.settles.is_some_and(|until| now < until)
     }
 
-    /// Returns true if the editor has it open.
     pub fn is_open(&self) -> bool {
         self.view.is_some() && self.closes.is_none()
     }

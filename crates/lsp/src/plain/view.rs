@@ -25,7 +25,6 @@ pub struct View {
 }
 
 impl View {
-    /// The editor opened it.
     pub fn new(text: String) -> Self {
         Self {
             first: text.clone(),
@@ -36,7 +35,6 @@ impl View {
         }
     }
 
-    /// The editor opened it again.
     pub fn reopen(&mut self, text: String, proposed: &str) {
         if text == self.text() || !is_same_content(&text, proposed) {
             // The person's edits came along.
@@ -49,7 +47,6 @@ impl View {
         }
     }
 
-    /// The person edited it.
     pub fn change(&mut self, edits: Edits, encoding: Encoding) {
         self.is_edited |= !edits.changes.is_empty();
         let before = hash(self.text());
@@ -87,7 +84,6 @@ impl View {
             .is_some_and(|saved| saved != self.text())
     }
 
-    /// The text in the editor.
     pub fn text(&self) -> &str {
         self.document.text()
     }

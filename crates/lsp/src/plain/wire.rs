@@ -47,11 +47,9 @@ pub struct Identifier {
 pub enum DocumentEvent {
     /// It opens it, under this name.
     Opened { uri: String, text: String },
-    /// The person edits it.
     Changed(Edits),
     /// It saves it. Not every editor sends the text.
     Saved(Option<String>),
-    /// It closes it.
     Closed,
 }
 

@@ -26,7 +26,6 @@ use crate::position::Encoding;
 use crate::profile::Action;
 use crate::{message, uri};
 
-/// Keeps a change.
 pub const KEEP: &str = "pillion.keep";
 
 /// Takes a change back, or the hunks of it at some lines.
@@ -35,7 +34,6 @@ pub const TAKE_BACK: &str = "pillion.takeBack";
 /// Brings back what was taken back last.
 pub const UNDO: &str = "pillion.undo";
 
-/// The commands of this module.
 pub const COMMANDS: [&str; 3] = [KEEP, TAKE_BACK, UNDO];
 
 /// The ids of these requests are none of those of proposals.

@@ -45,7 +45,6 @@ impl Diagnostics {
         Some(requests.ask(DIAGNOSTICS, params, asked))
     }
 
-    /// The plugin answers.
     pub fn answered(
         &mut self,
         asked: Option<&str>,

@@ -29,7 +29,6 @@ pub struct Diffs {
 struct View {
     key: ProposalKey,
     set: Option<SetPlace>,
-    /// The number of its hunks.
     hunks: usize,
     state: State,
 }
@@ -182,7 +181,6 @@ impl Diffs {
         !self.deciding.is_empty()
     }
 
-    /// The plugin answers whether the view is open.
     pub fn opened(
         &mut self,
         key: ProposalKey,

@@ -68,7 +68,6 @@ pub enum Asked {
 }
 
 impl Asked {
-    /// Returns true if this asked for the view of a diff.
     pub fn is_open_of(&self, wanted: DiffId) -> bool {
         matches!(self, Self::Open { key, .. } if key.id == wanted)
     }
@@ -193,7 +192,6 @@ impl<P: Into<Proposer>> From<P> for Agent {
     }
 }
 
-/// A proposal to be shown.
 pub fn open_diff(mut diff: Diff) -> Value {
     // Without a copy of it, which may be all that fits into memory.
     let original = diff.original.text.take().map(String::from_utf8);

@@ -19,7 +19,6 @@ use super::service::{Client, Told};
 use crate::disk::{Done, Joined};
 use crate::proposal_path::{Owner, PROPOSALS};
 
-/// All of them.
 pub struct Guests {
     environment: Environment,
     editor_pid: u32,

@@ -78,7 +78,6 @@ impl Service {
         }
     }
 
-    /// The companion, if it runs.
     pub fn companion(&self) -> Option<&Attached> {
         match &self.state {
             State::Running(companion) => Some(companion),
@@ -96,7 +95,6 @@ impl Service {
         matches!(self.state, State::Starting(_))
     }
 
-    /// The client is ready.
     pub fn initialized(&mut self, now: Instant) {
         if matches!(self.state, State::Waiting(_)) {
             self.due = Some(now + FIRST_FILE_TIMEOUT);
@@ -123,7 +121,6 @@ impl Service {
         self.start_if_wanted()
     }
 
-    /// The workspace roots changed.
     pub fn change_roots(&mut self, roots: Vec<PathBuf>) -> anyhow::Result<()> {
         match &mut self.state {
             State::Running(companion) => companion.handle().tell(Tell::Roots(roots)),
@@ -183,7 +180,6 @@ pub struct Told {
     pub event: EditorEvent,
 }
 
-/// A view of the editor.
 pub struct Client {
     pub guest: Option<DiffId>,
     pub compares: Compares,

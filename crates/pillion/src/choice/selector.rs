@@ -18,7 +18,6 @@ const MAX_TOLD: usize = 8;
 /// the current folder of an editor's key binding or of a script may be any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Selector {
-    /// The one with this port.
     Port(u16),
     /// The one whose workspace contains this file; if none is meant, or there is no such companion, this folder.
     Place {

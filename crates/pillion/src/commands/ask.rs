@@ -21,9 +21,7 @@ const WITHDRAWN_WITHIN: Duration = Duration::from_secs(3);
 /// The reason why nobody waits for the decisions any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    /// This signal came.
     Signal(Signal),
-    /// The time is up.
     TimeUp,
     /// Whoever proposed the files has given them up.
     GivenUp,
@@ -32,11 +30,9 @@ pub enum Stop {
 /// The outcome of asking.
 #[derive(Debug, Default)]
 pub struct Asked {
-    /// The end for each file.
     pub ends: Vec<End>,
     /// The reason why the waiting ended, if not the last decision.
     pub stop: Option<Stop>,
-    /// The error, if there was one.
     pub error: Option<anyhow::Error>,
     /// The connection, unless it is broken.
     pub connection: Option<Connected>,
@@ -116,7 +112,6 @@ async fn wait(
 
 /// The news of what was proposed.
 enum News {
-    /// All files are shown.
     Shown,
     /// This came of some of them.
     Decided(Decided),

@@ -201,7 +201,6 @@ fn describe(context: &IdeContext, editor: &str, home: Option<&Path>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// A file and what is selected in it, line by line.
 fn described(file: &File, home: Option<&Path>) -> Vec<String> {
     let mark = if file.is_focused() { '*' } else { ' ' };
     let path = paths::shown(Path::new(&file.path), home);

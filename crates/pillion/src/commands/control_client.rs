@@ -44,7 +44,6 @@ pub fn wait_for<A: Ask>(target: &Target, question: A) -> anyhow::Result<A::Answe
     ask_several(target, |it| it.wait_for(question))
 }
 
-/// Connects with this companion.
 pub fn connect(environment: &Environment, chosen: &Companion) -> anyhow::Result<Connected> {
     let client = chosen.state.as_ref().and_then(Client::new);
     let client = client.context("the companion takes no commands")?;

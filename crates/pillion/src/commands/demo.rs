@@ -14,7 +14,6 @@ use crate::commands::control_client;
 use crate::paths::unicode;
 
 const NAME: &str = "reading_list.py";
-/// The sample file.
 const BEFORE: &str = include_str!("demo/before.py");
 /// The text that the agent proposes for it.
 const AFTER: &str = include_str!("demo/after.py");

@@ -95,7 +95,6 @@ fn print_one(
     write_text(out, shown.unwrap_or(proposed))
 }
 
-/// Prints the text of a diff.
 pub fn print_text(text: &str) -> anyhow::Result<()> {
     write_text(&mut io::stdout().lock(), text)
 }

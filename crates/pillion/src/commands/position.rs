@@ -63,7 +63,6 @@ impl Place {
         read(path).map_or(self, |text| self.clamped(&text))
     }
 
-    /// The place of the cursor.
     pub fn cursor(&self) -> Cursor {
         match self {
             Self::Cursor(cursor) => *cursor,

@@ -87,7 +87,6 @@ struct Start<'a> {
     agent: Dialect,
     /// The agent's command, as it was written.
     command: &'a OsStr,
-    /// The agent's own arguments.
     arguments: &'a [OsString],
 }
 

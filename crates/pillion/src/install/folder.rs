@@ -27,7 +27,6 @@ pub type File = (String, Vec<u8>);
 /// The state of the place where a folder is to be.
 #[derive(Debug)]
 pub enum State {
-    /// Nothing.
     Absent,
     /// A folder that Pillion installed.
     Ours(Ours),
@@ -48,7 +47,6 @@ pub struct Ours {
 }
 
 impl State {
-    /// Looks. A link in the folder's place is looked at, not followed.
     pub fn of(target: &Path) -> io::Result<State> {
         let data = match fs::symlink_metadata(target) {
             Ok(data) => data,

@@ -11,7 +11,6 @@ use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
 use crate::settings_file::SettingsFile;
 
-/// Helix.
 pub const HELIX: Settings = Settings {
     names: &["helix", "hx"],
     editor: "Helix",

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::machine::Machine;
 use super::package::{Package, Plugin};
 
-/// Kakoune.
 pub const KAKOUNE: Plugin = Plugin {
     names: &["kakoune", "kak"],
     editor: "Kakoune",
@@ -46,7 +45,6 @@ fn package(machine: &Machine) -> anyhow::Result<Package> {
     })
 }
 
-/// The folder of Kakoune's settings.
 fn settings(machine: &Machine) -> anyhow::Result<PathBuf> {
     let own = "KAKOUNE_CONFIG_DIR";
     Ok(match machine.variable(own) {

@@ -12,7 +12,6 @@ use super::settings::{Added, Settings};
 use crate::failure::{Failure, Kind};
 use crate::settings_file::SettingsFile;
 
-/// Kate.
 pub const KATE: Settings = Settings {
     names: &["kate"],
     editor: "Kate",

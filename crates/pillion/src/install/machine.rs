@@ -40,7 +40,6 @@ impl Machine {
         }
     }
 
-    /// The home directory.
     pub fn home(&self) -> Option<PathBuf> {
         match self.platform {
             Platform::Windows => self.variable("USERPROFILE"),

@@ -7,7 +7,6 @@ use super::machine::{Machine, Platform};
 use super::package::{Package, Plugin};
 use crate::failure::{Failure, Kind};
 
-/// Neovim.
 pub const NEOVIM: Plugin = Plugin {
     names: &["nvim", "neovim"],
     editor: "Neovim",

@@ -21,7 +21,6 @@ pub struct Plugin {
     pub names: &'static [&'static str],
     /// The editor, for people.
     pub editor: &'static str,
-    /// Its programs.
     pub programs: &'static [&'static str],
     /// The editor's word for a plugin.
     pub kind: &'static str,
@@ -35,7 +34,6 @@ pub struct Plugin {
 }
 
 impl Plugin {
-    /// The files that this program holds.
     pub fn files(&self) -> Vec<File> {
         let own = FILES.iter().filter_map(|(path, text)| {
             let path = path.strip_prefix(self.name())?.strip_prefix('/')?;

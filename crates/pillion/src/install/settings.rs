@@ -19,11 +19,8 @@ pub struct Settings {
     pub names: &'static [&'static str],
     /// The editor, for people.
     pub editor: &'static str,
-    /// Its programs.
     pub programs: &'static [&'static str],
-    /// The path of the file.
     pub path: fn(&Machine) -> anyhow::Result<PathBuf>,
-    /// Returns true if something of ours is in its text.
     pub is_installed: fn(&str) -> bool,
     /// Adds Pillion to the text of the file.
     pub add: fn(&Machine, &SettingsFile) -> anyhow::Result<Added>,

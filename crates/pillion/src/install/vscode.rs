@@ -33,7 +33,6 @@ struct Code {
     programs: Vec<&'static str>,
     /// A variable that names its program.
     alias_variable: Option<&'static str>,
-    /// Its application on a Mac.
     application: Option<&'static str>,
     /// Its folder in a Mac user's Library, where its command may be.
     support_folder: Option<&'static str>,
@@ -321,7 +320,6 @@ impl Product {
 }
 
 impl Extension {
-    /// For people.
     fn what(&self) -> String {
         format!("{}'s extension", self.agent.display_name())
     }

@@ -14,7 +14,6 @@ pub struct Texts {
     pub before: Arc<Text>,
     /// The proposed text as it is compared: empty when it cannot be shown.
     pub after: Arc<Text>,
-    /// The proposed text.
     pub proposed: Arc<Text>,
     /// The line endings of the two are not compared.
     pub ignores_endings: bool,

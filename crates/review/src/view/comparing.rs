@@ -18,7 +18,6 @@ pub enum Step {
     Propose {
         /// The file; `None` when it is not there yet.
         original: Option<Vec<u8>>,
-        /// The proposed text.
         proposed: Arc<String>,
         /// Answered when it can be seen.
         shown: Reply<()>,
@@ -206,7 +205,6 @@ impl View {
 }
 
 impl Compared {
-    /// The view's.
     pub fn id(&self) -> DiffId {
         self.id
     }

@@ -15,7 +15,6 @@ pub struct HunkNote {
     pub version: Version,
     /// Lines of the text after.
     pub lines: Range<usize>,
-    /// The person's words.
     pub text: String,
 }
 

@@ -25,7 +25,6 @@ pub type Changed = Rc<(Ranges, Ranges)>;
 /// A line of one of the two texts.
 #[derive(Debug, Clone, Copy)]
 pub struct LineOf<'a> {
-    /// The text.
     pub side: Side,
     /// Its number, from 0.
     pub line: usize,

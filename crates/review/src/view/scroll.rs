@@ -23,7 +23,6 @@ type Place = ((Side, usize), (usize, Range<usize>));
 /// The beginning of the visible part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Top {
-    /// The row.
     pub row: usize,
     /// The number of screen lines of it that are scrolled off, when it is wrapped.
     pub sub: usize,
@@ -32,11 +31,8 @@ pub struct Top {
 /// The window through which a diff is seen.
 #[derive(Debug, Clone, Copy)]
 pub struct Viewport {
-    /// Its columns.
     pub columns: Columns,
-    /// Its screen lines.
     pub height: usize,
-    /// True if long lines are wrapped.
     pub wrap: bool,
 }
 

@@ -8,13 +8,11 @@ use crate::view::Top;
 /// The former position of a view.
 #[derive(Debug, Clone, Copy)]
 pub struct Former<'a> {
-    /// Its rows.
     pub rows: &'a Rows,
     /// The number of them that were seen.
     pub height: usize,
     /// The former beginning of the visible part.
     pub top: Top,
-    /// The current hunk.
     pub hunk: usize,
 }
 
@@ -23,7 +21,6 @@ pub struct Former<'a> {
 pub struct Stand {
     /// The beginning of the visible part.
     pub top: Top,
-    /// The current hunk.
     pub hunk: usize,
     /// The fate of that hunk.
     pub stayed: Stayed,

@@ -180,7 +180,6 @@ impl Looks {
         Self(looks.collect())
     }
 
-    /// The number of lines.
     fn len(&self) -> usize {
         self.0[0].lines.len()
     }

@@ -93,7 +93,6 @@ impl Proposals {
         vec![Action::Decide(decide)]
     }
 
-    /// The gate has ruled about a decision.
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Vec<Action> {
         let pending = self.pending.current_mut(key).ok();
         let Some(request) = pending.and_then(|pending| pending.ruling.take()) else {
@@ -159,7 +158,6 @@ impl Proposals {
         }
     }
 
-    /// The proposal that the arguments of a command name.
     fn meant(&self, arguments: &[Value]) -> Result<&Proposal, ResponseError> {
         let Some(id) = arguments.first() else {
             let last = self.pending.iter().max_by_key(|it| it.showing.focused);

@@ -22,7 +22,6 @@ const REOPEN_GRACE: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(150);
 
 impl Proposals {
-    /// The editor does something with a proposal.
     pub fn document_event(
         &mut self,
         path: &Path,
@@ -94,7 +93,6 @@ impl Proposals {
         Vec::new()
     }
 
-    /// A proposal has the focus.
     pub fn focus(&mut self, path: &Path) -> Option<&mut Showing> {
         self.focuses += 1;
         let focused = self.focuses;
@@ -104,7 +102,6 @@ impl Proposals {
         Some(showing)
     }
 
-    /// The commands for a document.
     pub fn commands(&self, path: &Path) -> Vec<Command> {
         let pending = self.find(path);
         pending.map_or(Vec::new(), Proposal::commands)

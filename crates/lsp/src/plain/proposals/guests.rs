@@ -33,11 +33,9 @@ pub struct Guests {
 /// A document that is the proposal of another process.
 #[derive(Debug)]
 struct Guest {
-    /// The number of the proposal here.
     id: DiffId,
     path: PathBuf,
     state: State,
-    /// True if the proposal is rejected when the document is closed.
     rejects_when_closed: bool,
 }
 
@@ -194,7 +192,6 @@ impl Proposals {
         guest.map_or(Vec::new(), |guest| guest.fail(why))
     }
 
-    /// A guest is served no longer.
     pub fn guest_left(&mut self, id: DiffId) -> Vec<Action> {
         const GONE: &str = "the editor that the agent proposed it to is gone";
         let Some(guest) = self.guests.find_mut(id) else {

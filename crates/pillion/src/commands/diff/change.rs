@@ -21,7 +21,6 @@ use crate::paths::{absolute, unicode};
 pub struct Change {
     /// As it is sent.
     pub path: String,
-    /// The proposed text, until it is proposed.
     text: String,
     /// The file as it was, if the accepted text is to be written.
     pub original: Option<Original>,
@@ -110,7 +109,6 @@ impl Change {
         }
     }
 
-    /// The notes of the person.
     pub fn notes(&self) -> &[Note] {
         self.end.as_ref().map_or(&[], End::notes)
     }

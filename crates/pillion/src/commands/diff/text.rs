@@ -24,7 +24,6 @@ pub fn print(printed: &str, accepted: &[&str]) -> anyhow::Result<()> {
     Err(anyhow::Error::new(error).context(failure))
 }
 
-/// Prints an accepted text.
 pub fn print_text(text: &str) -> anyhow::Result<()> {
     print(&printable(text, io::stdout().is_terminal()), &[text])
 }

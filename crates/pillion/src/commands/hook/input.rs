@@ -30,7 +30,6 @@ impl Unread {
     }
 }
 
-/// Reads one call.
 pub fn read(input: &mut impl Read) -> Result<Map<String, Value>, Unread> {
     let mut bytes = Vec::new();
     let read = input.take(MAX_INPUT + 1).read_to_end(&mut bytes);

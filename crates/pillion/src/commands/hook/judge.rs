@@ -42,7 +42,6 @@ pub struct Limits {
 /// The outcome of a call.
 #[derive(Debug)]
 pub enum Verdict {
-    /// This is the answer.
     Answered(Answer),
     /// The agent, or whoever ends this process, does not wait for one any more.
     Interrupted(Signal),
@@ -50,7 +49,6 @@ pub enum Verdict {
     Misled(String),
 }
 
-/// Why there is no ruling.
 enum Stop {
     Signal(Signal),
     /// See [`Verdict::Misled`].
@@ -127,7 +125,6 @@ fn is_nothing_new(changes: &[Change]) -> bool {
     changes.iter().all(Change::is_nothing)
 }
 
-/// A call that is to be judged.
 struct Judge<'a, 'b> {
     agent: Dialect,
     protocol: &'static dyn HookProtocol,

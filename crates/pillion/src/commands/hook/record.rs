@@ -12,7 +12,6 @@ use pillion_hooks::{Call, HookProtocol, Record};
 use pillion_system::spawn;
 use tokio::sync::oneshot;
 
-/// The time between two looks.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Of a longer line, the rest is not looked at.

@@ -25,7 +25,6 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Its file name.
     pub const NAME: &str = ".pillion-installed.json";
 
     /// For these files.

@@ -46,12 +46,10 @@ impl Intervals {
         self.first_gap(range).is_none()
     }
 
-    /// Each range.
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.0
     }
 
-    /// Each number.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.0.iter().cloned().flatten()
     }
