@@ -107,9 +107,15 @@ pub(crate) enum Event {
         result: Result<Target, String>,
     },
     /// A file was looked at that the agent was to write.
-    Looked { number: u64, found: Found },
+    Looked {
+        number: u64,
+        found: Found,
+    },
     /// A file of the context was checked; `is_file` is none if its disk did not respond.
-    FileChecked { path: String, is_file: Option<bool> },
+    FileChecked {
+        path: String,
+        is_file: Option<bool>,
+    },
     Shown(ViewId, ProposalKey, Result<(), String>),
     /// A front end closed a view that it was asked to close, and this stood in it.
     Closed(ViewId, ProposalKey, Result<String, String>),

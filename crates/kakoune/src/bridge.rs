@@ -296,14 +296,9 @@ impl Bridge {
             What::TakenOut(number) => drop(self.taking.remove(&number)),
             What::NotTakenOut(number) => self.not_taken(number),
             What::Next(key, client) => self.next(key, &client),
-            What::Locked(id) => {
+            What::Locked(id, is_locked) => {
                 if let Some(view) = self.views.find_mut(id) {
-                    view.lock(true);
-                }
-            }
-            What::Unlocked(id) => {
-                if let Some(view) = self.views.find_mut(id) {
-                    view.lock(false);
+                    view.lock(is_locked);
                 }
             }
             What::Asked(id) => {

@@ -148,8 +148,7 @@ impl Report {
                 character: before_last(&self.start),
             };
             file.selected_text = Some(self.selected.clone());
-            let end = end_of(start, &self.selected);
-            file.selection = Some(Range { start, end });
+            file.selection = Some(Range::of_text(start, &self.selected));
         }
         file
     }
@@ -160,21 +159,6 @@ fn before_last(text: &str) -> u32 {
     let last = text.chars().next_back().map_or(0, char::len_utf16);
     let length = text.encode_utf16().count() - last;
     u32::try_from(length).unwrap_or(u32::MAX)
-}
-
-/// The first place behind a text that begins at `start`.
-fn end_of(start: Position, text: &str) -> Position {
-    let count = |text: &str| u32::try_from(text.encode_utf16().count()).unwrap_or(u32::MAX);
-    match text.rsplit_once('\n') {
-        None => Position {
-            character: start.character.saturating_add(count(text)),
-            ..start
-        },
-        Some((lines, last)) => Position {
-            line: start.line + 1 + u32::try_from(lines.matches('\n').count()).unwrap_or(u32::MAX),
-            character: count(last),
-        },
-    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,10 @@ pub enum Job {
         client: String,
     },
     /// Write down what a buffer is to hold out of which something is taken.
-    WriteTaken { taking: Box<Taking>, held: String },
+    WriteTaken {
+        taking: Box<Taking>,
+        held: String,
+    },
     Remove(DiffId),
     /// Write down what `:pillion-status` shows.
     Status(String),
@@ -76,7 +79,10 @@ pub enum Done {
     /// Kakoune was told that the agent is about to write the target.
     Awaited(DiffId),
     /// The gate has ruled about what the person decided.
-    Ruled { key: ProposalKey, ruling: Ruling },
+    Ruled {
+        key: ProposalKey,
+        ruling: Ruling,
+    },
     /// It was written, or will not be.
     Followed {
         key: ProposalKey,
@@ -85,7 +91,10 @@ pub enum Done {
     },
     Kept(Kept),
     /// A pane for this client is there now, or not.
-    Split { client: String, is_open: bool },
+    Split {
+        client: String,
+        is_open: bool,
+    },
     /// The session is there no more.
     Gone,
 }

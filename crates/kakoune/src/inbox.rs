@@ -69,10 +69,8 @@ pub enum What {
     Drawn(ProposalKey, String),
     /// The part of a proposal that a window shows.
     Saw(ProposalKey, Box<Window>),
-    /// A proposal was put in front of the person, who cannot edit it yet.
-    Locked(DiffId),
-    /// Now they can.
-    Unlocked(DiffId),
+    /// A proposal was put in front of the person, who cannot edit it yet: true; or now they can.
+    Locked(DiffId, bool),
     /// A proposal is displayed, or its window got the focus.
     Focused(DiffId),
     /// The person opened a prompt in front of a proposal.
@@ -232,8 +230,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),
         "drawn" => What::Drawn(proposal()?, words.next()?),
         "saw" => What::Saw(proposal()?, Box::new(Window::read(words)?)),
-        "locked" => What::Locked(diff?),
-        "unlocked" => What::Unlocked(diff?),
+        "locked" | "unlocked" => What::Locked(diff?, what == "locked"),
         "focused" => What::Focused(diff?),
         "asked" => What::Asked(diff?),
         // A buffer is never without a newline: this one was not read, and says nothing of what was kept before.
@@ -255,14 +252,8 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         }
         "removed" => What::Removed(proposal()?, text()),
         "given" => {
-            let revision = words.next()?.parse().ok()?;
-            What::Given(
-                ProposalKey {
-                    id: diff?,
-                    revision,
-                },
-                text(),
-            )
+            let (id, revision) = (diff?, words.next()?.parse().ok()?);
+            What::Given(ProposalKey { id, revision }, text())
         }
         "left" => What::Left(diff?, text()),
         "told" => What::Told(proposal()?, text()),

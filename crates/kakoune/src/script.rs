@@ -83,17 +83,12 @@ pub fn load(view: &View, file: &Path, removed: &Removed) -> String {
         title = word(&pillion_text::visible::one_line(&title)),
         marks = marks.join(" "),
     );
+    let shown = format!("pillion-say loaded-{id}-{revision}\npillion-everywhere pillion-redraw");
+    let failed = format!("pillion-say-word failed-{id}-{revision} %val{{error}}");
     let load = format!(
-        "try {load} catch {failed}",
-        load = word(&format!(
-            "pillion-aside {}
-             pillion-say loaded-{id}-{revision}
-             pillion-everywhere pillion-redraw",
-            word(&script)
-        )),
-        failed = word(&format!(
-            "pillion-say-word failed-{id}-{revision} %val{{error}}"
-        )),
+        "try {} catch {}",
+        word(&format!("pillion-aside {}\n{shown}", word(&script))),
+        word(&failed)
     );
     // What the person types in the former one goes into no newer one.
     let later = word(&format!("pillion-say later-{id}-{revision}"));
@@ -111,8 +106,7 @@ fn fill(held: &str, file: &Path) -> String {
 
 /// Puts into its buffer what the person had made of an earlier proposal, from this file, which holds `held`.
 pub fn bring_back(view: &View, held: &str, file: &Path) -> String {
-    let buffer = word(&view.buffer());
-    aside(&format!("buffer {buffer}\n{}", fill(held, file)))
+    aside_in(&view.buffer(), &fill(held, file))
 }
 
 /// Puts a text that lies in a file into the buffer of which it was made, if nobody has changed that since. Only lines that
@@ -151,21 +145,19 @@ pub fn display_in(client: &str, view: &View) -> String {
 
 /// Lets it be edited, unless the person is busy in it.
 pub fn unlock(view: &View) -> String {
-    let script = format!(
-        "buffer {}\nset-option buffer readonly false",
-        word(&view.buffer())
+    let (id, script) = (view.diff.id, "set-option buffer readonly false");
+    let unlock = format!(
+        "{}\npillion-say unlocked-{id}",
+        aside_in(&view.buffer(), script)
     );
-    let unlock = format!("{}\npillion-say unlocked-{}", aside(&script), view.diff.id);
-    format!("pillion-undisturbed {} {} nop", view.diff.id, word(&unlock))
+    format!("pillion-undisturbed {id} {} nop", word(&unlock))
 }
 
 pub fn mark_notes(view: &View) -> String {
     let specs: Vec<String> = view.notes.specs().map(|spec| word(&spec)).collect();
-    aside(&format!(
-        "buffer {}\nset-option buffer pillion_notes %val{{timestamp}} {}",
-        word(&view.buffer()),
-        specs.join(" ")
-    ))
+    let specs = specs.join(" ");
+    let script = format!("set-option buffer pillion_notes %val{{timestamp}} {specs}");
+    aside_in(&view.buffer(), &script)
 }
 
 /// Puts a text where `p` inserts it: Kakoune has no other clipboard.
@@ -273,12 +265,11 @@ pub fn clear(view: &View, next: Option<&View>, how: Settled) -> String {
 }
 
 pub fn ask_text(view: &View) -> String {
-    let (key, buffer) = (view.key(), word(&view.buffer()));
-    let script = format!(
-        "buffer {buffer}\npillion-text told-{}-{}",
-        key.id, key.revision
-    );
-    aside(&script)
+    let ProposalKey { id, revision } = view.key();
+    aside_in(
+        &view.buffer(),
+        &format!("pillion-text told-{id}-{revision}"),
+    )
 }
 
 /// From when on it may be accepted, for its buffer: then the time of the message counts, which lags.
@@ -287,26 +278,22 @@ pub fn ready(view: &View, at: SystemTime) -> String {
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default()
         .as_millis();
-    let buffer = word(&view.buffer());
-    aside(&format!(
-        "buffer {buffer}\nset-option buffer pillion_ready {millis}"
-    ))
+    aside_in(
+        &view.buffer(),
+        &format!("set-option buffer pillion_ready {millis}"),
+    )
 }
 
 /// Opens a file that keeps what the person wrote, without showing it.
 pub fn keep(file: &Path) -> String {
-    aside(&format!(
-        "edit -existing -- {}",
-        word(&file.to_string_lossy())
-    ))
+    let file = word(&file.to_string_lossy());
+    aside(&format!("edit -existing -- {file}"))
 }
 
 /// Removes its buffer as if the person did: that rejects.
 pub fn close_as_person(view: &View) -> String {
-    format!(
-        "try {}",
-        word(&format!("delete-buffer! {}", word(&view.buffer())))
-    )
+    let delete = format!("delete-buffer! {}", word(&view.buffer()));
+    format!("try {}", word(&delete))
 }
 
 /// Shows a message in the first of these clients that is there.
@@ -325,22 +312,20 @@ pub fn message<'a>(clients: impl DoubleEndedIterator<Item = &'a str>, text: &str
 
 /// The agent is about to write this file: Kakoune is not to ask about it, if nothing is lost.
 pub fn await_write(path: &Path) -> String {
-    in_buffer(path, "pillion-await")
+    aside_in(&path.to_string_lossy(), "pillion-await")
 }
 
 /// The file was written, or never will be.
 pub fn reload(path: &Path, is_written: bool) -> String {
-    let command = if is_written {
-        "pillion-reload"
-    } else {
-        "pillion-restore"
+    let command = match is_written {
+        true => "pillion-reload",
+        false => "pillion-restore",
     };
-    in_buffer(path, command)
+    aside_in(&path.to_string_lossy(), command)
 }
 
-fn in_buffer(path: &Path, command: &str) -> String {
-    let path = word(&path.to_string_lossy());
-    aside(&format!("buffer {path}\n{command}"))
+fn aside_in(buffer: &str, script: &str) -> String {
+    aside(&format!("buffer {}\n{script}", word(buffer)))
 }
 
 /// Runs commands where the person sees nothing of it, if that is possible.

@@ -1,4 +1,4 @@
-//! A request of the client's that is the companion's to answer.
+//! What is the companion's to answer: requests of the client's, and questions of the profile's own.
 
 use std::fmt;
 
@@ -9,13 +9,14 @@ use pillion_view::ask::{Ask, GetReview, Refused, SetReview};
 use pillion_view::{Chosen, Handle, Reply};
 use serde_json::Value;
 
+use crate::disk::Done;
 use crate::message;
 
-/// A request to the companion, with what its answer is to the client.
+/// A request to the companion, with what its answer is to the client, or to the profile.
 pub struct Asking(Box<Send>);
 
 /// Sends it to the companion, if there is one. In any case the client is answered.
-type Send = dyn FnOnce(Option<Handle>, Sender<Message>);
+type Send = dyn FnOnce(Option<Handle>, &Sender<Message>, &Sender<Done>);
 
 impl Asking {
     /// Asks this; the client gets what `answer` makes of the answer.
@@ -24,10 +25,25 @@ impl Asking {
         ask: A,
         answer: fn(Result<A::Answer, Refused>) -> Result<Value, ResponseError>,
     ) -> Self {
-        Self(Box::new(move |companion, output| {
+        Self(Box::new(move |companion, output, _| {
+            let output = output.clone();
             let reply = Reply::new(move |result| {
                 let _ = output.send(message::answer(request, answer(result)));
             });
+            if let Some(companion) = companion {
+                companion.ask(ask, reply);
+            }
+        }))
+    }
+
+    /// Asks this for the profile, which gets what `done` makes of the answer, if there is a companion.
+    pub fn own<A: Ask<Answer: From<Refused>>>(
+        ask: A,
+        done: impl FnOnce(A::Answer) -> Done + std::marker::Send + 'static,
+    ) -> Self {
+        Self(Box::new(move |companion, _, sender| {
+            let sender = sender.clone();
+            let reply = Reply::told(move |answer| drop(sender.send(done(answer))));
             if let Some(companion) = companion {
                 companion.ask(ask, reply);
             }
@@ -47,8 +63,8 @@ impl Asking {
         }
     }
 
-    pub fn send(self, companion: Option<Handle>, output: Sender<Message>) {
-        (self.0)(companion, output);
+    pub fn send(self, companion: Option<Handle>, output: &Sender<Message>, done: &Sender<Done>) {
+        (self.0)(companion, output, done);
     }
 }
 

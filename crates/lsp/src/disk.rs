@@ -52,7 +52,10 @@ pub enum Done {
         key: ProposalKey,
         file: Result<PathBuf, String>,
     },
-    Read { number: u64, saved: Saved },
+    Read {
+        number: u64,
+        saved: Saved,
+    },
     /// The program was started, or why not.
     Launched {
         key: ProposalKey,
@@ -64,7 +67,10 @@ pub enum Done {
         diagnostics: Vec<Diagnostic>,
         cost: Duration,
     },
-    Ruled { key: ProposalKey, ruling: Ruling },
+    Ruled {
+        key: ProposalKey,
+        ruling: Ruling,
+    },
     /// The changes that agents have written.
     Listed(ChangesList),
     /// The outcome of the person's action on them, for this request.

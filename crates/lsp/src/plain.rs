@@ -252,7 +252,7 @@ impl ClientProfile for Plain {
     }
 
     fn initialized(&mut self, _published: &Published) -> Vec<Action> {
-        vec![Action::Changes]
+        vec![written::ask()]
     }
 
     fn request(&mut self, Request { id, method, params }: Request) -> Vec<Action> {

@@ -9,7 +9,6 @@ use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::File;
 use pillion_protocol::context::MAX_FILES;
-use pillion_view::changes::ChangesAct;
 use pillion_view::{Decide, DiffId, EditorEvent, ProposalKey, Tell};
 use serde_json::Value;
 
@@ -133,19 +132,15 @@ pub enum Action {
     },
     /// Tell the companion, or that whose guest shows the proposal that it is about.
     Tell(Tell),
-    /// Ask the companion what answers the client's request.
+    /// Ask the companion.
     Ask(Asking),
-    /// Have what agents have written listed: [`Done::Listed`].
-    Changes,
-    /// The person does something with that: [`Done::Acted`].
-    Act {
-        request: Option<RequestId>,
-        act: ChangesAct,
-    },
     /// The person decided: the ruling comes back as [`Done::Ruled`].
     Decide(Decide),
     /// Answer the client's request with what this takes its time to work out.
-    WorkOut { request: RequestId, answer: Work },
+    WorkOut {
+        request: RequestId,
+        answer: Work,
+    },
 }
 
 impl Action {

@@ -17,7 +17,6 @@ use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
 use pillion_discovery::workspace::Workspace;
 use pillion_system::{Worker, spawn};
-use pillion_view::ask::Changes;
 use pillion_view::{
     Compares, EditorEvent, Leaving, LostOutcome, Options as CompanionOptions, Reply, Shows, Tell,
 };
@@ -435,22 +434,8 @@ impl Session {
                     self.check(reported);
                 }
                 Action::Tell(tell) => self.tell_companion(tell),
-                Action::Ask(asking) => asking.send(self.service.handle(), self.output.clone()),
-                Action::Changes => {
-                    let done = self.done.clone();
-                    let reply = Reply::told(move |list| drop(done.send(Done::Listed(list))));
-                    if let Some(companion) = self.service.handle() {
-                        companion.ask(Changes, reply);
-                    }
-                }
-                Action::Act { request, act } => {
-                    let sender = self.done.clone();
-                    let reply = Reply::told(move |done| {
-                        drop(sender.send(Done::Acted { request, done }));
-                    });
-                    if let Some(companion) = self.service.handle() {
-                        companion.ask(act, reply);
-                    }
+                Action::Ask(asking) => {
+                    asking.send(self.service.handle(), &self.output, &self.done);
                 }
                 Action::Decide(mut decide) => {
                     let (key, done) = (decide.key, self.done.clone());

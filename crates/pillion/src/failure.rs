@@ -14,6 +14,11 @@ use crate::progress;
 /// The failure of a file that cannot be used, above the system's reason.
 pub fn of_file(error: SaveError) -> anyhow::Error {
     let failure = Failure::new(Kind::Refused, error.to_string());
+    above(error, failure)
+}
+
+/// This failure, above the system's reason.
+pub fn above(error: SaveError, failure: Failure) -> anyhow::Error {
     match error {
         SaveError::Changed(_) => failure.into(),
         SaveError::Unusable { source, .. }
@@ -62,6 +67,12 @@ pub fn warn_of(error: &anyhow::Error) {
     {
         stderr::print(format!("hint: {hint}"));
     }
+}
+
+/// Returns true if no companion runs here, or it is gone.
+pub fn is_without_companion(error: &anyhow::Error) -> bool {
+    let failure = error.downcast_ref::<Failure>();
+    failure.is_some_and(|failure| failure.kind == Kind::NoCompanion)
 }
 
 /// Returns true if it is the failed writing itself: what comes from an agent's or a companion's

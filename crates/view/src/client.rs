@@ -98,14 +98,6 @@ impl Client {
         self.connect()?.ask(ask)
     }
 
-    /// Asks, and waits for the answer as long as it takes.
-    ///
-    /// # Errors
-    /// When the companion refuses, or cannot be reached, or ends.
-    pub fn wait_for<A: Ask>(&self, ask: A) -> Result<A::Answer, ClientError> {
-        self.connect()?.ask_within(None, ask)
-    }
-
     /// Waits beside an agent until the person sends it their notes, however long that takes; none if the agent is not
     /// connected there or goes, the companion ends, or another process waits for the agent.
     ///

@@ -46,7 +46,10 @@ pub struct Identifier {
 #[derive(Debug)]
 pub enum DocumentEvent {
     /// It opens it, under this name.
-    Opened { uri: String, text: String },
+    Opened {
+        uri: String,
+        text: String,
+    },
     Changed(Edits),
     /// It saves it. Not every editor sends the text.
     Saved(Option<String>),

@@ -13,6 +13,7 @@ use lsp_server::{ErrorCode, RequestId, Response};
 use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Note, Proposer};
 use pillion_text::{counted, visible};
+use pillion_view::ask::Changes;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, ChangesList, ListedChange, ListedHunk, Meant,
     TakeBack,
@@ -20,6 +21,8 @@ use pillion_view::changes::{
 use serde_json::{Value, json};
 
 use super::wire;
+use crate::asking::Asking;
+use crate::disk::Done;
 use crate::outgoing::Outgoing;
 use crate::plain::document::text_edits;
 use crate::position::Encoding;
@@ -165,8 +168,7 @@ impl Written {
             Some(_) => Err("arguments: the note is not a text".to_owned()),
         };
         if command == UNDO {
-            let act = ChangesAct::Undo(id);
-            return Ok(act_on(request, act));
+            return Ok(act_on(Some(request), ChangesAct::Undo(id)));
         }
         let id = Some(id.ok_or("arguments: no change is named")?);
         if command == KEEP {
@@ -176,7 +178,7 @@ impl Written {
                 notes: said(2)?,
                 ..Meant::default()
             });
-            return Ok(act_on(request, act));
+            return Ok(act_on(Some(request), act));
         }
         let notes = said(4)?;
         let lines = line(2).zip(line(3));
@@ -211,7 +213,7 @@ impl Written {
             lines,
             buffers,
         });
-        Ok(act_on(request, act))
+        Ok(act_on(Some(request), act))
     }
 
     /// Reports an outcome: the editor gets its edits, the person the sentence, and the request its answer.
@@ -281,22 +283,17 @@ impl Written {
     }
 }
 
-fn ask() -> Action {
-    Action::Changes
+/// Has the list told: [`Done::Listed`].
+pub fn ask() -> Action {
+    Action::Ask(Asking::own(Changes, Done::Listed))
 }
 
 fn undo(id: &str) -> Action {
-    Action::Act {
-        request: None,
-        act: ChangesAct::Undo(Some(id.to_owned())),
-    }
+    act_on(None, ChangesAct::Undo(Some(id.to_owned())))
 }
 
-fn act_on(request: RequestId, act: ChangesAct) -> Action {
-    Action::Act {
-        request: Some(request),
-        act,
-    }
+fn act_on(request: Option<RequestId>, act: ChangesAct) -> Action {
+    Action::Ask(Asking::own(act, |done| Done::Acted { request, done }))
 }
 
 fn show(kind: MessageType, text: &str) -> Action {

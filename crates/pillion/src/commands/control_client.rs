@@ -106,7 +106,10 @@ pub fn act(store: &Store, turns: &[&Kept], named: &Named) -> anyhow::Result<Repo
     let mut report = Report::default();
     for (doer, turns) in &parts {
         let asked = doer.and_then(client);
-        let asked = asked.map(|it| it.wait_for(ChangesAct::Named(part_of(named, turns))));
+        let asked = asked.map(|it| {
+            it.connect()?
+                .wait_for(ChangesAct::Named(part_of(named, turns)))
+        });
         let done = match asked {
             // One that has ended does nothing.
             None | Some(Err(ClientError::Unreachable { .. })) => {

@@ -51,8 +51,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let selected = selected.filter(|text| !text.is_empty());
     let (selected_text, selection) = match &place {
         Some(Place::Lines(lines)) => {
-            let text = selected.or_else(|| lines.text(&path));
-            (text, Some(lines.range()))
+            let text = selected.or_else(|| position::text_of(*lines, &path));
+            (text, Some(position::range_of(*lines)))
         }
         _ => {
             let cursor = place.as_ref().map(Place::cursor);

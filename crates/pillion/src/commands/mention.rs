@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 
-use pillion_protocol::verdict::Lines;
 use pillion_text::stderr;
 use pillion_view::ask::Mention;
 
 use super::control_client;
-use super::position::{self, Place};
+use super::position;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 
@@ -32,14 +31,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let (path, place) = position::locate(&args.file)?;
     let target = args.target.about(&path);
-    let lines = place.map(|place| match place.within(&path) {
-        Place::Cursor(cursor) => (cursor.line, cursor.line),
-        Place::Lines(lines) => (lines.first, lines.last),
-    });
-    let lines = lines.map(|(first, last)| Lines {
-        first: first - 1,
-        last: last - 1,
-    });
+    let lines = place.map(|place| place.within(&path).lines());
     match control_client::ask(&target, Mention { path, lines })? {
         Some(agent) => {
             let agent = agent.display_name();

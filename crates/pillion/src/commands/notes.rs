@@ -12,7 +12,7 @@ use pillion_view::{ClientError, Connected, Decide, ProposalKey, Refusal, Ruling,
 
 use super::control_client;
 use super::diffs;
-use super::position::{self, Lines};
+use super::position;
 use crate::args::Target;
 use crate::failure::{Failure, Kind};
 use crate::paths::absolute;
@@ -178,15 +178,14 @@ fn on_lines(arguments: &[String]) -> anyhow::Result<Vec<(&str, verdict::Lines, &
     let pairs = arguments.chunks_exact(2);
     let read = pairs.map(|pair| {
         let [place, text] = [pair[0].as_str(), pair[1].as_str()];
-        let Some((path, Lines { first, last })) = position::lines_of(place) else {
+        let Some((path, lines)) = position::lines_of(place) else {
             let message = format!("--note: {place} is not a file with lines");
             let failure = Failure::new(Kind::Refused, message);
             return Err(failure
                 .hint("Lines count from 1, as in `main.rs:12` or `main.rs:3-7`.")
                 .into());
         };
-        let (first, last) = (first - 1, last - 1);
-        Ok((path, verdict::Lines { first, last }, text.trim()))
+        Ok((path, lines, text.trim()))
     });
     let mut read = read.collect::<anyhow::Result<Vec<_>>>()?;
     read.retain(|(_, _, text)| !text.is_empty());

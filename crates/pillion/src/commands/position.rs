@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use pillion_discovery::regular_file;
+use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Cursor, Position, Range};
 
 use crate::failure::{Failure, Kind};
@@ -18,13 +19,6 @@ const MAX_FILE: u64 = 64 << 20;
 pub enum Place {
     Cursor(Cursor),
     Lines(Lines),
-}
-
-/// Whole lines, from 1, both included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lines {
-    pub first: u32,
-    pub last: u32,
 }
 
 /// The absolute path of a file that is there, and the place in it. A name that holds colons wins over a place.
@@ -67,9 +61,20 @@ impl Place {
         match self {
             Self::Cursor(cursor) => *cursor,
             Self::Lines(lines) => Cursor {
-                line: lines.last,
+                line: lines.last + 1,
                 character: 1,
             },
+        }
+    }
+
+    /// The lines, or the one with the cursor.
+    pub fn lines(self) -> Lines {
+        match self {
+            Self::Cursor(Cursor { line, .. }) => Lines {
+                first: line - 1,
+                last: line - 1,
+            },
+            Self::Lines(lines) => lines,
         }
     }
 
@@ -87,29 +92,24 @@ impl Place {
                 })
             }
             Self::Lines(lines) => Self::Lines(Lines {
-                first: line(lines.first),
-                last: line(lines.last),
+                first: line(lines.first + 1) - 1,
+                last: line(lines.last + 1) - 1,
             }),
         }
     }
 }
 
-impl Lines {
-    /// The text that stands in them.
-    pub fn text(self, path: &Path) -> Option<String> {
-        let text = read(path)?;
-        let lines = text.split_inclusive('\n').skip(self.first as usize - 1);
-        Some(lines.take((self.last - self.first) as usize + 1).collect())
-    }
+/// The text that stands in these lines of a file.
+pub fn text_of(lines: Lines, path: &Path) -> Option<String> {
+    let (text, lines) = (read(path)?, lines.range());
+    let behind = text.split_inclusive('\n').skip(lines.start);
+    Some(behind.take(lines.len()).collect())
+}
 
-    /// From the start of the first line to the start of the one behind the last.
-    pub fn range(self) -> Range {
-        let start_of = |line| Position { line, character: 0 };
-        Range {
-            start: start_of(self.first - 1),
-            end: start_of(self.last),
-        }
-    }
+/// From the start of the first line to the start of the one behind the last.
+pub fn range_of(lines: Lines) -> Range {
+    let [start, end] = [lines.first, lines.last + 1].map(|line| Position { line, character: 0 });
+    Range { start, end }
 }
 
 /// Finds a text in a file: of several places the one at the cursor, or else the nearest one.
@@ -147,15 +147,8 @@ fn read(path: &Path) -> Option<String> {
 /// The path and the lines that this names, whether or not the file exists; none if it names no lines.
 pub fn lines_of(argument: &str) -> Option<(&str, Lines)> {
     let (path, place) = split(argument).pop()?;
-    let lines = match place {
-        Place::Lines(lines) => lines,
-        // The last way to read it is the one without a column.
-        Place::Cursor(Cursor { line, .. }) => Lines {
-            first: line,
-            last: line,
-        },
-    };
-    (!path.is_empty()).then_some((path, lines))
+    // The last way to read it is the one without a column.
+    (!path.is_empty()).then(|| (path, place.lines()))
 }
 
 /// The file before what looks like a place, and is none.
@@ -182,6 +175,7 @@ fn split(argument: &str) -> Vec<(&str, Place)> {
         && let (Some(first), Some(last)) = (number(first), number(last))
         && first <= last
     {
+        let (first, last) = (first - 1, last - 1);
         ways.push((rest, Place::Lines(Lines { first, last })));
     }
     if let Some(last) = number(last) {
@@ -228,9 +222,9 @@ mod tests {
         let cursor = nowhere.clamped("").cursor();
         assert_eq!((cursor.line, cursor.character), (1, 1));
         let lines = |first, last| Place::Lines(Lines { first, last });
-        assert_eq!(lines(2, 9).clamped(text), lines(2, 2));
-        assert_eq!(lines(8, 9).clamped(text), lines(2, 2));
-        assert_eq!(lines(8, 9).clamped(""), lines(1, 1));
+        assert_eq!(lines(1, 8).clamped(text), lines(1, 1));
+        assert_eq!(lines(7, 8).clamped(text), lines(1, 1));
+        assert_eq!(lines(7, 8).clamped(""), lines(0, 0));
     }
 
     #[test]
@@ -239,7 +233,7 @@ mod tests {
             let ways = split(argument).into_iter();
             ways.map(|(path, place)| match place {
                 Place::Cursor(cursor) => (path, cursor.line, cursor.character, false),
-                Place::Lines(lines) => (path, lines.first, lines.last, true),
+                Place::Lines(lines) => (path, lines.first + 1, lines.last + 1, true),
             })
             .collect()
         };
@@ -258,7 +252,7 @@ mod tests {
     fn lines_are_named_with_their_file() {
         let named = |argument| {
             let (path, lines) = lines_of(argument)?;
-            Some((path, lines.first, lines.last))
+            Some((path, lines.first + 1, lines.last + 1))
         };
         assert_eq!(named("a:7"), Some(("a", 7, 7)));
         assert_eq!(named("a:b:3-7"), Some(("a:b", 3, 7)));
@@ -274,10 +268,10 @@ mod tests {
         let path = folder.path().join("a");
         fs::write(&path, "one\r\ntwo\nthree").unwrap();
         let lines = |first, last| Lines { first, last };
-        let text = |first, last| lines(first, last).text(&path).unwrap();
-        assert_eq!(text(1, 2), "one\r\ntwo\n");
-        assert_eq!(text(3, 3), "three");
-        let range = lines(2, 3).range();
+        let text = |first, last| text_of(lines(first, last), &path).unwrap();
+        assert_eq!(text(0, 1), "one\r\ntwo\n");
+        assert_eq!(text(2, 2), "three");
+        let range = range_of(lines(1, 2));
         assert_eq!((range.start.line, range.end.line), (1, 3));
         assert_eq!((range.start.character, range.end.character), (0, 0));
     }

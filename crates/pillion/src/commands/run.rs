@@ -30,7 +30,7 @@ use self::review::OwnHooks;
 use super::hook;
 use crate::args::Target;
 use crate::choice::{Need, Running};
-use crate::failure::{Failure, Kind};
+use crate::failure::{self, Failure, Kind};
 use crate::logging;
 use crate::wiring::{Surroundings, Wiring};
 
@@ -107,7 +107,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let choose = || Running::look(&environment).choose(need, &args.target);
     let companion = match choose() {
         Ok(companion) => Some(companion),
-        Err(error) if !args.require && is_without_companion(&error) => {
+        Err(error) if !args.require && failure::is_without_companion(&error) => {
             let name = agent.name();
             let is_watched = !args.print && io::stderr().is_terminal();
             let (starts, when) = match args.print {
@@ -328,11 +328,6 @@ fn wait_for(choose: impl Fn() -> anyhow::Result<Companion>) -> Option<Companion>
         }
     }
     None
-}
-
-fn is_without_companion(error: &anyhow::Error) -> bool {
-    let failure = error.downcast_ref::<Failure>();
-    failure.is_some_and(|failure| failure.kind == Kind::NoCompanion)
 }
 
 /// The path where the command is looked for although there is nothing to run: a link that leads

@@ -62,7 +62,11 @@ impl Beside {
         let client = Client::new(&test.state()).unwrap();
         let (processes, call) = (vec![pid], call.to_owned());
         Self(thread::spawn(move || {
-            client.wait_for(Guard { processes, call }).ok()
+            client
+                .connect()
+                .ok()?
+                .wait_for(Guard { processes, call })
+                .ok()
         }))
     }
 

@@ -3,11 +3,10 @@
 //! A guest, a view for this one proposal, joins the view that shows it. The file is not ours: we neither write, read nor
 //! remove it.
 
-use gen_lsp_types::Command;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gen_lsp_types::MessageType;
+use gen_lsp_types::{Command, MessageType};
 use lsp_server::RequestId;
 use pillion_text::visible;
 use pillion_view::{Diff, DiffId, Reply};
@@ -58,6 +57,10 @@ impl Guests {
     fn find_mut(&mut self, id: DiffId) -> Option<&mut Guest> {
         self.guests.iter_mut().find(|guest| guest.id == id)
     }
+
+    fn at_mut(&mut self, path: &Path) -> Option<&mut Guest> {
+        self.guests.iter_mut().find(|guest| guest.path == path)
+    }
 }
 
 impl Guest {
@@ -103,9 +106,7 @@ impl Proposals {
         now: Instant,
     ) -> Vec<Action> {
         let focused = self.focuses;
-        let mut guests = self.guests.guests.iter_mut();
-        let known = guests.find(|guest| guest.path == path);
-        if let Some(State::Joining(showing, _)) = known.map(|guest| &mut guest.state) {
+        if let Some(showing) = self.joining_mut(path) {
             showing.focused = focused;
             showing.view = None;
             showing.open(uri, text, "", now);
@@ -176,8 +177,7 @@ impl Proposals {
         request: RequestId,
         others: Vec<Command>,
     ) -> Option<Action> {
-        let mut guests = self.guests.guests.iter_mut();
-        let guest = guests.find(|guest| guest.path == path);
+        let guest = self.guests.at_mut(path);
         if let Some(State::Joining(_, requests)) = guest.map(|guest| &mut guest.state) {
             requests.push(request);
             return None;
@@ -217,8 +217,7 @@ impl Proposals {
 
     /// The document is closed, and its proposal waits for no decision here.
     pub(super) fn close_guest(&mut self, path: &Path) -> Vec<Action> {
-        let mut guests = self.guests.guests.iter();
-        let id = guests.find(|guest| guest.path == path).map(|it| it.id);
+        let id = self.guests.at_mut(path).map(|guest| guest.id);
         id.map_or(Vec::new(), |id| self.part(id))
     }
 
@@ -246,8 +245,7 @@ impl Proposals {
 
     /// A document that is not known yet.
     pub(super) fn joining_mut(&mut self, path: &Path) -> Option<&mut Showing> {
-        let mut guests = self.guests.guests.iter_mut();
-        match &mut guests.find(|guest| guest.path == path)?.state {
+        match &mut self.guests.at_mut(path)?.state {
             State::Joining(showing, _) => Some(showing),
             State::Pending | State::Over => None,
         }

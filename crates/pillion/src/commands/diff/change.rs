@@ -5,7 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use pillion_changes::save::{self, Original, SaveError, in_place};
+use pillion_changes::save::{self, Original, in_place};
 use pillion_discovery::real_path;
 use pillion_protocol::Note;
 use pillion_text::stderr;
@@ -135,14 +135,7 @@ impl Change {
                 failure.hint("The accepted text is on standard output.")
             }
         };
-        match error {
-            SaveError::Changed(_) => Err(failure.into()),
-            SaveError::Unusable { source, .. }
-            | SaveError::Io { source, .. }
-            | SaveError::Incomplete { source, .. } => {
-                Err(anyhow::Error::new(source).context(failure))
-            }
-        }
+        Err(failure::above(error, failure))
     }
 }
 

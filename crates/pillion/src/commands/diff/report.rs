@@ -17,17 +17,13 @@ pub fn print_notes(change: &Change, file: &str) {
         file => format!("{file}: "),
     };
     for Note { lines, text } in change.notes() {
-        match lines {
-            Some(lines) if lines.last > lines.first => stderr::print(format_args!(
-                "{of}note on lines {} to {}: {text}",
-                lines.first + 1,
-                lines.last + 1
-            )),
-            Some(lines) => {
-                stderr::print(format_args!("{of}note on line {}: {text}", lines.first + 1));
-            }
-            None => stderr::print(format_args!("{of}note: {text}")),
-        }
+        let on = lines.map(|it| (it.first + 1, it.last + 1));
+        let on = match on {
+            Some((first, last)) if last > first => format!(" on lines {first} to {last}"),
+            Some((first, _)) => format!(" on line {first}"),
+            None => String::new(),
+        };
+        stderr::print(format_args!("{of}note{on}: {text}"));
     }
 }
 

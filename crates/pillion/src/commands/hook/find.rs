@@ -16,7 +16,7 @@ use pillion_view::{Client, ClientError, Connected};
 
 use crate::args::Target;
 use crate::choice::{self, Need, Running};
-use crate::failure::{Failure, Kind};
+use crate::failure::is_without_companion;
 
 /// The time limit for a companion that was killed, and the interval at which it is looked for.
 const COMES_BACK_WITHIN: Duration = Duration::from_secs(5);
@@ -180,7 +180,7 @@ fn look(
     targets: &[Target],
 ) -> Result<Companion, Missing> {
     let why = match first(answering, Need::Control, targets) {
-        Err(why) if is_gone(&why) => why,
+        Err(why) if is_without_companion(&why) => why,
         found => return found.map_err(|why| Missing::Misled(why.to_string())),
     };
     if !answering.is_empty() {
@@ -204,10 +204,4 @@ fn first(running: &Running<'_>, need: Need, targets: &[Target]) -> anyhow::Resul
     let mut found = targets.iter().map(|target| running.choose(need, target));
     let first = found.next().context("there is nowhere to look")?;
     first.or_else(|why| found.find_map(Result::ok).ok_or(why))
-}
-
-/// Returns true if there is no companion after all.
-pub fn is_gone(error: &anyhow::Error) -> bool {
-    let failure = error.downcast_ref::<Failure>();
-    failure.is_some_and(|failure| failure.kind == Kind::NoCompanion)
 }

@@ -78,7 +78,8 @@ fn why_unanswered(
             let Some(client) = Client::new(&companion) else {
                 continue;
             };
-            match client.wait_for(guard.clone()) {
+            let connected = client.connect();
+            match connected.and_then(|mut it| it.wait_for(guard.clone())) {
                 Ok(Guarded::Answered) => return None,
                 Ok(Guarded::Unanswered) => return Some(NO_ANSWER.to_owned()),
                 // Once it has given up dialling, Claude Code does not come back to a companion by itself.

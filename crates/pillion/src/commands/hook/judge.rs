@@ -23,6 +23,7 @@ use super::{IS_SHOWN, agent, approvals, only_tells, work};
 use crate::args::Target;
 use crate::commands::ask::{self, Asked};
 use crate::commands::diff::text;
+use crate::failure::is_without_companion;
 
 /// Why a change is denied whose companion has ended.
 const COMPANION_ENDED: &str = "the editor or review that showed it ended, and nobody had decided";
@@ -219,7 +220,7 @@ impl Judge<'_, '_> {
             (Some(ask::Stop::TimeUp), _) => remarks::NOT_IN_TIME.to_owned(),
             // The agent does not make the call any more, whatever it is answered.
             (Some(ask::Stop::GivenUp), _) => STOPPED.to_owned(),
-            (None, Some(error)) if find::is_gone(&error) => COMPANION_ENDED.to_owned(),
+            (None, Some(error)) if is_without_companion(&error) => COMPANION_ENDED.to_owned(),
             (None, Some(error)) => error.to_string(),
             (None, None) => "it was not shown".to_owned(),
         };

@@ -17,11 +17,11 @@ use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 
 use super::*;
+use crate::OpenFile;
 use crate::ask::{Ask, Changes, Mention, SetReview};
 use crate::decision::{Against, By, Decide, LOOK, Refusal, Ruling, Seen, Told, Unseen};
 use crate::editor::{CloseReason, EndedTurn, Review, Shows, Status};
 use crate::lost::{Loss, LostOutcome, LostText};
-use crate::open_file::OpenFile;
 use crate::original::{Original, Stamp};
 use crate::proposal::{Diff, DiffId, ProposalKey, SetPlace};
 use crate::tell::Leaving;
