@@ -4,7 +4,6 @@ use pillion_discovery::{CompanionState, ViewState};
 use pillion_protocol::Dialect;
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
-use pillion_protocol::dialect::Base;
 use pillion_view::ask::{
     AgentOfHook, DiffRef, GetReview, Hook, Mention, PendingDiff, Recount, Refused, SetReview,
 };
