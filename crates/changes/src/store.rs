@@ -50,6 +50,9 @@ const TURN: &str = "turn.json";
 /// No longer text is kept: 16 MiB.
 pub const MAX_TEXT: u64 = 16 << 20;
 
+/// What is overwritten when something is taken back is kept up to this length, 64 MiB: otherwise nothing is written.
+pub(crate) const MAX_KEPT: u64 = 64 << 20;
+
 /// No longer record of a turn is read.
 const MAX_RECORD: u64 = 256 << 20;
 
@@ -277,7 +280,7 @@ impl Store {
         let folder = self
             .open(&[TEXTS, &hash.as_str()[..2]])?
             .ok_or_else(missing)?;
-        let text = folder.read(hash.as_str(), MAX_TEXT)?.ok_or_else(missing)?;
+        let text = folder.read(hash.as_str(), MAX_KEPT)?.ok_or_else(missing)?;
         match Hash::of(&text) == *hash {
             true => Ok(text),
             false => Err(missing()),

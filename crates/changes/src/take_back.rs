@@ -11,15 +11,19 @@ use pillion_system::clock;
 use pillion_text::{Text, merge};
 
 use self::beneath::Beneath;
-use self::place::{Now, Wanted, file, folder_of, look, replace};
+use self::place::{Now, Opened, Wanted, file, folder_of, look, replace};
 use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
 use crate::scan::Stat;
+use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
-use crate::store::{Store, StoreError};
+use crate::store::{MAX_KEPT, MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
+
+/// Advice for what stands in the way and cannot be kept.
+const ASIDE: &str = "Move it aside, and give the command again.";
 
 /// The reason why something was not taken back. Nothing was changed then.
 #[derive(Debug, thiserror::Error)]
@@ -35,9 +39,15 @@ pub enum TakeBackError {
     /// It is something else by now.
     #[error("{} is no longer as the change left it", .0.display())]
     Changed(PathBuf),
-    /// The text before, or the one after it, was not kept.
+    /// The text before was not kept.
     #[error("the text of {} before the change was not kept", .0.display())]
     Unknown(PathBuf),
+    /// The text after was not kept, so that nobody can tell it from what somebody else has written.
+    #[error("{} is not as the change left it, of which no text was kept", .0.display())]
+    Incomparable(PathBuf),
+    /// A folder with files stands in its place.
+    #[error("a folder that is not empty stands in the place of {}", .0.display())]
+    Folder(PathBuf),
     /// It has no lines that could be taken back.
     #[error("{} is not text", .0.display())]
     NotText(PathBuf),
@@ -75,6 +85,7 @@ impl TakeBackError {
         let hint = match self {
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::Unsaved(_) => "Save it or discard the changes.",
+            Self::Incomparable(_) | Self::Folder(_) => ASIDE,
             Self::Save(SaveError::Incomplete { .. }) => {
                 "Give the command again when the disk lets you: its texts are kept."
             }
@@ -83,6 +94,7 @@ impl TakeBackError {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
                     "Free some space on that file system, and give the command again."
                 }
+                io::ErrorKind::FileTooLarge => ASIDE,
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                     "Make the file and its folder writable, and give the command again."
                 }
@@ -195,7 +207,7 @@ pub fn present(
     roots: &[PathBuf],
     change: &Change,
 ) -> Result<Present, TakeBackError> {
-    let now = look(store, &Beneath::open(roots, &change.path)?)?;
+    let now = look(store, &Beneath::open(roots, &change.path)?, MAX_TEXT)?;
     let (before, changed_since) =
         match wanted(store, &change.path, &change.before, &change.after, &now) {
             Ok((state, bytes)) => ((!state.is_absent()).then_some(bytes), 0),
@@ -223,7 +235,7 @@ pub fn hunks(
     roots: &[PathBuf],
     change: &Change,
 ) -> Result<CurrentHunks, TakeBackError> {
-    let now = look(store, &Beneath::open(roots, &change.path)?)?;
+    let now = look(store, &Beneath::open(roots, &change.path)?, MAX_TEXT)?;
     if matches!(now.state, FileState::Link { .. }) {
         return Err(TakeBackError::Changed(change.path.clone()));
     }
@@ -259,6 +271,9 @@ pub fn out_of(store: &Store, change: &Change, text: Vec<u8>) -> Result<Vec<u8>, 
     if !is_file(&change.before) || !is_file(&change.after) {
         return Err(TakeBackError::Unsaved(change.path.clone()));
     }
+    if !change.after.is_known() {
+        return Err(TakeBackError::Incomparable(change.path.clone()));
+    }
     let now = Now {
         state: FileState::File {
             mode: 0,
@@ -284,7 +299,7 @@ pub fn rewrite(
     text: &[u8],
 ) -> Result<Done, TakeBackError> {
     let place = Beneath::open(roots, &change.path)?;
-    let now = look(store, &place)?;
+    let now = look(store, &place, MAX_TEXT)?;
     leftovers::sweep_once(folder_of(&change.path));
     let mode = match (&now.state, &seen.now, &change.before) {
         (FileState::File { mode, .. }, Some(seen), _) if *seen == now.bytes => *mode,
@@ -310,22 +325,35 @@ fn put_back(
     folder_modes: &[FolderMode],
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
-    // What is not to be kept is not read either.
-    if !before.is_known() || (!after.is_known() && !kept::is_at(before, path)) {
+    if !before.is_known() || is_secret(roots, path, before, after) {
         return Err(TakeBackError::Unknown(path.to_owned()));
     }
     let place = Beneath::open(roots, path)?;
-    let now = look(store, &place)?;
+    if after.is_absent() && !place.clear() {
+        return Err(TakeBackError::Folder(path.to_owned()));
+    }
+    let opened = Opened::of(&place, after);
+    let mut now = look(store, &place, MAX_KEPT)?;
+    opened.had_mode(&mut now.state);
     leftovers::sweep_once(folder_of(path));
     let (state, bytes) = wanted(store, path, before, after, &now)?;
-    write(
+    let done = write(
         store,
         place,
         change,
         after,
         now,
         (&state, &bytes, folder_modes),
-    )
+    )?;
+    opened.is_replaced();
+    Ok(done)
+}
+
+/// Returns true if what is not kept of this file may be a secret: then it is not read either.
+fn is_secret(roots: &[PathBuf], path: &Path, before: &FileState, after: &FileState) -> bool {
+    let root = roots.iter().find(|root| path.starts_with(root));
+    let is_named = || root.is_some_and(|root| Secrets::of(root).has(path));
+    !after.is_known() && before.text().is_none() && !kept::is_at(before, path) && is_named()
 }
 
 /// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was
@@ -434,9 +462,8 @@ fn wanted(
     now: &Now,
 ) -> Result<(FileState, Vec<u8>), TakeBackError> {
     let now = now.whole();
-    let unknown = || TakeBackError::Unknown(path.to_owned());
     if !before.is_known() {
-        return Err(unknown());
+        return Err(TakeBackError::Unknown(path.to_owned()));
     }
     let text = |state: &FileState| match state.text() {
         Some(hash) => store.get(hash),
@@ -451,6 +478,17 @@ fn wanted(
     if now.state == *before || now.state == *after || is_without_link {
         return Ok((before.clone(), text(before)?));
     }
+    if !after.is_known() {
+        let is_like_it = match (&now.state, after) {
+            (FileState::File { size, .. }, FileState::File { size: left, .. }) => size == left,
+            (FileState::Absent, _) | (FileState::Link { .. }, FileState::Link { .. }) => true,
+            _ => false,
+        };
+        return match is_like_it {
+            true => Ok((before.clone(), text(before)?)),
+            false => Err(TakeBackError::Incomparable(path.to_owned())),
+        };
+    }
     let (
         FileState::File { mode: old, .. },
         FileState::File { mode: new, .. },
@@ -459,9 +497,6 @@ fn wanted(
     else {
         return Err(TakeBackError::Changed(path.to_owned()));
     };
-    if !after.is_known() {
-        return Err(unknown());
-    }
     let texts = [text(after)?, text(before)?, now.bytes.clone()];
     // Lines of what is no text mean nothing.
     if texts.iter().any(|it| it.contains(&0)) {

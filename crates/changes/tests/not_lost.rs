@@ -1015,3 +1015,125 @@ fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
         assert_eq!(all, "");
     }
 }
+
+/// What an agent made too long to be kept is taken back and brought back; what somebody has changed since, and nobody could tell
+/// from that, stays.
+#[test]
+fn a_file_that_became_too_long_is_taken_back() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.write("f", "old\n");
+        lab.write("changed", "old\n");
+        lab.write("aside", "old\n");
+        let before = lab.copy();
+        let grow = "truncate -s 17M f changed aside new";
+        let kept = lab.turn(agent, |lab| lab.shell(grow)).unwrap();
+        let (number, after) = (kept.turn.number, lab.copy());
+        lab.act(Act::TakeBack, number);
+        assert_eq!(lab.copy(), before);
+        lab.act(Act::Undo, number);
+        assert_eq!(lab.copy(), after);
+        lab.shell("echo mine > changed; mv aside mine");
+        let kept = Kept::read(&lab.store, number).unwrap();
+        let mut results = BTreeMap::new();
+        for change in kept.turn.real_changes() {
+            let done = take_back(&lab.store, &kept.turn.roots, change);
+            let name = change.path.file_name().unwrap().to_str().unwrap();
+            results.insert(name.to_owned(), done.map(drop));
+        }
+        let refused = results.remove("changed").unwrap().unwrap_err();
+        assert!(
+            matches!(refused, TakeBackError::Incomparable(_)),
+            "{refused}"
+        );
+        assert_eq!(
+            refused.hint().unwrap(),
+            "Move it aside, and give the command again."
+        );
+        assert!(results.values().all(Result::is_ok), "{results:?}");
+        lab.shell("printf 'mine\\nold\\nold\\n' > ../expected; cat changed f aside | cmp - ../expected; ! test -e new");
+    }
+}
+
+/// A folder that has taken the place of a file or a link goes, if nothing is in it; otherwise it is named.
+#[test]
+fn an_empty_folder_makes_way_for_the_file_that_it_replaced() {
+    for agent in BOTH {
+        for (work, is_empty) in [
+            ("rm f; mkdir f", true),
+            ("rm f; mkdir -p f/in/deep f/other", true),
+            ("rm link; mkdir link", true),
+            ("rm f; mkdir f; mkfifo f/pipe", false),
+            (
+                "rm f; mkdir -p f/node_modules; echo x > f/node_modules/x",
+                false,
+            ),
+            ("rm f; mkdir -p f/a; echo x > f/a/x; rm f/a/x", true),
+        ] {
+            let mut lab = Lab::new();
+            lab.write("f", "old\n");
+            lab.shell("ln -s f link");
+            let before = lab.copy();
+            let kept = lab.turn(agent, |lab| lab.shell(work)).unwrap();
+            if is_empty {
+                lab.act(Act::TakeBack, kept.turn.number);
+                assert_eq!(lab.copy(), before, "{work}");
+                lab.act(Act::Undo, kept.turn.number);
+                assert_ne!(lab.copy(), before, "{work}");
+                continue;
+            }
+            let change = kept.turn.real_changes().next().unwrap();
+            let refused = take_back(&lab.store, &kept.turn.roots, change).unwrap_err();
+            assert!(matches!(refused, TakeBackError::Folder(_)), "{refused}");
+            lab.shell("ls f/*");
+        }
+    }
+}
+
+/// A folder of one person's alone that went in one call, and was made again in a later one, is theirs alone again.
+#[test]
+fn a_private_folder_that_was_made_again_is_private_again() {
+    use std::os::unix::fs::PermissionsExt;
+    for (agent, later) in BOTH
+        .into_iter()
+        .flat_map(|it| [(it, "mkdir p; echo x > p/x"), (it, "mkdir -p p")])
+    {
+        let mut lab = Lab::new();
+        lab.write("p/f", "old\n");
+        lab.shell("chmod 700 p");
+        let between = |lab: &mut Lab| match agent {
+            Agent::WithoutHooks => drop(lab.recorder.glance(|_| Vec::new()).unwrap()),
+            Agent::WithHooks => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
+        };
+        match agent {
+            Agent::WithoutHooks => drop(lab.recorder.attend(ATTENDED, "opencode").unwrap()),
+            Agent::WithHooks => drop(lab.recorder.begin(HOOKED, "claude", "").unwrap()),
+        }
+        for command in ["rm -r p", later] {
+            if agent == Agent::WithHooks {
+                lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+            }
+            lab.shell(command);
+            between(&mut lab);
+        }
+        lab.recorder
+            .left(if agent == Agent::WithHooks {
+                HOOKED
+            } else {
+                ATTENDED
+            })
+            .unwrap();
+        lab.act(Act::TakeBack, 1);
+        let mode = fs::metadata(lab.root.join("p"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700, "{agent:?} {later}");
+        lab.act(Act::Undo, 1);
+        let left = fs::metadata(lab.root.join("p/x")).map(|_| lab.root.join("p"));
+        if let Ok(folder) = left {
+            let mode = fs::metadata(folder).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o755, "{agent:?} {later}");
+        }
+    }
+}

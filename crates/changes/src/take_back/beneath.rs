@@ -47,6 +47,15 @@ impl<'a> Beneath<'a> {
         Some(self.folder.as_ref()?.inner(self.path, name))
     }
 
+    /// Removes a folder in its place that has nothing but folders in it. Returns false if one stays.
+    pub(super) fn clear(&self) -> bool {
+        let Some(at) = self.at() else { return true };
+        let is_folder = at.symlink_metadata().is_ok_and(|it| it.is_dir());
+        let mut folders = vec![at].into_iter().filter(|_| is_folder).collect();
+        let is_empty = find_folders(&mut folders);
+        is_empty && folders.iter().rev().all(|it| fs::remove_dir(it).is_ok())
+    }
+
     /// The permissions of its folders in the watched one, its own first; none where that is not there.
     pub(super) fn modes(&self) -> Vec<u32> {
         let root = self.roots.iter().find(|root| self.path.starts_with(root));
@@ -56,9 +65,9 @@ impl<'a> Beneath<'a> {
         around.map_while(mode).collect()
     }
 
-    /// Gives those of its folders their permissions from before that are as they were left. The first are those of its own.
+    /// Gives those of its folders their permissions from before that are as they were left, or came again. The first are those of its own.
     pub(super) fn set_modes(&self, modes: &[FolderMode]) -> Result<(), TakeBackError> {
-        let is_to_be_set = |it: &FolderMode| it.after.is_some_and(|after| after != it.before);
+        let is_to_be_set = |it: &FolderMode| it.after != Some(it.before);
         if modes.iter().any(is_to_be_set) {
             self.walk(modes, false)?;
         }
@@ -130,6 +139,24 @@ impl<'a> Beneath<'a> {
     }
 }
 
+/// Finds all folders in these, each behind those around it. Returns false if anything else is in one.
+fn find_folders(folders: &mut Vec<PathBuf>) -> bool {
+    let mut at = 0;
+    while let Some(folder) = folders.get(at) {
+        let Ok(entries) = fs::read_dir(folder) else {
+            return false;
+        };
+        for entry in entries {
+            match entry.and_then(|it| Ok((it.file_type()?, it.path()))) {
+                Ok((kind, path)) if kind.is_dir() => folders.push(path),
+                _ => return false,
+            }
+        }
+        at += 1;
+    }
+    true
+}
+
 #[cfg(unix)]
 use unix::Folder;
 
@@ -188,14 +215,19 @@ mod unix {
             }
         }
 
-        /// Gives it its permissions from before, if it is as it was left.
+        /// Gives it its permissions from before, if it is as it was left. One that has gone with its files, and was made
+        /// again since, is as private as before.
         pub(super) fn change_mode(&self, mode: FolderMode) -> io::Result<()> {
-            let found = fs::metadata(self.name()).map(|it| it.mode() & 0o7777);
-            match found {
-                Ok(found) if mode.after == Some(found) && found != mode.before => {
-                    self.set_mode(mode.before)
-                }
-                _ => Ok(()),
+            let Ok(found) = fs::metadata(self.name()).map(|it| it.mode() & 0o7777) else {
+                return Ok(());
+            };
+            let is_to_be_set = match mode.after {
+                Some(after) => after == found && found != mode.before,
+                None => found & !mode.before != 0,
+            };
+            match is_to_be_set {
+                true => self.set_mode(mode.before),
+                false => Ok(()),
             }
         }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pillion_discovery::regular_file;
 use pillion_text::fingerprint;
@@ -13,7 +13,10 @@ use crate::leftovers;
 use crate::save::{Original, SaveError};
 use crate::scan::{Stat, is_absence};
 use crate::state::{FileState, FolderMode, Stage};
-use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::store::{MAX_KEPT, Store, StoreError};
+
+/// The permissions of its owner to read and to write a file.
+const OWN: u32 = 0o600;
 
 /// The current state of a path.
 pub(super) struct Now {
@@ -37,14 +40,51 @@ impl Now {
             FileState::Link { .. } => {
                 fs::read_link(path).map(|it| it.into_os_string().into_encoded_bytes())
             }
-            FileState::File { .. } => regular_file::read(path, MAX_TEXT),
+            FileState::File { .. } => regular_file::read(path, MAX_KEPT),
         };
         found.is_ok_and(|found| found == self.bytes)
     }
 }
 
-/// Looks at a file, and keeps what is there.
-pub(super) fn look(store: &Store, file_in: &Beneath<'_>) -> Result<Now, TakeBackError> {
+/// A file that an agent has left without permission to read or write it, with that permission for as long as it is replaced.
+pub(super) struct Opened(Option<(PathBuf, u32)>);
+
+impl Opened {
+    /// Of this file, if it has the permissions of `after`.
+    pub(super) fn of(place: &Beneath<'_>, after: &FileState) -> Self {
+        let closed = after.mode().filter(|mode| mode & OWN != OWN);
+        let at = place.at().zip(closed).filter(|(at, mode)| {
+            let stat = Stat::at(at).ok().flatten();
+            stat.is_some_and(|it| !it.is_link && it.mode == *mode)
+        });
+        Self(at.filter(|(at, mode)| set_mode(at, mode | OWN).is_ok()))
+    }
+
+    /// This is the state of the file, which had other permissions.
+    pub(super) fn had_mode(&self, state: &mut FileState) {
+        if let (Some((_, had)), FileState::File { mode, .. }) = (&self.0, state) {
+            *mode = *had;
+        }
+    }
+
+    /// Another one is there now, with permissions of its own.
+    pub(super) fn is_replaced(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some((at, mode)) = &self.0
+            && let Err(error) = set_mode(at, *mode)
+        {
+            tracing::debug!(%error, "a file keeps the permissions with which it was read");
+        }
+    }
+}
+
+/// Looks at a file of no more than this size, and keeps what is there.
+pub(super) fn look(store: &Store, file_in: &Beneath<'_>, limit: u64) -> Result<Now, TakeBackError> {
     let path = file_in.path;
     let absent = Now {
         state: FileState::Absent,
@@ -72,7 +112,7 @@ pub(super) fn look(store: &Store, file_in: &Beneath<'_>) -> Result<Now, TakeBack
             torn: None,
         });
     }
-    let bytes = regular_file::read(&at, MAX_TEXT).map_err(failed("read", path))?;
+    let bytes = regular_file::read(&at, limit).map_err(failed("read", path))?;
     Ok(Now {
         state: file(store, stat.mode, &bytes)?,
         torn: torn(store, path, &bytes),
@@ -258,11 +298,24 @@ fn symlink(_target: &[u8], _path: &Path) -> io::Result<()> {
 fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     use rustix::fs::OFlags;
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mut options = fs::File::options();
-    options.read(true).custom_flags(flags.bits().cast_signed());
-    let file = options.open(path)?;
-    file.set_permissions(fs::Permissions::from_mode(mode))
+    let permissions = fs::Permissions::from_mode(mode);
+    let open = |flags: OFlags| {
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | flags;
+        let mut options = fs::File::options();
+        options.read(true).custom_flags(flags.bits().cast_signed());
+        options.open(path)
+    };
+    // It need not be readable.
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        let file = open(OFlags::PATH)?;
+        let name = Path::new("/proc/self/fd").join(file.as_raw_fd().to_string());
+        if file.metadata()?.is_file() && fs::set_permissions(name, permissions.clone()).is_ok() {
+            return Ok(());
+        }
+    }
+    open(OFlags::empty())?.set_permissions(permissions)
 }
 
 #[cfg(not(unix))]
