@@ -32,6 +32,9 @@ const MAX_CHANGES: usize = 50_000;
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
 
+/// Texts that no file has any more are looked at once there are so many bytes of them: 32 MiB.
+const MAX_DROPPED: u64 = 32 << 20;
+
 /// Old turns and texts are looked for no more often.
 const TIDY: Duration = Duration::from_secs(10 * 60);
 
@@ -134,6 +137,8 @@ pub struct Recorder {
     counted: HashMap<u64, ((SystemTime, u64), Tally)>,
     /// The judgements of people on the changes of turns that go on, as they were when the turn was written last.
     judged: HashMap<u64, ((SystemTime, u64), Judgements)>,
+    /// Another text once texts were removed from the store.
+    removed: Option<String>,
     /// The time when old turns and texts were removed last.
     tidied: Option<Instant>,
     journal: Journal,
@@ -173,6 +178,7 @@ impl Recorder {
         let mut recorder = Self {
             outside: Table::new(PathBuf::new(), store.clone(), Vec::new()),
             excluded,
+            removed: store.removed(),
             store,
             tables: Vec::new(),
             sessions: HashMap::new(),
@@ -481,12 +487,54 @@ impl Recorder {
             return;
         }
         self.tidied = Some(Instant::now());
-        let tables = self.tables.iter().chain([&self.outside]);
         // Only of old texts it is asked, and there may be none.
-        let needed = LazyCell::new(|| tables.flat_map(Table::texts).collect::<HashSet<_>>());
+        let needed = LazyCell::new(|| self.needed());
         let is_needed = |hash: &Hash| needed.contains(hash) || self.journal.needs(hash);
         if let Err(error) = self.store.tidy(SystemTime::now(), is_needed) {
             tracing::warn!(%error, "what is old is not removed");
+        }
+    }
+
+    /// The texts that files may come to need, and those of changes that are in no turn yet.
+    fn needed(&self) -> HashSet<&Hash> {
+        let tables = self.tables.iter().chain([&self.outside]);
+        let read = self.read.iter().map(|(_, it)| it);
+        let found = read.chain(self.unbegun.iter().map(|(_, it)| it));
+        let found = found.flat_map(|it| [it.before.text(), it.after.text()]);
+        tables
+            .flat_map(Table::texts)
+            .chain(found.flatten())
+            .collect()
+    }
+
+    /// Removes texts that nothing needs any more: a file that changes all the time would fill the store with each of its texts.
+    fn remove_dropped(&mut self) {
+        let dropped: u64 = self.tables.iter().map(Table::dropped).sum();
+        if dropped < MAX_DROPPED {
+            return;
+        }
+        let texts = self.tables.iter_mut().flat_map(Table::take_dropped);
+        let mut texts: HashSet<Hash> = texts.collect();
+        let needed = self.needed();
+        texts.retain(|it| !needed.contains(it) && !self.journal.needs(it));
+        if let Err(error) = self.store.remove(&texts) {
+            tracing::debug!(%error, "texts that nothing needs stay");
+        }
+    }
+
+    /// If texts were removed from the store that are needed, they are copied again.
+    fn see_removed(&mut self) {
+        let removed = self.store.removed();
+        if removed == self.removed {
+            return;
+        }
+        match self.store.text_names() {
+            Ok(left) => {
+                let tables = self.tables.iter_mut().chain([&mut self.outside]);
+                tables.for_each(|it| it.copy_missing(&left));
+                self.removed = removed;
+            }
+            Err(error) => tracing::debug!(%error, "which texts are left is not known"),
         }
     }
 
@@ -547,6 +595,7 @@ impl Recorder {
     /// enough.
     fn differences(&mut self, extent: Extent) -> Vec<Difference> {
         let began = Instant::now();
+        self.see_removed();
         // What changes from here on is told again.
         let is_quiet = self.watch.as_ref().is_some_and(FolderWatch::tell_again);
         let is_known = extent == Extent::Told && is_quiet && self.watched.is_whole();
@@ -719,6 +768,7 @@ impl Recorder {
             turn.running = session.calls.iter().map(Call::running).collect();
             self.store.save(turn)?;
         }
+        self.remove_dropped();
         Ok(())
     }
 }

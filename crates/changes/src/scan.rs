@@ -248,6 +248,14 @@ impl<T> ByFolder<T> {
         folders.flat_map(|(_, names)| names.values())
     }
 
+    /// The files of which this is so, in no order.
+    pub fn paths(&self, is_it: impl Fn(&T) -> bool) -> Vec<PathBuf> {
+        let all = self.folders.iter();
+        let all = all.flat_map(|(folder, names)| names.iter().map(move |it| (folder, it)));
+        let found = all.filter(|(_, (_, value))| is_it(value));
+        found.map(|(folder, (name, _))| folder.join(name)).collect()
+    }
+
     /// That of all files, in no order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.folders.values().flat_map(BTreeMap::values)

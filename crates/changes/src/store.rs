@@ -9,8 +9,9 @@ mod judgements;
 mod log;
 mod notes;
 mod shown;
+mod space;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
 use std::fs::DirBuilder;
@@ -25,13 +26,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
 use crate::state::{Hash, Stage, Writing};
-use crate::turn::{Change, ChangeRef, ChangeState, Turn};
+use crate::turn::{ChangeRef, Turn};
 
 pub use agents::{NotedAgent, agent_lives};
 pub use judgements::{Held, Judgements};
 pub use log::MAX_ENTRIES;
 pub use notes::{NoteNames, WaitingNote};
 pub use shown::{Shown, Shows};
+use space::Space;
+pub use space::{Usage, limit, size};
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];
@@ -77,6 +80,9 @@ pub enum StoreError {
     /// A text is gone, or another one is in its place.
     #[error("the text {0:?} is not in the store any more")]
     Missing(Hash),
+    /// No more is to be kept, and what could go nobody has seen.
+    #[error("no more than {} of what agents changed may be kept, and nobody has seen what there is", space::size(*.0))]
+    Full(u64),
     /// A text was too long to be kept.
     #[error("the text was too long to be kept")]
     NotKept,
@@ -123,6 +129,10 @@ impl StoreError {
             }
             Self::Held { .. } => {
                 let hint = "wait until it has; if it was suspended with Ctrl-Z, `fg` in its terminal resumes it";
+                Some(hint.to_owned())
+            }
+            Self::Full(_) => {
+                let hint = "`pillion changes --disk` lists it, `pillion keep` and `pillion forget` make room";
                 Some(hint.to_owned())
             }
             Self::NoTurn(_) => Some("`pillion turns` lists them".to_owned()),
@@ -178,6 +188,7 @@ pub struct Store {
     turns: Counter,
     /// The numbers of entries of the log.
     entries: Counter,
+    space: Space,
 }
 
 impl Store {
@@ -193,6 +204,7 @@ impl Store {
             folder: Arc::default(),
             turns: counter("turns")?,
             entries: counter("log")?,
+            space: Space::of(environment),
         })
     }
 
@@ -255,8 +267,13 @@ impl Store {
     pub fn put(&self, text: &[u8]) -> Result<Hash, StoreError> {
         let hash = Hash::of(text);
         let folder = self.create(&[TEXTS, &hash.as_str()[..2]])?;
-        if folder.size_of(hash.as_str()) != Some(text.len() as u64) {
+        if folder.size_of(hash.as_str()) == Some(text.len() as u64) {
+            // As new, for what removes texts that nobody has needed for long.
+            let file = folder.open_file(hash.as_str())?;
+            let _ = file.map(|it| it.set_modified(SystemTime::now()));
+        } else {
             folder.write(hash.as_str(), text)?;
+            self.space.grows(text.len());
         }
         Ok(hash)
     }
@@ -396,49 +413,6 @@ impl Store {
         text.flatten().is_some_and(|it| Hash::of(&it) == *wanted)
     }
 
-    /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
-    /// `needed` says, who watches. Unfinished files that a kill left go, too.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
-        let numbers = self.numbers()?;
-        for (newer, number) in numbers.iter().rev().enumerate() {
-            // One that cannot be read keeps no other.
-            if let Err(error) = self.tidy_turn(*number, newer, now) {
-                tracing::debug!(%error, "a turn stays");
-            }
-        }
-        self.tidy_log(now)?;
-        self.tidy_notes(now)?;
-        self.remove_texts(now, MAX_IDLE, needed)
-    }
-
-    /// Removes a turn if it is old and nothing of it is unseen, or else what does not count in its log. So many turns are `newer`.
-    fn tidy_turn(&self, number: u64, newer: usize, now: SystemTime) -> Result<(), StoreError> {
-        self.remove_unfinished(&[TURNS, &number.to_string()], now)?;
-        let turn = match self.turn(number) {
-            // One that another process has begun just now has no record yet.
-            Err(StoreError::NoTurn(_)) if self.is_old(number, now) => {
-                return self.forget(number);
-            }
-            turn => turn?,
-        };
-        let judged = self.judged(number)?;
-        let state = |it: &Change| it.state(judged.of(it.number));
-        let is_seen = turn
-            .real_changes()
-            .all(|it| state(it) != ChangeState::Unseen);
-        let ended = Duration::from_millis(turn.ended.unwrap_or(turn.began));
-        let age = now
-            .duration_since(SystemTime::UNIX_EPOCH + ended)
-            .unwrap_or_default();
-        match is_seen && (newer >= MAX_TURNS || age > MAX_AGE) {
-            true => self.forget(number),
-            false => self.shorten_judged(number),
-        }
-    }
-
     /// Returns true if nothing has been written to the folder of this turn for long.
     fn is_old(&self, number: u64, now: SystemTime) -> bool {
         let path = self.path().join(TURNS).join(number.to_string());
@@ -455,62 +429,11 @@ impl Store {
         }
     }
 
-    /// Removes the texts that neither a turn nor the log needs, and that were kept longer ago than this. Whoever watches may need one.
-    ///
-    /// # Errors
-    /// When they cannot be removed.
-    pub fn remove_texts(
-        &self,
-        now: SystemTime,
-        idle: Duration,
-        needed: impl Fn(&Hash) -> bool,
-    ) -> Result<(), StoreError> {
-        let mut texts = HashSet::new();
-        for number in self.numbers()? {
-            let turn = match self.turn(number) {
-                Ok(turn) => turn,
-                Err(StoreError::NoTurn(_)) => continue,
-                // What cannot be read may need any.
-                Err(_) => return Ok(()),
-            };
-            let Ok(judged) = self.judged(number) else {
-                return Ok(());
-            };
-            texts.extend(turn.changes.iter().flat_map(|it| it.texts().cloned()));
-            for (_, judged) in judged.all() {
-                texts.extend(judged.texts().cloned());
-            }
-        }
-        // One that cannot be read may need any, too.
-        for entry in self.all_entries()? {
-            texts.extend(entry.texts().cloned());
-        }
-        for part in self
-            .names(&[TEXTS])?
-            .into_iter()
-            .filter(|it| it.len() == 2 && it != "..")
-        {
-            let is_needed = |hash: &Hash| texts.contains(hash) || needed(hash);
-            self.remove_unfinished(&[TEXTS, &part], now)?;
-            self.remove_idle(&[TEXTS, &part], now, idle, is_needed)?;
-        }
-        for folder in [
-            WRITTEN,
-            shown::SHOWN,
-            agents::AGENTS,
-            notes::NOTES,
-            notes::ON_PROPOSALS,
-        ] {
-            self.remove_unfinished(&[folder], now)?;
-        }
-        self.remove_idle(&[WRITTEN], now, idle, |_| false)
-    }
-
-    /// Removes what is kept of a turn, without what was decided in it. Its texts go with [`tidy`](Self::tidy).
+    /// Removes what is kept of a turn, without what was decided in it. Its texts stay.
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub fn forget(&self, number: u64) -> Result<(), StoreError> {
+    pub(crate) fn forget(&self, number: u64) -> Result<(), StoreError> {
         let Some(folder) = self.open(&[TURNS, &number.to_string()])? else {
             return Err(StoreError::NoTurn(number));
         };
@@ -537,29 +460,6 @@ impl Store {
             Some(folder) => Ok(folder.names()?),
             None => Ok(Vec::new()),
         }
-    }
-
-    /// Removes files of a folder that were written long ago.
-    fn remove_idle(
-        &self,
-        below: &[&str],
-        now: SystemTime,
-        limit: Duration,
-        is_needed: impl Fn(&Hash) -> bool,
-    ) -> Result<(), StoreError> {
-        let Some(folder) = self.open(below)? else {
-            return Ok(());
-        };
-        for name in folder.names()? {
-            let Ok(hash) = name.parse::<Hash>() else {
-                continue;
-            };
-            let idle = age_of(&folder, &name, now);
-            if idle.is_some_and(|idle| idle >= limit) && !is_needed(&hash) {
-                folder.remove(&name)?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The knowledge of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -85,7 +85,7 @@ impl Copies<'_> {
 
     /// Puts a text into the store; none if that fails, and then people are told.
     fn keep(self, text: &[u8]) -> Option<Hash> {
-        match self.store.put(text) {
+        match self.store.put_within(text) {
             Ok(hash) => Some(hash),
             Err(error) => {
                 tracing::warn!(%error, "the text of a file is not kept");
@@ -182,6 +182,8 @@ pub struct Table {
     uncopied: usize,
     /// The things that were not found when it was looked at last, and why.
     missed: Missed,
+    /// The texts that no file has had since this was asked last, and their size.
+    dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
 }
@@ -233,6 +235,7 @@ impl Table {
             secret: Vec::new(),
             uncopied: 0,
             missed: Missed::default(),
+            dropped: Default::default(),
             problem: Mutex::default(),
         }
     }
@@ -311,6 +314,42 @@ impl Table {
             names.push(format!("{} more", folders.len() - MAX_NAMES));
         }
         names.join(", ")
+    }
+
+    /// Texts were removed from the store, and only these are there: what is needed is copied again. Waits for the disk.
+    pub fn copy_missing(&mut self, texts: &HashSet<Hash>) {
+        let is_missing = |it: &Known| matches!(&it.text, Source::Kept(it) if !texts.contains(it));
+        for path in self.files.paths(is_missing) {
+            let Some(mut known) = self.files.get(&path).cloned() else {
+                continue;
+            };
+            let is_same = Stat::at(&path).is_ok_and(|it| it == Some(known.stat));
+            known.text = match is_same {
+                true => self.copies().copy(&path, &known.stat),
+                false => Source::Failed,
+            };
+            self.missed.has_failed |= known.text == Source::Failed;
+            self.files.insert(&path, known);
+        }
+    }
+
+    /// Takes the texts that no file has any more.
+    pub fn take_dropped(&mut self) -> Vec<Hash> {
+        self.dropped.1 = 0;
+        std::mem::take(&mut self.dropped.0)
+    }
+
+    /// The size of these texts.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.1
+    }
+
+    /// A file is not as it is known any more.
+    fn drops(&mut self, known: &Known) {
+        if let Source::Kept(hash) = &known.text {
+            self.dropped.0.push(hash.clone());
+            self.dropped.1 += known.stat.size;
+        }
     }
 
     /// The names of the texts that files may come to need.
@@ -494,6 +533,7 @@ impl Table {
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
         let known = self.files.remove(path)?;
+        self.drops(&known);
         let path = path.to_owned();
         Some(Difference::new(path, known.state(), FileState::Absent))
     }
@@ -508,6 +548,11 @@ impl Table {
     ) -> Option<Difference> {
         let new = Known::new(stat, text, now);
         let known = self.files.insert(&path, new.clone());
+        if let Some(known) = &known
+            && known.text != new.text
+        {
+            self.drops(known);
+        }
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
         let is_other = { known.as_ref() }.is_some_and(|known| known.stat.inode != stat.inode);

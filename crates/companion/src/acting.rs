@@ -187,7 +187,7 @@ impl Acted {
 
 /// Does what a command names, where no companion runs that could: no agent is there to hear of it, so that it waits for one.
 pub fn act_alone(store: &Store, named: Named) -> ActDone {
-    let acted = named::perform(store, named, false).unwrap_or_else(Acted::failed);
+    let acted = named::perform(store, named).unwrap_or_else(Acted::failed);
     let mut names = NoteNames::of(&format!("p{}", process::id()));
     acted.tell(|told| {
         let waiting = told.to_waiting();
@@ -273,7 +273,7 @@ pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
 /// Does it.
 pub(crate) fn perform(store: &Store, roots: &[PathBuf], act: ChangesAct) -> Acted {
     let acted = match act {
-        ChangesAct::Named(named) => named::perform(store, named, true),
+        ChangesAct::Named(named) => named::perform(store, named),
         act => in_view(store, roots, act),
     };
     acted.unwrap_or_else(Acted::failed)
@@ -362,7 +362,7 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
     let (kind, names, take_back): (_, Vec<Vec<ChangeRef>>, _) = match act {
         // The loop has these shown, and the others are done elsewhere.
         ChangesAct::Look(id) => return Err(ActError::NoName(id.unwrap_or_default())),
-        ChangesAct::Named(named) => return named::perform(store, named, true),
+        ChangesAct::Named(named) => return named::perform(store, named),
         ChangesAct::Keep(meant) => (Act::Keep, each(find(store, roots, &meant, false)?), None),
         ChangesAct::TakeBack(take_back) => {
             let has_lines = take_back.lines.is_some();

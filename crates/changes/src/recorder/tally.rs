@@ -27,6 +27,7 @@ impl Tally {
 impl Recorder {
     /// The numbers of changes below the folders, in all turns that are kept. Waits for the disk.
     pub fn tally(&mut self) -> Tally {
+        self.see_removed();
         let numbers = self.read_ended();
         self.counted.retain(|number, _| numbers.contains(number));
         let open = self.sessions.values().filter_map(|it| it.turn.as_ref());

@@ -7,7 +7,9 @@ use std::iter;
 use std::time::{Duration, SystemTime};
 
 use pillion_changes::deciding::{is_any_taken_back_shown, last_act};
-use pillion_changes::{Act, ChangeRef, DecideError, Decided, EntryRef, Kept, Store, Words};
+use pillion_changes::{
+    Act, ChangeRef, DecideError, Decided, EntryRef, Kept, Store, StoreError, Words,
+};
 use pillion_protocol::{Note, verdict};
 use pillion_text::{counted, visible};
 use pillion_view::changes::{ActDone, Named, NamedAct, NotDone, Report};
@@ -17,13 +19,13 @@ use super::{ActError, Acted, How, OfTurn, named, of_turn};
 /// So many changes are told of one by one, and so many that failed.
 const MAX_LINES: usize = 100;
 
-/// Does it. Without anybody who watches, the texts of what is forgotten go at once.
-pub(super) fn perform(store: &Store, named: Named, is_watched: bool) -> Result<Acted, ActError> {
+/// Does it.
+pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
     let act = match named.act {
         NamedAct::Keep => Act::Keep,
         NamedAct::TakeBack => Act::TakeBack,
         NamedAct::Undo => Act::Undo,
-        NamedAct::Forget => return forget(store, &named.names, is_watched).map(reported),
+        NamedAct::Forget => return forget(store, &named.names).map(reported),
     };
     let turns = turns(store, act, &named)?;
     let changed = changed(store, act, &named, &turns)?;
@@ -236,7 +238,7 @@ fn not_done(name: ChangeRef, error: &DecideError) -> NotDone {
 }
 
 /// Forgets turns, with what was decided in them, and entries of the log; all of them without a name.
-fn forget(store: &Store, names: &[String], is_watched: bool) -> Result<Report, ActError> {
+fn forget(store: &Store, names: &[String]) -> Result<Report, ActError> {
     let (mut turns, mut entries) = (Vec::new(), Vec::new());
     let known = store.entries()?;
     for name in names {
@@ -267,23 +269,19 @@ fn forget(store: &Store, names: &[String], is_watched: bool) -> Result<Report, A
             return Err(ActError::GoesOn(*number));
         }
     }
-    for number in &turns {
-        store.forget(*number)?;
-    }
-    for name in &entries {
-        store.forget_entry(*name)?;
-    }
-    if !is_watched {
-        store.remove_texts(SystemTime::now(), Duration::ZERO, |_| false)?;
-    }
-    let said = vec![forgotten(turns.len(), entries.len(), is_watched)];
+    let texts = store.forget_all(&turns, &entries)?;
+    let removed = match names.is_empty() {
+        true => store.remove_texts(SystemTime::now(), Duration::ZERO, |_| false),
+        false => store.remove(&texts),
+    };
+    let said = vec![forgotten(turns.len(), entries.len(), removed)];
     Ok(Report {
         said,
         ..Report::default()
     })
 }
 
-fn forgotten(turns: usize, decisions: usize, is_watched: bool) -> String {
+fn forgotten(turns: usize, decisions: usize, removed: Result<(), StoreError>) -> String {
     let what = match (turns, decisions) {
         (turns, 0) => counted(turns, "turn"),
         (0, decisions) => counted(decisions, "decision"),
@@ -297,11 +295,9 @@ fn forgotten(turns: usize, decisions: usize, is_watched: bool) -> String {
         1 => "is",
         _ => "are",
     };
-    let texts = match is_watched {
-        true => {
-            "; the texts are removed later, because an editor or a review is open that may need them"
-        }
-        false => "",
+    let texts = match removed {
+        Ok(()) => String::new(),
+        Err(error) => format!("; the texts stay: {}", error.in_full()),
     };
     format!("{what} {is} forgotten{texts}")
 }

@@ -28,7 +28,7 @@ const PLACES: [&str; 14] = [
 ];
 
 /// The variables by which a person configures a companion.
-const SETTINGS: [&str; 2] = ["PILLION_CHANGES", "PILLION_LIMIT"];
+const SETTINGS: [&str; 3] = ["PILLION_CHANGES", "PILLION_CHANGES_LIMIT", "PILLION_LIMIT"];
 
 fn is_shared(name: &str) -> bool {
     let mut agents = Dialect::ALL.into_iter().filter_map(Dialect::shell_variable);

@@ -1,6 +1,7 @@
 //! `pillion changes`, and what the commands about changes share.
 
 pub mod decide;
+mod disk;
 pub mod forget;
 pub mod log;
 pub mod look;
@@ -48,6 +49,11 @@ pub struct Args {
     /// Those that are accepted, kept, edited or taken back, too
     #[arg(long)]
     all: bool,
+
+    /// Print what is kept of which turn and folder, and how much room it takes. `PILLION_CHANGES_LIMIT` in the environment of the
+    /// editor or review sets how much it may be, such as 500M; without, 2G
+    #[arg(long, conflicts_with_all = ["turn", "all", "locations", "json"])]
+    disk: bool,
 
     /// Print a line for each hunk as it stands in the file now, `path:line: 7.2 unseen +3 -1`, as editors can jump there
     #[arg(long, conflicts_with = "json")]
@@ -204,6 +210,9 @@ struct Printed<'a> {
 
 pub fn run(args: Args) -> anyhow::Result<()> {
     let store = store()?;
+    if args.disk {
+        return disk::print(&store);
+    }
     let is_caught_up = catch_up_or_warn(&match args.turn {
         Some(number) => store.turn(number).map_err(failure)?.roots,
         None => here()?,
