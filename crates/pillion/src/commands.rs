@@ -32,4 +32,5 @@ mod control_client;
 mod demo;
 mod notes;
 mod output;
+mod pager;
 mod position;

@@ -8,6 +8,7 @@ use pillion_doctor::{Examination, Report, Style};
 use pillion_protocol::Dialect;
 use pillion_text::visible;
 
+use super::output::is_plain;
 use crate::args;
 use crate::failure::{self, Kind};
 use crate::progress;
@@ -77,12 +78,8 @@ fn style(environment: &Environment, is_terminal: bool) -> Style {
         .unwrap_or_default()
         .to_string_lossy()
         .to_ascii_lowercase();
-    let is_plain = environment.filled("NO_COLOR").is_some()
-        || environment
-            .filled("TERM")
-            .is_some_and(|term| term == "dumb");
     Style {
         is_unicode: cfg!(not(unix)) || locale.contains("utf-8") || locale.contains("utf8"),
-        is_coloured: is_terminal && !is_plain,
+        is_coloured: is_terminal && !is_plain(environment),
     }
 }

@@ -1,8 +1,10 @@
 //! Prints the answers of commands.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 
+use pillion_discovery::Environment;
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -28,6 +30,12 @@ pub fn printable(text: &str, is_terminal: bool) -> Cow<'_, str> {
     } else {
         text.into()
     }
+}
+
+/// Returns true if the person wants no colours, or their terminal has none.
+pub fn is_plain(environment: &Environment) -> bool {
+    let is_dumb = |term: &OsStr| term == "dumb";
+    environment.filled("NO_COLOR").is_some() || environment.filled("TERM").is_some_and(is_dumb)
 }
 
 /// Prints bytes as they are, but to a terminal as they can be shown there.

@@ -13,7 +13,8 @@ use super::{
 };
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
-use crate::commands::output::{print_bytes, say};
+use crate::commands::output::say;
+use crate::commands::pager::print_patch;
 use crate::failure::{self, Failure, Kind};
 use crate::progress;
 
@@ -189,7 +190,7 @@ fn changed(store: &Store, act: NamedAct, names: &[String]) -> anyhow::Result<any
         let name: ChangeRef = name.parse()?;
         let kept = Kept::read(store, name.turn).map_err(refused)?;
         for change in kept.named(name).map_err(refused)? {
-            print_bytes(&show::diff(store, &kept, change))?;
+            print_patch(&show::diff(store, &kept, change))?;
         }
         remember(store, &[(&kept, name)]);
     }

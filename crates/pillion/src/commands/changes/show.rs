@@ -6,10 +6,12 @@ use pillion_changes::{Change, FileState, Judged, Store, patch};
 
 use super::{Named, failure, remember, store};
 use crate::commands::output::print_bytes;
+use crate::commands::pager::page;
 use crate::failure::{Failure, Kind};
 
 /// Print what an agent changed, or a decision, as a patch
 ///
+/// On a terminal it comes in colour, by way of your pager: `GIT_PAGER`, `PAGER` or `less`, unless it is `cat` or empty.
 /// `git apply` takes the patch of a change, except for files that are not text. The text before is the one that the
 /// file had when the turn began, also if that was not committed anywhere. A file that is not text is named only. What
 /// you took back before the agent changed the file again follows. An entry of `pillion log` is shown as it was decided:
@@ -33,7 +35,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
             let item = Item::Entry(Box::new(store.entry(name).map_err(failure)?));
             return match args.text {
                 true => print_text(&store, item.sides().1),
-                false => Ok(print_bytes(&item.diff(&store))?),
+                false => Ok(page(&item.diff(&store))?),
             };
         }
     };
@@ -53,14 +55,13 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
         }
         (_, false) => {}
     }
-    for change in changes {
-        print_bytes(&diff(&store, &kept, change))?;
-    }
-    for entry in kept.decisions() {
-        let item = Item::Entry(Box::new(entry.clone()));
-        print_bytes(&item.diff(&store))?;
-    }
-    Ok(())
+    let changes = changes.into_iter();
+    let changes = changes.map(|change| diff(&store, &kept, change));
+    let decisions = kept.decisions().map(|it| Item::Entry(Box::new(it.clone())));
+    let decisions = decisions.map(|it| it.diff(&store));
+    Ok(page(
+        &changes.chain(decisions).collect::<Vec<_>>().concat(),
+    )?)
 }
 
 fn print_text(store: &Store, state: &FileState) -> anyhow::Result<()> {

@@ -152,6 +152,43 @@ fn a_whole_text_does_nothing_to_a_terminal() {
     assert_eq!(piped.stdout, "\u{1b}[8mhidden\u{202e}\n");
 }
 
+/// As git does it; in a pipe every byte is as it is, for `git apply`.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_patch_on_a_terminal_has_colours_and_comes_in_the_persons_pager() {
+    let turn = Turn::new("after\n");
+    let home = &turn.world.sandbox.home;
+    let command = [env!("CARGO_BIN_EXE_pillion"), "show", "1.1"];
+    let show = |variables: &[(&str, &str)]| {
+        let (tmux, mut env) = (Tmux::start(), home.env());
+        variables
+            .iter()
+            .for_each(|(name, value)| drop(env.set(name, value)));
+        let pane = tmux.spawn(
+            "person",
+            Size::new(80, 40),
+            &env,
+            &home.workspace(),
+            &command,
+        );
+        assert_eq!(pane.wait_exit(SOON), 0);
+        pane.screen_with_colours()
+    };
+    let pager = ("GIT_PAGER", "sed 's/^/paged: /'");
+    let screen = show(&[pager]);
+    assert!(screen.contains("paged: \u{1b}[32m+after"), "{screen:?}");
+    let screen = show(&[pager, ("NO_COLOR", "1")]);
+    assert!(screen.contains("paged: +after"), "{screen:?}");
+    assert!(!screen.contains("[32m"), "{screen:?}");
+    for none in ["cat", "", "no-such-pager"] {
+        let screen = show(&[("PAGER", none)]);
+        assert!(screen.contains("\u{1b}[32m+after"), "{none}: {screen:?}");
+        assert!(!screen.contains("paged"), "{none}: {screen:?}");
+    }
+    let piped = turn.world.sandbox.run(["show", "1.1"]);
+    assert!(piped.expect(0).stdout.ends_with("\n-before\n+after\n"));
+}
+
 /// Also by a program that completes the names of files.
 #[test]
 fn an_argument_that_cannot_be_meant_is_told_without_what_a_terminal_would_do() {
