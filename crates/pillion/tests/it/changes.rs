@@ -2,6 +2,7 @@
 //! written, and a store that somebody has damaged; and strange names.
 
 mod accepted;
+mod any_turns;
 mod at_work;
 mod damaged;
 mod faked;

@@ -4,6 +4,8 @@
 
 #[cfg(target_os = "linux")]
 mod agents_shell;
+#[path = "../../../changes/tests/shared/any_steps.rs"]
+mod any_steps;
 #[cfg(target_os = "linux")]
 mod changes;
 mod choice;

@@ -161,9 +161,9 @@ fn a_patch_on_a_terminal_has_colours_and_comes_in_the_persons_pager() {
     let command = [env!("CARGO_BIN_EXE_pillion"), "show", "1.1"];
     let show = |variables: &[(&str, &str)]| {
         let (tmux, mut env) = (Tmux::start(), home.env());
-        variables
-            .iter()
-            .for_each(|(name, value)| drop(env.set(name, value)));
+        for (name, value) in variables {
+            env.set(name, value);
+        }
         let pane = tmux.spawn(
             "person",
             Size::new(80, 40),
