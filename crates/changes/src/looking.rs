@@ -6,7 +6,7 @@ use pillion_protocol::Note;
 use pillion_protocol::verdict;
 use pillion_text::counted;
 
-use crate::deciding::{DecideError, Decided, Deciding, Words};
+use crate::deciding::{Act, DecideError, Decided, Deciding, Words};
 use crate::history::as_text;
 use crate::kept::Kept;
 use crate::store::{Store, StoreError};
@@ -158,7 +158,7 @@ impl Shown {
         content: &str,
     ) -> Result<&'static str, DecideError> {
         if content == self.now {
-            return deciding.keep(change);
+            return deciding.one(Act::Keep, change);
         }
         let before = self.present.before.as_deref();
         match before == Some(content.as_bytes()) || (before.is_none() && content.is_empty()) {
@@ -176,7 +176,7 @@ impl Shown {
         let before = self.present.before.as_deref().and_then(as_text);
         match before.filter(|_| self.present.changed_since > 0) {
             Some(before) => deciding.rewrite(change, &self.present, before),
-            None => deciding.take_back(change),
+            None => deciding.one(Act::TakeBack, change),
         }
     }
 }

@@ -408,9 +408,7 @@ impl Store {
         let Some(wanted) = writing.as_ref().and_then(|it| it.written.text()) else {
             return false;
         };
-        let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
-        let text = is_file.then(|| regular_file::read(&path, MAX_TEXT).ok());
-        text.flatten().is_some_and(|it| Hash::of(&it) == *wanted)
+        holds(&path, wanted)
     }
 
     /// Returns true if nothing has been written to the folder of this turn for long.
@@ -471,6 +469,13 @@ fn remove_unfinished(folder: &Folder, now: SystemTime) -> Result<(), FileError> 
         }
     }
     Ok(())
+}
+
+/// Returns true if this is a file with this text.
+fn holds(path: &Path, text: &Hash) -> bool {
+    let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());
+    let found = is_file.then(|| regular_file::read(path, MAX_TEXT).ok());
+    found.flatten().is_some_and(|it| Hash::of(&it) == *text)
 }
 
 /// The time since a file was written.

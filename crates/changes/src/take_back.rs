@@ -345,7 +345,7 @@ fn put_back(
         now,
         (&state, &bytes, folder_modes),
     )?;
-    opened.is_replaced();
+    opened.leave();
     Ok(done)
 }
 

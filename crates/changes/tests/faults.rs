@@ -254,7 +254,9 @@ fn decisions_are_not_kept() {
     type Decide = fn(&mut Deciding<'_>, &Change) -> bool;
     // With words on the one change, and on several.
     let decisions: [(&str, bool, Decide); 5] = [
-        ("kept", false, |it, change| it.keep(change).is_ok()),
+        ("kept", false, |it, change| {
+            it.one(Act::Keep, change).is_ok()
+        }),
         ("kept", true, |it, _| all(it, Act::Keep)),
         ("taken back", false, |it, change| {
             it.take_out_of(change, None, NEW).is_ok()
@@ -262,7 +264,9 @@ fn decisions_are_not_kept() {
         ("taken back", true, |it, change| {
             it.take_out_of(change, Some(0..1), NEW).is_ok()
         }),
-        ("undone", false, |it, change| it.undo(change).is_ok()),
+        ("undone", false, |it, change| {
+            it.one(Act::Undo, change).is_ok()
+        }),
     ];
     fs::write(lab.root.join("file"), OLD).unwrap();
     let turn = lab.turn(|root| fs::write(root.join("file"), NEW).unwrap());

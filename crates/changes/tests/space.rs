@@ -49,7 +49,7 @@ fn decide(store: &Store, act: Act, turn: u64) {
 
 /// The size of all texts.
 fn size(store: &Store) -> u64 {
-    store.usage(|error| panic!("{error}")).unwrap().total
+    store.usage().unwrap().total
 }
 
 fn has(store: &Store, text: &[u8]) -> bool {

@@ -461,14 +461,14 @@ fn no_decision_is_lost_after_hundreds_of_edits() {
         deciding.rewrite(change, &seen, &text(at)).unwrap();
     }
     assert_eq!(lab.state(1), [ChangeState::Edited]);
-    deciding.take_back(change).unwrap();
+    deciding.one(Act::TakeBack, change).unwrap();
     assert_eq!(lab.state(1), [ChangeState::TakenBack]);
     // Another view reads them from the disk.
     let kept = lab.kept(1);
     let change = &kept.turn.changes[0];
     let mut deciding = Deciding::new(&lab.store, &kept);
     let mut undone = 0;
-    while deciding.undo(change).is_ok() {
+    while deciding.one(Act::Undo, change).is_ok() {
         let expected = text(STEPS - 1 - undone);
         assert_eq!(lab.text("a"), Some(expected));
         undone += 1;
@@ -518,11 +518,12 @@ fn the_number_of_a_turn_that_is_gone_is_not_given_again() {
     for (file, gone) in [("a", "2"), ("b", "2"), ("c", "3")] {
         lab.turn(&[(file, "new\n")]);
         if lab.store.numbers().unwrap().last() == gone.parse().ok().as_ref() {
-            lab.store.forget(gone.parse().unwrap()).unwrap();
+            let gone = [gone.parse().unwrap()];
+            lab.store.forget_all(&gone, &[]).unwrap();
         }
     }
     assert_eq!(lab.store.numbers().unwrap(), [1]);
-    lab.store.forget(1).unwrap();
+    lab.store.forget_all(&[1], &[]).unwrap();
     lab.recorder = Recorder::new(lab.store.clone(), &[lab.root.clone()], Vec::new());
     lab.turn(&[("d", "new\n")]);
     assert_eq!(lab.store.numbers().unwrap(), [4]);
@@ -536,7 +537,7 @@ fn the_number_of_a_turn_that_is_gone_is_not_given_again() {
 fn what_a_call_may_be_writing_by_now_is_refused_until_that_has_ended() {
     type Decide = fn(&mut Deciding<'_>, &Change, &Present) -> Result<(), DecideError>;
     let decide: [Decide; 6] = [
-        |it, change, _| it.take_back(change).map(drop_str),
+        |it, change, _| it.one(Act::TakeBack, change).map(drop_str),
         |it, change, _| it.take_lines_back(change, 0..1).map(drop_str),
         |it, change, _| it.take_out_of(change, None, NEW).map(drop),
         |it, change, seen| it.rewrite(change, seen, "mine\n").map(drop_str),
@@ -653,7 +654,7 @@ fn to_keep_what_was_taken_back_or_edited_leaves_it_to_be_undone() {
         assert_eq!(kept, [format!("1.1: {said}")], "{what}");
         let kept = lab.kept(1);
         let change = &kept.turn.changes[0];
-        let in_view = Deciding::new(&lab.store, &kept).keep(change);
+        let in_view = Deciding::new(&lab.store, &kept).one(Act::Keep, change);
         assert_eq!(in_view.unwrap(), said, "{what}");
         assert_eq!(lab.state(1), [state], "{what}");
         if said == "edited" {
@@ -865,7 +866,7 @@ fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_und
         let kept = lab.kept(1);
         let change = |name: ChangeRef| kept.named(name).unwrap()[0];
         let error = Deciding::new(&lab.store, &kept)
-            .take_back(change(new))
+            .one(Act::TakeBack, change(new))
             .unwrap_err();
         assert!(
             error.in_full().ends_with(&format!(

@@ -535,7 +535,7 @@ fn taken_back(
                     return Err(ActError::Behind(change.path.display().to_string()));
                 }
                 Some(lines) => in_file(deciding, change, lines, buffer, &wanted.meant)?,
-                None => deciding.take_back(change),
+                None => deciding.one(Act::TakeBack, change),
             },
         };
         all.push(deciding.decided(change, result));

@@ -13,12 +13,11 @@ use pillion_discovery::private_file::Folder;
 use pillion_system::lock;
 
 use super::{
-    MAX_AGE, MAX_IDLE, MAX_TURNS, Store, StoreError, TEXTS, TURNS, WRITTEN, age_of, agents, notes,
-    remove_unfinished, shown,
+    MAX_AGE, MAX_IDLE, MAX_TURNS, Store, StoreError, TEXTS, TURNS, WRITTEN, age_of, agents, holds,
+    notes, remove_unfinished, shown,
 };
-use crate::kept::{Kept, is_at};
 use crate::log::EntryRef;
-use crate::state::Hash;
+use crate::state::{FileState, Hash};
 use crate::turn::{Change, ChangeState, Turn};
 
 /// The variable with the limit for the whole store, and the limit without it.
@@ -110,8 +109,9 @@ pub struct Usage {
     pub limit: u64,
     /// All texts.
     pub total: u64,
-    /// The turns, oldest first, each with the texts that none before it needs.
-    pub turns: Vec<(Kept, u64)>,
+    /// The numbers of the turns, oldest first, each with the texts that none before it needs. Of one that cannot be read, none are
+    /// known.
+    pub turns: Vec<(u64, u64)>,
     /// What the log needs beside that.
     pub decisions: u64,
 }
@@ -125,11 +125,11 @@ impl Usage {
 }
 
 impl Store {
-    /// What it holds. Turns that cannot be read are left out, and `unreadable` hears why.
+    /// What it holds.
     ///
     /// # Errors
     /// When it cannot be read.
-    pub fn usage(&self, mut unreadable: impl FnMut(StoreError)) -> Result<Usage, StoreError> {
+    pub fn usage(&self) -> Result<Usage, StoreError> {
         let mut counted = HashSet::new();
         let mut size = |hash: &Hash| match counted.insert(hash.clone()) {
             true => self.size_of(hash),
@@ -141,14 +141,9 @@ impl Store {
             ..Usage::default()
         };
         for number in self.numbers()? {
-            match Kept::read(self, number) {
-                Ok(kept) => {
-                    let bytes = texts_of(&kept).iter().map(&mut size).sum();
-                    usage.turns.push((kept, bytes));
-                }
-                Err(StoreError::NoTurn(_)) => {}
-                Err(error) => unreadable(error),
-            }
+            let texts = self.texts_of_turn(number);
+            let bytes = texts.iter().flatten().map(&mut size).sum();
+            usage.turns.push((number, bytes));
         }
         let entries = self.entries()?;
         usage.decisions = entries.iter().flat_map(|it| it.texts()).map(size).sum();
@@ -213,18 +208,16 @@ impl Store {
             // Some more than needed, so that this is not done for each file.
             let (mut going, mut room) = (Vec::new(), surplus(bytes) + self.space.limit / 20);
             for number in self.numbers()? {
-                let Ok(kept) = Kept::read(self, number) else {
+                let Ok(turn) = self.turn(number) else {
                     continue;
                 };
                 if room == 0 {
                     break;
                 }
-                if self.is_seen(&kept.turn)? && !kept.turn.goes_on() {
-                    let sizes = texts_of(&kept)
-                        .iter()
-                        .map(|it| self.size_of(it))
-                        .sum::<u64>();
-                    room = room.saturating_sub(sizes);
+                if self.is_seen(&turn)? && !turn.goes_on() {
+                    let texts = self.texts_of_turn(number)?;
+                    let bytes: u64 = texts.iter().map(|it| self.size_of(it)).sum();
+                    room = room.saturating_sub(bytes);
                     going.push(number);
                 }
             }
@@ -258,7 +251,9 @@ impl Store {
         }
         self.tidy_log(now)?;
         self.tidy_notes(now)?;
-        self.remove_texts(now, MAX_IDLE, needed)?;
+        if let Err(error) = self.remove_texts(now, MAX_IDLE, needed) {
+            tracing::debug!(%error, "texts stay that what cannot be read may need");
+        }
         lock(&self.space.taken).bytes = None;
         Ok(())
     }
@@ -304,14 +299,14 @@ impl Store {
         let (mut texts, mut present) = (HashSet::new(), HashSet::new());
         for number in turns {
             // Of one that cannot be read, they are not known.
-            let Ok(kept) = Kept::read(self, *number) else {
+            let (Ok(turn), Ok(of_turn)) = (self.turn(*number), self.texts_of_turn(*number)) else {
                 continue;
             };
-            texts.extend(texts_of(&kept));
-            for change in &kept.turn.changes {
+            texts.extend(of_turn);
+            for change in &turn.changes {
                 let states = [&change.before, &change.after].into_iter();
-                let there = states.filter(|it| it.text().is_some() && is_at(it, &change.path));
-                present.extend(there.filter_map(|it| it.text().cloned()));
+                let states = states.filter_map(FileState::text);
+                present.extend(states.filter(|it| holds(&change.path, it)).cloned());
             }
         }
         for name in entries {
@@ -381,8 +376,8 @@ impl Store {
     fn needed(&self) -> Result<HashSet<Hash>, StoreError> {
         let mut texts = HashSet::new();
         for number in self.numbers()? {
-            match Kept::read(self, number) {
-                Ok(kept) => texts.extend(texts_of(&kept)),
+            match self.texts_of_turn(number) {
+                Ok(of_turn) => texts.extend(of_turn),
                 Err(StoreError::NoTurn(_)) => {}
                 Err(error) => return Err(error),
             }
@@ -391,6 +386,14 @@ impl Store {
             texts.extend(entry.texts().cloned());
         }
         Ok(texts)
+    }
+
+    /// The texts that a turn needs, and what people made of it.
+    fn texts_of_turn(&self, number: u64) -> Result<HashSet<Hash>, StoreError> {
+        let (turn, judged) = (self.turn(number)?, self.judged(number)?);
+        let changes = turn.changes.iter().flat_map(Change::texts);
+        let judged = judged.all().flat_map(|(_, it)| it.texts());
+        Ok(changes.chain(judged).cloned().collect())
     }
 
     fn text_folders(&self) -> Result<Vec<Folder>, StoreError> {
@@ -422,13 +425,6 @@ impl Store {
         }
         Ok(names)
     }
-}
-
-/// The texts that a turn needs, and what people made of it.
-fn texts_of(kept: &Kept) -> HashSet<Hash> {
-    let changes = kept.turn.changes.iter().flat_map(Change::texts);
-    let judged = kept.judgements().all().flat_map(|(_, it)| it.texts());
-    changes.chain(judged).cloned().collect()
 }
 
 /// Removes files of a folder that were written long ago. Returns true if there were some.

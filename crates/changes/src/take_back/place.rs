@@ -68,7 +68,7 @@ impl Opened {
     }
 
     /// Another one is there now, with permissions of its own.
-    pub(super) fn is_replaced(mut self) {
+    pub(super) fn leave(mut self) {
         self.0 = None;
     }
 }

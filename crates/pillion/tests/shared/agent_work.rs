@@ -39,8 +39,13 @@ pub fn command_begins(home: &Home) {
 
 /// It has run, and that is recorded.
 pub fn command_ends(home: &Home) {
-    command(home, "PostToolUse");
+    command_is_over(home);
     is_recorded(home);
+}
+
+/// It has run.
+pub fn command_is_over(home: &Home) {
+    command(home, "PostToolUse");
 }
 
 fn command(home: &Home, event: &str) {

@@ -1,7 +1,6 @@
 //! `pillion changes --disk`: what the store holds.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use pillion_changes::store::{limit, size};
 use pillion_changes::{Kept, Store};
@@ -15,23 +14,24 @@ pub(super) fn print(store: &Store) -> anyhow::Result<()> {
     if let Err(why) = limit(&Environment::current()) {
         stderr::warn(why);
     }
-    let unreadable = |error| crate::failure::warn_of(&failure(error).into());
-    let usage = store.usage(unreadable).map_err(failure)?;
+    let usage = store.usage().map_err(failure)?;
+    let mut turns = Vec::new();
+    for (number, bytes) in &usage.turns {
+        match Kept::read(store, *number) {
+            Ok(kept) => turns.push((kept, bytes)),
+            Err(error) => crate::failure::warn_of(&failure(error).into()),
+        }
+    }
     let mut out = io::stdout().lock();
     let place = visible::one_line(&store.path().to_string_lossy());
     let (total, limit) = (size(usage.total), size(usage.limit));
     writeln!(out, "{place}: {total} of {limit}")?;
-    let mut folders: Vec<(&[PathBuf], Vec<&(Kept, u64)>)> = Vec::new();
-    for turn in &usage.turns {
-        let roots = &turn.0.turn.roots;
-        match folders.iter_mut().find(|(folder, _)| folder == roots) {
-            Some((_, turns)) => turns.push(turn),
-            None => folders.push((roots, vec![turn])),
-        }
-    }
-    for (roots, turns) in folders {
+    let roots = |(kept, _): &(Kept, &u64)| kept.turn.roots.clone();
+    turns.sort_by_key(roots);
+    for turns in turns.chunk_by(|one, other| roots(one) == roots(other)) {
+        let roots = &turns[0].0.turn.roots;
         let names: Vec<_> = roots.iter().map(|it| it.to_string_lossy()).collect();
-        let bytes = turns.iter().map(|(_, bytes)| bytes).sum();
+        let bytes = turns.iter().map(|(_, bytes)| **bytes).sum();
         let folder = visible::one_line(&names.join(", "));
         writeln!(out, "{:>9}  {folder}", size(bytes))?;
         for (kept, bytes) in turns {
@@ -40,7 +40,7 @@ pub(super) fn print(store: &Store) -> anyhow::Result<()> {
                 0 => String::new(),
                 count => format!(", {count} unseen"),
             };
-            writeln!(out, "{:>9}    {}{unseen}", size(*bytes), kept.title())?;
+            writeln!(out, "{:>9}    {}{unseen}", size(**bytes), kept.title())?;
         }
     }
     for (bytes, what) in [

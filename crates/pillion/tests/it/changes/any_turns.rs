@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::any_steps::{Files, Numbers, Step, copy, cut_down, fill, same, variable};
 use crate::sandbox::{Sandbox, Serve};
-use crate::shared_agent_work::{OTHER, command_begins, command_ends, turn_begins, turn_ends};
+use crate::shared_agent_work::{command_begins, command_is_over, turn_begins, turn_ends};
 
 /// So many turns each run makes.
 const TURNS: u64 = 25;
@@ -74,7 +74,6 @@ impl World {
             companion,
             serve: None,
         };
-        world.sandbox.home.file(OTHER.0, OTHER.1);
         if shape == Shape::Bare {
             world.sh(
                 "git init -q --bare .bare && git -C .bare worktree add -q --orphan -b main ../main",
@@ -82,7 +81,8 @@ impl World {
         }
         fill(&world.tree(), has_hard_links);
         match shape {
-            Shape::None | Shape::Bare => {}
+            Shape::None => {}
+            Shape::Bare => world.commit(),
             Shape::Git => world.sh("git init -q && git add -A"),
             Shape::Jj => world.sh("mkdir -p .jj/repo/op_store .jj/working_copy && echo x > .jj/working_copy/tree_state"),
         }
@@ -181,7 +181,7 @@ impl World {
                     Doing::Keep(_) => {}
                 }
             }
-            command_ends(home);
+            command_is_over(home);
         }
         turn_ends(home);
         let after = copy(&tree);

@@ -1,0 +1,107 @@
+//! What a person does to changes, and why it is not done.
+
+use crate::save::SaveError;
+use crate::store::StoreError;
+use crate::take_back::TakeBackError;
+use crate::turn::ChangeRef;
+
+/// An action of a person on changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Act {
+    /// They stay, and count as seen.
+    Keep,
+    /// The text before comes back.
+    TakeBack,
+    /// A change that was taken back or edited comes back.
+    Undo,
+}
+
+/// The reason why something is not done. Everything is as it was then.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// There is nothing to undo.
+    #[error("{0} was not taken back")]
+    NotTakenBack(ChangeRef),
+    /// There is nothing to undo in the folder.
+    #[error("nothing has been kept or taken back here")]
+    NothingDecided,
+    /// No hunk stands at the lines that were named.
+    #[error("at these lines of {0}, nothing of an agent's change can be taken back by itself")]
+    NoHunk(String),
+    /// The agent may be writing the file at this moment.
+    #[error("{agent} is running {tool}, which may be changing it")]
+    Running {
+        /// The name that people use for the agent.
+        agent: String,
+        /// The tool.
+        tool: String,
+    },
+    /// The agent has moved a file, and the text is not back in its former place.
+    #[error("{path} holds the text of {of}, which is not back")]
+    OnlyCopy {
+        /// The file, as it is shown.
+        path: String,
+        /// The one whose text it is, as it is shown.
+        of: String,
+        /// The name of that one's change.
+        name: ChangeRef,
+        /// The action that was tried.
+        act: Act,
+    },
+    /// What was taken back does not fit into the file any more.
+    #[error("{why}")]
+    NotUndone {
+        /// The change.
+        name: ChangeRef,
+        /// The reason.
+        why: String,
+    },
+    /// It cannot be taken back.
+    #[error(transparent)]
+    TakeBack(#[from] TakeBackError),
+    /// The store cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl DecideError {
+    /// Advice on what a person can do about it, if there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Running { .. } => "Try again when it has ended.",
+            Self::OnlyCopy { of, name, act, .. } => {
+                let first = match act {
+                    Act::Undo => format!("Undo {name} as well"),
+                    _ => format!("Take {name} back as well"),
+                };
+                return Some(format!(
+                    "{first}; if something else is at {of}, move that aside before."
+                ));
+            }
+            Self::NotUndone { name, .. } => {
+                return Some(format!("`pillion show {name}` prints what was taken back."));
+            }
+            Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
+            Self::TakeBack(error) => return error.hint(),
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    /// The error, and what to do about it, for a status line.
+    pub fn in_full(&self) -> String {
+        if let Self::Store(error) = self {
+            return error.in_full();
+        }
+        let hint = self.hint();
+        let hint = hint.as_deref().map(|hint| hint.trim_end_matches('.'));
+        hint.map_or_else(|| self.to_string(), |hint| format!("{self}; {hint}"))
+    }
+
+    /// Returns true if the file is neither as it was nor as it is to be: that can be done again.
+    pub fn is_unfinished(&self) -> bool {
+        let is_incomplete =
+            |it: &TakeBackError| matches!(it, TakeBackError::Save(SaveError::Incomplete { .. }));
+        matches!(self, Self::TakeBack(error) if is_incomplete(error))
+    }
+}

@@ -1,0 +1,143 @@
+//! Which changes of a turn are meant by a name, in which order, and what was done last.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+
+use pillion_discovery::real_path;
+
+use super::{Act, DecideError, Deciding};
+use crate::kept::Kept;
+use crate::store::Store;
+use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, overlap};
+
+impl<'a> Deciding<'a> {
+    /// The changes with which this is to be done, in this order.
+    ///
+    /// # Errors
+    /// As [`all`](Self::all).
+    pub fn meant(&mut self, act: Act, names: &[ChangeRef]) -> Result<Vec<&'a Change>, DecideError> {
+        let mut meant = Vec::new();
+        for name in names {
+            match self.named(act, *name) {
+                Ok(changes) => meant.extend(changes),
+                // Another view has undone this one of several.
+                Err(DecideError::NotTakenBack(_)) if names.len() > 1 => {}
+                Err(error) => return Err(error),
+            }
+        }
+        self.at_once.clear();
+        meant.retain(|it: &&Change| self.at_once.insert(it.number));
+        self.find_origins(act);
+        self.sort(act, &mut meant);
+        Ok(meant)
+    }
+
+    pub(super) fn named(&self, act: Act, name: ChangeRef) -> Result<Vec<&'a Change>, DecideError> {
+        let kept = self.kept;
+        let mut changes = kept.named(name)?;
+        match act {
+            Act::Keep if name.change.is_some() => {}
+            Act::Keep => changes.retain(|it| self.is_unseen(it)),
+            // What was done last is taken back first.
+            Act::TakeBack => {
+                let keeps_all = self.keeps_all();
+                changes
+                    .retain(|it| name.change.is_some() || self.left_out(it, keeps_all).is_none());
+                changes.reverse();
+            }
+            Act::Undo => {
+                let judged = |it: &Change| self.judged.of(it.number);
+                let is_back = |it: &&Change| judged(it).is_some_and(Judged::takes_back);
+                // To keep is undone with the other things only where that is what was done last.
+                match changes.iter().any(is_back) && name.change.is_none() {
+                    true => changes.retain(is_back),
+                    false => changes.retain(|it| judged(it).is_some()),
+                }
+                if changes.is_empty() {
+                    return Err(DecideError::NotTakenBack(name));
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// The reason why a change is not taken back with its turn, but only by its name or with all.
+    pub(super) fn left_out(&self, change: &Change, keeps_all: bool) -> Option<&'static str> {
+        let is_unclear = change.by == Author::Unclear && !self.kept.turn.is_without_hooks;
+        match () {
+            () if self.takes_all => None,
+            () if is_unclear => Some("left out, as it is unclear who changed it"),
+            () if change.is_mixed && change.before.is_absent() => {
+                Some("left out, as you have written in the new file, too")
+            }
+            () if !keeps_all && self.state(change) == ChangeState::Kept => {
+                Some("left out, as you kept it")
+            }
+            () => None,
+        }
+    }
+
+    /// Returns true if the person keeps all of the turn.
+    pub(super) fn keeps_all(&self) -> bool {
+        let mut changes = self.kept.turn.real_changes();
+        changes.all(|it| self.state(it) == ChangeState::Kept)
+    }
+
+    /// Returns true if nobody has looked at a change that is in its file.
+    pub(super) fn is_unseen(&self, change: &Change) -> bool {
+        self.state(change) == ChangeState::Unseen && self.kept.state(change) != ChangeState::Gone
+    }
+}
+
+/// The changes of a person's last act in these folders: those about which it was decided at once, in the order in which that
+/// is undone.
+///
+/// # Errors
+/// When there are none, or the store cannot be read.
+pub fn last_act(store: &Store, folders: &[PathBuf]) -> Result<Vec<ChangeRef>, DecideError> {
+    let mut all = BTreeSet::new();
+    for turn in store.numbers()? {
+        // What cannot be read cannot be undone.
+        let Ok(judged) = store.judged(turn) else {
+            continue;
+        };
+        all.extend(judged.all().map(|(_, it)| (Reverse(it.at), turn)));
+    }
+    let folders: Vec<_> = folders.iter().map(|it| real_path(it)).collect();
+    let is_here = |kept: &Kept| overlap(&kept.turn.roots, &folders);
+    let mut read = HashMap::new();
+    let mut last: Option<(u64, Vec<ChangeRef>)> = None;
+    // It may have been about several turns, the newest of which was taken back first.
+    for (Reverse(at), turn) in all {
+        if last.as_ref().is_some_and(|(last, _)| *last != at) {
+            break;
+        }
+        let kept = read
+            .entry(turn)
+            .or_insert_with(|| Kept::read(store, turn).ok().filter(is_here));
+        let Some(kept) = kept else {
+            continue;
+        };
+        let judged = kept.judgements();
+        let is_meant = |it: &&Change| judged.of(it.number).is_some_and(|it| it.at == at);
+        let meant = kept.turn.changes.iter().filter(is_meant);
+        let names: Vec<_> = meant.map(|it| kept.name(it)).collect();
+        if !names.is_empty() {
+            last.get_or_insert_default().0 = at;
+            last.get_or_insert_default().1.extend(names);
+        }
+    }
+    last.map(|(_, names)| names)
+        .ok_or(DecideError::NothingDecided)
+}
+
+/// Returns true if a person was shown by a command what was taken back in one of these folders.
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn is_any_taken_back_shown(store: &Store, folders: &[PathBuf]) -> Result<bool, DecideError> {
+    let turns = Kept::of_folders(store, folders, drop)?;
+    let is_shown = |kept: &Kept| store.shown(kept.turn.number).has_taken_back();
+    Ok(turns.iter().any(is_shown))
+}

@@ -1,0 +1,261 @@
+//! The files of changes: written as a person decides, or not while the agent may be writing them.
+
+use std::ops::Range;
+use std::path::Path;
+
+use pillion_text::unified::unified;
+use pillion_text::visible;
+
+use super::{Act, DecideError, Deciding, Judging, Made};
+use crate::current_hunks::CurrentHunks;
+use crate::kept;
+use crate::parallel::in_parallel;
+use crate::scan::{has_other_names, identity, is_settled};
+use crate::state::FileState;
+use crate::take_back::{self, Done, Present, TakeBackError};
+use crate::turn::{Change, ChangeState, Judgement, Running};
+
+/// So many files are written at the same time.
+const SIDE_BY_SIDE: usize = 16;
+
+/// The texts that were written for a change, and are not noted yet.
+pub(super) enum Written {
+    TakenBack(Done),
+    Undone(Done),
+}
+
+impl Deciding<'_> {
+    /// Writes the files of these changes side by side, as far as nothing is in the way.
+    pub(super) fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
+        let (store, roots) = (self.store, &self.kept.turn.roots);
+        in_parallel(SIDE_BY_SIDE, changes, |change| {
+            let is_back = self.state(change) == ChangeState::TakenBack;
+            if self.call_on(change).is_some() || self.refuse_only_copy(act, change).is_err() {
+                return None;
+            }
+            match act {
+                Act::Keep => None,
+                Act::TakeBack if is_back => None,
+                // What is written by one name is there by the others.
+                Act::TakeBack if has_other_names(&change.path) => None,
+                Act::TakeBack => {
+                    let done = take_back::take_back(store, roots, change).ok()?;
+                    self.clear_up(change, &done);
+                    Some(Written::TakenBack(done))
+                }
+                Act::Undo => {
+                    let judged = self.judged.of(change.number);
+                    let judged = judged.filter(|it| it.written.is_some())?;
+                    let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    self.clear_up(change, &undone);
+                    Some(Written::Undone(undone))
+                }
+            }
+        })
+    }
+
+    pub(super) fn write_back(&mut self, change: &Change) -> Result<Judging, DecideError> {
+        self.refuse_running(change)?;
+        self.refuse_only_copy(Act::TakeBack, change)?;
+        let roots = &self.kept.turn.roots;
+        let done = match self.written_by_other_name(change) {
+            None => take_back::take_back(self.store, roots, change)?,
+            Some(after) => {
+                let left = Change {
+                    after,
+                    ..change.clone()
+                };
+                let done = take_back::take_back(self.store, roots, &left)?;
+                let overwritten = change.after.clone();
+                Done {
+                    overwritten,
+                    ..done
+                }
+            }
+        };
+        self.clear_up(change, &done);
+        Ok(self.taken_back(change, done))
+    }
+
+    /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
+    /// it since.
+    pub(super) fn written_by_other_name(&self, change: &Change) -> Option<FileState> {
+        let path = change.path.as_path();
+        if !has_other_names(path) || kept::is_at(&change.after, path) {
+            return None;
+        }
+        let others = self.kept.turn.changes.iter();
+        let mut others = others.filter(|it| it.path != path && it.after == change.after);
+        others.find_map(|other| {
+            let written = self.store.writing(&other.path)?.written;
+            let is_it = identity(&other.path) == identity(path) && kept::is_at(&written, path);
+            is_it.then_some(written)
+        })
+    }
+
+    /// Takes the hunks of a change back that touch these lines of the file, from 0.
+    ///
+    /// # Errors
+    /// When there are none, or they cannot be taken back.
+    pub fn take_lines_back(
+        &mut self,
+        change: &Change,
+        lines: Range<usize>,
+    ) -> Result<&'static str, DecideError> {
+        self.read_running();
+        self.refuse_running(change)?;
+        let roots = &self.kept.turn.roots;
+        let found = take_back::hunks(self.store, roots, change)?;
+        let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
+        if without.is_all && change.before.is_absent() {
+            return self.one(Act::TakeBack, change);
+        }
+        let seen = Present {
+            before: None,
+            now: Some(found.now().bytes().to_vec()),
+            changed_since: 0,
+        };
+        let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
+        self.tell_what_became(change, without.is_all, &done);
+        self.judge(change, judgement(without.left, without.is_all), Some(done))
+    }
+
+    /// Takes a change, or the hunks of it that touch `lines`, out of a text of the file that is not saved. Returns the
+    /// new text; nothing is written.
+    ///
+    /// # Errors
+    /// When it cannot be taken out.
+    pub fn take_out_of(
+        &mut self,
+        change: &Change,
+        lines: Option<Range<usize>>,
+        text: &str,
+    ) -> Result<(String, &'static str), DecideError> {
+        self.read_running();
+        self.refuse_running(change)?;
+        let bytes = text.as_bytes().to_vec();
+        let (taken, judgement) = match lines {
+            None => {
+                let taken = take_back::out_of(self.store, change, bytes)?;
+                (taken, Judgement::TakenBack)
+            }
+            Some(lines) => {
+                let found: CurrentHunks = take_back::hunks_in(self.store, change, bytes)?;
+                let without = found.without(lines).ok_or_else(|| self.no_hunk(change))?;
+                let judgement = judgement(without.left, without.is_all);
+                (without.text, judgement)
+            }
+        };
+        let not_text = |_| TakeBackError::NotText(change.path.clone());
+        let taken = String::from_utf8(taken).map_err(not_text)?;
+        let is_all = judgement == Judgement::TakenBack;
+        let what = self.judge(change, judgement, None)?;
+        let diff = unified(text, &taken);
+        self.telling.taken_back(change, is_all, text, &diff, false);
+        Ok((taken, what))
+    }
+
+    /// Writes what the person made of a change that they have seen beside this.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn rewrite(
+        &mut self,
+        change: &Change,
+        seen: &Present,
+        text: &str,
+    ) -> Result<&'static str, DecideError> {
+        self.read_running();
+        self.refuse_running(change)?;
+        let roots = &self.kept.turn.roots;
+        let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
+        self.tell_what_became(change, false, &done);
+        self.judge(change, Judgement::Edited, Some(done))
+    }
+
+    pub(super) fn write_undone(&mut self, change: &Change) -> Result<Made, DecideError> {
+        let judged = self.judged(change)?;
+        self.refuse_running(change)?;
+        self.refuse_only_copy(Act::Undo, change)?;
+        let done = match judged.written {
+            Some(_) => {
+                let roots = &self.kept.turn.roots;
+                let done = take_back::undo(self.store, roots, change, judged)
+                    .map_err(|error| self.not_undone(change, error))?;
+                self.clear_up(change, &done);
+                Some(done)
+            }
+            None => None,
+        };
+        self.undone(change, done.as_ref())
+    }
+
+    /// The reason why what was taken back cannot be put into the file.
+    pub(super) fn not_undone(&self, change: &Change, error: TakeBackError) -> DecideError {
+        let name = self.kept.name(change);
+        match error {
+            TakeBackError::Conflict { .. } | TakeBackError::Changed(_) => DecideError::NotUndone {
+                name,
+                why: error.to_string(),
+            },
+            error => error.into(),
+        }
+    }
+
+    /// Once a file is gone, the folders go that the turn has made for it, or that had gone with it, and that are empty now.
+    pub(super) fn clear_up(&self, change: &Change, done: &Done) {
+        if done.written.is_absent() {
+            let path = change.path.as_path();
+            let around = path.ancestors().skip(1).zip(&change.folder_modes);
+            let gone = around.filter(|(_, mode)| change.after.is_absent() && mode.after.is_none());
+            let gone: Vec<&Path> = gone.map(|(it, _)| it).collect();
+            let is_new = |it: &Path| gone.contains(&it) || self.new_folders.contains(it);
+            take_back::remove_folders(&self.kept.turn.roots, path, is_new);
+        }
+    }
+
+    /// Reads which calls of the agent run, if its turn goes on and others may run by now.
+    pub(super) fn read_running(&mut self) {
+        if !self.now.as_ref().unwrap_or(&self.kept.turn).goes_on() {
+            return;
+        }
+        let number = self.kept.turn.number;
+        let at = self.store.written_at(number).map(|(at, _)| at);
+        if at.is_some() && at == self.now_at {
+            return;
+        }
+        match self.store.turn(number) {
+            Ok(turn) => {
+                self.now_at = at.filter(|at| is_settled(*at));
+                self.now = Some(turn);
+            }
+            Err(error) => tracing::debug!(%error, "which calls run is not known"),
+        }
+    }
+
+    /// The call that may be changing the file of this change, as it was read last.
+    pub(super) fn call_on(&self, change: &Change) -> Option<&Running> {
+        let turn = self.now.as_ref().unwrap_or(&self.kept.turn);
+        turn.call_on(&change.path)
+    }
+
+    /// Refuses what a call of the agent may be writing at this moment.
+    pub(super) fn refuse_running(&self, change: &Change) -> Result<(), DecideError> {
+        match self.call_on(change) {
+            None => Ok(()),
+            Some(call) => Err(DecideError::Running {
+                agent: self.kept.agent().to_owned(),
+                tool: visible::one_line(&call.tool),
+            }),
+        }
+    }
+}
+
+/// The judgement of a change of which hunks were taken back, and so many are left.
+fn judgement(left: usize, is_all: bool) -> Judgement {
+    match (left, is_all) {
+        (0, true) => Judgement::TakenBack,
+        (0, false) => Judgement::Edited,
+        _ => Judgement::Part,
+    }
+}
