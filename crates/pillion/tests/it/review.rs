@@ -185,7 +185,7 @@ fn the_demo_shows_the_whole_way() {
 fn small_and_growing_terminals_are_filled() {
     let review = Review::start(Size::new(60, 15), "--demo", &Env::default());
     review.pane.wait_for("hunk 1/5", SOON);
-    review.pane.resize(Size::new(140, 40));
+    review.pane.resize(Size::new(200, 40));
     review.pane.wait_for("│", SOON);
     review.pane.resize(Size::new(30, 5));
     review.pane.wait_for("small", SOON);
