@@ -240,6 +240,13 @@ impl Kept {
             .count()
     }
 
+    /// The things that there are to say of the turn beside its changes, as sentences: until something of it is judged.
+    pub fn remarks(&self) -> Vec<String> {
+        let is_new = self.judged.all().next().is_none() || self.unseen() > 0;
+        let remarks = self.turn.remarks.iter().filter(|_| is_new);
+        remarks.map(|it| it.text(&self.turn)).collect()
+    }
+
     /// The name of a change of the turn.
     pub fn name(&self, change: &Change) -> ChangeRef {
         ChangeRef {

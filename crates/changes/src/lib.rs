@@ -9,6 +9,7 @@
 //! - [`deciding`]: a person's decisions about changes: keep them, take them back, undo that.
 //! - [`current_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
+//! - [`remark`]: what there is to say of a turn beside its changes.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
 //! - [`patch`]: changes as `git apply` takes them.
@@ -28,6 +29,7 @@ pub mod looking;
 mod parallel;
 pub mod patch;
 pub mod recorder;
+pub mod remark;
 pub mod save;
 mod scan;
 mod secrets;
@@ -42,6 +44,7 @@ pub use deciding::{Act, DecideError, Decided, Deciding, Words};
 pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState, WriteOutcome};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};
+pub use remark::Remark;
 pub use state::{FileState, Hash};
 pub use store::{NoteNames, Store, StoreError, WaitingNote, agent_lives};
 pub use turn::{Author, Change, ChangeRef, ChangeState, Judged, Judgement, Turn};

@@ -2,6 +2,7 @@
 //! that ran then, if only one did.
 
 mod attended;
+mod cut_off;
 mod for_person;
 mod journal;
 mod tally;
@@ -16,6 +17,7 @@ use pillion_discovery::real_path;
 use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
+use crate::remark::Remark;
 use crate::state::{FileState, Hash};
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
@@ -232,6 +234,7 @@ impl Recorder {
                     .push(Table::new(root, store, self.excluded.clone()));
             }
         }
+        self.take_over();
     }
 
     /// Looks at all files for the first time, so that the first turn need not wait for that.
@@ -246,6 +249,7 @@ impl Recorder {
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
         self.look(Extent::All);
         self.close(session)?;
+        self.close_cut_off()?;
         self.forget_attended(session)?;
         let former = self.sessions.remove(&session);
         let mut calls = former.map(|it| it.calls).unwrap_or_default();
@@ -257,10 +261,8 @@ impl Recorder {
         self.sessions.insert(
             session,
             Session {
-                turn: Some(turn),
                 calls,
-                heard,
-                ..Session::default()
+                ..Session::of(turn, heard)
             },
         );
         if self.watch.is_none() {
@@ -282,8 +284,10 @@ impl Recorder {
             uncovered: self.uncovered(),
             watcher: process::id(),
             session,
+            is_cut_off: false,
             running: Vec::new(),
             new_folders: Vec::new(),
+            remarks: Vec::new(),
             changes: Vec::new(),
         }
     }
@@ -384,7 +388,7 @@ impl Recorder {
         seen_from: impl Fn(&Path) -> Vec<String>,
     ) -> Result<(), StoreError> {
         if !self.sessions.contains_key(&session) {
-            return Ok(());
+            return self.call_of_cut_off_ends();
         }
         let path = self.call(session, id).and_then(|it| it.path.clone());
         let changed = match path {
@@ -412,7 +416,7 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.has_turn(session) {
-            return Ok(());
+            return self.close_cut_off();
         }
         self.look(Extent::Told);
         if let Some(session) = self.sessions.get_mut(&session) {
@@ -464,7 +468,7 @@ impl Recorder {
         session.places.clear();
         session.new_folders.clear();
         let has_decisions = std::mem::take(&mut session.has_decisions);
-        match has_decisions || turn.real_changes().next().is_some() {
+        match has_decisions || !turn.remarks.is_empty() || turn.real_changes().next().is_some() {
             true => self.store.save(&turn)?,
             false => self.store.forget(turn.number)?,
         }
@@ -810,6 +814,31 @@ fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
 }
 
 impl Session {
+    /// A turn that goes on.
+    fn of(turn: Turn, heard: u64) -> Self {
+        let changes = turn.changes.iter().map(|it| it.path.clone());
+        Self {
+            places: changes.enumerate().map(|(at, path)| (path, at)).collect(),
+            new_folders: turn.new_folders.iter().cloned().collect(),
+            turn: Some(turn),
+            heard,
+            ..Self::default()
+        }
+    }
+
+    /// There is this to say of its turn.
+    fn remark(&mut self, new: &Remark) {
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        let former = turn.remarks.iter().position(|it| it.is_of_same(new));
+        let former = former.map(|at| turn.remarks.remove(at));
+        let new = former.map_or_else(|| new.clone(), |it| new.clone().since(&it));
+        if !new.is_undone() {
+            turn.remarks.push(new);
+        }
+    }
+
     /// The change of this file in the turn so far.
     fn change(&mut self, path: &Path) -> Option<&mut Change> {
         let place = *self.places.get(path)?;

@@ -256,6 +256,11 @@ impl<T> ByFolder<T> {
         found.map(|(folder, (name, _))| folder.join(name)).collect()
     }
 
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.folders.values().map(BTreeMap::len).sum()
+    }
+
     /// That of all files, in no order.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.folders.values().flat_map(BTreeMap::values)

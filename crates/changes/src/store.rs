@@ -10,6 +10,7 @@ mod log;
 mod notes;
 mod shown;
 mod space;
+mod tables;
 
 use std::collections::BTreeSet;
 use std::error::Error;

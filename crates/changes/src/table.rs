@@ -1,14 +1,17 @@
 //! The knowledge of the files of one watched folder: how each was when it was looked at last, and where its text can be
 //! had. Looking again tells what has changed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use pillion_discovery::{regular_file, version_control};
+use pillion_discovery::{exact, regular_file, version_control};
 use pillion_system::lock;
+use serde::{Deserialize, Serialize};
 
 use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
@@ -29,11 +32,14 @@ const COPIES: usize = 4;
 /// Of more files with other names, it is not asked whether they were written by these.
 const MAX_LINKED: usize = 2_000;
 
+/// So many lines more than there are files may be in a table's log.
+const MAX_NEWS: usize = 1_000;
+
 /// The number of folders that are named as not watched.
 const MAX_NAMES: usize = 4;
 
 /// The last known state of a file, and where its text is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Known {
     stat: Stat,
     text: Source,
@@ -41,7 +47,7 @@ struct Known {
     is_racy: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 enum Source {
     Kept(Hash),
     /// Nowhere: it is too long.
@@ -186,6 +192,24 @@ pub struct Table {
     dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
+    log: Log,
+}
+
+/// A line of a table's log: a file as it was found, or none if it is gone.
+#[derive(Serialize, Deserialize)]
+struct Line<'a> {
+    #[serde(with = "exact::path")]
+    path: PathBuf,
+    known: Option<Cow<'a, Known>>,
+}
+
+/// The progress of a table's log in the store.
+#[derive(Debug, Default)]
+struct Log {
+    /// The number of lines in it; none before it is begun.
+    lines: Option<usize>,
+    /// The files of which something else is known than it says.
+    news: Vec<PathBuf>,
 }
 
 /// The things that a look did not find.
@@ -237,6 +261,7 @@ impl Table {
             missed: Missed::default(),
             dropped: Default::default(),
             problem: Mutex::default(),
+            log: Log::default(),
         }
     }
 
@@ -362,6 +387,12 @@ impl Table {
 
     /// Looks at all files. The first time nothing differs. Waits for the disk.
     pub fn look(&mut self) -> Vec<Difference> {
+        let found = self.compare();
+        self.write_log();
+        found
+    }
+
+    fn compare(&mut self) -> Vec<Difference> {
         let now = SystemTime::now();
         self.identity = identity(&self.root);
         if !self.is_filled {
@@ -415,7 +446,7 @@ impl Table {
         for ((path, stat), text) in changed.into_iter().zip(texts) {
             if self.files.get(&path).is_none() && former.has(&path) {
                 // Nobody knows how long it has been there.
-                self.files.insert(&path, Known::new(stat, text, now));
+                self.learn(&path, Known::new(stat, text, now));
             } else {
                 let found = self.found(path, stat, text, now);
                 differences.extend(found.map(|it| Difference {
@@ -453,6 +484,12 @@ impl Table {
 
     /// Looks at one file, which need not lie in the folder. Waits for the disk.
     pub fn look_at(&mut self, path: &Path) -> Option<Difference> {
+        let found = self.compare_one(path);
+        self.write_log();
+        found
+    }
+
+    fn compare_one(&mut self, path: &Path) -> Option<Difference> {
         let now = SystemTime::now();
         if self.files.get(path).is_none() && version_control::holds(&self.root, path) {
             return None;
@@ -511,7 +548,7 @@ impl Table {
                     continue;
                 }
             };
-            self.files.insert(&path, Known::new(stat, text, now));
+            self.learn(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
         self.missed.has_failed = texts.contains(&Source::Failed);
@@ -526,14 +563,20 @@ impl Table {
                     false => (stat, Source::None),
                 };
             }
-            self.files.insert(&path, Known::new(stat, text, now));
+            self.learn(&path, Known::new(stat, text, now));
         }
         self.is_filled = true;
+    }
+
+    fn learn(&mut self, path: &Path, known: Known) -> Option<Known> {
+        self.log.news.push(path.to_owned());
+        self.files.insert(path, known)
     }
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
         let known = self.files.remove(path)?;
         self.drops(&known);
+        self.log.news.push(path.to_owned());
         let path = path.to_owned();
         Some(Difference::new(path, known.state(), FileState::Absent))
     }
@@ -547,7 +590,7 @@ impl Table {
         now: SystemTime,
     ) -> Option<Difference> {
         let new = Known::new(stat, text, now);
-        let known = self.files.insert(&path, new.clone());
+        let known = self.learn(&path, new.clone());
         if let Some(known) = &known
             && known.text != new.text
         {
@@ -578,6 +621,78 @@ impl Table {
         Difference {
             new_folders,
             ..found
+        }
+    }
+
+    /// Keeps in the store what is known by now. Without it, nothing is known of what changes once this process has been killed.
+    fn write_log(&mut self) {
+        let news = std::mem::take(&mut self.log.news);
+        if news.is_empty() || self.root.as_os_str().is_empty() {
+            return;
+        }
+        // One that says the same of many files again and again is begun anew.
+        let room = self.files.len() * 2 + MAX_NEWS;
+        let lines = self.log.lines.map(|it| it + news.len());
+        let (all, lines) = match lines.filter(|it| *it <= room) {
+            Some(lines) => (None, lines),
+            None => (Some(self.files.paths(|_| true)), self.files.len()),
+        };
+        let text = self.log_of(all.as_deref().unwrap_or(&news));
+        let (me, root) = (process::id(), &self.root);
+        let written = match all {
+            Some(_) => self.store.begin_table(me, root, &text),
+            None => self.store.add_to_table(me, root, &text),
+        };
+        self.log.lines = written.is_ok().then_some(lines);
+        if let Err(error) = written {
+            tracing::debug!(%error, "what is known of files is not kept");
+        }
+    }
+
+    fn log_of(&self, paths: &[PathBuf]) -> Vec<u8> {
+        let mut text = Vec::new();
+        for path in paths {
+            let line = Line {
+                path: path.clone(),
+                known: self.files.get(path).map(Cow::Borrowed),
+            };
+            // It is written to memory.
+            if serde_json::to_writer(&mut text, &line).is_ok() {
+                text.push(b'\n');
+            }
+        }
+        text
+    }
+
+    /// Takes over what another process knew that watched the folder and was killed, unless this one has looked already: the next look
+    /// tells what has changed since. Returns false if nothing is kept of that. Waits for the disk.
+    pub fn take_over(&mut self, watcher: u32) -> bool {
+        let text = self.store.table(watcher, &self.root);
+        let Some(text) = text.filter(|_| !self.is_filled) else {
+            return false;
+        };
+        for line in text.split(|byte| *byte == b'\n') {
+            // A kill may have left a part of the last one.
+            match serde_json::from_slice::<Line<'_>>(line) {
+                Ok(Line {
+                    path,
+                    known: Some(known),
+                }) => drop(self.learn(&path, known.into_owned())),
+                Ok(Line { path, known: None }) => drop(self.files.remove(&path)),
+                Err(_) => {}
+            }
+        }
+        self.is_filled = true;
+        self.tracked = tracked_folders(&self.root);
+        self.secrets = Secrets::of(&self.root);
+        self.store.remove_table(watcher, &self.root);
+        true
+    }
+
+    /// Nobody needs to know later what changes from now on.
+    pub fn ends(&mut self) {
+        if self.log.lines.take().is_some() {
+            self.store.remove_table(process::id(), &self.root);
         }
     }
 

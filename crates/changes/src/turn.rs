@@ -9,6 +9,7 @@ use pillion_protocol::Note;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
 
+use crate::remark::Remark;
 use crate::state::{FileState, FolderMode, Hash};
 
 /// From a prompt to the end of what the agent did with it.
@@ -40,12 +41,18 @@ pub struct Turn {
     /// The number by which that process knows the agent's session.
     #[serde(default)]
     pub session: u64,
+    /// True if that process has ceased to watch before the turn ended.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_cut_off: bool,
     /// The calls that run, while it goes on.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub running: Vec<Running>,
     /// The folders that came with its changes.
     #[serde(with = "exact::paths", skip_serializing_if = "Vec::is_empty", default)]
     pub new_folders: Vec<PathBuf>,
+    /// The things that there are to say of it beside its changes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub remarks: Vec<Remark>,
     /// The changes in it, by number.
     pub changes: Vec<Change>,
 }
@@ -372,7 +379,12 @@ impl Turn {
 
     /// Returns true if it goes on, and is watched.
     pub fn goes_on(&self) -> bool {
-        self.ended.is_none() && process::is_alive(self.watcher)
+        self.ended.is_none() && !self.is_cut_off && process::is_alive(self.watcher)
+    }
+
+    /// Returns true if nobody watches it any more, and nobody has seen its end.
+    pub(crate) fn was_cut_off(&self) -> bool {
+        self.ended.is_none() && !self.goes_on()
     }
 
     /// The call that may be changing this file at this moment.

@@ -353,6 +353,11 @@ impl Recording {
         }
     }
 
+    /// The companion ends: if a person has closed its last view, the turns end with it.
+    pub(crate) fn ends(&self, is_by_person: bool) {
+        self.order(move |recorder| recorder.ends(is_by_person));
+    }
+
     /// A proposal is shown. Texts that the person wrote for its file before, and nobody decided about, come as an event.
     pub(crate) fn proposed(&self, diff: &Diff) {
         let text = diff.original.text.as_ref();

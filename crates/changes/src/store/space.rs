@@ -14,7 +14,7 @@ use pillion_system::lock;
 
 use super::{
     MAX_AGE, MAX_IDLE, MAX_TURNS, Store, StoreError, TEXTS, TURNS, WRITTEN, age_of, agents, holds,
-    notes, remove_unfinished, shown,
+    notes, remove_unfinished, shown, tables,
 };
 use crate::log::EntryRef;
 use crate::state::{FileState, Hash};
@@ -363,11 +363,14 @@ impl Store {
             agents::AGENTS,
             notes::NOTES,
             notes::ON_PROPOSALS,
+            tables::TABLES,
         ] {
             self.remove_unfinished(&[folder], now)?;
         }
-        if let Some(written) = self.open(&[WRITTEN])? {
-            remove_idle(&written, now, idle, |_| false)?;
+        for folder in [WRITTEN, tables::TABLES] {
+            if let Some(folder) = self.open(&[folder])? {
+                remove_idle(&folder, now, idle, |_| false)?;
+            }
         }
         Ok(())
     }

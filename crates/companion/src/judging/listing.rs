@@ -26,9 +26,11 @@ pub(super) fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
             .collect();
         room -= listed.len();
         list.left_out += count - listed.len();
-        if listed.is_empty() {
+        let remarks = kept.remarks();
+        if listed.is_empty() && remarks.is_empty() {
             continue;
         }
+        let title = [kept.title()].into_iter().chain(remarks);
         let turn = &kept.turn;
         list.turns.push(ListedTurn {
             id: turn.number.to_string(),
@@ -37,7 +39,7 @@ pub(super) fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
             prompt: turn.prompt.clone(),
             began: turn.began,
             ended: turn.ended,
-            title: kept.title(),
+            title: title.collect::<Vec<_>>().join("; "),
             revision: kept.revision(),
             changes: listed,
         });

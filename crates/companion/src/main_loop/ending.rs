@@ -98,15 +98,9 @@ impl MainLoop {
         let _ = tokio::time::timeout(SHUTDOWN_GRACE, all).await;
         for session in self.sessions.ids() {
             self.lose_undelivered(&session);
-            self.recording.left(&session);
             self.sessions.forget(&session);
         }
-        // Their turns do not go on here, whatever their agents do.
-        let hooked = self.agents.all_by_hooks();
-        let hooked: Vec<_> = hooked.map(|(session, _)| session.clone()).collect();
-        for session in hooked {
-            self.recording.left(&session);
-        }
+        self.recording.ends(ended == Ended::ByPerson);
         let deadline = tokio::time::Instant::now() + KEPT_WITHIN;
         while let Ok(Some(lost)) = tokio::time::timeout_at(deadline, self.losses.next()).await {
             self.report_lost(lost);

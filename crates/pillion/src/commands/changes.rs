@@ -259,7 +259,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             .filter(|it| is_meant(kept, it))
             .collect();
         let decisions: Vec<_> = kept.decisions().collect();
-        if changes.is_empty() && decisions.is_empty() {
+        let remarks = kept.remarks();
+        if changes.is_empty() && decisions.is_empty() && remarks.is_empty() {
             continue;
         }
         if !is_empty {
@@ -267,6 +268,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
         is_empty = false;
         writeln!(out, "{}", kept.title())?;
+        for remark in remarks {
+            writeln!(out, "  {remark}")?;
+        }
         // All of a turn that is named.
         let (shown, more) = match args.turn {
             Some(_) => (changes.len(), 0),

@@ -4,6 +4,7 @@
 mod accepted;
 mod any_turns;
 mod at_work;
+mod cut_off;
 mod damaged;
 mod faked;
 mod kills;

@@ -16,14 +16,14 @@ use crate::sandbox::Serve;
 const BEFORE: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
 /// An agent with hooks that works in a world.
-struct Agent<'a> {
+pub(super) struct Agent<'a> {
     world: &'a World,
     name: &'a str,
     file: PathBuf,
 }
 
 impl<'a> Agent<'a> {
-    fn new(world: &'a World, name: &'a str) -> Self {
+    pub(super) fn new(world: &'a World, name: &'a str) -> Self {
         let file = world.root.join("a.txt");
         fs::write(&file, BEFORE).unwrap();
         Self { world, name, file }
@@ -39,12 +39,12 @@ impl<'a> Agent<'a> {
         Hook::call(&self.world.sandbox, &[self.name], &call)
     }
 
-    fn tells(&self, event: &str, fields: &Value) {
+    pub(super) fn tells(&self, event: &str, fields: &Value) {
         self.calls(event, fields).answer();
     }
 
     /// A shell command replaces a text.
-    fn shell(&self, id: &str, old: &str, new: &str) {
+    pub(super) fn shell(&self, id: &str, old: &str, new: &str) {
         let fields =
             json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": id});
         self.tells("PreToolUse", &fields);
@@ -52,7 +52,7 @@ impl<'a> Agent<'a> {
         self.tells("PostToolUse", &fields);
     }
 
-    fn write(&self, old: &str, new: &str) {
+    pub(super) fn write(&self, old: &str, new: &str) {
         let text = fs::read_to_string(&self.file).unwrap();
         fs::write(&self.file, text.replace(old, new)).unwrap();
     }
@@ -83,7 +83,7 @@ impl<'a> Agent<'a> {
     }
 }
 
-fn serve(world: &World, is_hub: bool) -> Serve {
+pub(super) fn serve(world: &World, is_hub: bool) -> Serve {
     match is_hub {
         true => world.sandbox.serve_in_hub::<&str>([]),
         false => world.sandbox.serve::<&str>([]),

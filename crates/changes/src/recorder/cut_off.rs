@@ -1,0 +1,115 @@
+//! Turns that nobody watches any more, as the process that did was killed. Whoever watches next takes them over: what has changed since
+//! the last look is listed in them, as unclear, and a call that ran may run still.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::process;
+
+use super::{Extent, Recorder, Session};
+use crate::remark::Remark;
+use crate::store::StoreError;
+use crate::table::Table;
+use crate::turn::Turn;
+
+/// No agent's session has such a number, or a higher one.
+const FIRST: u64 = 1 << 63;
+
+impl Recorder {
+    /// Takes over the turns of these folders that nobody watches any more.
+    pub(super) fn take_over(&mut self) {
+        let numbers = self.store.numbers().unwrap_or_default();
+        let turns = numbers.iter().filter_map(|it| self.store.turn(*it).ok());
+        let mut cut_off: Vec<Turn> = turns.filter(Turn::was_cut_off).collect();
+        let mut known = HashSet::new();
+        for turn in &cut_off {
+            let of_turn = |it: &&mut Table| turn.roots.iter().any(|root| root == it.root());
+            for table in self.tables.iter_mut().filter(of_turn) {
+                let name = (turn.watcher, table.root().to_owned());
+                // Another turn of the same watcher may have been first.
+                if !known.contains(&name) && table.take_over(turn.watcher) {
+                    known.insert(name);
+                }
+            }
+        }
+        let is_known = |turn: &Turn, root: &PathBuf| known.contains(&(turn.watcher, root.clone()));
+        cut_off.retain(|turn| turn.roots.iter().any(|root| is_known(turn, root)));
+        if cut_off.is_empty() {
+            return;
+        }
+        for mut turn in cut_off {
+            let running = std::mem::take(&mut turn.running);
+            turn.watcher = process::id();
+            turn.is_cut_off = false;
+            turn.session = FIRST + turn.number;
+            let number = turn.session;
+            let heard = self.heard();
+            let mut session = Session::of(turn, heard);
+            if !running.is_empty() {
+                session.remark(&Remark::CutOff);
+            }
+            session.is_ending = running.is_empty();
+            self.sessions.insert(number, session);
+        }
+        self.look(Extent::All);
+        let closed = self.close_cut_off_if(|it| it.is_ending);
+        if let Err(error) = closed.and_then(|()| self.save()) {
+            self.problem = Some(error.in_full());
+        }
+    }
+
+    /// A call has ended whose beginning another process has seen.
+    pub(super) fn call_of_cut_off_ends(&mut self) -> Result<(), StoreError> {
+        if !self.cut_off().is_empty() {
+            self.look(Extent::All);
+            self.save()?;
+        }
+        Ok(())
+    }
+
+    /// A turn whose beginning another process has seen ends, or another one begins.
+    pub(super) fn close_cut_off(&mut self) -> Result<(), StoreError> {
+        if !self.cut_off().is_empty() {
+            self.look(Extent::All);
+        }
+        self.close_cut_off_if(|_| true)
+    }
+
+    fn close_cut_off_if(&mut self, is_over: impl Fn(&Session) -> bool) -> Result<(), StoreError> {
+        for number in self.cut_off() {
+            if self.sessions.get(&number).is_some_and(&is_over) {
+                self.close(number)?;
+                self.sessions.remove(&number);
+            }
+        }
+        self.watch_while_used();
+        Ok(())
+    }
+
+    fn cut_off(&self) -> Vec<u64> {
+        let numbers = self.sessions.keys().copied();
+        numbers.filter(|it| *it >= FIRST).collect()
+    }
+
+    /// Nobody watches any longer. If a person has closed the last view, the turns end with that. Else whoever watches next takes them
+    /// over.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn ends(&mut self, is_by_person: bool) -> Result<(), StoreError> {
+        let numbers: Vec<u64> = self.sessions.keys().copied().collect();
+        if !numbers.is_empty() {
+            self.look(Extent::All);
+        }
+        if is_by_person {
+            let closed: Result<Vec<()>, _> = numbers.into_iter().map(|it| self.close(it)).collect();
+            self.tables.iter_mut().for_each(Table::ends);
+            self.sessions.clear();
+            return closed.map(drop);
+        }
+        let turns = self.sessions.values_mut().filter_map(|it| it.turn.as_mut());
+        turns.for_each(|turn| turn.is_cut_off = true);
+        let saved = self.save();
+        self.sessions.clear();
+        saved
+    }
+}

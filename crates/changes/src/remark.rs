@@ -1,0 +1,108 @@
+//! What there is to say of a turn beside its changes of files, and how it is said.
+
+use std::path::PathBuf;
+
+use pillion_discovery::exact;
+use pillion_text::visible;
+use serde::{Deserialize, Serialize};
+
+use crate::turn::Turn;
+
+/// Something about a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Remark {
+    /// The companion ended while a call ran.
+    CutOff,
+    /// Calls ran before everything had been looked at.
+    Unrecorded,
+    /// A folder has other permissions.
+    Folder {
+        /// The folder.
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        /// Its permissions before.
+        before: u32,
+        /// Those after.
+        after: u32,
+        /// True if nobody can read it any more: what is in it is not compared.
+        is_unread: bool,
+    },
+    /// A repository's program went to another commit.
+    Head {
+        /// The work tree.
+        #[serde(with = "exact::path")]
+        path: PathBuf,
+        /// The place before: a branch, or a commit.
+        before: String,
+        /// The place after.
+        after: String,
+        /// The command that leads back.
+        back: String,
+    },
+}
+
+impl Remark {
+    /// Returns true if both are about the same thing: the later one says all.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Folder { path, .. }, Self::Folder { path: of, .. })
+            | (Self::Head { path, .. }, Self::Head { path: of, .. }) => path == of,
+            _ => self == other,
+        }
+    }
+
+    /// The same with what came before, if that was said already.
+    pub(crate) fn since(mut self, former: &Self) -> Self {
+        match (&mut self, former) {
+            (Self::Folder { before, .. }, Self::Folder { before: first, .. }) => *before = *first,
+            (
+                Self::Head { before, back, .. },
+                Self::Head {
+                    before: first,
+                    back: way,
+                    ..
+                },
+            ) => {
+                before.clone_from(first);
+                back.clone_from(way);
+            }
+            _ => {}
+        }
+        self
+    }
+
+    /// Returns true if everything is as it was before.
+    pub(crate) fn is_undone(&self) -> bool {
+        match self {
+            Self::Folder {
+                before,
+                after,
+                is_unread,
+                ..
+            } => before == after && !is_unread,
+            Self::Head { before, after, .. } => before == after,
+            Self::CutOff | Self::Unrecorded => false,
+        }
+    }
+
+    /// It as a sentence for people.
+    pub fn text(&self, turn: &Turn) -> String {
+        let shown = |path: &PathBuf| turn.shown(path).display().to_string();
+        let text = match self {
+            Self::CutOff => "Pillion ended while a call of this turn ran: what changed until it was there again is unclear".to_owned(),
+            Self::Unrecorded => "calls ran before everything had been compared: who changed what is unclear".to_owned(),
+            Self::Folder { path, before, after, is_unread } => {
+                let unread = match is_unread {
+                    true => ", it cannot be read, and what is in it is not compared",
+                    false => "",
+                };
+                format!("the permissions of {} are {after:o}{unread}: `chmod {before:o}` undoes it", shown(path))
+            }
+            Self::Head { path, before, after, back } => format!(
+                "HEAD of {} was moved from {before} to {after}: `{back}` undoes it", shown(path)
+            ),
+        };
+        visible::one_line(&text)
+    }
+}

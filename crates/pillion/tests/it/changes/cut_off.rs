@@ -1,0 +1,125 @@
+//! Companions that end while a shell command of an agent runs: what it changes is listed nevertheless, and that nobody watched.
+
+use std::fs;
+use std::time::Instant;
+
+use pillion_system::process;
+use pillion_testkit::SOON;
+use serde_json::json;
+
+use super::World;
+use super::accepted::{Agent, serve};
+use crate::sandbox::{Serve, signal_to};
+
+const WORDS: &str = "Pillion ended while a call of this turn ran";
+
+/// The end of a companion with its view, or of the hub while the view stays.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Hub(&'static str),
+    Own(&'static str),
+}
+
+impl Way {
+    fn is_hub(self) -> bool {
+        matches!(self, Self::Hub(_))
+    }
+
+    /// Ends it. Returns what serves then: another one, or the same.
+    fn ends(self, world: &World, mut served: Serve) -> Serve {
+        match self {
+            Self::Hub(signal) => {
+                let hub = world.sandbox.companion_pid();
+                signal_to(hub, signal);
+                let started = Instant::now();
+                while world.sandbox.run(["diffs"]).code != Some(0)
+                    || world.sandbox.companion_pid() == hub
+                {
+                    assert!(started.elapsed() < SOON, "no hub comes back");
+                }
+                served
+            }
+            Self::Own(signal) => {
+                served.signal(signal);
+                served.ended();
+                serve(world, false)
+            }
+        }
+    }
+}
+
+const WAYS: [Way; 3] = [Way::Hub("KILL"), Way::Hub("TERM"), Way::Own("KILL")];
+
+#[test]
+fn what_a_call_changes_while_nobody_watches_is_listed_as_unclear_in_its_turn() {
+    for way in WAYS {
+        for changes_first in [true, false] {
+            let world = World::new();
+            let serve = serve(&world, way.is_hub());
+            let agent = Agent::new(&world, "claude");
+            let list = || world.sandbox.run(["changes"]).expect(0).stdout;
+            agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+            agent.shell("1", "six", "6");
+            let call =
+                json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "2"});
+            agent.tells("PreToolUse", &call);
+            if changes_first {
+                agent.write("two", "EVIL");
+            }
+            let _serve = way.ends(&world, serve);
+            if !changes_first {
+                agent.write("two", "EVIL");
+            }
+            fs::write(world.root.join("new.txt"), "new\n").unwrap();
+            agent.tells("PostToolUse", &call);
+            let case = format!("{way:?} {changes_first}");
+            for is_over in [false, true] {
+                let listed = list();
+                assert!(listed.contains(WORDS), "{case} {is_over}: {listed}");
+                assert!(listed.contains("+2 -2  a.txt"), "{case}: {listed}");
+                assert!(
+                    listed.contains("new.txt (new), unclear who changed it"),
+                    "{case}: {listed}"
+                );
+                agent.tells("Stop", &json!({}));
+            }
+            // Nothing of it comes again.
+            agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
+            agent.shell("3", "five", "5");
+            agent.tells("Stop", &json!({}));
+            let turns = world.sandbox.run(["turns"]).expect(0).stdout;
+            assert!(
+                turns.contains("2 files, 2 unseen") && turns.contains("1 file, 1 unseen"),
+                "{turns}"
+            );
+            world.sandbox.run(["keep", "--all"]).expect(0);
+            assert_eq!(list(), "there are no unseen changes here\n", "{case}");
+        }
+    }
+}
+
+/// The person has closed it: what they change then is nobody else's.
+#[test]
+fn what_changes_after_a_person_has_closed_the_last_view_is_in_no_list() {
+    for is_hub in [true, false] {
+        let world = World::new();
+        let mut first = serve(&world, is_hub);
+        let companion = world.sandbox.companion_pid();
+        let agent = Agent::new(&world, "claude");
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "2"});
+        agent.tells("PreToolUse", &call);
+        first.signal("TERM");
+        first.ended();
+        let started = Instant::now();
+        while process::is_alive(companion) {
+            assert!(started.elapsed() < SOON, "the hub does not end");
+        }
+        agent.write("two", "mine");
+        let _serve = serve(&world, is_hub);
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        let listed = world.sandbox.run(["changes"]).expect(0).stdout;
+        assert_eq!(listed, "there are no unseen changes here\n", "{is_hub}");
+    }
+}
