@@ -5,6 +5,7 @@ mod attended;
 mod cut_off;
 mod for_person;
 mod journal;
+mod left_behind;
 mod tally;
 
 use std::cell::LazyCell;
@@ -14,7 +15,7 @@ use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::real_path;
-use pillion_system::clock;
+use pillion_system::{clock, process as processes};
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
@@ -94,6 +95,14 @@ struct Session {
     attended: Option<Attended>,
     /// True if the agent has ended it, and a subagent's call still runs.
     is_ending: bool,
+    /// True if the turn has ended and has left something running.
+    is_left_behind: bool,
+    /// True if the agent has gone.
+    is_gone: bool,
+    /// The agent's process, if that is known.
+    process: Option<u32>,
+    /// The time of the turn's first shell command, in the unit of times at which processes start.
+    shell_since: Option<u64>,
     /// The place in the turn of each file's change.
     places: HashMap<PathBuf, usize>,
     /// The folders that the turn has made.
@@ -163,6 +172,7 @@ pub struct Recorder {
     looks: u64,
     /// Is called when something in the folders may have changed.
     stirred: Option<attended::Stirred>,
+    left_behind_ended: Option<left_behind::AllEnded>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
     /// The differences found for agents without hooks when no turn could be begun.
@@ -200,6 +210,7 @@ impl Recorder {
             last_look: None,
             looks: 0,
             stirred: None,
+            left_behind_ended: None,
             glanced: HashSet::new(),
             unbegun: Vec::new(),
             problem: None,
@@ -305,7 +316,7 @@ impl Recorder {
                 self.begin(session, agent, "")?;
             }
             // Agents whose turns nobody tells, and subagents that go on after the turn.
-            _ if !self.has_turn(session) => {
+            _ if !self.has_turn(session) || self.is_left_behind(session) => {
                 self.begin(session, agent, "")?;
             }
             Some(path) => self.look_at(path),
@@ -314,6 +325,9 @@ impl Recorder {
         let heard = self.heard();
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
+            if call.path.is_none() {
+                session.shell_since.get_or_insert_with(processes::now);
+            }
             if session.calls.len() < MAX_CALLS {
                 session.calls.push(call);
             }
@@ -446,9 +460,39 @@ impl Recorder {
             true => {
                 // No call runs any more: what the system did not tell of may be the work of any.
                 self.look(Extent::All);
-                self.close(session)
+                match self.leaves_behind(session) {
+                    true => self.end_before(session),
+                    false => self.close(session),
+                }
             }
             false => Ok(()),
+        }
+    }
+
+    /// Ends the turn of a session in which something may change still.
+    fn end_before(&mut self, session: u64) -> Result<(), StoreError> {
+        self.save()?;
+        let session = self.sessions.get_mut(&session);
+        let Some(turn) = session.and_then(|it| it.turn.as_mut()) else {
+            return Ok(());
+        };
+        turn.ended = Some(clock::now_ms());
+        let turn = turn.clone();
+        self.store.save(&turn)?;
+        self.announce(turn);
+        Ok(())
+    }
+
+    /// The end of a turn is news if nobody has seen something in it.
+    fn announce(&mut self, turn: Turn) {
+        let unseen = self.tally_of(&turn).unseen;
+        if unseen > 0 {
+            self.last = Some(EndedTurn {
+                number: turn.number,
+                agent: turn.agent,
+                unseen,
+                is_without_hooks: turn.is_without_hooks,
+            });
         }
     }
 
@@ -461,7 +505,8 @@ impl Recorder {
         let Some(mut turn) = session.turn.take() else {
             return Ok(());
         };
-        turn.ended = Some(clock::now_ms());
+        let was_announced = turn.ended.is_some();
+        turn.ended.get_or_insert_with(clock::now_ms);
         self.judged.remove(&turn.number);
         turn.running.clear();
         // One that is attended goes on without a turn.
@@ -472,14 +517,8 @@ impl Recorder {
             true => self.store.save(&turn)?,
             false => self.store.forget(turn.number)?,
         }
-        let unseen = self.tally_of(&turn).unseen;
-        if unseen > 0 {
-            self.last = Some(EndedTurn {
-                number: turn.number,
-                agent: turn.agent,
-                unseen,
-                is_without_hooks: turn.is_without_hooks,
-            });
+        if !was_announced {
+            self.announce(turn);
         }
         self.tidy_now_and_then();
         Ok(())
@@ -549,6 +588,11 @@ impl Recorder {
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
         if self.has_turn(session) || self.is_attended(session) {
             self.look(Extent::All);
+        }
+        if self.is_left_behind(session) || self.leaves_behind(session) {
+            let found = self.sessions.get_mut(&session);
+            found.map(|it| it.is_gone = true);
+            return self.end_before(session);
         }
         let closed = self.close(session);
         self.sessions.remove(&session);

@@ -86,6 +86,8 @@ pub(crate) enum Event {
     /// The process of an agent with command hooks has ended.
     HookedAgentEnded(SessionId),
     Kept(Kept),
+    /// Nothing runs any more that the last turn of the session of this number has left behind.
+    LeftBehindEnded(u64),
     /// Something in the folders may have changed.
     Stirred,
     /// The folders were looked at for agents without hooks.

@@ -340,6 +340,7 @@ impl MainLoop {
                     self.report_status();
                 }
             }
+            Event::LeftBehindEnded(session) => self.recording.left_behind_ended(session),
             Event::Stirred => self.agents.stirred(now),
             Event::Glanced(glance) => self.glanced(&glance, now),
             Event::NotesFound(mut notes) => {

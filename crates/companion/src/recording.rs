@@ -312,10 +312,18 @@ impl Recording {
         });
     }
 
-    /// A turn has ended.
-    pub(crate) fn end(&mut self, session: &SessionId) {
+    /// A turn of this process has ended.
+    pub(crate) fn end(&mut self, session: &SessionId, process: Option<u32>) {
         let session = self.number(session);
-        self.order(move |recorder| recorder.end(session));
+        self.order(move |recorder| {
+            process.map(|process| recorder.is_process(session, process));
+            recorder.end(session)
+        });
+    }
+
+    /// Nothing runs any more that the last turn of this session has left behind.
+    pub(crate) fn left_behind_ended(&self, session: u64) {
+        self.order(move |recorder| recorder.left_behind_ended(session));
     }
 
     /// A subagent has ended.
@@ -441,10 +449,11 @@ impl Recording {
         let is_stuck = self.is_stuck.load(Ordering::Relaxed);
         match self.worker.as_ref().filter(|_| !is_stuck) {
             None => drop(done.send(!is_stuck)),
-            Some(worker) => worker.order(Job::new(false, |_| {
+            Some(worker) => worker.order(Job::new(true, |recorder| {
+                let caught_up = recorder.catch_up();
                 // A command that does not wait any more needs no answer.
                 let _ = done.send(true);
-                Ok(())
+                caught_up
             })),
         }
     }
@@ -595,6 +604,10 @@ fn open(
     let stirred = events.clone();
     recorder.on_stir(move || {
         let _ = stirred.send(Event::Stirred);
+    });
+    let ended = events.clone();
+    recorder.on_left_behind_ended(move |session| {
+        let _ = ended.send(Event::LeftBehindEnded(session));
     });
     let mut tally = Tally::default();
     let mut last = None;

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
@@ -202,6 +203,11 @@ pub(crate) fn look() -> impl Fn(u32) -> Option<Kin> {
 /// The variables that a process of this user was started with, if the system tells.
 pub fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     system::variables(pid)
+}
+
+/// The folder that a process of this user works in, if the system tells.
+pub fn folder(pid: u32) -> Option<PathBuf> {
+    system::folder(pid)
 }
 
 /// Follows `parent_of` up to process 1. A parent that is met twice ends the way: where pids are

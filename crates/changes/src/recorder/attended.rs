@@ -12,7 +12,7 @@ use pillion_system::clock;
 use super::{Extent, Recorder, Session};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
-use crate::table::Table;
+use crate::table::{Difference, Table};
 
 /// Is called when something may have changed.
 pub(super) type Stirred = Arc<dyn Fn() + Send + Sync>;
@@ -181,18 +181,24 @@ impl Recorder {
         self.glance_at(Extent::Told, seen_from)
     }
 
-    fn glance_at(
-        &mut self,
-        extent: Extent,
-        seen_from: impl Fn(&Path) -> Vec<String>,
-    ) -> Result<Glance, StoreError> {
-        let (began, now) = (Instant::now(), clock::now_ms());
+    /// The files that have changed, in the middle of a turn: an editor may still say that its person has saved one.
+    pub(super) fn unsaved_differences(&mut self, extent: Extent) -> Vec<Difference> {
         let found = self.differences(extent);
         if found.len() <= MAX_SAVES {
             for difference in &found {
                 self.may_be_saved(difference, LATE);
             }
         }
+        found
+    }
+
+    fn glance_at(
+        &mut self,
+        extent: Extent,
+        seen_from: impl Fn(&Path) -> Vec<String>,
+    ) -> Result<Glance, StoreError> {
+        let (began, now) = (Instant::now(), clock::now_ms());
+        let found = self.unsaved_differences(extent);
         let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
         let has_found = !found.is_empty();
         self.found_all(found, now);

@@ -55,7 +55,9 @@ impl Recorder {
     fn read_ended(&mut self) -> Vec<u64> {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
-        for number in &numbers {
+        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
+        let open: Vec<u64> = open.map(|turn| turn.number).collect();
+        for number in numbers.iter().filter(|it| !open.contains(it)) {
             if !self.ended.contains_key(number)
                 && let Ok(turn) = self.store.turn(*number)
                 && turn.ended.is_some()

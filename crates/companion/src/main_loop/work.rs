@@ -74,6 +74,8 @@ impl MainLoop {
         now: Instant,
     ) {
         self.signal(session, Signal::Takes(&step, subagent.is_some()), now);
+        let agents = self.agents.get(session);
+        let process = agents.and_then(|it| Some(it.process()?.pid));
         let accepted = || self.accepted_texts.all();
         let recording = &mut self.recording;
         match (step, subagent) {
@@ -92,7 +94,7 @@ impl MainLoop {
             (WorkStep::CallEnds(id), _) => recording.after(session, id, accepted()),
             (WorkStep::CallFails(id), _) => recording.failed(session, id, accepted()),
             (WorkStep::TurnEnds, Some(subagent)) => recording.subagent_ended(session, subagent),
-            (WorkStep::TurnEnds, None) => recording.end(session),
+            (WorkStep::TurnEnds, None) => recording.end(session, process),
         }
         self.written.call_ended(now);
         self.handle(resume(Coverage::NotKept));

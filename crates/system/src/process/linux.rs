@@ -134,6 +134,10 @@ fn login(pid: u32) -> Option<u32> {
     Some(number).filter(|number| *number != u32::MAX)
 }
 
+pub(super) fn folder(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     let block = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let lines = block.split(|byte| *byte == 0);

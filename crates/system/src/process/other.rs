@@ -1,6 +1,7 @@
 //! Processes by the `sysinfo` library, where there is no `/proc`.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use sysinfo::{
@@ -122,6 +123,13 @@ pub(super) fn wait_for_end(_pid: u32) -> bool {
 pub(super) fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs()
+}
+
+pub(super) fn folder(pid: u32) -> Option<PathBuf> {
+    let kind = ProcessRefreshKind::nothing().with_cwd(UpdateKind::Always);
+    let only = [Pid::from_u32(pid)];
+    let tree = Tree::of(ProcessesToUpdate::Some(&only), kind);
+    tree.known(pid).and_then(Known::cwd).map(Path::to_owned)
 }
 
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {

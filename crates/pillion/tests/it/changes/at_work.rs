@@ -1,13 +1,16 @@
 //! Commands about changes while the companion still compares what an agent has done, and if it ends in the middle of an act.
 
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use pillion_changes::Kept;
 use pillion_testkit::{HungDisk, SOON, pause};
 
+use serde_json::json;
+
 use super::World;
+use super::accepted::{Agent, serve};
 use crate::sandbox::signal_to;
 use crate::shared_agent_work::{turn_begins, turn_ends};
 
@@ -135,5 +138,59 @@ fn await_lock(process: u32) {
     while !waits() {
         assert!(started.elapsed() < SOON, "nobody waits for a lock");
         pause(started);
+    }
+}
+
+/// Whatever ends a turn, the person's own work after it is in no list, unless something runs that could have done it.
+#[test]
+fn what_a_program_writes_that_a_turn_has_left_running_is_listed_as_unclear() {
+    const EMPTY: &str = "there are no unseen changes here\n";
+    for (is_hub, script) in [
+        (
+            true,
+            "setsid -f sh -c 'until [ -e go ]; do sleep .01; done; echo EVIL >> a.txt; touch gone'",
+        ),
+        (
+            false,
+            "(until [ -e go ]; do sleep .01; done; echo EVIL >> a.txt; touch gone) >&- 2>&- &",
+        ),
+        (true, "true"),
+    ] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, "claude");
+        let list = || world.sandbox.run(["changes"]).expect(0).stdout;
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+        agent.tells("PreToolUse", &call);
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", script])
+            .current_dir(&world.root)
+            .stdin(Stdio::null());
+        assert!(shell.status().unwrap().success());
+        agent.tells("PostToolUse", &call);
+        agent.tells("Stop", &json!({}));
+        assert_eq!(list(), EMPTY, "{script}");
+        fs::write(world.root.join("go"), "").unwrap();
+        let started = Instant::now();
+        while script != "true" && !world.root.join("gone").exists() {
+            assert!(started.elapsed() < SOON, "{script}");
+        }
+        let listed = list();
+        let is_listed = listed.contains("+1 -0  a.txt, unclear who changed it");
+        assert_eq!(is_listed, script != "true", "{listed}");
+        // Of a whole turn, that stays.
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
+        agent.tells("Stop", &json!({}));
+        fs::write(world.root.join("mine"), "").unwrap();
+        assert!(!list().contains("mine"), "{script}");
+        if is_listed {
+            world.sandbox.run(["revert", "1"]);
+            let text = || fs::read_to_string(world.root.join("a.txt")).unwrap();
+            assert!(text().ends_with("EVIL\n"), "{script}");
+            world.sandbox.run(["revert", "--all", "1"]);
+            assert!(!text().ends_with("EVIL\n"), "{script}");
+        }
     }
 }

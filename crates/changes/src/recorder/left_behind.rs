@@ -1,0 +1,120 @@
+//! Programs that the shell commands of a turn have left running. While one of them runs, the turn that has ended stays open: what
+//! changes is listed in it, and it is unclear who made it. Once none runs, what changes is the person's.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pillion_system::lineage::{Kin, kin, lineage, variables};
+use pillion_system::{clock, process, spawn};
+
+use super::{Extent, Recorder};
+use crate::store::StoreError;
+use crate::table::Table;
+
+/// Is called with a session's number when nothing runs any more that its last turn has left behind.
+pub(super) type AllEnded = Arc<dyn Fn(u64) + Send + Sync>;
+
+/// Variables by which a shell says in which folder it is, or was: what it starts has them, wherever that goes.
+const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+
+impl Recorder {
+    /// This is the process of a session's agent.
+    pub fn is_process(&mut self, session: u64, process: u32) {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.process = Some(process);
+        }
+    }
+
+    /// `told` is called when nothing runs any more that a turn of a session has left behind.
+    pub fn on_left_behind_ended(&mut self, told: impl Fn(u64) + Send + Sync + 'static) {
+        self.left_behind_ended = Some(Arc::new(told));
+    }
+
+    /// Nothing runs any more that the last turn of this session has left behind.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn left_behind_ended(&mut self, session: u64) -> Result<(), StoreError> {
+        if !self.is_left_behind(session) {
+            return Ok(());
+        }
+        self.look(Extent::All);
+        // It may have left something itself.
+        if self.leaves_behind(session) {
+            return self.save();
+        }
+        self.close(session)?;
+        if self.sessions.get(&session).is_some_and(|it| it.is_gone) {
+            self.sessions.remove(&session);
+            self.watch_while_used();
+        }
+        Ok(())
+    }
+
+    /// Somebody asks what has changed by now: in turns that have ended, no call tells when to look.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn catch_up(&mut self) -> Result<(), StoreError> {
+        if !self.sessions.values().any(|it| it.is_left_behind) {
+            return Ok(());
+        }
+        let now = clock::now_ms();
+        let found = self.unsaved_differences(Extent::Told);
+        self.found_all(found, now);
+        self.save()
+    }
+
+    pub(super) fn is_left_behind(&self, session: u64) -> bool {
+        self.sessions
+            .get(&session)
+            .is_some_and(|it| it.is_left_behind)
+    }
+
+    /// Returns true if the shell commands of a session's turn have left something running: then it is told when that has ended.
+    pub(super) fn leaves_behind(&mut self, number: u64) -> bool {
+        let Some(session) = self.sessions.get_mut(&number) else {
+            return false;
+        };
+        let (Some(since), Some(told)) = (session.shell_since, self.left_behind_ended.clone())
+        else {
+            return false;
+        };
+        let roots: Vec<&Path> = self.tables.iter().map(Table::root).collect();
+        let left = left_behind(since, session.process, &roots);
+        session.is_left_behind = !left.is_empty()
+            && spawn("left behind", move || {
+                for pid in left {
+                    process::wait_for_end(pid);
+                }
+                told(number);
+            })
+            .is_ok();
+        session.is_left_behind
+    }
+}
+
+/// The processes of this user, started since then, that are nobody's children, or this agent's, and whose folder is in one of these.
+fn left_behind(since: u64, agent: Option<u32>, roots: &[&Path]) -> Vec<u32> {
+    let is_young = |pid: &u32| process::started_at(*pid).is_some_and(|at| at >= since);
+    let mut young: Vec<u32> = process::all().into_iter().filter(is_young).collect();
+    young.retain(|pid| is_left(&lineage(*pid), since, agent) && is_in(*pid, roots));
+    young
+}
+
+fn is_left(line: &[Kin], since: u64, agent: Option<u32>) -> bool {
+    let is_own =
+        { line.first() }.is_some_and(|it| it.uid.is_none_or(|it| it == process::own_uid()));
+    let young = line.iter().take_while(|it| it.started_at >= since);
+    let top = young.last().map(|it| it.process.parent);
+    let is_orphan = |parent: u32| parent <= 1 || kin(parent).is_none_or(|it| it.adopts());
+    is_own && top.is_some_and(|parent| agent == Some(parent) || is_orphan(parent))
+}
+
+fn is_in(pid: u32, roots: &[&Path]) -> bool {
+    let variables = variables(pid).into_iter();
+    let told = variables.filter(|(name, _)| FOLDERS.iter().any(|it| name == it));
+    let told = told.map(|(_, folder)| PathBuf::from(folder));
+    let mut folders = told.chain(process::folder(pid));
+    folders.any(|folder| roots.iter().any(|root| folder.starts_with(root)))
+}
