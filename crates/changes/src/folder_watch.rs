@@ -33,6 +33,7 @@ mod system {
     use std::{fs, io};
 
     use crossbeam_channel::{Receiver, Sender, bounded};
+    use pillion_discovery::real_path;
     use pillion_system::spawn;
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
@@ -108,12 +109,18 @@ mod system {
             roots: impl IntoIterator<Item = &'a Path>,
             folders: &[PathBuf],
         ) -> Watched {
+            let roots: Vec<&Path> = roots.into_iter().collect();
             let mut is_all = folders.len() <= max_folders();
             let wanted = if is_all { folders } else { &[] };
             let mut watches = HashSet::new();
             for folder in wanted {
+                // A link may stand in the place of a root, and is followed there.
+                let folder = match roots.contains(&folder.as_path()) {
+                    true => real_path(folder),
+                    false => folder.clone(),
+                };
                 // The kernel knows folders by what they are, and a path may have another one by now.
-                match inotify::add_watch(&self.queue, folder, EVENTS) {
+                match inotify::add_watch(&self.queue, &folder, EVENTS) {
                     Ok(watch) => drop(watches.insert(watch)),
                     // The folder that it was in tells that.
                     Err(Errno::NOENT | Errno::NOTDIR) => {}

@@ -298,6 +298,9 @@ impl Kept {
         if let Some(from) = &change.moved_from {
             place = format!("{place}, moved from {}", shown(from));
         }
+        if let Some(mode) = change.before.mode_beside_text(&change.after) {
+            place = format!("{place}, {mode}");
+        }
         if change.by == Author::Unclear {
             place += ", unclear who changed it";
         }

@@ -78,6 +78,12 @@ pub fn look(
         }
         match show(store, kept, change) {
             Ok(shown) => {
+                if let Some(mode) = change.before.mode_beside_text(&change.after) {
+                    let name = kept.named_in_full(change);
+                    looked
+                        .left_out
+                        .push(format!("{name} has other permissions, too: {mode}"));
+                }
                 if shown.present.changed_since > 0 {
                     let places = counted(shown.present.changed_since, "place");
                     looked.left_out.push(format!(

@@ -665,10 +665,27 @@ impl Recorder {
         found
     }
 
-    /// Puts down what differs of all files, which were looked at from `now` on: milliseconds since 1970.
-    fn found_all(&mut self, found: Vec<Difference>, now: u64) {
+    /// Puts down what differs of all files, which were looked at from `now` on: milliseconds since 1970. Returns true if there is
+    /// something to say beside that.
+    fn found_all(&mut self, found: Vec<Difference>, now: u64) -> bool {
+        let remarks: Vec<Remark> = { self.tables.iter_mut() }
+            .flat_map(Table::take_remarks)
+            .collect();
         self.found(found);
+        self.remark_all(&remarks);
         self.looked = now;
+        !remarks.is_empty()
+    }
+
+    /// There is this to say of the turns in which it came about.
+    fn remark_all(&mut self, remarks: &[Remark]) {
+        for remark in remarks {
+            let session = remark.path().and_then(|path| self.author(path));
+            let session = session.map(|(session, _)| session);
+            let session = session.filter(|it| !self.is_attended(*it) || self.begins_attended(*it));
+            let session = session.and_then(|it| self.sessions.get_mut(&it));
+            session.map(|it| it.remark(remark));
+        }
     }
 
     /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.

@@ -1,12 +1,18 @@
 //! What there is to say of a turn beside its changes of files, and how it is said.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pillion_discovery::exact;
 use pillion_text::visible;
 use serde::{Deserialize, Serialize};
 
 use crate::turn::Turn;
+
+const CUT_OFF: &str =
+    "Pillion ended while a call of this turn ran: what changed until it was there again is unclear";
+const UNRECORDED: &str =
+    "calls ran before everything had been compared: who changed what is unclear";
+const UNREAD: &str = ", it cannot be read, and what is in it is not compared";
 
 /// Something about a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +78,14 @@ impl Remark {
         self
     }
 
+    /// The folder that it is about.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Folder { path, .. } | Self::Head { path, .. } => Some(path),
+            Self::CutOff | Self::Unrecorded => None,
+        }
+    }
+
     /// Returns true if everything is as it was before.
     pub(crate) fn is_undone(&self) -> bool {
         match self {
@@ -90,18 +104,28 @@ impl Remark {
     pub fn text(&self, turn: &Turn) -> String {
         let shown = |path: &PathBuf| turn.shown(path).display().to_string();
         let text = match self {
-            Self::CutOff => "Pillion ended while a call of this turn ran: what changed until it was there again is unclear".to_owned(),
-            Self::Unrecorded => "calls ran before everything had been compared: who changed what is unclear".to_owned(),
-            Self::Folder { path, before, after, is_unread } => {
-                let unread = match is_unread {
-                    true => ", it cannot be read, and what is in it is not compared",
-                    false => "",
-                };
-                format!("the permissions of {} are {after:o}{unread}: `chmod {before:o}` undoes it", shown(path))
+            Self::CutOff => CUT_OFF.to_owned(),
+            Self::Unrecorded => UNRECORDED.to_owned(),
+            Self::Folder {
+                path,
+                before,
+                after,
+                is_unread,
+            } => {
+                let (path, unread) = (shown(path), if *is_unread { UNREAD } else { "" });
+                format!(
+                    "the permissions of {path} are {after:o}{unread}: `chmod {before:o} {path}` undoes it"
+                )
             }
-            Self::Head { path, before, after, back } => format!(
-                "HEAD of {} was moved from {before} to {after}: `{back}` undoes it", shown(path)
-            ),
+            Self::Head {
+                path,
+                before,
+                after,
+                back,
+            } => {
+                let path = shown(path);
+                format!("HEAD of {path} was moved from {before} to {after}: `{back}` undoes it")
+            }
         };
         visible::one_line(&text)
     }

@@ -126,6 +126,15 @@ impl FileState {
         }
     }
 
+    /// The permissions that became others with the text, or with which a new file runs, in a few words: no diff shows them.
+    pub fn mode_beside_text(&self, after: &Self) -> Option<String> {
+        match (self.mode(), after.mode()) {
+            (Some(old), Some(new)) if old != new => Some(format!("mode {old:o}→{new:o}")),
+            (None, Some(new)) if new & RUNS != 0 => Some(format!("mode {new:o}")),
+            _ => None,
+        }
+    }
+
     /// What became of a file, in a word.
     pub fn kind_of_change(&self, after: &Self) -> &'static str {
         match (self, after) {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::tracked_folders;
 use crate::parallel::in_parallel;
+use crate::remark::Remark;
 use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
 use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash};
@@ -192,6 +193,8 @@ pub struct Table {
     dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
+    /// What the last looks have found beside files.
+    remarks: Vec<Remark>,
     log: Log,
 }
 
@@ -261,6 +264,7 @@ impl Table {
             missed: Missed::default(),
             dropped: Default::default(),
             problem: Mutex::default(),
+            remarks: Vec::new(),
             log: Log::default(),
         }
     }
@@ -433,6 +437,7 @@ impl Table {
             self.fill(changed, &repositories, now);
             return Vec::new();
         }
+        self.note_folders(&folders, &former.unread);
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
         for gone in &mut differences {
             gone.folder_modes = modes(&gone.path, &folders, &self.folders);
@@ -459,6 +464,35 @@ impl Table {
             }
         }
         differences
+    }
+
+    /// Notes the folders that have other permissions than before, and those that cannot be read any more.
+    fn note_folders(&mut self, before: &HashMap<PathBuf, Folder>, unread: &[PathBuf]) {
+        for path in &self.missed.unread {
+            // It counts as looked through, so that it is known what it was.
+            let facts = path.symlink_metadata().map(|it| Folder::of(&it));
+            self.folders.extend(facts.map(|it| (path.clone(), it)));
+        }
+        for (path, is) in &self.folders {
+            let is_unread = self.missed.unread.contains(path);
+            let Some(was) = before.get(path).filter(|was| !is.is_other(**was)) else {
+                continue;
+            };
+            // The watched folder itself is looked at without its facts.
+            if *path != self.root && (was.mode != is.mode || is_unread != unread.contains(path)) {
+                self.remarks.push(Remark::Folder {
+                    path: path.clone(),
+                    before: was.mode,
+                    after: is.mode,
+                    is_unread,
+                });
+            }
+        }
+    }
+
+    /// Takes what the looks until now have found beside files: what it is about, and what there is to say.
+    pub fn take_remarks(&mut self) -> Vec<Remark> {
+        std::mem::take(&mut self.remarks)
     }
 
     /// Returns true if a look would find nothing where nothing has happened in the folders since the last one. Waits for the disk.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use pillion_discovery::exact;
+use pillion_discovery::{exact, real_path};
 use pillion_protocol::Note;
 use pillion_system::process;
 use serde::{Deserialize, Serialize};
@@ -57,14 +57,18 @@ pub struct Turn {
     pub changes: Vec<Change>,
 }
 
-/// Returns true if one of these roots is one of the folders, in one of them, or around one.
+/// Returns true if one of these roots, which may be a link by now, is one of the folders, in one of them, or around one.
 pub(crate) fn overlap(
     roots: &[PathBuf],
     folders: impl IntoIterator<Item = impl AsRef<Path>>,
 ) -> bool {
     let are_one = |root: &Path, folder: &Path| folder.starts_with(root) || root.starts_with(folder);
     let mut folders = folders.into_iter();
-    folders.any(|folder| roots.iter().any(|root| are_one(root, folder.as_ref())))
+    folders.any(|folder| {
+        let folder = folder.as_ref();
+        let is_it = |root: &PathBuf| are_one(root, folder) || are_one(&real_path(root), folder);
+        roots.iter().any(is_it)
+    })
 }
 
 /// A call that runs.

@@ -201,7 +201,7 @@ impl Recorder {
         let found = self.unsaved_differences(extent);
         let files: HashSet<PathBuf> = found.iter().map(|it| it.path.clone()).collect();
         let has_found = !found.is_empty();
-        self.found_all(found, now);
+        let has_found = self.found_all(found, now) || has_found;
         let (mut sessions, mut changed) = (Vec::new(), Vec::new());
         for (number, session) in &mut self.sessions {
             let fresh = session

@@ -305,10 +305,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 
 /// The columns before the name of the file.
 fn row(printed: &Printed<'_>) -> String {
-    let lines = match (printed.kind, &printed.mode) {
-        ("mode", [Some(old), Some(new)]) => format!("{old}→{new}"),
-        _ => lines(printed.added.zip(printed.removed)),
-    };
+    let counted = printed.added.zip(printed.removed);
+    let lines = lines(counted.filter(|_| printed.kind != "mode"));
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
 }
 
