@@ -105,6 +105,8 @@ struct Session {
     shell_since: Option<u64>,
     /// The place in the turn of each file's change.
     places: HashMap<PathBuf, usize>,
+    /// Changes for which the turn has no room at present.
+    beyond: HashMap<PathBuf, Difference>,
     /// The folders that the turn has made.
     new_folders: HashSet<PathBuf>,
     /// The calls that run.
@@ -511,6 +513,7 @@ impl Recorder {
         turn.running.clear();
         // One that is attended goes on without a turn.
         session.places.clear();
+        session.beyond.clear();
         session.new_folders.clear();
         let has_decisions = std::mem::take(&mut session.has_decisions);
         match has_decisions || !turn.remarks.is_empty() || turn.real_changes().next().is_some() {
@@ -677,6 +680,17 @@ impl Recorder {
         !remarks.is_empty()
     }
 
+    /// A call of this session did not wait until everything was as it was to be kept.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn ran_unrecorded(&mut self, session: u64) -> Result<(), StoreError> {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.remark(&Remark::Unrecorded);
+        }
+        self.save()
+    }
+
     /// There is this to say of the turns in which it came about.
     fn remark_all(&mut self, remarks: &[Remark]) {
         for remark in remarks {
@@ -822,11 +836,12 @@ impl Recorder {
     fn save(&mut self) -> Result<(), StoreError> {
         let uncovered = self.uncovered();
         for session in self.sessions.values_mut() {
+            session.make_room();
             let Some(turn) = &mut session.turn else {
                 continue;
             };
             turn.uncovered.clone_from(&uncovered);
-            if turn.changes.len() >= MAX_CHANGES {
+            if !session.beyond.is_empty() {
                 let uncovered = format!("changes beyond the limit of {MAX_CHANGES} files");
                 turn.uncovered.push(uncovered);
             }
@@ -887,6 +902,19 @@ impl Session {
         }
     }
 
+    /// Puts down the changes for which there was no room, in the place of those of which nothing is left.
+    fn make_room(&mut self) {
+        let Some(turn) = self.turn.as_mut().filter(|_| !self.beyond.is_empty()) else {
+            return;
+        };
+        turn.changes.retain(|it| !it.is_undone());
+        let paths = turn.changes.iter().map(|it| it.path.clone());
+        self.places = paths.enumerate().map(|(at, path)| (path, at)).collect();
+        for (_, found) in std::mem::take(&mut self.beyond) {
+            self.note(found, Author::Unclear, None);
+        }
+    }
+
     /// There is this to say of its turn.
     fn remark(&mut self, new: &Remark) {
         let Some(turn) = &mut self.turn else {
@@ -907,11 +935,11 @@ impl Session {
     }
 
     /// Puts down what was found.
-    fn note(&mut self, found: Difference, by: Author, moved_from: Option<PathBuf>) {
+    fn note(&mut self, mut found: Difference, by: Author, moved_from: Option<PathBuf>) {
         if let Some(attended) = &mut self.attended {
             attended.fresh.push(found.path.clone());
         }
-        for folder in found.new_folders {
+        for folder in std::mem::take(&mut found.new_folders) {
             if let Some(turn) = &mut self.turn
                 && self.new_folders.insert(folder.clone())
             {
@@ -929,13 +957,19 @@ impl Session {
             }
             return;
         }
-        let turn = self.turn.as_mut();
-        let Some(turn) = turn.filter(|it| it.changes.len() < MAX_CHANGES) else {
+        let Some(turn) = &mut self.turn else {
             return;
         };
+        if turn.changes.len() >= MAX_CHANGES {
+            let after = found.after.clone();
+            let known = self.beyond.entry(found.path.clone());
+            known.and_modify(|it| it.after = after).or_insert(found);
+            return;
+        }
+        let number = turn.changes.last().map_or(1, |it| it.number + 1);
         self.places.insert(found.path.clone(), turn.changes.len());
         turn.changes.push(Change {
-            number: turn.changes.len() as u64 + 1,
+            number,
             path: found.path,
             before: found.before,
             after: found.after,
@@ -947,5 +981,49 @@ impl Session {
             is_other: found.is_other,
             folder_modes: found.folder_modes,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: &Path, before: FileState, after: FileState) -> Difference {
+        Difference::new(path.to_owned(), before, after)
+    }
+
+    /// As when a folder with many files is moved and comes back.
+    #[test]
+    fn what_a_full_turn_has_no_room_for_is_put_down_once_it_has_some() {
+        let (_folder, store) = Store::temporary();
+        let mut recorder = Recorder::new(store, &[], Vec::new());
+        recorder.begin(1, "claude", "").unwrap();
+        let text = |text: &str| FileState::Link {
+            text: Some(Hash::of(text.as_bytes())),
+        };
+        let session = recorder.sessions.get_mut(&1).unwrap();
+        let note = |session: &mut Session, found| session.note(found, Author::Unclear, None);
+        let moved: Vec<_> = (0..MAX_CHANGES)
+            .map(|it| PathBuf::from(it.to_string()))
+            .collect();
+        for path in &moved {
+            note(session, found(path, text("a"), FileState::Absent));
+        }
+        let path = Path::new("evil");
+        note(session, found(path, text("a"), text("b")));
+        note(session, found(path, text("b"), text("c")));
+        session.make_room();
+        assert!(session.change(path).is_none() && !session.beyond.is_empty());
+        for path in &moved[1..] {
+            note(session, found(path, FileState::Absent, text("a")));
+        }
+        session.make_room();
+        let change = session.change(path).unwrap().clone();
+        assert_eq!((change.before, change.after), (text("a"), text("c")));
+        assert!(session.beyond.is_empty());
+        let turn = session.turn.as_ref().unwrap();
+        let numbers: Vec<_> = turn.real_changes().map(|it| it.number).collect();
+        assert_eq!(numbers.len(), 2, "{numbers:?}");
+        assert_eq!(turn.change(change.number).map(|it| &*it.path), Some(path));
     }
 }

@@ -154,7 +154,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    fn new(path: PathBuf, before: FileState, after: FileState) -> Self {
+    pub fn new(path: PathBuf, before: FileState, after: FileState) -> Self {
         Self {
             path,
             before,

@@ -274,7 +274,7 @@ impl Recording {
             recorder.begin(session, agent, &prompt)?;
             Ok(Coverage::NotKept)
         };
-        self.hold(begin, resume);
+        self.hold(session, begin, resume);
     }
 
     /// A call is about to run, and `resume` comes when the texts before it are kept, with how the one of its file is.
@@ -291,7 +291,7 @@ impl Recording {
             recorder.before(session, agent, call)?;
             Ok(path.map_or(Coverage::Elsewhere, |path| recorder.coverage(&path)))
         };
-        self.hold(before, resume);
+        self.hold(session, before, resume);
     }
 
     /// A call has run. `accepted` are the texts that people have accepted.
@@ -511,9 +511,10 @@ impl Recording {
         worker.order(Job::new(false, work));
     }
 
-    /// Does a job for which a call waits. Its result goes on with the call.
+    /// Does a job for which a call of this session waits. Its result goes on with the call.
     fn hold(
         &self,
+        session: u64,
         job: impl FnOnce(&mut Recorder) -> Result<Coverage, StoreError> + Send + 'static,
         resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
@@ -526,8 +527,12 @@ impl Recording {
         let work = move |recorder: &mut Recorder| {
             let result = job(recorder);
             is_stuck.store(false, Ordering::Relaxed);
-            let _ = done.send(*result.as_ref().unwrap_or(&Coverage::NotKept));
-            result.map(drop)
+            let coverage = *result.as_ref().unwrap_or(&Coverage::NotKept);
+            match done.send(coverage) {
+                Ok(()) => result.map(drop),
+                // It runs already.
+                Err(_) => result.and_then(|_| recorder.ran_unrecorded(session)),
+            }
         };
         worker.order(Job::new(true, work));
         let (events, kept) = (self.events.clone(), self.kept.clone());

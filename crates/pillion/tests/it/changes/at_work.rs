@@ -79,6 +79,36 @@ fn where_comparing_takes_too_long_commands_say_so() {
     assert!(listed.stderr.contains(comparing), "{}", listed.report());
 }
 
+/// The warning of the status line is gone by then.
+#[test]
+fn that_a_call_did_not_wait_until_everything_was_compared_stays_in_the_list() {
+    let world = World::new();
+    let inner = world.root.join("inner");
+    fs::create_dir(&inner).unwrap();
+    let _serve = world.sandbox.serve::<&str>([]);
+    let agent = Agent::new(&world, "claude");
+    agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+    let Some(hung) = HungDisk::mount(&inner) else {
+        return;
+    };
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+    agent.tells("PreToolUse", &call);
+    agent.write("two", "EVIL");
+    drop(hung);
+    agent.tells("PostToolUse", &call);
+    agent.tells("Stop", &json!({}));
+    let started = Instant::now();
+    let mut listed = String::new();
+    while !listed.contains("+1 -1  a.txt") {
+        assert!(started.elapsed() < SOON, "{listed}");
+        listed = world.sandbox.run(["changes"]).stdout;
+    }
+    assert!(
+        listed.contains("calls ran before everything had been compared"),
+        "{listed}"
+    );
+}
+
 #[test]
 fn where_there_is_nothing_to_keep_that_is_said() {
     let world = World::new();
