@@ -12,6 +12,7 @@
 
 (require 'pillion-core)
 (require 'pillion-client)
+(require 'pillion-others)
 (require 'pillion-roots)
 
 (declare-function extract-rectangle-bounds "rect" (start end))
@@ -254,8 +255,8 @@ save apart from what agents write."
                              (list :uri (pillion-uri path) :saved saved)))))
 
 (defun pillion-context--saved ()
-  "The current buffer was saved."
-  (pillion-context--report-sync t))
+  "The current buffer was saved, by the person or by another program."
+  (pillion-context--report-sync (if (pillion-others-p) :json-false t)))
 
 (defun pillion-context--read ()
   "The file of the current buffer was read again."

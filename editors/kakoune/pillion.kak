@@ -73,10 +73,11 @@ define-command -hidden pillion-say-word -params 2 %{ try %{
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/%arg{1}" -- %arg{2} end
 } }
 
-# The buffer of a file and the file are the same now. Each message is a file of its own.
+# The buffer of a file and the file are the same now. Each message is a file of its own. What is saved in no client is another
+# program's (`kak -p`).
 define-command -hidden pillion-sync -params 1 %{ try %{
     set-option -add global pillion_synced 1
-    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/synced-%opt{pillion_synced}" -- %val{buffile} %arg{1} end
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/synced-%opt{pillion_synced}" -- %val{buffile} %arg{1} %val{client} end
 } }
 
 # What is open, and where the person is.

@@ -304,6 +304,9 @@ impl Kept {
         if change.by == Author::Unclear {
             place += ", unclear who changed it";
         }
+        if change.is_by_head {
+            place += ", as HEAD was moved";
+        }
         if change.is_mixed {
             place += ", includes changes of yours";
         }

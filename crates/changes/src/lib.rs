@@ -21,6 +21,7 @@ pub mod current_hunks;
 pub mod deciding;
 mod folder_watch;
 mod git;
+mod head;
 pub mod history;
 pub mod kept;
 pub mod leftovers;

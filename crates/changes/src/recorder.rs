@@ -950,6 +950,7 @@ impl Session {
             let change = self.turn.as_mut().and_then(|it| it.changes.get_mut(*place));
             if let Some(change) = change {
                 change.after = found.after;
+                change.is_by_head |= found.is_by_head;
                 change.is_other |= found.is_other || found.before.is_absent();
                 change.folders_become(found.folder_modes);
                 change.made += 1;
@@ -979,6 +980,7 @@ impl Session {
             accepted: None,
             is_mixed: false,
             is_other: found.is_other,
+            is_by_head: found.is_by_head,
             folder_modes: found.folder_modes,
         });
     }

@@ -43,8 +43,10 @@ pub enum Remark {
         before: String,
         /// The place after.
         after: String,
-        /// The command that leads back.
-        back: String,
+        /// The command that git has noted, and what it did; none where it has noted none.
+        what: Option<String>,
+        /// The command that leads back; none if git has no copy of what was there.
+        back: Option<String>,
     },
 }
 
@@ -63,15 +65,22 @@ impl Remark {
         match (&mut self, former) {
             (Self::Folder { before, .. }, Self::Folder { before: first, .. }) => *before = *first,
             (
-                Self::Head { before, back, .. },
+                Self::Head {
+                    before,
+                    after,
+                    what,
+                    back,
+                    ..
+                },
                 Self::Head {
                     before: first,
                     back: way,
                     ..
                 },
-            ) => {
+            ) if before != after => {
                 before.clone_from(first);
                 back.clone_from(way);
+                *what = None;
             }
             _ => {}
         }
@@ -95,7 +104,12 @@ impl Remark {
                 is_unread,
                 ..
             } => before == after && !is_unread,
-            Self::Head { before, after, .. } => before == after,
+            Self::Head {
+                before,
+                after,
+                what,
+                ..
+            } => before == after && what.is_none(),
             Self::CutOff | Self::Unrecorded => false,
         }
     }
@@ -121,10 +135,26 @@ impl Remark {
                 path,
                 before,
                 after,
+                what,
                 back,
             } => {
-                let path = shown(path);
-                format!("HEAD of {path} was moved from {before} to {after}: `{back}` undoes it")
+                let path = Some(shown(path)).filter(|it| !it.is_empty());
+                let of = path.map_or_else(String::new, |it| format!(" of {it}"));
+                let what = what
+                    .as_ref()
+                    .map_or_else(String::new, |it| format!(" ({it})"));
+                let moved = match before == after {
+                    true => format!("what was not committed{of} was put away{what}"),
+                    false => format!("HEAD{of} was moved from {before} to {after}{what}"),
+                };
+                let back = match back {
+                    Some(back) => format!("`{back}` undoes it"),
+                    None => "git has no copy of it".to_owned(),
+                };
+                format!(
+                    "{moved}: {back}, and `pillion revert {0}` leaves it out",
+                    turn.number
+                )
             }
         };
         visible::one_line(&text)

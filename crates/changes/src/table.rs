@@ -14,6 +14,7 @@ use pillion_system::lock;
 use serde::{Deserialize, Serialize};
 
 use crate::git::tracked_folders;
+use crate::head::Head;
 use crate::parallel::in_parallel;
 use crate::remark::Remark;
 use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
@@ -147,6 +148,8 @@ pub struct Difference {
     pub after: FileState,
     /// True if another file has taken its place.
     pub is_other: bool,
+    /// True if HEAD was moved since everything was looked at last.
+    pub is_by_head: bool,
     /// The folders around it that were not there when everything was looked at last.
     pub new_folders: Vec<PathBuf>,
     /// The permissions of its folders, its own first, if some went with it or were exchanged.
@@ -160,6 +163,7 @@ impl Difference {
             before,
             after,
             is_other: false,
+            is_by_head: false,
             new_folders: Vec::new(),
             folder_modes: Vec::new(),
         }
@@ -193,6 +197,8 @@ pub struct Table {
     dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
+    /// The places of HEAD in the work trees, when they were looked at last.
+    heads: HashMap<PathBuf, Head>,
     /// What the last looks have found beside files.
     remarks: Vec<Remark>,
     log: Log,
@@ -264,6 +270,7 @@ impl Table {
             missed: Missed::default(),
             dropped: Default::default(),
             problem: Mutex::default(),
+            heads: HashMap::new(),
             remarks: Vec::new(),
             log: Log::default(),
         }
@@ -433,6 +440,7 @@ impl Table {
         };
         let former = std::mem::replace(&mut self.missed, missed);
         let folders = std::mem::replace(&mut self.folders, looked_through);
+        let moved = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
@@ -463,6 +471,9 @@ impl Table {
                 }));
             }
         }
+        for it in &mut differences {
+            it.is_by_head = moved.iter().any(|tree| it.path.starts_with(tree));
+        }
         differences
     }
 
@@ -490,6 +501,23 @@ impl Table {
         }
     }
 
+    /// Notes where HEAD is in these work trees. Returns those in which it was moved and files were written.
+    fn note_heads(&mut self, work_trees: &[PathBuf]) -> Vec<PathBuf> {
+        let mut moved = Vec::new();
+        let heads = work_trees
+            .iter()
+            .filter_map(|it| Some((it.clone(), Head::of(it)?)));
+        let before = std::mem::replace(&mut self.heads, heads.collect());
+        for (tree, head) in &self.heads {
+            let former = before.get(tree);
+            if let Some(remark) = former.and_then(|it| head.moved_from(it, tree)) {
+                self.remarks.push(remark);
+                moved.push(tree.clone());
+            }
+        }
+        moved
+    }
+
     /// Takes what the looks until now have found beside files: what it is about, and what there is to say.
     pub fn take_remarks(&mut self) -> Vec<Remark> {
         std::mem::take(&mut self.remarks)
@@ -513,6 +541,10 @@ impl Table {
             && !has_failed
             && linked.len() <= MAX_LINKED
             && linked.iter().all(is_same)
+            && self
+                .heads
+                .iter()
+                .all(|(it, head)| Head::of(it).as_ref() == Some(head))
             && identity(&self.root) == self.identity
     }
 

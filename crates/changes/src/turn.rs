@@ -120,6 +120,9 @@ pub struct Change {
     /// True if it is not the file that it was before, which may have had other names.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_other: bool,
+    /// True if it came as HEAD was moved, so that it may be the text of another commit.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub is_by_head: bool,
     /// The permissions of the folders around it, first those of its own, if some went with it or were exchanged.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub folder_modes: Vec<FolderMode>,

@@ -8,8 +8,9 @@ mod shared;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
+use std::process::Command;
 
-use pillion_changes::{Kept, Recorder, looking};
+use pillion_changes::{Act, ChangeRef, Deciding, Kept, Recorder, looking};
 
 use shared::{WorkTree, recorder, shell};
 
@@ -130,5 +131,166 @@ fn a_change_in_a_workspace_whose_folder_became_a_link_is_listed() {
             let unseen: usize = turns.iter().map(Kept::unseen).sum();
             assert_eq!(unseen, 1, "{has_hooks} {folder:?}");
         }
+    }
+}
+
+fn git(folder: &Path, args: &str) {
+    let mut git = Command::new("git");
+    git.args([
+        "-c",
+        "user.name=a",
+        "-c",
+        "user.email=a@b",
+        "-c",
+        "init.defaultBranch=main",
+    ]);
+    git.args(args.split(' ')).current_dir(folder).env_clear();
+    git.env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "{args} {output:?}");
+}
+
+/// A repository with a commit more in `other`, and something that is not committed in `b`. `is_linked`: in a work tree elsewhere.
+fn repository(is_linked: bool) -> WorkTree {
+    let tree = WorkTree::new();
+    let top = match is_linked {
+        true => tree.root.with_file_name("top"),
+        false => tree.root.clone(),
+    };
+    fs::create_dir_all(&top).unwrap();
+    git(&top, "init -q");
+    for (name, text) in [("a", "one\n"), ("b", "two\n")] {
+        fs::write(top.join(name), text).unwrap();
+    }
+    git(&top, "add .");
+    git(&top, "commit -qm 1");
+    git(&top, "checkout -qb other");
+    fs::write(top.join("a"), "other\n").unwrap();
+    git(&top, "commit -qam 2");
+    git(&top, "checkout -q main");
+    if is_linked {
+        fs::remove_dir(&tree.root).unwrap();
+        git(&top, "worktree add -q -b linked ../work");
+    }
+    fs::write(tree.root.join("b"), "dirty\n").unwrap();
+    tree
+}
+
+/// What git writes there is not the agent's text. The command that undoes it does.
+#[test]
+fn what_came_with_a_move_of_head_is_named_and_left_out_of_a_turn() {
+    for (commands, path, said, back) in [
+        (
+            &["checkout -q other"][..],
+            "a",
+            "HEAD was moved from main to other",
+            Some("checkout -q main"),
+        ),
+        (
+            &["checkout -q --detach other"],
+            "a",
+            "HEAD was moved from main to ",
+            Some("checkout -q main"),
+        ),
+        (
+            &["rebase -q --autostash other"],
+            "a",
+            "HEAD was moved from ",
+            Some("reset"),
+        ),
+        (
+            &["merge -q other"],
+            "a",
+            "HEAD was moved from ",
+            Some("reset"),
+        ),
+        (
+            &["stash -q"],
+            "b",
+            "what was not committed was put away",
+            Some("stash pop"),
+        ),
+        (
+            &["reset -q --hard"],
+            "b",
+            "what was not committed was put away",
+            None,
+        ),
+    ] {
+        for is_linked in [false, true] {
+            let tree = repository(is_linked);
+            let mut recorder = recorder(&tree.store, &tree.root);
+            recorder.begin(SESSION, "claude", "").unwrap();
+            let before = fs::read(tree.root.join(path)).unwrap();
+            call(&mut recorder, true, || {
+                commands.iter().for_each(|it| git(&tree.root, it))
+            });
+            call(&mut recorder, true, || {
+                fs::write(tree.root.join("mine"), "x\n").unwrap()
+            });
+            recorder.end(SESSION).unwrap();
+            let case = format!("{commands:?} {is_linked}");
+            let remarks = remarks(&tree);
+            let said = match is_linked {
+                true => said.replace("main", "linked"),
+                false => said.to_owned(),
+            };
+            assert!(
+                remarks.len() == 1 && remarks[0].starts_with(&said),
+                "{case} {remarks:?}"
+            );
+            let text = || fs::read(tree.root.join(path)).unwrap();
+            let kept = Kept::read(&tree.store, 1).unwrap();
+            let after = text();
+            let revert = |takes_all| {
+                let mut deciding = Deciding::new(&tree.store, &kept);
+                if takes_all {
+                    deciding.take_all();
+                }
+                let turn = ChangeRef {
+                    turn: 1,
+                    change: None,
+                };
+                deciding.all(Act::TakeBack, &[turn], |_| ()).unwrap();
+            };
+            revert(false);
+            assert_eq!(text(), after, "{case}");
+            assert!(!tree.root.join("mine").exists(), "{case}");
+            if back.is_none() {
+                revert(true);
+                assert_eq!(text(), before, "{case}");
+            }
+            if let Some(back) = back.filter(|it| *it != "reset") {
+                git(
+                    &tree.root,
+                    &back.replace("main", if is_linked { "linked" } else { "main" }),
+                );
+                assert_eq!(text(), before, "{case}");
+            }
+        }
+    }
+}
+
+/// They write no file.
+#[test]
+fn a_commit_and_a_new_branch_are_no_such_moves() {
+    for commands in [
+        &["commit -qam 3"][..],
+        &["checkout -qb new"],
+        &["switch -qc new", "commit -qam 3"],
+    ] {
+        let tree = repository(false);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || {
+            fs::write(tree.root.join("a"), "agent\n").unwrap();
+            commands.iter().for_each(|it| git(&tree.root, it));
+        });
+        assert_eq!(remarks(&tree), [""; 0], "{commands:?}");
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        assert!(
+            kept.turn.real_changes().all(|it| !it.is_by_head),
+            "{commands:?}"
+        );
     }
 }

@@ -224,7 +224,11 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
     Some(match what {
         "end" => What::End,
         "closed" => What::ClientClosed(u32::try_from(number?).ok()?, words.next()?),
-        "synced" => What::Synced(words.next()?.into(), words.next()? == "saved"),
+        "synced" => {
+            let (path, what) = (words.next()?.into(), words.next()?);
+            let has_client = words.next().is_some_and(|it| !it.is_empty());
+            What::Synced(path, what == "saved" && has_client)
+        }
         "server" => What::Server(words.next()?.parse().ok()?),
         "loaded" => What::Loaded(proposal()?, Ok(text())),
         "failed" => What::Loaded(proposal()?, Err(words.next()?)),

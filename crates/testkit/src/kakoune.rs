@@ -103,6 +103,13 @@ impl Kakoune {
         self.ask("-client client0", "%val{session}");
     }
 
+    /// Runs commands in no client, as a program does that knows the session.
+    pub fn command_of_other(&self, commands: &str) {
+        self.send(commands);
+        // Commands are read in turn.
+        self.ask("", "%val{session}");
+    }
+
     /// Presses keys as a person does. `<ret>`, `<esc>`, `<space>` and `<c-s>` stand for such keys.
     pub fn input(&self, keys: &str) {
         self.pane.type_text(&bytes_of(keys));

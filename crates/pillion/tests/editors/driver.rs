@@ -120,6 +120,11 @@ pub trait Editor {
     /// Has code save everything, as an autosave does. Waits until it has run.
     fn save_by_code(&self);
 
+    /// Has another program, which speaks to the editor, add a line to the file and save it. Returns false if none can.
+    fn save_by_other(&self, _path: &Path, _line: &str) -> bool {
+        false
+    }
+
     /// The number of times that it saved everything by itself, with [`Habit::Autosave`].
     fn autosaves(&self) -> u32;
 

@@ -192,12 +192,13 @@ function M.expect(path)
   schedule_look(SOON)
 end
 
---- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
+--- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write. What
+--- another program types here is not the person's.
 local function report_sync(event)
   if require("pillion.context.file").path(event.buf) then
     require("pillion.client").notify("pillion/didSync", {
       uri = require("pillion.uri").from_path(vim.fs.normalize(event.match)),
-      saved = event.event == "BufWritePost",
+      saved = event.event == "BufWritePost" and not require("pillion.others").may_have_typed(),
     })
   end
 end

@@ -7,6 +7,7 @@ import autoload './busy.vim'
 import autoload './client.vim'
 import autoload './files.vim'
 import autoload './notify.vim'
+import autoload './others.vim'
 import autoload './utf8.vim'
 
 # The time between two looks, in milliseconds: short after something happened, ever longer until `REST`. The system
@@ -210,7 +211,8 @@ def NoteWritten()
   endif
 enddef
 
-# A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
+# A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write. What
+# another program types here is not the person's.
 def ReportSync(saved: bool)
   if files.PathOf(bufnr()) != ''
     client.Notify('pillion/didSync', {uri: files.Uri(expand('<afile>:p')), saved: saved})
@@ -226,7 +228,7 @@ export def Attach()
     autocmd BufWinEnter,TabEnter,FocusGained,CursorHold,CursorHoldI * Check()
     autocmd BufWritePost,BufReadPost * NoteWritten()
     autocmd BufReadPost * ReportSync(false)
-    autocmd BufWritePost * ReportSync(true)
+    autocmd BufWritePost * ReportSync(!others.Typed())
     if !is_taken
       autocmd FileChangedShell * OnChanged()
     endif

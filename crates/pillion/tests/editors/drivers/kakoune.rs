@@ -177,6 +177,14 @@ impl Editor for Kakoune {
         }
     }
 
+    fn save_by_other(&self, path: &Path, line: &str) -> bool {
+        let path = path.display();
+        self.kakoune.command_of_other(&format!(
+            "evaluate-commands -buffer {path} %{{ execute-keys 'geo{line}<esc>'; write }}"
+        ));
+        true
+    }
+
     fn autosaves(&self) -> u32 {
         self.kakoune.get("%opt{saves}").parse().unwrap()
     }

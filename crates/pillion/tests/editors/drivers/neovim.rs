@@ -154,6 +154,12 @@ impl Editor for Neovim {
         }
     }
 
+    fn save_by_other(&self, _path: &Path, line: &str) -> bool {
+        let keys = format!(":call append('$', '{line}') | write<CR>");
+        self.nvim.other_client().input(&keys);
+        true
+    }
+
     fn autosaves(&self) -> u32 {
         self.get("vim.g.saves or 0", &json!([]))
     }

@@ -67,6 +67,22 @@ fn what_the_person_saves_before_the_agent_writes_is_theirs(kind: Kind) {
     is_the_agents_alone(&person, &person.path);
 }
 
+/// An agent's shell can be such a program.
+#[each_editor]
+fn what_another_program_saves_in_the_editor_is_not_the_persons(kind: Kind) {
+    let mut person = person(kind);
+    if !person.editor.save_by_other(&person.path, "evil") {
+        return;
+    }
+    wait_for("a saved file", || {
+        let text = fs::read_to_string(&person.path).unwrap();
+        text.ends_with("evil\n").then_some(())
+    });
+    take_in(&mut person);
+    command_ends(&person.home);
+    assert_recorded(&person.home, &person.path, "+evil", "+mine");
+}
+
 /// Kakoune asks the person before it reads a file that another program has written.
 #[each_editor]
 fn what_the_person_saves_after_the_agent_wrote_is_theirs(kind: Kind) {
