@@ -19,7 +19,7 @@ use pillion_system::{clock, process as processes};
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
-use crate::state::{FileState, Hash};
+use crate::state::Hash;
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Author, Change, ChangeState, Running, Turn, first_words};
@@ -881,7 +881,7 @@ fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
     for difference in found {
         let is_new = difference.before.is_absent();
         // All empty files are the same.
-        let is_empty = matches!(difference.after, FileState::File { size: 0, .. });
+        let is_empty = difference.after.is_empty();
         let text = difference.after.text().filter(|_| is_new && !is_empty);
         let from = text.and_then(|text| gone.get_mut(text)?.pop());
         moved.push(from);
@@ -989,6 +989,7 @@ impl Session {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::FileState;
 
     fn found(path: &Path, before: FileState, after: FileState) -> Difference {
         Difference::new(path.to_owned(), before, after)

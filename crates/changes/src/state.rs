@@ -162,6 +162,11 @@ impl FileState {
         matches!(self, Self::Absent)
     }
 
+    /// Returns true if it is a file without a text.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::File { size: 0, .. })
+    }
+
     /// Returns true if all of it is known: nothing was there, or its text was kept.
     pub fn is_known(&self) -> bool {
         self.is_absent() || self.text().is_some()

@@ -205,6 +205,29 @@ fn what_a_person_saves_is_theirs_whenever_it_is_heard_of() {
 }
 
 /// An edited file, a new one, and one that was found in an earlier glance.
+/// A look may come in the middle of that.
+#[test]
+fn what_an_editor_writes_in_place_is_the_persons_whenever_it_is_looked_at() {
+    for is_hooked in [false, true] {
+        let mut lab = Lab::new(&["a"]);
+        if is_hooked {
+            lab.recorder.begin(HOOKED, "codex", "").unwrap();
+            lab.recorder.before(HOOKED, "codex", shell("1")).unwrap();
+        }
+        lab.write("a", "");
+        lab.glance();
+        lab.write("a", "a\r\nmine\r\n");
+        lab.recorder.saved(&lab.root.join("a")).unwrap();
+        lab.write("a", "agent\r\nmine\r\n");
+        lab.glance();
+        let turns = lab.turns();
+        let changes: Vec<_> = turns.iter().flat_map(Turn::real_changes).collect();
+        assert_eq!(changes.len(), 1, "{is_hooked}");
+        assert_eq!(lab.text_before(changes[0]), b"a\r\nmine\r\n", "{is_hooked}");
+        assert!(!changes[0].is_mixed, "{is_hooked}");
+    }
+}
+
 #[test]
 fn what_an_editor_has_read_and_its_person_saves_unchanged_stays_the_agents() {
     let mut lab = Lab::new(&["edited", "earlier"]);

@@ -46,6 +46,13 @@ impl Recorder {
             { self.read.iter() }.position(|(until, it)| it.path == path && now < *until);
         let just_read = just_read.map(|at| self.read.swap_remove(at).1);
         match (self.difference(path), just_read) {
+            // An editor that writes in place was seen in the middle of that: the file was empty.
+            (Some(difference), Some(begun))
+                if begun.after == difference.before && begun.after.is_empty() =>
+            {
+                self.wrote_for_person(&begun, None);
+                self.wrote_for_person(&difference, None);
+            }
             (Some(difference), _) => self.saved_by_person(difference),
             // Nobody saves what they have not changed: the look before has found what they saved.
             (None, Some(difference)) => self.wrote_for_person(&difference, None),
