@@ -78,7 +78,7 @@ impl Head {
             }
             None => return None,
         };
-        let last = writing.last().unwrap_or(first);
+        let last = writing.next_back().unwrap_or(first);
         let (old, new) = (short(first.old), short(last.new));
         Some(self.remark(before, work_tree, &old, &new, Some(last.what)))
     }

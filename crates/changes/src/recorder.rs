@@ -594,7 +594,9 @@ impl Recorder {
         }
         if self.is_left_behind(session) || self.leaves_behind(session) {
             let found = self.sessions.get_mut(&session);
-            found.map(|it| it.is_gone = true);
+            if let Some(session) = found {
+                session.is_gone = true;
+            }
             return self.end_before(session);
         }
         let closed = self.close(session);
@@ -698,7 +700,9 @@ impl Recorder {
             let session = session.map(|(session, _)| session);
             let session = session.filter(|it| !self.is_attended(*it) || self.begins_attended(*it));
             let session = session.and_then(|it| self.sessions.get_mut(&it));
-            session.map(|it| it.remark(remark));
+            if let Some(session) = session {
+                session.remark(remark);
+            }
         }
     }
 
