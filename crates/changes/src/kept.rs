@@ -244,7 +244,8 @@ impl Kept {
     pub fn remarks(&self) -> Vec<String> {
         let is_new = self.judged.all().next().is_none() || self.unseen() > 0;
         let remarks = self.turn.remarks.iter().filter(|_| is_new);
-        remarks.map(|it| it.text(&self.turn)).collect()
+        let shown = |path: &Path| self.turn.shown(path).display().to_string();
+        remarks.map(|it| it.text(self.turn.number, shown)).collect()
     }
 
     /// The name of a change of the turn.

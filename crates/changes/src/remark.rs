@@ -6,8 +6,6 @@ use pillion_discovery::exact;
 use pillion_text::visible;
 use serde::{Deserialize, Serialize};
 
-use crate::turn::Turn;
-
 const CUT_OFF: &str =
     "Pillion ended while a call of this turn ran: what changed until it was there again is unclear";
 const UNRECORDED: &str =
@@ -114,9 +112,8 @@ impl Remark {
         }
     }
 
-    /// It as a sentence for people.
-    pub fn text(&self, turn: &Turn) -> String {
-        let shown = |path: &PathBuf| turn.shown(path).display().to_string();
+    /// It as a sentence for people, about the turn of this number, whose files are `shown` so.
+    pub fn text(&self, number: u64, shown: impl Fn(&Path) -> String) -> String {
         let text = match self {
             Self::CutOff => CUT_OFF.to_owned(),
             Self::Unrecorded => UNRECORDED.to_owned(),
@@ -151,10 +148,7 @@ impl Remark {
                     Some(back) => format!("`{back}` undoes it"),
                     None => "git has no copy of it".to_owned(),
                 };
-                format!(
-                    "{moved}: {back}, and `pillion revert {0}` leaves it out",
-                    turn.number
-                )
+                format!("{moved}: {back}, and `pillion revert {number}` leaves it out")
             }
         };
         visible::one_line(&text)
