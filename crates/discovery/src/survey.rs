@@ -233,20 +233,15 @@ impl Companion {
 /// Looks at every place of every dialect. Links and other users' files are not read, nor are those of Pillion's that its
 /// companions name when they are asked: these are as they say, and [`Companion::read`] tells their tokens.
 pub fn survey(environment: &Environment) -> Survey {
-    survey_in(environment, |_| true)
+    survey_in(environment, |_| true, true)
 }
 
-/// The same in these places only.
-pub fn survey_in(environment: &Environment, is_meant: impl Fn(&Place) -> bool) -> Survey {
-    found(environment, is_meant, true)
-}
-
-/// The same with each file read, whatever Pillion's companions say of theirs.
-pub fn survey_disk(environment: &Environment) -> Survey {
-    found(environment, |_| true, false)
-}
-
-fn found(environment: &Environment, is_meant: impl Fn(&Place) -> bool, believes: bool) -> Survey {
+/// The same in these places only. Unless it `believes` Pillion's companions, each file is read, whatever they say of theirs.
+pub fn survey_in(
+    environment: &Environment,
+    is_meant: impl Fn(&Place) -> bool,
+    believes: bool,
+) -> Survey {
     let mut survey = Survey::default();
     let there = environment.clone();
     let running = time_limit::run(state::LOOK_WITHIN, move || state::look(&there));

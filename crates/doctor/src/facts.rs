@@ -8,7 +8,7 @@ pub mod neighbours;
 use std::path::PathBuf;
 
 use pillion_agent::find::{self, Dial, Release, Situation, Source, Verdict};
-use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey, survey_disk};
+use pillion_discovery::survey::{Companion, FoundFile, Liveness, Survey, survey_in};
 use pillion_discovery::{Environment, listens};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::{Base, Protocol};
@@ -78,7 +78,7 @@ impl Facts {
             in_container: network.in_container,
         });
         // What lies there may be another thing than its companion believes.
-        let survey = survey_disk(environment);
+        let survey = survey_in(environment, |_| true, false);
         let pillions = |port| {
             let mut companions = survey.companions.iter();
             companions.find(|own| own.port == port && own.is_pillion() && own.is_alive())

@@ -43,7 +43,7 @@ fn there(here: Environment, base: Base, value: PathBuf) -> Elsewhere {
         Environment::variable(base).unwrap_or_default(),
         Some(&value),
     );
-    let mut companions = survey::survey_in(&there, |place| place.base == base).companions;
+    let mut companions = survey::survey_in(&there, |place| place.base == base, true).companions;
     // One directory may lie below the other.
     let is_there = |file: &FoundFile| {
         let mut places = file.dialect.places().iter();

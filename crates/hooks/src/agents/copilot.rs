@@ -17,7 +17,7 @@ use super::{claude, edit, patch};
 use crate::call::{
     Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT, take_text,
 };
-use crate::change::{After, Change, Changes, Files};
+use crate::change::{After, Changes, Files};
 use crate::ruling::{Accepted, Ruling};
 
 /// The hooks of Copilot CLI.
@@ -198,15 +198,11 @@ fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
     let before = edit::before(&path, files)?;
     let after = match (call.tool.as_str(), &before) {
         (CREATE, None) => Ok(field("file_text")?.to_owned()),
-        (CREATE, Some(_)) => Err(format!("{path} already exists")),
-        (_, None) => Err(format!("{path} does not exist")),
-        (_, Some(before)) => replaced(before, field("old_str")?, field("new_str")?)
-            .map_err(|why| format!("{path}: {why}")),
+        (CREATE, Some(_)) => Err("it already exists".to_owned()),
+        (_, None) => Err(edit::MISSING.to_owned()),
+        (_, Some(before)) => replaced(before, field("old_str")?, field("new_str")?),
     };
-    Ok(match after {
-        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
-        Err(why) => Changes::Invalid(why),
-    })
+    Ok(edit::of_one(path, before, after))
 }
 
 /// Returns the text with a part of it replaced: the lines of the new part end as most of the file's do.

@@ -19,6 +19,12 @@ pub(crate) const NEW: &str = "new_string";
 pub(crate) const CONTENT: &str = "content";
 pub(crate) const REPLACE_ALL: &str = "replace_all";
 
+/// The arguments of a tool that replaces a part of a file.
+pub(crate) const OF_PART: [&str; 3] = [OLD, NEW, REPLACE_ALL];
+
+/// Why an edit of a file that is not there cannot work.
+pub(crate) const MISSING: &str = "it does not exist";
+
 /// The arguments that change nothing of what an agent writes: why it writes, when, and what it had proposed before.
 const HARMLESS: [&str; 6] = [
     "ai_proposed_content",
@@ -29,19 +35,10 @@ const HARMLESS: [&str; 6] = [
     "wait_for_previous",
 ];
 
-/// The file of a call that has only these arguments beside its path, and those that are harmless.
-///
-/// # Errors
-/// Another argument: what it changes is not known, and so not shown. Or a path as of [`file`].
-pub(crate) fn file_of(call: &Call, known: &[&str]) -> Result<String, String> {
-    only(call, &[&[FILE], known].concat())?;
-    file(call)
-}
-
 /// Checks that a call has only these arguments, and those that are harmless.
 ///
 /// # Errors
-/// As of [`file_of`].
+/// Another argument: what it changes is not known, and so not shown.
 pub(crate) fn only(call: &Call, known: &[&str]) -> Result<(), String> {
     let fields = call.input.as_object().into_iter().flatten();
     let is_known = |name: &str| known.contains(&name) || HARMLESS.contains(&name);
@@ -98,40 +95,59 @@ pub(crate) fn plain(text: &str) -> String {
 /// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
 /// set. With nothing to be replaced, it makes a new file.
 pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Changes {
-    let path = file_of(call, &[OLD, NEW, of_all]);
-    let (path, old, new) = match (path, text(call, OLD), text(call, NEW)) {
-        (Ok(path), Ok(old), Ok(new)) => (path, old, new),
-        (Err(why), ..) | (_, Err(why), _) | (.., Err(why)) => return Changes::Unclear(why),
-    };
-    let before = match before(&path, files) {
-        Ok(before) => before,
-        Err(why) => return Changes::Unclear(why),
-    };
-    let is_of_all = call.input.get(of_all).and_then(Value::as_bool) == Some(true);
-    let after = match &before {
-        None if old.is_empty() => new.to_owned(),
-        None => return Changes::Invalid(format!("{path} does not exist")),
-        Some(before) => {
-            let plain = Plain::of(before);
-            match in_text(&plain.text, old, new, is_of_all) {
-                Ok(after) => plain.written(&after),
-                Err(why) => return Changes::Invalid(format!("{path}: {why}")),
+    one_file(call, files, &[OLD, NEW, of_all], |before| {
+        let (old, new) = (text(call, OLD)?, text(call, NEW)?);
+        let is_of_all = call.input.get(of_all).and_then(Value::as_bool) == Some(true);
+        Ok(match before {
+            None if old.is_empty() => Ok(new.to_owned()),
+            None => Err(MISSING.to_owned()),
+            Some(before) => {
+                let plain = Plain::of(before);
+                let after = in_text(&plain.text, old, new, is_of_all);
+                after.map(|after| plain.written(&after))
             }
-        }
-    };
-    let change = Change::of_file(path, before, After::Text(after));
-    Changes::Files(vec![change])
+        })
+    })
 }
 
 /// The change that a tool makes that writes `content` into a file.
 pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
-    let mut changed = || {
-        let (path, content) = (file_of(call, &[CONTENT])?, text(call, CONTENT)?);
+    one_file(call, files, &[CONTENT], |_| {
+        Ok(Ok(text(call, CONTENT)?.to_owned()))
+    })
+}
+
+/// The change of the one file that a call with only these arguments makes. `after` makes the text from the one before, or says
+/// why the call cannot work.
+///
+/// # Errors
+/// Of `after`: the reason why the change cannot be shown.
+pub(crate) fn one_file(
+    call: &Call,
+    files: &mut dyn Files,
+    known: &[&str],
+    after: impl FnOnce(Option<&str>) -> Result<Result<String, String>, String>,
+) -> Changes {
+    let changed = || {
+        only(call, &[&[FILE], known].concat())?;
+        let path = file(call)?;
         let before = before(&path, files)?;
-        let after = After::Text(content.to_owned());
-        Ok(vec![Change::of_file(path, before, after)])
+        let after = after(before.as_deref())?;
+        Ok(of_one(path, before, after))
     };
-    changed().map_or_else(Changes::Unclear, Changes::Files)
+    changed().unwrap_or_else(Changes::Unclear)
+}
+
+/// The change of one file to this text, or why there is none.
+pub(crate) fn of_one(
+    path: String,
+    before: Option<String>,
+    after: Result<String, String>,
+) -> Changes {
+    match after {
+        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
+        Err(why) => Changes::Invalid(format!("{path}: {why}")),
+    }
 }
 
 /// The change that a tool makes of one cell of a notebook.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::{aliases, claude, edit, qwen};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope};
-use crate::change::{After, Change, Changes, Files};
+use crate::change::{Changes, Files};
 use crate::format::Format;
 use crate::ruling::Ruling;
 
@@ -45,7 +45,7 @@ impl HookProtocol for Kimi {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match EDITS.contains(&call.tool.as_str()) {
-            true => changed(call, files).unwrap_or_else(Changes::Unclear),
+            true => changed(call, files),
             false => Changes::None,
         }
     }
@@ -127,28 +127,21 @@ fn words(prompt: &Value) -> String {
 }
 
 /// The change of one file that a call makes. A byte order mark goes with every edit.
-///
-/// # Errors
-/// The reason why it cannot be shown.
-fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
-    let path = edit::file(call)?;
-    let before = edit::before(&path, files)?;
-    let after = match (call.tool.as_str(), &before) {
-        (claude::WRITE, before) => {
+fn changed(call: &Call, files: &mut dyn Files) -> Changes {
+    if call.tool == claude::WRITE {
+        return edit::one_file(call, files, &[edit::CONTENT, MODE], |before| {
             let is_added = call.input.get(MODE) == Some(&json!("append"));
-            let kept = before.as_deref().filter(|_| is_added).unwrap_or_default();
-            Ok(format!("{kept}{}", edit::text(call, edit::CONTENT)?))
-        }
-        (_, None) => Err("it does not exist".to_owned()),
-        (_, Some(before)) => {
-            let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
-            let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
-            replaced(before, old, new, is_of_all)
-        }
-    };
-    Ok(match after {
-        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
-        Err(why) => Changes::Invalid(format!("{path}: {why}")),
+            let kept = before.filter(|_| is_added).unwrap_or_default();
+            Ok(Ok(format!("{kept}{}", edit::text(call, edit::CONTENT)?)))
+        });
+    }
+    edit::one_file(call, files, &edit::OF_PART, |before| {
+        let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
+        let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
+        Ok(match before {
+            None => Err(edit::MISSING.to_owned()),
+            Some(before) => replaced(before, old, new, is_of_all),
+        })
     })
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{aliases, claude, edit, patch};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
-use crate::change::{After, Change, Changes, Files};
+use crate::change::{After, Changes, Files};
 use crate::format::{Format, SOURCE};
 use crate::ruling::{Accepted, Reviewed, Ruling};
 
@@ -43,7 +43,7 @@ impl HookProtocol for OpenCode {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
-            EDIT | WRITE => changed(call, files).unwrap_or_else(Changes::Unclear),
+            EDIT | WRITE => changed(call, files),
             PATCH => match edit::only(call, &[PATCH_TEXT])
                 .and_then(|()| edit::text(call, PATCH_TEXT))
             {
@@ -104,31 +104,17 @@ impl HookProtocol for OpenCode {
 }
 
 /// The change of one file that a call makes.
-///
-/// # Errors
-/// The reason why it cannot be shown.
-fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
-    let known: &[&str] = match call.tool.as_str() {
-        WRITE => &[edit::CONTENT],
-        _ => &[edit::OLD, edit::NEW, edit::REPLACE_ALL],
-    };
-    let path = edit::file_of(call, known)?;
-    let before = edit::before(&path, files)?;
-    let after = match call.tool.as_str() {
-        WRITE => Ok(with_bom_of(
-            before.as_deref(),
-            edit::text(call, edit::CONTENT)?,
-        )),
-        _ => {
+fn changed(call: &Call, files: &mut dyn Files) -> Changes {
+    match call.tool.as_str() {
+        WRITE => edit::one_file(call, files, &[edit::CONTENT], |before| {
+            Ok(Ok(with_bom_of(before, edit::text(call, edit::CONTENT)?)))
+        }),
+        _ => edit::one_file(call, files, &edit::OF_PART, |before| {
             let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
             let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
-            replaced(before.as_deref(), old, new, is_of_all)
-        }
-    };
-    Ok(match after {
-        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
-        Err(why) => Changes::Invalid(format!("{path}: {why}")),
-    })
+            Ok(replaced(before, old, new, is_of_all))
+        }),
+    }
 }
 
 /// A text as it is written in place of another: a BOM stays.
@@ -147,7 +133,7 @@ fn has_bom(text: &str) -> bool {
 fn replaced(before: Option<&str>, old: &str, new: &str, is_of_all: bool) -> Result<String, String> {
     match before {
         None if old.is_empty() => Ok(new.to_owned()),
-        None => Err("the file does not exist".to_owned()),
+        None => Err(edit::MISSING.to_owned()),
         Some(_) if old.is_empty() => {
             Err("the file exists, and the text to replace is empty".to_owned())
         }

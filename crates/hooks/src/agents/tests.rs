@@ -12,8 +12,10 @@ use super::codex::Codex;
 use super::copilot::Copilot;
 use super::edit::{Plain, plain};
 use super::gemini::Gemini;
+use super::kimi::Kimi;
 use super::opencode::OpenCode;
 use super::qwen::Qwen;
+use super::vibe::Vibe;
 use crate::call::{Answer, Call, Event, HookProtocol, Scope, TIMEOUT};
 use crate::change::{After, Change, Changes, Files};
 use crate::ruling::{Decided, Ruling};
@@ -201,8 +203,8 @@ fn calls() -> Vec<(&'static dyn HookProtocol, &'static str, Value)> {
         (&Claude, "Write", write.clone()),
         (&Qwen, "edit", edit.clone()),
         (&Qwen, "write_file", write.clone()),
-        (&Gemini, "replace", edit),
-        (&Gemini, "write_file", write),
+        (&Gemini, "replace", edit.clone()),
+        (&Gemini, "write_file", write.clone()),
         (&Copilot, "edit", copilots),
         (
             &Copilot,
@@ -222,6 +224,18 @@ fn calls() -> Vec<(&'static dyn HookProtocol, &'static str, Value)> {
             json!({"filePath": "/w/a", "content": "b"}),
         ),
         (&OpenCode, "apply_patch", json!({"patchText": patch})),
+        (
+            &Kimi,
+            "Edit",
+            json!({"path": "/w/a", "old_string": "a", "new_string": "b"}),
+        ),
+        (
+            &Kimi,
+            "Write",
+            json!({"path": "/w/a", "content": "b", "mode": "append"}),
+        ),
+        (&Vibe, "file_system.search_replace", edit.clone()),
+        (&Vibe, "file_system.write_file", write.clone()),
     ]
 }
 
@@ -244,9 +258,10 @@ fn what_a_call_changes_by_an_argument_that_is_not_known_is_not_shown() {
             let mut input = input.clone();
             let fields = input.as_object_mut().unwrap();
             fields.extend(more.as_object().unwrap().clone());
-            let event = match protocol.shown_tools().contains(&"replace") {
-                true => "BeforeTool",
-                false => "PreToolUse",
+            let event = match tool {
+                "replace" => "BeforeTool",
+                _ if tool.starts_with("file_system") => "pre_tool",
+                _ => "PreToolUse",
             };
             let call = call(protocol, event, tool, input);
             let mut files = Memory(HashMap::from([("/w/a".into(), "a\n".into())]));

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{claude, edit};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Order, SHORT_TIMEOUT, Scope, TIMEOUT};
-use crate::change::{After, Change, Changes, Files};
+use crate::change::{Changes, Files};
 use crate::format::Format;
 use crate::ruling::{Accepted, Ruling};
 
@@ -49,7 +49,7 @@ impl HookProtocol for Vibe {
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match EDITS.contains(&call.tool.as_str()) {
-            true => changed(call, files).unwrap_or_else(Changes::Unclear),
+            true => changed(call, files),
             false => Changes::None,
         }
     }
@@ -122,15 +122,13 @@ impl HookProtocol for Vibe {
 }
 
 /// The change of one file that a call makes.
-///
-/// # Errors
-/// The reason why it cannot be shown.
-fn changed(call: &Call, files: &mut dyn Files) -> Result<Changes, String> {
-    let path = edit::file(call)?;
-    let before = edit::before(&path, files)?;
-    Ok(match written(call, &call.input, before.as_deref())? {
-        Ok(after) => Changes::Files(vec![Change::of_file(path, before, After::Text(after))]),
-        Err(why) => Changes::Invalid(format!("{path}: {why}")),
+fn changed(call: &Call, files: &mut dyn Files) -> Changes {
+    let known = match call.tool.as_str() {
+        WRITE => &[edit::CONTENT][..],
+        _ => &edit::OF_PART,
+    };
+    edit::one_file(call, files, known, |before| {
+        written(call, &call.input, before)
     })
 }
 
@@ -155,7 +153,7 @@ fn written(
         }));
     }
     let Some(before) = before else {
-        return Ok(Err("it does not exist".to_owned()));
+        return Ok(Err(edit::MISSING.to_owned()));
     };
     let [old, new] = [edit::OLD, edit::NEW].map(|name| edit::text(call, name));
     let [old, new] = [old?, new?].map(|part| part.replace("\r\n", "\n"));

@@ -178,10 +178,10 @@ fn a_call_that_cannot_work_is_told_why() {
         (edit("/w/a", "e", "E"), "2 times"),
         (edit("/w/a", "four", "E"), "is not in the file"),
         (edit("/w/a", "", "E"), "is empty"),
-        (edit("/w/b", "x", "E"), "/w/b does not exist"),
+        (edit("/w/b", "x", "E"), "/w/b: it does not exist"),
         (
             call(CREATE, json!({"path": "a", "file_text": ""})),
-            "/w/a already exists",
+            "/w/a: it already exists",
         ),
     ] {
         let changes = changes(&call, "one\ntwo\nthre");
