@@ -218,7 +218,7 @@ fn what_was_said_waits_for_the_agent_whatever_ends() {
         // What the person selects takes its place, and it is over.
         world.select("ol");
         world.selects(Some("ol"));
-        let none = "agents have read all that you said to them here\n";
+        let none = "nothing that you said waits for an agent here\n";
         let is_over = || world.sandbox.run(["notes"]).expect(0).stdout == none;
         eventually(is_over, case);
     }

@@ -44,7 +44,7 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     }
     let mut out = io::stdout().lock();
     if waiting.is_empty() {
-        writeln!(out, "agents have read all that you said to them here")?;
+        writeln!(out, "nothing that you said waits for an agent here")?;
     }
     for note in &waiting {
         let ended = match note.process.is_some() && !is_running(note) {

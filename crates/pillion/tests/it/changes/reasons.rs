@@ -384,7 +384,7 @@ fn a_reason_waits_for_an_agent_that_no_companion_knows() {
         let told = hook("UserPromptSubmit");
         assert!(told.contains("use the table"), "{told}");
         hook("Stop");
-        let none = "agents have read all that you said to them here\n";
+        let none = "nothing that you said waits for an agent here\n";
         let start = Instant::now();
         while run(&world, &["notes"]) != none {
             assert!(start.elapsed() < SOON);
