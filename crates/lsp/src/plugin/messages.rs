@@ -1,5 +1,5 @@
 //! The messages of the plugin profile, as `docs/editor-protocol.md` names them; a test holds the two together. What views and
-//! companions say to each other has the same types here, in another [codec](super::codec): this file has what only plugins say
+//! companions say to each other has the same types here, in another [codec]: this file has what only plugins say
 //! or read.
 
 use std::collections::BTreeMap;
