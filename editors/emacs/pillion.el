@@ -172,6 +172,13 @@
       (pillion-client-stop)
       (accept-process-output nil 0.05))))
 
+(defun pillion--confirm-exit ()
+  "Say before Emacs ends what waits for agents, and ask."
+  (let ((text (pillion-client-get :at-quit)))
+    (or (null text)
+        noninteractive
+        (y-or-n-p (format "%s; exit? " text)))))
+
 (defconst pillion--plugin-of "PILLION_PLUGIN_OF"
   "The variable by which a `pillion lsp' of eglot's or lsp-mode's knows of us.
 Agents find this Emacs once, by the package.")
@@ -191,10 +198,12 @@ changes that they propose.  See the Commentary of the package:
   (if pillion-mode
       (progn
         (add-hook 'kill-emacs-hook #'pillion--leave)
+        (add-hook 'kill-emacs-query-functions #'pillion--confirm-exit)
         (if after-init-time
             (pillion-client-start t)
           (add-hook 'emacs-startup-hook #'pillion--start-if-wanted)))
     (remove-hook 'kill-emacs-hook #'pillion--leave)
+    (remove-hook 'kill-emacs-query-functions #'pillion--confirm-exit)
     (remove-hook 'emacs-startup-hook #'pillion--start-if-wanted)
     (pillion-client-stop)))
 

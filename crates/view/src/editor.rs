@@ -239,6 +239,19 @@ pub struct Status {
     pub decided: Option<Phrase>,
 }
 
+impl Status {
+    /// What a person is told who quits while notes wait for agents.
+    pub fn at_quit(&self) -> Option<String> {
+        match self.waiting.len() {
+            0 => None,
+            1 => Some("1 note waits for its agent, and is kept until it reads it".to_owned()),
+            count => Some(format!(
+                "{count} notes wait for their agents, and are kept until these read them"
+            )),
+        }
+    }
+}
+
 /// A few words for status lines about a decision: `a.txt: accepted`, and once it is known, what came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -479,6 +479,7 @@ fn status() -> Value {
             text: String::new(),
             is_written: false,
         }),
+        waiting: vec![String::new()],
         ..pillion_view::Status::default()
     };
     messages::status(&status, 1)

@@ -36,6 +36,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     };
     let editor = Warnings {
         warned: Vec::new(),
+        at_quit: None,
         errors: LineWriter::start(io::stderr()).context("cannot start a thread")?,
     };
     let companion = match attach(options, editor, start_own) {
@@ -70,6 +71,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 #[derive(Debug)]
 struct Warnings {
     warned: Vec<String>,
+    /// The last word, if there is one.
+    at_quit: Option<String>,
     /// Standard error, which may be a pipe that nobody reads.
     errors: LineWriter,
 }
@@ -101,8 +104,12 @@ impl Editor for Warnings {
         match event {
             EditorEvent::Lost(lost) => self.warn(lost),
             EditorEvent::Status(mut status) => {
+                self.at_quit = status.at_quit();
                 status.warnings.append(&mut status.unasked);
                 self.warn_once(status.warnings);
+            }
+            EditorEvent::Stopped => {
+                self.at_quit.take().inspect(|it| self.warn(it));
             }
             // The companion keeps the proposals of a view that shows nothing.
             _ => {}

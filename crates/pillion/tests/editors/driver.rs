@@ -174,6 +174,9 @@ pub trait Editor {
     /// All that helps to find out why a test failed.
     fn describe(&self) -> String;
 
+    /// Tries to quit it, as its person does. Returns false where nothing can keep it from that.
+    fn try_to_quit(&self) -> bool;
+
     /// Quits it, and waits until it is gone.
     fn quit(&self);
 

@@ -197,6 +197,7 @@ fn what_was_said_waits_for_the_agent_whatever_ends() {
             eventually(is_next, case);
         } else {
             serve.signal("TERM");
+            serve.said("1 note waits for its agent, and is kept until it reads it");
             serve.ended();
             assert!(is_listed(), "{case}");
             serve = start(&sandbox);

@@ -194,13 +194,8 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => " The text that you edited is kept in a file.",
         _ => " The texts that you edited are kept in files.",
     };
-    let waiting = match app.status.waiting.len() {
-        0 => "",
-        1 => "1 note waits for its agent, and is kept until it reads it. ",
-        count => {
-            &format!("{count} notes wait for their agents, and are kept until these read them. ")
-        }
-    };
+    let waiting = app.status.at_quit();
+    let waiting = waiting.map_or_else(String::new, |it| it + ". ");
     let pending = format!("{waiting}{pending}{kept}");
     let width = area.width.min(51);
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));

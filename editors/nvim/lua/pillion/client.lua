@@ -112,6 +112,7 @@ local notifications = {
     M.state.pendingDiffs = params.pendingDiffs or 0
     M.state.unseen = params.unseen or 0
     M.state.decided = type(params.decided) == "string" and params.decided or nil
+    M.state.at_quit = type(params.atQuit) == "string" and params.atQuit or nil
     if package.loaded["pillion.changes"] and params.changes ~= M.state.changes then
       require("pillion.changes").changed()
     end
@@ -342,7 +343,29 @@ local function leave()
   end
 end
 
+local said_at_quit
+
+--- What waits for agents is said: Neovim refuses to quit once, as with a buffer that is not written, whose name says why.
+local function refuse_once()
+  local text = M.state.at_quit
+  if not text or text == said_at_quit then
+    return
+  end
+  said_at_quit = text
+  local win, before = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
+  local buf = vim.api.nvim_create_buf(false, false)
+  vim.api.nvim_buf_set_name(buf, "pillion://" .. text)
+  vim.bo[buf].modified = true
+  vim.schedule(function()
+    if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
+      vim.api.nvim_win_set_buf(win, before)
+    end
+    vim.api.nvim_buf_delete(buf, { force = true })
+  end)
+end
+
 local group = vim.api.nvim_create_augroup("PillionClient", {})
+vim.api.nvim_create_autocmd("ExitPre", { group = group, desc = "Say what waits for agents", callback = refuse_once })
 vim.api.nvim_create_autocmd("VimLeavePre", { group = group, desc = "End Pillion", callback = leave })
 vim.api.nvim_create_autocmd("UIEnter", {
   group = group,

@@ -48,7 +48,7 @@ var retry_timer = 0
 var started_at = 0
 
 def FreshState(): dict<any>
-  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, decided: '', version: '?', port: '?', pid: 0}
+  return {agents: [], mentions: [], warnings: [], notes: [], review: {}, files: [], roots: [], startFolder: '', pendingDiffs: 0, unseen: 0, changes: 0, decided: '', atQuit: '', version: '?', port: '?', pid: 0}
 enddef
 
 # The facts about the running companion.
@@ -140,6 +140,8 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     state.unseen = get(params, 'unseen', 0)
     const decided: any = get(params, 'decided', v:null)
     state.decided = type(decided) == v:t_string ? decided : ''
+    const at_quit: any = get(params, 'atQuit', v:null)
+    state.atQuit = type(at_quit) == v:t_string ? at_quit : ''
     if state.changes != get(params, 'changes', 0)
       state.changes = get(params, 'changes', 0)
       changes.Changed()
@@ -403,7 +405,29 @@ def Leave()
   endif
 enddef
 
+var said_at_quit = ''
+
+# What waits for agents is said: Vim refuses to quit once, as with a buffer that is not written, whose name says why.
+def RefuseOnce()
+  if state.atQuit == '' || state.atQuit == said_at_quit
+    return
+  endif
+  said_at_quit = state.atQuit
+  const before = {win: win_getid(), buf: bufnr()}
+  const buf = bufadd($'pillion://{said_at_quit}')
+  setbufvar(buf, '&swapfile', false)
+  noautocmd silent bufload(buf)
+  setbufvar(buf, '&modified', true)
+  timer_start(0, (_) => {
+    if winbufnr(win_id2win(before.win)) == buf
+      win_execute(before.win, $'noautocmd buffer! {before.buf}')
+    endif
+    execute $'noautocmd silent! bwipeout! {buf}'
+  })
+enddef
+
 augroup PillionClient
   autocmd!
+  autocmd ExitPre * RefuseOnce()
   autocmd VimLeavePre * Leave()
 augroup END

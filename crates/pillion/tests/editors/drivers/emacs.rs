@@ -234,6 +234,11 @@ impl Editor for Emacs {
         self.emacs.describe()
     }
 
+    fn try_to_quit(&self) -> bool {
+        self.emacs.input("<C-x><C-c>");
+        true
+    }
+
     fn quit(&self) {
         self.emacs.quit();
     }

@@ -263,6 +263,10 @@ impl Editor for Kakoune {
         self.kakoune.describe()
     }
 
+    fn try_to_quit(&self) -> bool {
+        false
+    }
+
     fn quit(&self) {
         self.kakoune.quit();
     }

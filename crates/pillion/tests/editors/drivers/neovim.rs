@@ -228,7 +228,14 @@ impl Editor for Neovim {
         self.nvim.describe()
     }
 
+    fn try_to_quit(&self) -> bool {
+        self.nvim.input(":qa<CR>");
+        true
+    }
+
     fn quit(&self) {
+        // It may be asking for Enter, and would do nothing else until then.
+        self.nvim.input("<C-\\><C-n>");
         self.nvim.quit();
     }
 

@@ -206,6 +206,11 @@ impl Editor for Vim {
         self.vim.describe()
     }
 
+    fn try_to_quit(&self) -> bool {
+        self.vim.input(":qa<CR>");
+        true
+    }
+
     fn quit(&self) {
         self.vim.quit();
     }

@@ -8,7 +8,7 @@ use pillion_discovery::{Environment, state, unended};
 use pillion_testkit::{Home, SOON, all_of, each_editor, pause};
 
 use crate::driver::Kind;
-use crate::person::Person;
+use crate::person::{PROPOSED, Person};
 
 #[each_editor]
 fn an_editor_that_is_killed_is_expected_back(kind: Kind) {
@@ -29,6 +29,23 @@ fn an_editor_that_is_killed_is_expected_back(kind: Kind) {
 #[each_editor]
 fn an_editor_that_its_person_quits_is_not(kind: Kind) {
     let person = Person::new(kind);
+    person.editor.quit();
+    assert!(!is_expected(&person.home));
+}
+
+/// They are kept whatever the person does, and go to the agent.
+#[each_editor(smoke)]
+fn who_quits_while_notes_wait_is_told_so(kind: Kind) {
+    let mut person = Person::new(kind);
+    person.propose(PROPOSED);
+    person.editor.reject_because("use the table");
+    person.is_rejected();
+    person.wait("the decision", |editor| {
+        editor.has_in_status_line("a.txt: rejected")
+    });
+    if person.editor.try_to_quit() {
+        person.wait("it is said", |editor| editor.sees("1 note waits"));
+    }
     person.editor.quit();
     assert!(!is_expected(&person.home));
 }
