@@ -51,7 +51,7 @@ const MAX_NAME: usize = 256;
 pub(crate) struct Agent {
     pub(crate) kind: Dialect,
     /// Its process, once that is known.
-    process: Option<AgentProcess>,
+    pub(crate) process: Option<AgentProcess>,
     pub(crate) turn: Turn,
     pub(crate) mode: Mode,
     /// What it is told.
@@ -115,16 +115,6 @@ impl Agent {
         }
     }
 
-    /// Returns its process, once that is known.
-    pub(crate) fn process(&self) -> Option<AgentProcess> {
-        self.process
-    }
-
-    /// Its process is known.
-    pub(crate) fn is_process(&mut self, process: Option<AgentProcess>) {
-        self.process = self.process.or(process);
-    }
-
     /// Returns true if it is told by this session what a person made of its changes: by hooks of its own, or in place of the selection.
     pub(crate) fn takes_notes(&self) -> bool {
         self.is_by_hooks || self.is_looked_for() || self.mode.is_hooked()
@@ -162,7 +152,7 @@ impl Agents {
     pub(crate) fn is_faked(&self, kind: Dialect, name: &str, asker: &Asker) -> bool {
         let agent = self.get(&id_by_hooks(kind, name));
         let running = agent.filter(|agent| agent.commands.is_any());
-        let process = running.and_then(Agent::process);
+        let process = running.and_then(|it| it.process);
         process.is_some_and(|process| asker.is_in_command_of(process))
     }
 

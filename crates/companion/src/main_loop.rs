@@ -463,7 +463,7 @@ impl MainLoop {
     fn session_gone(&mut self, session: &SessionId, now: Instant) {
         self.lose_undelivered(session);
         let gone = self.agents.remove(session, now);
-        let process = gone.and_then(|agent| agent.process());
+        let process = gone.and_then(|agent| agent.process);
         for twin in process.map_or_else(Vec::new, |it| self.agents.of_process(it)) {
             self.give_notes(&twin);
         }

@@ -205,7 +205,8 @@ impl Written {
         let at = self.followed.iter().position(|it| it.number == number)?;
         let it = &mut self.followed[at];
         it.found = found;
-        if it.is_over_late(now) || matches!(found, Found::Accepted | Found::Refused) {
+        let is_late = it.is_said && (found == Found::Other || now >= it.since + MAX_LATE);
+        if is_late || matches!(found, Found::Accepted | Found::Refused) {
             return self.followed.remove(at).came_of();
         }
         if it.is_said {
@@ -239,11 +240,6 @@ impl Written {
 }
 
 impl Followed {
-    /// Returns true if it is said that nothing was written, and no write is awaited any more.
-    fn is_over_late(&self, now: Instant) -> bool {
-        self.is_said && (self.found == Found::Other || now >= self.since + MAX_LATE)
-    }
-
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
         match self.accepted.told.get().copied().unwrap_or(self.found) {

@@ -248,10 +248,7 @@ mod tests {
             let mut agents = Agents::default();
             let begins = |agents: &mut Agents, name, pid| {
                 let (session, _) = agents.by_hooks(Dialect::QwenCode, name).unwrap();
-                agents
-                    .get_mut(&session)
-                    .unwrap()
-                    .is_process(Some(process(pid)));
+                agents.get_mut(&session).unwrap().process = Some(process(pid));
                 agents.give_notes(&session, &IdeContext::default(), Instant::now(), |_| true);
                 let agent = agents.get_mut(&session).unwrap();
                 agent.turn.begins_and_ends_are_told(now);
@@ -293,7 +290,7 @@ mod tests {
         assert!(agents.give_notes(&connected, &IdeContext::default(), Instant::now(), &lives));
         let (by_hooks, _) = agents.by_hooks(Dialect::ClaudeCode, "a").unwrap();
         let its = agents.get_mut(&by_hooks).unwrap();
-        its.is_process(Some(process(2)));
+        its.process = Some(process(2));
         assert!(agents.give_notes(&by_hooks, &IdeContext::default(), Instant::now(), &lives));
         assert!(!agents.get(&connected).unwrap().notes.wait());
         let told = agents.get_mut(&by_hooks).unwrap().notes.take();

@@ -101,7 +101,11 @@ impl Agent {
     pub(crate) fn step(&mut self, signal: Signal<'_>, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
         match signal {
-            Signal::Listens => effects.extend(self.listens()),
+            Signal::Listens if self.found == Found::Unknown => {
+                self.found = Found::ByLooks { has_changed: false };
+                effects.push(Effect::Record(Record::Attend));
+            }
+            Signal::Listens => {}
             Signal::Calls(call) => effects = self.calls(call, now),
             Signal::HasClosed => {
                 let is_told = self.notes.turn_begins();
@@ -141,16 +145,6 @@ impl Agent {
         effects
     }
 
-    fn listens(&mut self) -> Option<Effect> {
-        let is_new = self.found == Found::Unknown;
-        is_new.then(|| self.is_looked_for_from_now(Record::Attend))
-    }
-
-    fn is_looked_for_from_now(&mut self, record: Record) -> Effect {
-        self.found = Found::ByLooks { has_changed: false };
-        Effect::Record(record)
-    }
-
     fn calls(&mut self, call: &ToolCall, now: Instant) -> Vec<Effect> {
         let mut effects = Vec::new();
         if self.is_looked_for() {
@@ -177,7 +171,8 @@ impl Agent {
             }
             ToolCall::CloseAll => {
                 if self.is_looked_for() {
-                    effects.push(self.is_looked_for_from_now(Record::Begins));
+                    self.found = Found::ByLooks { has_changed: false };
+                    effects.push(Effect::Record(Record::Begins));
                 }
                 self.turn.begins(now);
                 self.kind.announces_writes() && self.mode.turn_begins()

@@ -126,7 +126,7 @@ impl MainLoop {
     ) -> Option<(&mut Agent, Remark)> {
         let roots = Arc::clone(&self.roots);
         let agent = self.agent(session)?;
-        let remark = remark.to(agent.kind, agent.process(), &roots, is_for_hook);
+        let remark = remark.to(agent.kind, agent.process, &roots, is_for_hook);
         let name = self.kept_notes.keep(remark.note.clone());
         let remark = remark.named(name);
         Some((self.agents.get_mut(session)?, remark))

@@ -126,7 +126,7 @@ impl MainLoop {
             self.await_end(&session, pid);
             if let Some(agent) = self.agents.get_mut(&session) {
                 let started_at = process::started_at(pid);
-                agent.is_process(started_at.map(|started_at| AgentProcess { pid, started_at }));
+                agent.process = started_at.map(|started_at| AgentProcess { pid, started_at });
             }
         }
         if is_new || begins {
