@@ -579,7 +579,8 @@ fn what_claudes_commands_write_is_known_and_taken_back() {
     let paths = known.iter().map(|it| it["path"].as_str().expect("a path"));
     assert_eq!(paths.collect::<BTreeSet<_>>(), changed, "{known:#?}");
     assert!(known.iter().all(|it| it["by"] == "Bash"), "{known:#?}");
-    pillion(&scene, &["revert", "1"]);
+    let turn = known[0]["turn"].to_string();
+    pillion(&scene, &["revert", &turn]);
     assert_eq!(without_git(), before, "all of it is taken back");
 }
 
