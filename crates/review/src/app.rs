@@ -27,7 +27,7 @@ use pillion_view::{
 };
 use ratatui::layout::{Rect, Size};
 
-use crate::geometry::{self, Columns, Geometry, SIDE_BY_SIDE, SMALLEST};
+use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::highlight::Texts;
 use crate::proposal::Side;
 use crate::rows::Layout;
@@ -484,6 +484,17 @@ impl App {
         remark.or_else(message).or_else(warning).or_else(note)
     }
 
+    /// Returns true if the line below the diff is on the screen as a whole.
+    fn is_line_whole(&self) -> bool {
+        let rows = self.line().map_or(0, |line| self.rows_of(&line.0));
+        rows <= usize::from(self.geometry().status.height)
+    }
+
+    fn rows_of(&self, message: &str) -> usize {
+        let text = visible::one_line(message);
+        wrap::rows(&text, geometry::message_room(self.size.width)).len()
+    }
+
     /// The layout of `view`: side by side if that cuts no line that changed, unless the reviewer asked for another.
     pub fn layout_of(&self, view: &View) -> Layout {
         if self.body_width() < SIDE_BY_SIDE || view.is_one_sided() {
@@ -493,7 +504,7 @@ impl App {
     }
 
     fn fitting_layout(&self, view: &View) -> Layout {
-        let beside = Columns::of(view, Layout::SideBySide, self.body_width());
+        let beside = view.columns(Layout::SideBySide, self.body_width());
         match view.fits(&beside) {
             true => Layout::SideBySide,
             false => Layout::Unified,
@@ -503,11 +514,7 @@ impl App {
     /// The places of things on the screen.
     pub fn geometry(&self) -> Geometry {
         let area = Rect::new(0, 0, self.size.width, self.size.height);
-        let rows = |(text, _): (String, Tone)| {
-            let text = visible::one_line(&text);
-            wrap::rows(&text, geometry::message_room(area.width)).len()
-        };
-        let message = self.line().map_or(1, rows);
+        let message = self.line().map_or(1, |(text, _)| self.rows_of(&text));
         let note = self.note().map_or(0, |note| {
             wrap::rows(&note, geometry::note_room(area.width)).len()
         });
@@ -524,7 +531,7 @@ impl App {
         let view = self.view()?;
         let body = self.geometry().body;
         Some(Viewport {
-            columns: Columns::of(view, self.layout_of(view), body.width),
+            columns: view.columns(self.layout_of(view), body.width),
             height: usize::from(body.height).max(1),
             wrap: self.wrap,
         })

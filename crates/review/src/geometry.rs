@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 
 use crate::rows::Layout;
-use crate::view::View;
 
 /// Side by side needs this many columns.
 pub const SIDE_BY_SIDE: u16 = 100;
@@ -138,12 +137,6 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Divides `width` columns for the texts of a view.
-    pub fn of(view: &View, layout: Layout, width: u16) -> Self {
-        let texts = &view.proposal;
-        Self::new(layout, width, texts.before().len(), texts.after().len())
-    }
-
     /// Divides `width` columns for texts of so many lines.
     pub fn new(layout: Layout, width: u16, left_lines: usize, right_lines: usize) -> Self {
         let digits = |lines: usize| lines.max(99).to_string().len();

@@ -239,6 +239,12 @@ impl View {
         self.widest = (widest(Side::Left), widest(Side::Right));
     }
 
+    /// Divides so many columns for its texts.
+    pub fn columns(&self, layout: Layout, width: u16) -> Columns {
+        let (before, after) = (self.proposal.before(), self.proposal.after());
+        Columns::new(layout, width, before.len(), after.len())
+    }
+
     /// Returns true if these columns cut no line that changes.
     pub fn fits(&self, columns: &Columns) -> bool {
         self.widest.0 <= columns.left_text && self.widest.1 <= columns.right_text

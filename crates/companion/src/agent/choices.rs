@@ -115,12 +115,7 @@ impl Agents {
         };
         let able: Vec<_> = agents.iter().filter(able).cloned().collect();
         if able.is_empty() {
-            let all = if agents.is_empty() {
-                "no agent is connected"
-            } else {
-                "no agent that is connected does this"
-            };
-            return Err(format!("{all}: {CHOOSES}"));
+            return Err(format!("no agent that is here does this: {CHOOSES}"));
         }
         if choice == Some(ReviewChoice::After) && !self.choices.records {
             return Err(UNRECORDED.to_owned());

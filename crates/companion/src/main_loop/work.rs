@@ -75,7 +75,7 @@ impl MainLoop {
     ) {
         self.signal(session, Signal::Takes(&step, subagent.is_some()), now);
         let agents = self.agents.get(session);
-        let process = agents.and_then(|it| Some(it.process()?.pid));
+        let process = agents.and_then(|it| Some(it.process?.pid));
         let accepted = || self.accepted_texts.all();
         let recording = &mut self.recording;
         match (step, subagent) {

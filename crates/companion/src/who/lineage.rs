@@ -228,42 +228,42 @@ pub(super) mod tests {
             pid: 5,
             started_at: 1,
         };
-        let hook = "/a b/pillion hook claude --strict";
+        let hook = "/a b/pillion hook x --strict";
         for (above, is_command) in [
-            (&["claude"][..], false),
+            (&["x"][..], false),
             (
-                &["sh -c '/a b/pillion' hook claude --strict", "claude"],
+                &["sh -c '/a b/pillion' hook x --strict", "x"],
                 false,
             ),
             (
                 &[
-                    "/bin/bash --norc -c exec '/a b/pillion' hook claude --strict",
-                    "claude",
+                    "/bin/bash --norc -c exec '/a b/pillion' hook x --strict",
+                    "x",
                 ],
                 false,
             ),
             (
                 &[
-                    "sh -c echo {} | '/a b/pillion' hook claude --strict; rm x",
-                    "claude",
+                    "sh -c echo {} | '/a b/pillion' hook x --strict; rm x",
+                    "x",
                 ],
                 true,
             ),
             (
                 &[
-                    "sh -c '/a b/pillion' hook claude --strict",
+                    "sh -c '/a b/pillion' hook x --strict",
                     "bash -c ./x.sh",
-                    "claude",
+                    "x",
                 ],
                 true,
             ),
-            (&["python3 x.py", "claude"], true),
+            (&["python3 x.py", "x"], true),
             (&["sh x.sh"], true),
             (&[], true),
         ] {
             let commands = [hook].into_iter().chain(above.iter().copied());
             let found = commands.enumerate().map(|(at, command)| match command {
-                "claude" => kin(5, 1, 1, command),
+                "x" => kin(5, 1, 1, command),
                 other => kin(9 - at as u32, 5, 9 - at as u64, other),
             });
             let found: Vec<_> = found.collect();

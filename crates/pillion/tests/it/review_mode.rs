@@ -13,11 +13,11 @@ fn a_choice_needs_an_agent_that_does_as_one_chooses() {
     let serve = sandbox.serve::<&str>([]);
     for words in [&["review-mode"][..], &["review-mode", "asked"]] {
         let refused = sandbox.run(words);
-        refused.expect_error(1, "no agent is connected: Claude Code", "");
+        refused.expect_error(1, "no agent that is here does this: Claude Code", "");
     }
     let _gemini = serve.connect();
     let refused = sandbox.run(["review-mode", "asked"]);
-    refused.expect_error(1, "no agent that is connected does this", "");
+    refused.expect_error(1, "no agent that is here does this", "");
     let unknown = sandbox.run(["review-mode", "never"]).expect(2);
     assert!(
         unknown

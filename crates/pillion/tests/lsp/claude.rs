@@ -208,7 +208,10 @@ fn a_choice_is_answered_with_what_agents_do() {
     let nobody = choose(&mut editor, json!({"choice": "always"}));
     assert_eq!(nobody["result"]["done"], false);
     let said = nobody["result"]["message"].as_str().unwrap();
-    assert!(said.starts_with("no agent is connected"), "{said}");
+    assert!(
+        said.starts_with("no agent that is here does this"),
+        "{said}"
+    );
     let _claude = connect(&sandbox);
     editor.status(|status| status["mentions"] == json!(["claude"]));
     for (choice, label, said) in [

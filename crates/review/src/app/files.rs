@@ -1,6 +1,7 @@
 //! `f`: the pending diffs as a list, of which what is typed leaves those that it fits. Nothing is decided there.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pillion_view::DiffId;
 use tui_input::Input;
 
 use super::{App, Overlay, remark};
@@ -10,7 +11,8 @@ use crate::view::View;
 #[derive(Debug, Default)]
 pub struct FilesPage {
     filter: Input,
-    at: usize,
+    /// None once that has gone: nothing else takes its place unseen.
+    chosen: Option<DiffId>,
 }
 
 impl FilesPage {
@@ -18,17 +20,12 @@ impl FilesPage {
     pub fn filter(&self) -> String {
         remark::with_cursor(&self.filter)
     }
-
-    /// The row of the cursor.
-    pub fn at(&self) -> usize {
-        self.at
-    }
 }
 
 impl App {
     pub(super) fn show_files(&mut self) {
         self.files = FilesPage {
-            at: self.current,
+            chosen: self.view().map(|view| view.diff.id),
             ..FilesPage::default()
         };
         self.overlay = Some(Overlay::Files);
@@ -46,21 +43,27 @@ impl App {
         fitting.map(|(at, _)| at).collect()
     }
 
+    /// The row of the cursor among them.
+    pub fn chosen_file(&self) -> Option<usize> {
+        let at = self.views.position(self.files.chosen?).ok()?;
+        self.listed_files().iter().position(|view| *view == at)
+    }
+
     pub(super) fn on_files_key(&mut self, key: KeyEvent) {
-        let listed = self.listed_files();
-        let last = listed.len().saturating_sub(1);
+        let chosen = self.chosen_file();
         let page = usize::from(self.size.height.saturating_sub(3)).max(1);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let at = self.files.at.min(last);
-        self.files.at = match (key.code, control) {
+        let at = chosen.unwrap_or_default();
+        let to = match (key.code, control) {
             (KeyCode::Esc, _) | (KeyCode::Char('g'), true) => {
                 self.overlay = None;
                 return;
             }
             (KeyCode::Enter, _) => {
                 self.overlay = None;
-                if let Some(view) = listed.get(at).filter(|view| **view != self.current) {
-                    self.current = *view;
+                let view = chosen.map(|at| self.listed_files()[at]);
+                if let Some(view) = view.filter(|view| *view != self.current) {
+                    self.current = view;
                     self.show_first_hunk();
                 }
                 return;
@@ -74,11 +77,14 @@ impl App {
             _ => {
                 let request = remark::request(key);
                 let changed = request.and_then(|request| self.files.filter.handle(request));
-                let is_other = changed.is_some_and(|changed| changed.value);
-                if is_other { 0 } else { at }
+                if !changed.is_some_and(|changed| changed.value) {
+                    return;
+                }
+                0
             }
         };
-        let last = self.listed_files().len().saturating_sub(1);
-        self.files.at = self.files.at.min(last);
+        let listed = self.listed_files();
+        let view = listed.get(to.min(listed.len().saturating_sub(1)));
+        self.files.chosen = view.map(|view| self.views[*view].diff.id);
     }
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use pillion_protocol::ReviewChoice;
+use pillion_text::counted;
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{DiffId, Proposed};
 
@@ -20,7 +21,7 @@ const DIGITS: Duration = Duration::from_secs(2);
 /// The distance "to the very right", in steps that stop at the end of the longest visible line.
 const FAR: isize = isize::MAX;
 
-/// The key asks what it has asked already.
+/// The key does nothing but what was said.
 struct Asked;
 
 impl App {
@@ -30,7 +31,7 @@ impl App {
             return;
         }
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let (press, answered) = match self.answered(press, control) {
+        let (press, answered) = match self.answered(press, control, now) {
             Ok(answered) => answered,
             Err(Asked) => return,
         };
@@ -74,11 +75,17 @@ impl App {
         &mut self,
         press: &Press,
         control: bool,
+        now: Instant,
     ) -> Result<(Press, Option<Question>), Asked> {
         let Some(question) = self.question() else {
             return Ok((*press, None));
         };
         match press.key.code {
+            KeyCode::Char('y') if !control && !self.is_line_whole() => {
+                let text = "there is no room for the question: enlarge the window, and ask again";
+                self.say(Tone::Warning, text, now);
+                return Err(Asked);
+            }
             KeyCode::Char('y') if !control => {
                 let mut asked = *press;
                 asked.key.code = KeyCode::Char(question.key());
@@ -346,8 +353,13 @@ impl App {
                     self.say(Tone::Info, text, now);
                 }
                 None => {
-                    self.views[self.current].go_to_hunk(hunk, viewport);
-                    self.say(Tone::Info, "all of it has been on the screen", now);
+                    let view = &mut self.views[self.current];
+                    view.go_to_hunk(hunk, viewport);
+                    let text = match view.seen_hunks().unseen {
+                        0 => "all of it has been on the screen".to_owned(),
+                        left => format!("all but {} that i skips", counted(left, "hunk")),
+                    };
+                    self.say(Tone::Info, text, now);
                 }
             }
         }

@@ -2,6 +2,7 @@
 //! goes with the decision that it is typed for, and a note with the decision, whichever that is. `/` and `:`: where to go.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -11,7 +12,7 @@ use pillion_view::{DiffId, ProposalKey, Proposed};
 use tui_input::{Input, InputRequest};
 
 use super::review_delay::Press;
-use super::{App, PASTED, Tone};
+use super::{App, Effect, PASTED, Tone};
 use crate::proposal::Version;
 use crate::view::{HunkNote, View};
 
@@ -38,6 +39,14 @@ enum Purpose {
     ListedReason(String, String),
     /// Enter keeps them as a note on the line of the list with this name.
     ListedNote(String),
+    /// Their diff has gone while they were typed, and no key of what is typed on may mean anything else. What they were then is
+    /// kept with it.
+    Gone {
+        id: DiffId,
+        path: PathBuf,
+        name: String,
+        kept: String,
+    },
     /// Enter goes to the next place where they stand.
     Search,
     /// Enter goes to the line of this number.
@@ -138,11 +147,22 @@ impl App {
         true
     }
 
-    /// The view of this diff goes: it keeps the words that are being typed about it.
+    /// The view of this diff goes: it keeps the words that are being typed about it. Who types them goes on until Enter or Esc.
     pub(super) fn end_remark_on(&mut self, id: DiffId) {
-        if self.remark.as_ref().is_some_and(|it| it.is_on(id)) {
-            self.leave_remark();
-        }
+        let Some(remark) = self.remark.clone().filter(|it| it.is_on(id)) else {
+            return;
+        };
+        self.leave_remark();
+        let target = self.views.find(id).map(|view| view.target.clone());
+        self.remark = target.map(|target| Remark {
+            purpose: Purpose::Gone {
+                id,
+                path: target.path,
+                name: target.shown,
+                kept: remark.text().to_owned(),
+            },
+            ..remark
+        });
     }
 
     /// All that the reviewer has to say of the diff of this view and has not sent, with what is being typed.
@@ -204,6 +224,9 @@ impl App {
                 let (name, again) = (named_row(id), pasted("keeps it"));
                 format!("note on {name}: {text}{again}")
             }
+            Purpose::Gone { name, .. } => {
+                format!("the diff of {name} is gone, your words are kept: {text}")
+            }
             Purpose::Search => format!("search: {text}"),
             Purpose::Line => format!("line: {text}"),
         })
@@ -220,6 +243,7 @@ impl App {
             Purpose::Reason(key) if !is_written(key) => "reject",
             Purpose::Reason(_) | Purpose::ListedReason(..) => "take back",
             Purpose::Note(..) | Purpose::ListedNote(_) => "keep the note",
+            Purpose::Gone { .. } => "go on",
             Purpose::Search => "search all pending diffs",
             Purpose::Line => "go there",
         };
@@ -266,6 +290,22 @@ impl App {
             }
             Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
             Purpose::ListedNote(id) => self.changes.words_on_mut(id).note = text,
+            Purpose::Gone {
+                id,
+                path,
+                name,
+                kept,
+            } => {
+                if text != kept {
+                    let why = format!("the diff of {name} was gone before you had typed this");
+                    self.effects.push(Effect::Keep {
+                        id,
+                        path,
+                        text,
+                        why,
+                    });
+                }
+            }
             Purpose::Search | Purpose::Line => {}
         }
     }
@@ -296,6 +336,7 @@ impl App {
             Purpose::ListedReason(id, revision) => {
                 return self.take_back_because(press, &id, &revision, now);
             }
+            Purpose::Gone { .. } => return,
             Purpose::Search => return self.search_for(text, now),
             Purpose::Line => return self.go_to_line(&text, now),
             Purpose::Note(..) if is_empty => (Tone::Info, "there is no note on this hunk"),
@@ -318,7 +359,7 @@ impl Purpose {
     fn key(&self) -> Option<ProposalKey> {
         match self {
             Self::Reason(key) | Self::Note(key, ..) => Some(*key),
-            Self::ListedReason(..) | Self::ListedNote(_) | Self::Search | Self::Line => None,
+            _ => None,
         }
     }
 }

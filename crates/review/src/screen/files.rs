@@ -20,7 +20,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let height = usize::from(area.height.saturating_sub(2));
     let room = usize::from(area.width).saturating_sub(BEFORE_PATH);
     let are_several = agents::are_several(app);
-    let rows = around(&listed, app.files.at(), height);
+    let chosen = app.chosen_file();
+    let rows = around(&listed, chosen.unwrap_or_default(), height);
     let mut lines: Vec<_> = rows
         .map(|(at, view)| {
             let view = &app.views[*view];
@@ -28,7 +29,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
                 true => format!("  {}", app.agent_name(view)),
                 false => String::new(),
             };
-            row(view, &agent, at == app.files.at(), room, theme)
+            row(view, &agent, Some(at) == chosen, room, theme)
         })
         .collect();
     if lines.is_empty() {

@@ -79,7 +79,7 @@ fn position(app: &App) -> String {
     let mut parts: Vec<_> = review.map(|it| it.label.clone()).into_iter().collect();
     parts.extend(decided);
     let Some(view) = app.view() else {
-        return parts.concat();
+        return parts.join(" · ");
     };
     let hunks = view.proposal.hunks().len();
     let rows = view.rows().len();

@@ -67,7 +67,9 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
     for waiting in &app.status.waiting {
         lines.push(Line::raw(""));
-        lines.push(Line::raw(visible::one_line(waiting)));
+        // `pillion notes` shows all of it.
+        let first = waiting.lines().next().unwrap_or_default();
+        lines.push(Line::raw(visible::one_line(first)));
     }
     for warning in app.warnings() {
         lines.push(Line::raw(""));

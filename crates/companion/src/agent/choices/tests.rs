@@ -236,7 +236,7 @@ fn a_choice_before_the_first_prompt_waits_for_it() {
         asking
             .choose(&[], always, None)
             .unwrap_err()
-            .starts_with("no agent is connected")
+            .starts_with("no agent that is here does this")
     );
 }
 

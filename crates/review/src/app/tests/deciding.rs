@@ -27,6 +27,19 @@ fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_thr
     assert!(person.app.views.is_empty());
 }
 
+/// In a window that has become too small for the question, nothing answers it.
+#[test]
+fn a_question_that_is_cut_is_not_answered() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person.ruling = Some(doubted(&"one doubt after the other; ".repeat(8)));
+    assert_eq!(outcomes(person.press("a")), []);
+    person.happens(Event::Resized(Size::new(40, 10)));
+    person.wait(2_000);
+    assert_eq!(outcomes(person.press("y")), []);
+    assert!(person.message().starts_with("there is no room for the question"));
+}
+
 /// Who taps `a` until something happens has not read the question.
 #[test]
 fn the_key_that_asks_answers_nothing_however_often_it_is_pressed() {

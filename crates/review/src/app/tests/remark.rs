@@ -121,8 +121,21 @@ fn a_reason_that_is_refused_or_whose_diff_goes_is_kept_as_long_as_the_diff() {
     assert_eq!(line(&person), "reason for rejecting a.txt: no▏");
     let first = person.shown();
     let _ = person.close(first);
-    assert!(person.app.enter_and_esc_do().is_none());
     assert_eq!(person.shown(), id);
+    // Whoever types goes on typing: nothing of it is a key of the next diff.
+    person.wait(2_000);
+    assert_eq!(outcomes(person.press(", drop it: a r za")), []);
+    assert_eq!(
+        line(&person),
+        "the diff of a.txt is gone, your words are kept: no, drop it: a r za▏"
+    );
+    let effects = person.key(KeyCode::Enter);
+    assert!(
+        matches!(&effects[..], [Effect::Keep { text, .. }] if text == "no, drop it: a r za"),
+        "{effects:?}"
+    );
+    assert!(person.app.enter_and_esc_do().is_none());
+    assert_eq!(person.app.views.len(), 1);
 }
 
 #[test]
@@ -262,6 +275,7 @@ fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
         "{}",
         person.message()
     );
+    assert!(person.key(KeyCode::Esc).is_empty(), "all of it was kept");
     assert_eq!(person.app.enter_and_esc_do(), None);
 }
 
