@@ -231,10 +231,7 @@ pub(super) mod tests {
         let hook = "/a b/pillion hook x --strict";
         for (above, is_command) in [
             (&["x"][..], false),
-            (
-                &["sh -c '/a b/pillion' hook x --strict", "x"],
-                false,
-            ),
+            (&["sh -c '/a b/pillion' hook x --strict", "x"], false),
             (
                 &[
                     "/bin/bash --norc -c exec '/a b/pillion' hook x --strict",
@@ -243,10 +240,7 @@ pub(super) mod tests {
                 false,
             ),
             (
-                &[
-                    "sh -c echo {} | '/a b/pillion' hook x --strict; rm x",
-                    "x",
-                ],
+                &["sh -c echo {} | '/a b/pillion' hook x --strict; rm x", "x"],
                 true,
             ),
             (

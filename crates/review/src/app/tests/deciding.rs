@@ -37,7 +37,11 @@ fn a_question_that_is_cut_is_not_answered() {
     person.happens(Event::Resized(Size::new(40, 10)));
     person.wait(2_000);
     assert_eq!(outcomes(person.press("y")), []);
-    assert!(person.message().starts_with("there is no room for the question"));
+    assert!(
+        person
+            .message()
+            .starts_with("there is no room for the question")
+    );
 }
 
 /// Who taps `a` until something happens has not read the question.

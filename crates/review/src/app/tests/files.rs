@@ -71,7 +71,10 @@ fn the_list_goes_with_its_last_diff_and_follows_those_that_go() {
     person.close(second).unwrap();
     let screen = see(&mut person);
     assert!(screen.contains("1 of 1 pending"), "{screen}");
-    assert!(!screen.contains('▶'), "nothing takes its place unseen: {screen}");
+    assert!(
+        !screen.contains('▶'),
+        "nothing takes its place unseen: {screen}"
+    );
     person.close(first).unwrap();
     assert_eq!(person.app.overlay, None);
 }
