@@ -145,6 +145,7 @@ mod tests {
             content,
             is_edited: false,
             before: None,
+            over: None,
             shown_beside: Some("absent".to_owned()),
             told: Arc::default(),
         }

@@ -164,6 +164,13 @@ impl Agents {
         self.agents.get_mut(session)
     }
 
+    /// All of them have what they were handed.
+    pub(crate) fn all_go_on(&mut self) {
+        for agent in self.agents.values_mut() {
+            agent.notes.goes_on();
+        }
+    }
+
     /// Returns true if its hooks call the companion.
     pub(crate) fn is_hooked(&self, session: &SessionId) -> bool {
         self.get(session).is_some_and(|it| it.mode.is_hooked())

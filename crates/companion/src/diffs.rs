@@ -31,7 +31,7 @@ use crate::outbox::{Delivery, Tab};
 use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::stand_in::{StandIn, Written};
-use crate::written::Accepted;
+use crate::written::{Accepted, Fingerprints};
 use pillion_view::ask::{DiffRef, PendingDiff, Refused};
 
 /// The time limit for the editor to open or close a view.
@@ -143,6 +143,8 @@ pub(crate) struct Proposal {
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
+    /// The fingerprint of a text that was accepted, is not written yet, and is contained in this one.
+    pub(crate) over: Option<String>,
 }
 
 impl Proposal {
@@ -163,6 +165,7 @@ impl Proposal {
             deletes: false,
             stand_in: None,
             proposed: Arc::new(content.into()),
+            over: None,
         }
     }
 
@@ -279,6 +282,13 @@ impl<C> Diffs<C> {
         pending.map(Entry::pending)
     }
 
+    /// Returns true if nobody has decided yet about a change that is made over one of these texts.
+    pub(crate) fn goes_on_with(&self, accepted: &Fingerprints) -> bool {
+        let entries = self.entries.iter();
+        let mut over = entries.filter_map(|entry| entry.proposal.over.as_ref());
+        over.any(|over| accepted.has(over))
+    }
+
     /// A proposal, if it was not replaced.
     pub(crate) fn proposal(&self, key: ProposalKey) -> Option<&Proposal> {
         let entry = self.entries.get(key.id).filter(|it| it.key == key)?;
@@ -378,6 +388,7 @@ impl<C> Diffs<C> {
         let is_others = |accepted: &&Unwritten| {
             Some(&accepted.on_disk.leads_to) == leads_to
                 && accepted.session != entry.proposal.session
+                && entry.proposal.over.as_ref() != Some(&accepted.text)
         };
         let unwritten = self.unwritten.iter().filter(is_others);
         Some(Acceptance {

@@ -316,7 +316,9 @@ impl Recording {
     pub(crate) fn end(&mut self, session: &SessionId, process: Option<u32>) {
         let session = self.number(session);
         self.order(move |recorder| {
-            process.map(|process| recorder.is_process(session, process));
+            if let Some(process) = process {
+                recorder.is_process(session, process);
+            }
             recorder.end(session)
         });
     }

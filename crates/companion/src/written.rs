@@ -58,6 +58,8 @@ pub(crate) struct Accepted {
     pub(crate) is_edited: bool,
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
+    /// The fingerprint of a text of the same file that is contained in this one: the agent writes one of them after the other.
+    pub(crate) over: Option<String>,
     /// The fingerprint of the text beside which the person was shown it, if that is known.
     pub(crate) shown_beside: Option<String>,
     /// What came of it, once the agent's hook has told: the file may be another one a moment later.
@@ -127,6 +129,9 @@ impl Written {
     pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<CameOf> {
         let former = self.forget(&accepted.session, &accepted.file_path);
         let former = former.filter(|former| former.is_over(&accepted, now));
+        for it in &mut self.followed {
+            it.is_continued_by(&accepted, now);
+        }
         if self.followed.len() >= MAX_FOLLOWED {
             self.followed.remove(0);
         }
@@ -199,7 +204,7 @@ impl Written {
         &mut self,
         number: u64,
         found: Found,
-        is_busy: impl FnOnce(&SessionId) -> bool,
+        is_busy: impl FnOnce(&Accepted) -> bool,
         now: Instant,
     ) -> Option<CameOf> {
         let at = self.followed.iter().position(|it| it.number == number)?;
@@ -221,7 +226,7 @@ impl Written {
             it.due = Some(next);
             return None;
         }
-        if !is_written && is_busy(&it.accepted.session) {
+        if !is_written && is_busy(&it.accepted) {
             it.due = Some(now + PAUSE);
             return None;
         }
@@ -240,6 +245,16 @@ impl Written {
 }
 
 impl Followed {
+    /// What it was accepted for stands in the next text as well.
+    fn is_continued_by(&mut self, next: &Accepted, now: Instant) {
+        let is_in = |over: &String| self.accepted.fingerprints.has(over);
+        if next.file_path == self.accepted.file_path && next.over.as_ref().is_some_and(is_in) {
+            self.accepted.fingerprints = self.accepted.fingerprints.or(&next.fingerprints);
+            self.since = now;
+            self.due = self.due.map(|_| now + LOOKS[0]);
+        }
+    }
+
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
         match self.accepted.told.get().copied().unwrap_or(self.found) {
@@ -295,6 +310,18 @@ impl Fingerprints {
         let hash = |text: &Arc<String>| fingerprint::hash(text.as_bytes());
         let compute = move || texts.iter().map(hash).collect();
         Self(Arc::new(LazyLock::new(Box::new(compute))))
+    }
+
+    /// Those, and these.
+    fn or(&self, others: &Self) -> Self {
+        let (these, others) = (self.clone(), others.clone());
+        let compute = move || [these.compute(), others.compute()].concat();
+        Self(Arc::new(LazyLock::new(Box::new(compute))))
+    }
+
+    /// Returns true if this is the fingerprint of one of them in full.
+    pub(crate) fn has(&self, full: &str) -> bool {
+        fingerprint::hash_in(full).is_some_and(|hash| self.contains(hash))
     }
 
     /// Computes them, so that the texts are let go.
@@ -374,6 +401,7 @@ mod tests {
             fingerprints: Fingerprints::of([Arc::new(content.to_owned())]),
             is_edited: false,
             before: Stamp::of(path),
+            over: None,
             shown_beside: None,
             told: Arc::default(),
             deletes: false,
@@ -424,6 +452,56 @@ mod tests {
             ([Unknown; 6], None),
         ] {
             assert_eq!(followed(&found, false), expected, "{found:?}");
+        }
+    }
+
+    /// An agent whose hook asks about all calls of an answer first writes a text and then another one over it: either is what was
+    /// accepted, and until the last is decided nothing is said of the first.
+    #[test]
+    fn a_text_that_is_contained_in_the_next_one_is_written_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        for (over, text, expected) in [
+            (Some("one"), "one and two", WriteOutcome::Written),
+            (Some("one"), "one", WriteOutcome::Written),
+            (Some("one"), "other", WriteOutcome::WrittenDifferently),
+            (None, "one and two", WriteOutcome::WrittenDifferently),
+        ] {
+            fs::write(&file, "before").unwrap();
+            let (mut written, mut now) = (Written::default(), Instant::now());
+            let first = Accepted {
+                is_told: false,
+                ..accepted(&file, "one")
+            };
+            written.follow(first.clone(), now);
+            // The second is looked at for long.
+            for _ in 0..9 {
+                now = written.due().unwrap();
+                for (number, accepted) in written.elapse(now) {
+                    let came_of = written.looked(number, accepted.look(), |_| true, now);
+                    assert!(came_of.is_none(), "{came_of:?}");
+                }
+            }
+            let second = Accepted {
+                id: DiffId(2),
+                session: "t".into(),
+                over: over.map(|over| fingerprint::of(Some(over.as_bytes()))),
+                is_told: false,
+                ..accepted(&file, "one and two")
+            };
+            written.follow(second, now);
+            fs::write(&file, text).unwrap();
+            let mut outcomes = Vec::new();
+            while let Some(due) = written.due() {
+                for (number, accepted) in written.elapse(due) {
+                    outcomes.extend(written.looked(number, accepted.look(), |_| false, due));
+                }
+            }
+            let of_first = outcomes.into_iter().find_map(|it| match it {
+                CameOf::Known(id, outcome) if id == first.id => Some(outcome),
+                _ => None,
+            });
+            assert_eq!(of_first, Some(expected), "{over:?} {text}");
         }
     }
 

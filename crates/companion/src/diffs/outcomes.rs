@@ -169,6 +169,7 @@ impl<C> Entry<C> {
             fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
             is_edited,
             before: before.cloned(),
+            over: self.proposal.over.clone(),
             shown_beside: base.clone().or_else(|| self.text_beside()),
             told: Arc::default(),
             deletes: proposal.deletes,

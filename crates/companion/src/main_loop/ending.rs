@@ -84,7 +84,6 @@ impl MainLoop {
             self.perform(actions);
             self.release_guards();
         }
-        self.drop_told();
         self.recording.closed_all();
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();
@@ -95,7 +94,12 @@ impl MainLoop {
         };
         let proposers = self.proposers.end();
         let all = async { tokio::join!(delivered, proposers) };
-        let _ = tokio::time::timeout(SHUTDOWN_GRACE, all).await;
+        let have_gone_out = tokio::time::timeout(SHUTDOWN_GRACE, all).await.is_ok();
+        if have_gone_out && ending != Ending::Asks {
+            // The last words to an agent are the answer to its call: nobody is here any more to hear that it goes on with them.
+            self.agents.all_go_on();
+        }
+        self.drop_told();
         for session in self.sessions.ids() {
             self.lose_undelivered(&session);
             self.sessions.forget(&session);

@@ -178,10 +178,13 @@ impl MainLoop {
     /// A file was looked at that an agent was to write.
     pub(super) fn looked(&mut self, number: u64, found: Found, now: Instant) {
         let (diffs, sessions) = (&self.diffs, &self.sessions);
-        let is_busy = |session: &SessionId| {
+        let is_busy = |accepted: &Accepted| {
+            let session = &accepted.session;
             let outbox = sessions.outbox(session);
             let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
-            !is_delivered || !diffs.names(session, |_| true).is_empty()
+            !is_delivered
+                || !diffs.names(session, |_| true).is_empty()
+                || diffs.goes_on_with(&accepted.fingerprints)
         };
         let came_of = self.written.looked(number, found, is_busy, now);
         self.came_of(came_of);

@@ -45,6 +45,7 @@ impl MainLoop {
             set,
             deletes: file.deletes,
             stand_in: stand_in.map(Arc::new),
+            over: file.over,
             ..Proposal::new(Arc::clone(session), proposer, file.path, file.content)
         };
         let actions = self.diffs.open(proposal, caller, now);

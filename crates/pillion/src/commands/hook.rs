@@ -240,6 +240,9 @@ fn of_caller(named: &'static dyn HookProtocol) -> &'static dyn HookProtocol {
 /// Tells the companion what the agent has done, or that it begins. Its model is told what waits for it.
 fn tell(agent: Dialect, target: &Target, protocol: &dyn HookProtocol, call: &Call) -> Answer {
     approvals::forget_answer(agent, protocol, call);
+    if call.event == Event::BeforeTurn {
+        approvals::turn_begins(agent, call);
+    }
     let decided = match call.event {
         Event::AfterTool => approvals::take_told(agent, protocol, call),
         _ => None,

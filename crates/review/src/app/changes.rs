@@ -35,6 +35,8 @@ pub struct ChangesPage {
     is_asked: bool,
     /// The person's choice with `t`: true if the list is to stand beside the diff.
     beside: Option<bool>,
+    /// The turn about which a question is asked, as it was then.
+    asked: Option<(String, String)>,
     /// The turn or change that the person has just opened.
     opening: Option<String>,
     /// The line under the cursor, with its revision, as it was drawn last, and since when.
@@ -450,7 +452,7 @@ impl App {
         };
         let unseen = turn.changes.iter().filter(|it| it.is_unseen).count();
         let of = turn.changes.len();
-        let title = &turn.title;
+        let title = format!("turn {}", turn.id);
         // It is not known of which turns the others are.
         let files = match self.changes.left_out() {
             0 => "files",
@@ -482,9 +484,12 @@ impl App {
             return self.say_too_early(TooEarly::Unseen, now);
         }
         let asked = self.question_about(row, code).filter(|_| !has_reason);
+        let under_cursor = self.changes.under_cursor();
         if let Some((question, text)) = asked
-            && !self.is_asked(question, &text)
+            && !(self.is_asked(question, &text) && self.changes.asked == under_cursor)
         {
+            self.changes.asked = under_cursor;
+            self.drop_question();
             return self.ask(question, text, now);
         }
         self.drop_question();

@@ -73,6 +73,9 @@ pub struct ProposedFile {
     /// True if it is to be deleted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deletes: bool,
+    /// The fingerprint of a text that was accepted for the file, is not written yet, and is contained in this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
     /// The change of a notebook's cell, of whose source the text is.
     #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<HeldCall>,

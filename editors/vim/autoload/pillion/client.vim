@@ -422,7 +422,7 @@ def RefuseOnce()
     if winbufnr(win_id2win(before.win)) == buf
       win_execute(before.win, $'noautocmd buffer! {before.buf}')
     endif
-    execute $'noautocmd silent! bwipeout! {buf}'
+    noautocmd execute 'silent! bwipeout!' buf
   })
 enddef
 

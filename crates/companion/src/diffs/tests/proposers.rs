@@ -250,11 +250,20 @@ fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it()
 
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
-    for proposer in PROGRAMS {
+    // Of one that is made over that text, it is known that it is in there.
+    let over = |text: &str| Some(pillion_text::fingerprint::of(Some(text.as_bytes())));
+    let cases = [(None, true), (over("new"), false), (over("other"), true)];
+    let cases = PROGRAMS
+        .into_iter()
+        .flat_map(|it| cases.clone().map(|case| (it, case)));
+    for (proposer, (over, is_older)) in cases {
         let (mut diffs, _) = of_program(proposer);
         diffs.note_file(DiffId(1), file_with(None));
         diffs.resolved(key(1, 1), accepted("new"));
-        let other = proposal("other", "/a", "x");
+        let other = Proposal {
+            over,
+            ..proposal("other", "/a", "x")
+        };
         open(&mut diffs, other, "open", Instant::now());
         let decide = Decide {
             key: ProposalKey {
@@ -266,7 +275,8 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
             base: None,
         };
         let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
-        assert_eq!(acceptance.unwrap().unwritten, [(None, proposer)]);
+        let older = is_older.then_some((None, proposer));
+        assert_eq!(acceptance.unwrap().unwritten, Vec::from_iter(older));
     }
 }
 

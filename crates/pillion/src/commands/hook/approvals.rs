@@ -111,6 +111,13 @@ impl Ahead {
         }
     }
 
+    /// The fingerprint of what is accepted for a file, if a change that begins with this text is made over it.
+    pub fn over(&self, path: &str, before: Option<&str>) -> Option<String> {
+        let (_, text) = self.accepted.get(path)?;
+        let is_over = before == Some(text.as_str());
+        is_over.then(|| fingerprint::of(Some(text.as_bytes())))
+    }
+
     /// Returns true if nothing is accepted that is not written yet.
     pub fn is_nothing(&self) -> bool {
         self.accepted.is_empty()
@@ -173,17 +180,25 @@ fn read(hash: &str) -> Option<String> {
     approval::take(&Environment::current(), hash, now_ms())
 }
 
-/// The key of these changes in this session at this event: with the texts before and after, so that the same call is
+/// A turn begins: what was approved in the last one is not approved any more.
+pub fn turn_begins(agent: Dialect, call: &Call) {
+    write(&of_turn(agent, call), &now_ms().to_string());
+}
+
+/// The key of the turn of this session.
+fn of_turn(agent: Dialect, call: &Call) -> String {
+    hash(agent, call, json!("turn"))
+}
+
+/// The key of these changes in this turn of this session at this event: with the texts before and after, so that the same call is
 /// another one once a file has changed.
 fn of_changes(agent: Dialect, call: &Call, changes: &[Change]) -> String {
     let changes = changes.iter();
     let changes = changes.map(|it| json!([it.path, it.before, it.after.text()]));
     let is_question = call.event == Event::Question;
-    hash(
-        agent,
-        call,
-        json!([is_question, changes.collect::<Value>()]),
-    )
+    let turn = approval::look(&Environment::current(), &of_turn(agent, call), now_ms());
+    let of = json!([is_question, turn, changes.collect::<Value>()]);
+    hash(agent, call, of)
 }
 
 /// The key of this file in this session, once it is written.

@@ -185,7 +185,9 @@ impl Judge<'_, '_> {
         changes: Vec<Change>,
         watch: &mut Watch,
     ) -> Result<Ruling, Stop> {
-        let proposed: Vec<_> = changes.iter().map(proposed).collect();
+        let proposed: Vec<_> = { changes.iter() }
+            .map(|change| proposed(change, self.ahead))
+            .collect();
         let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
         let left = self.limits.deadline.map(left);
         IS_SHOWN.store(true, Ordering::Relaxed);
@@ -318,11 +320,15 @@ fn add_whole_texts(ruling: &mut Ruling) {
 }
 
 /// A change as it is shown.
-fn proposed(change: &Change) -> ProposedFile {
-    match (&change.cell, &change.after) {
+fn proposed(change: &Change, ahead: &Ahead) -> ProposedFile {
+    let file = match (&change.cell, &change.after) {
         (Some(cell), _) => ProposedFile::cell(&change.path, cell.clone()),
         (None, After::Text(text)) => ProposedFile::new(&change.path, text),
         (None, After::Deleted) => ProposedFile::deleted(&change.path),
+    };
+    ProposedFile {
+        over: ahead.over(&change.path, change.before.as_deref()),
+        ..file
     }
 }
 

@@ -592,12 +592,12 @@ fn a_turn_of_several_files_is_decided_by_an_answer() {
     for (key, question, act) in [
         (
             'a',
-            "turn 8 of Claude Code: 2 or more files are unseen: y keeps them all",
+            "turn 8: 2 or more files are unseen: y keeps them all",
             ChangesAct::Keep(meant("8", "t8")),
         ),
         (
             'r',
-            "turn 8 of Claude Code: y takes 3 or more files back",
+            "turn 8: y takes 3 or more files back",
             ChangesAct::TakeBack(TakeBack {
                 meant: meant("8", "t8"),
                 ..TakeBack::default()
@@ -624,6 +624,13 @@ fn a_turn_of_several_files_is_decided_by_an_answer() {
         person.happens(Event::Listed(list()));
         assert_eq!(acts(person.press("y")), []);
         assert_eq!(person.message(), question);
+        // So is a file of it that was written anew.
+        let mut rewritten = list();
+        rewritten.turns[0].revision = "later".to_owned();
+        person.happens(Event::Listed(rewritten));
+        assert_eq!(acts(person.press("y")), []);
+        person.happens(Event::Listed(list()));
+        assert_eq!(acts(person.press("y")), []);
         assert_eq!(acts(person.press("y")), [act]);
     }
 }
