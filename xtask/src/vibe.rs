@@ -19,6 +19,19 @@ const STAMP: &str = "installed.txt";
 /// It needs 3.12.
 const PYTHONS: [&str; 4] = ["python3", "python3.14", "python3.13", "python3.12"];
 
+/// Those on PATH, and those of pyenv, of which PATH has only the one that is chosen.
+fn pythons() -> Vec<PathBuf> {
+    let home = std::env::home_dir().unwrap_or_default();
+    let root = std::env::var_os("PYENV_ROOT").map_or_else(|| home.join(".pyenv"), PathBuf::from);
+    let versions = fs::read_dir(root.join("versions")).into_iter().flatten();
+    let versions = versions.flatten().map(|it| it.path().join("bin/python3"));
+    PYTHONS
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(versions)
+        .collect()
+}
+
 /// Returns true if a test that is ignored for this reason needs it.
 pub fn is_needed(reason: &str) -> bool {
     reason.contains("Mistral Vibe")
@@ -35,10 +48,10 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
     if fs::read(&stamp).is_ok_and(|installed| installed == packages) {
         return Ok(folder);
     }
-    let python = PYTHONS.into_iter().find(|python| is_new_enough(python));
-    let python = python.context("there is no Python 3.12 or newer on PATH")?;
+    let python = pythons().into_iter().find(|python| is_new_enough(python));
+    let python = python.context("there is no Python 3.12 or newer on PATH, nor one of pyenv's")?;
     run(
-        python.as_ref(),
+        python.as_os_str(),
         &[
             "-m".as_ref(),
             "venv".as_ref(),
@@ -58,7 +71,7 @@ pub fn install(target_dir: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-fn is_new_enough(python: &str) -> bool {
+fn is_new_enough(python: &Path) -> bool {
     let asks = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 12))";
     let mut command = Command::new(python);
     command.args(["-c", asks]).stderr(Stdio::null());

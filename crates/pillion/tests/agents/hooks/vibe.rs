@@ -19,7 +19,7 @@ fn print(scene: &Scene, _: usize) -> Child {
 
 /// What is accepted is written, edited or not, in each encoding, and its turn is kept.
 #[test]
-#[ignore = "needs the real agents and Mistral Vibe: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Mistral Vibe: cargo xtask test --all"]
 fn vibe_writes_what_was_accepted_and_its_turn_is_kept() {
     let scene = scene();
     super::makes_accepted_changes(&scene, 1, print);
@@ -39,7 +39,7 @@ fn vibe_writes_what_was_accepted_and_its_turn_is_kept() {
 }
 
 #[test]
-#[ignore = "needs the real agents and Mistral Vibe: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Mistral Vibe: cargo xtask test --all"]
 fn vibe_hears_why_its_changes_are_rejected() {
     super::hears_why_changes_are_rejected(&scene(), 1, print);
 }
@@ -79,7 +79,7 @@ fn vibe_makes_no_change_where_its_hook_cannot_start() {
 
 /// The hooks of both calls run at once.
 #[test]
-#[ignore = "needs the real agents and Mistral Vibe: cargo xtask test"]
+#[ignore = "in --all: needs the real agents and Mistral Vibe: cargo xtask test --all"]
 fn vibe_makes_both_changes_of_a_file_in_one_answer() {
     let scene = scene();
     super::makes_both_changes_of_a_file(&scene, || print(&scene, 0));
