@@ -142,6 +142,11 @@ const requests = {
     forget(id);
     return { content: view.text };
   },
+  "pillion/diffText": ({ id, revision }) => {
+    const view = views.get(id);
+    if (view?.diff.revision !== revision) throw new Error(`no view for ${id}, or another revision in it`);
+    return { content: view.text };
+  },
   "pillion/diagnostics": () => ({ files: [] }),
 };
 

@@ -104,6 +104,7 @@ impl World {
     async fn connect(&self, port: u16) -> (Client, Updates) {
         let mut running = survey(&self.environment).companions.into_iter();
         let found = running.find(|it| it.port == port).unwrap();
+        let found = found.read(Dialect::GeminiCli);
         let token = found.token(Dialect::GeminiCli).cloned();
         Client::connect(port, token).await.unwrap()
     }

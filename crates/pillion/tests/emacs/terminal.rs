@@ -159,11 +159,14 @@ fn the_program_says_which_agents_there_are(version: EmacsVersion) {
     let names = |emacs: &Emacs| {
         emacs.get::<String>("(string-join (sort (pillion-terminal-names) #'string<) \" \")")
     };
-    assert_eq!(names(emacs), "claude codex copilot gemini opencode qwen");
+    assert_eq!(
+        names(emacs),
+        "claude codex copilot gemini kimi opencode qwen vibe"
+    );
     emacs.eval("(setq pillion-agents '((\"mine\" \"sh\") (\"qwen\" \"no-such-qwen\")))");
     assert_eq!(
         names(emacs),
-        "claude codex copilot gemini mine opencode qwen"
+        "claude codex copilot gemini kimi mine opencode qwen vibe"
     );
     emacs.input("<M-x>pillion-run<RET>qwen<RET>");
     emacs.wait_said("no-such-qwen is not installed: npm install -g @qwen-code/qwen-code");
@@ -171,7 +174,7 @@ fn the_program_says_which_agents_there_are(version: EmacsVersion) {
     emacs.wait_until("none", "(eq pillion-client-phase 'stopped)");
     assert_eq!(
         names(emacs),
-        "claude codex copilot gemini mine opencode qwen",
+        "claude codex copilot gemini kimi mine opencode qwen vibe",
         "they stay"
     );
 }

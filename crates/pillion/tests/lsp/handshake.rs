@@ -52,7 +52,7 @@ fn a_plugin_is_answered_when_agents_can_find_the_editor() {
     );
     let nobody = json!({
         "agents": [], "mentions": [], "notes": [], "pendingDiffs": 0, "review": null, "warnings": [],
-        "unseen": 0, "changes": 0, "decided": null,
+        "unseen": 0, "changes": 0, "decided": null, "atQuit": null,
     });
     assert_eq!(editor.params("pillion/didChangeStatus"), nobody);
 }

@@ -345,7 +345,8 @@ end
 
 local said_at_quit
 
---- What waits for agents is said: Neovim refuses to quit once, as with a buffer that is not written, whose name says why.
+--- What waits for agents is said: Neovim refuses to quit once, as with a buffer that is not written, whose name says
+--- why.
 local function refuse_once()
   local text = M.state.at_quit
   if not text or text == said_at_quit then

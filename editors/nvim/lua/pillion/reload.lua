@@ -192,8 +192,8 @@ function M.expect(path)
   schedule_look(SOON)
 end
 
---- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write. What
---- another program types here is not the person's.
+--- A buffer and its file are the same now: Pillion tells by that what the person saves apart from what agents write.
+--- What another program types here is not the person's.
 local function report_sync(event)
   if require("pillion.context.file").path(event.buf) then
     require("pillion.client").notify("pillion/didSync", {
