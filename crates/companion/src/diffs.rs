@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_changes::WriteOutcome;
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::fingerprint;
@@ -55,6 +56,9 @@ pub(crate) struct Diffs<C> {
 /// An acceptance that its agent may not have written yet.
 #[derive(Debug)]
 struct Unwritten {
+    id: DiffId,
+    /// False once it is known that it was not written.
+    is_awaited: bool,
     on_disk: OnDisk,
     session: SessionId,
     proposer: Proposer,
@@ -386,7 +390,8 @@ impl<C> Diffs<C> {
         let leads_to = entry.opened.as_ref().map(|opened| &opened.on_disk.leads_to);
         // An agent knows what it was answered itself.
         let is_others = |accepted: &&Unwritten| {
-            Some(&accepted.on_disk.leads_to) == leads_to
+            accepted.is_awaited
+                && Some(&accepted.on_disk.leads_to) == leads_to
                 && accepted.session != entry.proposal.session
                 && entry.proposal.over.as_ref() != Some(&accepted.text)
         };
@@ -438,6 +443,8 @@ impl<C> Diffs<C> {
             return;
         };
         self.unwritten.push_back(Unwritten {
+            id: entry.key.id,
+            is_awaited: true,
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
             proposer: entry.proposal.proposer,
@@ -446,6 +453,16 @@ impl<C> Diffs<C> {
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
+        }
+    }
+
+    /// It is known what came of an acceptance: nothing is older for it any more. One that was not written still answers its agent's
+    /// other side.
+    pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) {
+        let is_unwritten = matches!(outcome, WriteOutcome::NotWritten { .. });
+        self.unwritten.retain(|it| it.id != id || is_unwritten);
+        for accepted in self.unwritten.iter_mut().filter(|it| it.id == id) {
+            accepted.is_awaited = false;
         }
     }
 

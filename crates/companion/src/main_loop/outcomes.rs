@@ -157,6 +157,7 @@ impl MainLoop {
     /// Keeps what came of an acceptance, and shows it.
     fn note_outcome(&mut self, id: DiffId, outcome: WriteOutcome) {
         self.last_decision.came_of(id, &outcome);
+        self.diffs.came_of(id, &outcome);
         self.report_status();
         self.recording.came_of(id, outcome);
     }

@@ -118,7 +118,9 @@ fn the_program_says_which_agents_there_are(version: KakouneVersion) {
     names.sort();
     assert_eq!(
         names,
-        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+        [
+            "claude", "codex", "copilot", "gemini", "kimi", "opencode", "qwen", "vibe"
+        ]
     );
     world.kakoune.input(":pillion-run ");
     world.kakoune.pane().wait_for("opencode", SOON);

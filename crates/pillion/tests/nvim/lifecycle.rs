@@ -324,7 +324,9 @@ fn wrong_commands_and_options_are_named(version: NvimVersion) {
     let words: Vec<String> = world.nvim.lua(complete, json!("Pillion run "));
     assert_eq!(
         words,
-        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+        [
+            "claude", "codex", "copilot", "gemini", "kimi", "opencode", "qwen", "vibe"
+        ]
     );
     let words: Vec<String> = world.nvim.lua(complete, json!("PillionSend q"));
     assert_eq!(words, ["qwen"]);

@@ -169,8 +169,10 @@ fn agents_come_first_and_hidden_files_only_when_asked_for(version: NvimVersion) 
         "codex",
         "copilot",
         "gemini",
+        "kimi",
         "opencode",
         "qwen",
+        "vibe",
         "first.txt",
         "src/",
     ];

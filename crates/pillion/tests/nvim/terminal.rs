@@ -318,11 +318,11 @@ fn an_agent_that_is_not_there_opens_nothing(version: NvimVersion) {
         ),
         (
             "Pillion run cody",
-            "unknown agent cody. Hint: :Pillion run claude|codex|copilot|gemini|opencode|qwen",
+            "unknown agent cody. Hint: :Pillion run claude|codex|copilot|gemini|kimi|opencode|qwen|vibe",
         ),
         (
             "Pillion run",
-            "an agent is missing. Hint: :Pillion run claude|codex|copilot|gemini|opencode|qwen",
+            "an agent is missing. Hint: :Pillion run claude|codex|copilot|gemini|kimi|opencode|qwen|vibe",
         ),
     ] {
         is_refused(&world, command, message);
@@ -352,7 +352,7 @@ fn the_program_says_which_agents_there_are(version: NvimVersion) {
     assert_eq!(
         names(&world),
         [
-            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+            "claude", "codex", "copilot", "gemini", "kimi", "mine", "opencode", "qwen", "vibe"
         ]
     );
     world.nvim.command("Pillion stop");
@@ -362,7 +362,7 @@ fn the_program_says_which_agents_there_are(version: NvimVersion) {
     assert_eq!(
         names(&world),
         [
-            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+            "claude", "codex", "copilot", "gemini", "kimi", "mine", "opencode", "qwen", "vibe"
         ],
         "they stay"
     );

@@ -142,13 +142,15 @@ fn the_program_says_which_agents_there_are(version: VimVersion) {
     let names = |vim: &Vim| vim.get::<Vec<String>>("getcompletion('Pillion run ', 'cmdline')");
     assert_eq!(
         names(vim),
-        ["claude", "codex", "copilot", "gemini", "opencode", "qwen"]
+        [
+            "claude", "codex", "copilot", "gemini", "kimi", "opencode", "qwen", "vibe"
+        ]
     );
     vim.command("let g:pillion_agents = {'mine': ['sh'], 'qwen': ['no-such-qwen']}");
     assert_eq!(
         names(vim),
         [
-            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+            "claude", "codex", "copilot", "gemini", "kimi", "mine", "opencode", "qwen", "vibe"
         ]
     );
     vim.input(":Pillion run qwen<CR>");
@@ -158,7 +160,7 @@ fn the_program_says_which_agents_there_are(version: VimVersion) {
     assert_eq!(
         names(vim),
         [
-            "claude", "codex", "copilot", "gemini", "mine", "opencode", "qwen"
+            "claude", "codex", "copilot", "gemini", "kimi", "mine", "opencode", "qwen", "vibe"
         ],
         "they stay"
     );

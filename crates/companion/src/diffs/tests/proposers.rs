@@ -274,9 +274,18 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
             by: By::View,
             base: None,
         };
-        let acceptance = diffs.acceptance(&Arc::new(decide), &Arc::from([]));
+        let decide = Arc::new(decide);
+        let acceptance = diffs.acceptance(&decide, &Arc::from([]));
         let older = is_older.then_some((None, proposer));
         assert_eq!(acceptance.unwrap().unwritten, Vec::from_iter(older));
+        // Whatever came of it, nothing is awaited any more.
+        let why = "it was not".to_owned();
+        let outcomes = [WriteOutcome::NotWritten { why }, WriteOutcome::Written];
+        for outcome in outcomes {
+            diffs.came_of(DiffId(1), &outcome);
+            let acceptance = diffs.acceptance(&decide, &Arc::from([]));
+            assert_eq!(acceptance.unwrap().unwritten, []);
+        }
     }
 }
 

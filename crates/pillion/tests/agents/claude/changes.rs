@@ -580,7 +580,8 @@ fn what_claudes_commands_write_is_known_and_taken_back() {
     assert_eq!(paths.collect::<BTreeSet<_>>(), changed, "{known:#?}");
     assert!(known.iter().all(|it| it["by"] == "Bash"), "{known:#?}");
     let turn = known[0]["turn"].to_string();
-    pillion(&scene, &["revert", &turn]);
+    // What came with the checkout is left out otherwise.
+    pillion(&scene, &["revert", "--all", &turn]);
     assert_eq!(without_git(), before, "all of it is taken back");
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use pillion_testkit::client::Update;
 use pillion_testkit::{Env, SOON, Size};
 
-use super::{REVIEWED, Review, WELCOME};
+use super::{QUESTION, REVIEWED, Review, WELCOME};
 use crate::sandbox::Sandbox;
 use crate::shared_doubts::doubted;
 
@@ -30,7 +30,9 @@ fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed() {
             fs::write(&path, text).unwrap();
         }
         review.decide("a");
-        review.pane.wait_for(row.question, SOON);
+        // The question may stand above the diff already, as what is special about it.
+        let is_asked = |screen: &str| screen.contains(row.question) && screen.contains(QUESTION);
+        review.pane.wait_until(row.question, SOON, is_asked);
         review.decide("y");
         let path = path.to_str().unwrap().to_owned();
         assert_eq!(agent.outcome(), Update::accepted(path, row.proposed));
