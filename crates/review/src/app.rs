@@ -304,7 +304,7 @@ pub struct App {
     /// The terminal's size.
     pub size: Size,
     message: Option<Message>,
-    /// Messages that came while the gate looked at a decision: said once that is known, which comes first.
+    /// Messages that came while the gate looked at a decision, or a question was there: said once that is known, or is gone.
     notices: Vec<String>,
     /// The words that are being typed.
     remark: Option<Remark>,
@@ -399,6 +399,7 @@ impl App {
             Event::Stop => self.quit(),
         }
         self.message.take_if(|message| message.until <= now);
+        self.tell_notices(now);
         self.ask_for_changes();
         self.arrange();
         std::mem::take(&mut self.effects)

@@ -93,8 +93,10 @@ impl App {
         self.tell_notices(now);
     }
 
-    fn tell_notices(&mut self, now: Instant) {
-        if self.views.iter().any(|view| view.deciding.is_some()) {
+    pub(super) fn tell_notices(&mut self, now: Instant) {
+        // A question stays on the screen as long as it waits for its answer.
+        let waits = self.question().is_some();
+        if waits || self.views.iter().any(|view| view.deciding.is_some()) {
             return;
         }
         for text in std::mem::take(&mut self.notices) {

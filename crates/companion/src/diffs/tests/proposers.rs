@@ -1,5 +1,6 @@
 //! Whose name is shown of a program's proposal, and by whose rules it is decided.
 
+use pillion_changes::WriteOutcome;
 use std::path::Path;
 
 use pillion_protocol::{Note, Verdict};

@@ -27,6 +27,23 @@ fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_thr
     assert!(person.app.views.is_empty());
 }
 
+/// What comes meanwhile is said once the question is answered, or is gone.
+#[test]
+fn a_notice_does_not_take_the_place_of_a_question() {
+    for key in ["y", "j"] {
+        let mut person = Person::new(80, 24);
+        person.open("a.txt", Some("a\n"), "b\n");
+        person.ruling = Some(doubted("this is doubted"));
+        person.press("a");
+        person.happens(Event::Notice("the agent wrote nothing".to_owned()));
+        assert!(person.message().starts_with("this is doubted: y "));
+        person.wait(1_000);
+        person.press(key);
+        assert_eq!(person.message(), "the agent wrote nothing", "{key}");
+        assert_eq!(person.app.views.is_empty(), key == "y");
+    }
+}
+
 /// In a window that has become too small for the question, nothing answers it.
 #[test]
 fn a_question_that_is_cut_is_not_answered() {
