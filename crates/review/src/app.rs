@@ -305,7 +305,7 @@ pub struct App {
     pub size: Size,
     message: Option<Message>,
     /// Messages that came while the gate looked at a decision, or a question was there: said once that is known, or is gone.
-    notices: Vec<String>,
+    notices: Vec<(Duration, Tone, String)>,
     /// The words that are being typed.
     remark: Option<Remark>,
     /// What was searched for, until Esc.
@@ -387,7 +387,7 @@ impl App {
             Event::Past(opened) => self.show_past(opened),
             Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,
-            Event::Kept(text) => self.say_for(LONG_MESSAGE, Tone::Warning, text, now),
+            Event::Kept(text) => self.report(LONG_MESSAGE, Tone::Warning, text, now),
             Event::Coloured(texts, side, coloured) => {
                 if let Some(view) = self.views.find_mut(texts.id)
                     && view.texts() == texts

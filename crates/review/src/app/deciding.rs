@@ -1,6 +1,6 @@
 //! Accepting and rejecting: what the reviewer has seen goes to the gate, and the view stays until the gate has ruled.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
 use pillion_protocol::{Decision, Note, Verdict};
@@ -10,7 +10,7 @@ use pillion_view::{By, Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
 
 use super::changes::ListedWords;
 use super::review_delay::Press;
-use super::{App, Effect, LONG_MESSAGE, Question, Tone, marks};
+use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone, marks};
 use crate::view::View;
 
 impl App {
@@ -89,8 +89,22 @@ impl App {
 
     /// Somebody has a sentence for the person, such as what the agent did with a decision.
     pub(super) fn noticed(&mut self, text: String, now: Instant) {
-        self.notices.push(text);
+        self.notices.push((MESSAGE, Tone::Warning, text));
         self.tell_notices(now);
+    }
+
+    /// Something has happened of which the person is told, at once unless a question waits for its answer.
+    pub(super) fn report(
+        &mut self,
+        time: Duration,
+        tone: Tone,
+        text: impl Into<String>,
+        now: Instant,
+    ) {
+        match self.question() {
+            Some(_) => self.notices.push((time, tone, text.into())),
+            None => self.say_for(time, tone, text, now),
+        }
     }
 
     pub(super) fn tell_notices(&mut self, now: Instant) {
@@ -99,8 +113,8 @@ impl App {
         if waits || self.views.iter().any(|view| view.deciding.is_some()) {
             return;
         }
-        for text in std::mem::take(&mut self.notices) {
-            self.say(Tone::Warning, text, now);
+        for (time, tone, text) in std::mem::take(&mut self.notices) {
+            self.say_for(time, tone, text, now);
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
 
-use super::{App, Edit, Effect, LONG_MESSAGE, Overlay, Question, Tone};
+use super::{App, Edit, Effect, LONG_MESSAGE, MESSAGE, Overlay, Question, Tone};
 use crate::proposal::Edits;
 use crate::view::{Disk, Done, Step, Target, View};
 
@@ -110,7 +110,7 @@ impl App {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
             let proposes = view.diff.does();
             let text = format!("{agent} {proposes} {name} · {key} shows it");
-            self.say(Tone::Info, text, now);
+            self.report(MESSAGE, Tone::Info, text, now);
         }
     }
 
@@ -215,9 +215,9 @@ impl App {
         match view.untold_notes() {
             Some(notes) => {
                 let text = format!("{text} · {agent} was not told your notes: {notes}");
-                self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+                self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
-            None => self.say(Tone::Info, text, now),
+            None => self.report(MESSAGE, Tone::Info, text, now),
         }
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = match reason {
