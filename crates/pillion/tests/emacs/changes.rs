@@ -122,11 +122,7 @@ fn what_no_buffer_has_open_is_taken_back_in_the_file(version: EmacsVersion) {
     world.emacs.input("u");
     let started = std::time::Instant::now();
     while read(&world) != ORIGINAL {
-        assert!(
-            started.elapsed() < pillion_testkit::SOON,
-            "{}",
-            read(&world)
-        );
+        assert!(started.elapsed() < SOON, "{}", read(&world));
     }
     wait_list(&world, "  1.1 unseen");
     world.emacs.assert_no_errors();
