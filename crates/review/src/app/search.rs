@@ -135,15 +135,14 @@ impl App {
             let hits = self.hits(&search, view);
             let last = search.at.as_ref().filter(|_| round == 0);
             let from = match last.and_then(|last| hits.iter().position(|hit| hit == last)) {
-                Some(at) => at + 1,
+                Some(at) => at + usize::from(down),
                 None if round == 0 => self.first_in_sight(&hits),
                 None if down => 0,
                 None => hits.len(),
             };
-            let at = match (down, last) {
-                (true, _) => Some(from).filter(|at| *at < hits.len()),
-                (false, Some(_)) => from.checked_sub(2),
-                (false, None) => from.checked_sub(1),
+            let at = match down {
+                true => Some(from).filter(|at| *at < hits.len()),
+                false => from.checked_sub(1),
             };
             if let Some(at) = at {
                 found = Some((hits[at].clone(), at + 1, hits.len()));

@@ -70,6 +70,32 @@ fn hits_are_walked_through_all_diffs_and_around() {
     assert!(person.app.search.is_none());
 }
 
+/// The hit that was gone to last is in a diff that has gone, or in another one by now: it goes on from what is in sight.
+#[test]
+fn the_hit_before_is_found_where_the_last_one_is_not_known() {
+    let mut person = Person::new(80, 24);
+    let text: String = (0..60).map(|line| format!("two {line}\n")).collect();
+    person.open("a.txt", None, "two\n");
+    let second = person.open("b.txt", None, &text);
+    search(&mut person, "two");
+    person.key(KeyCode::Tab);
+    assert_eq!(person.shown(), second);
+    person.press("jjj");
+    person.press("N");
+    assert!(
+        person.message().starts_with("3 of 60 hits in b.txt"),
+        "{}",
+        person.message()
+    );
+    person.close(DiffId(1)).unwrap();
+    person.press("N");
+    assert!(
+        person.message().contains(" of 60 hits in b.txt"),
+        "{}",
+        person.message()
+    );
+}
+
 #[test]
 fn a_hit_in_a_fold_is_unfolded_and_after_esc_the_same_key_reads_on() {
     let mut person = Person::new(80, 24);
