@@ -13,6 +13,7 @@
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
 //! - [`patch`]: changes as `git apply` takes them.
+//! - [`staging`]: what was accepted or kept, in git's index.
 //! - [`leftovers`]: files that are still being written.
 //!
 //! Everything here waits for the disk, and knows neither agents nor companions.
@@ -34,6 +35,7 @@ pub mod remark;
 pub mod save;
 mod scan;
 mod secrets;
+pub mod staging;
 pub mod state;
 pub mod store;
 mod table;

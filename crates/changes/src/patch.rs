@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use pillion_text::unified::patch;
-use pillion_text::visible;
+use pillion_text::{Text, visible};
 
 use crate::state::FileState;
 use crate::store::Store;
@@ -23,55 +23,62 @@ pub fn of(store: &Store, path: &Path, before: &FileState, after: &FileState) -> 
         let gone = of(store, path, before, &Absent);
         return [gone, of(store, path, &Absent, after)].concat();
     }
-    let [old, new] = [(before, "a/"), (after, "b/")].map(|(state, side)| match state {
-        Absent => "/dev/null".into(),
-        _ => quoted(side, path.as_os_str()),
-    });
-    let mut comment = String::new();
+    let comment = match (before.mode(), after.mode()) {
+        (Some(old), Some(new)) if old != new => format!("# mode {old:o} → {new:o}\n"),
+        _ => String::new(),
+    };
+    let texts = store.texts_of(before, after);
+    let texts = texts.as_ref().map(|(before, after)| (before, after)).ok();
+    let patch = written(path, [mode(before), mode(after)], texts);
+    [comment.into_bytes(), patch].concat()
+}
+
+/// What leads from one text, or none, to another as a patch, with the modes that git has for them; empty if that is the same
+/// for git.
+pub(crate) fn written(
+    path: &Path,
+    modes: [Option<u32>; 2],
+    texts: Option<(&Text, &Text)>,
+) -> Vec<u8> {
+    let [a, b] = ["a/", "b/"].map(|side| quoted(side, path.as_os_str()));
     let mut patch_of = Vec::new();
     let mut line = |text: &[&[u8]]| {
         patch_of.extend(text.concat());
         patch_of.push(b'\n');
     };
-    if let (File { mode: old, .. }, File { mode: new, .. }) = (before, after)
-        && old != new
-    {
-        comment = format!("# mode {old:o} → {new:o}\n");
-    }
-    let [a, b] = ["a/", "b/"].map(|side| quoted(side, path.as_os_str()));
     line(&[b"diff --git ", &a, b" ", &b]);
-    match (mode(before), mode(after)) {
-        (None, Some(mode)) => line(&[format!("new file mode {mode:o}").as_bytes()]),
-        (Some(mode), None) => line(&[format!("deleted file mode {mode:o}").as_bytes()]),
-        (Some(old), Some(new)) if old != new => {
+    match modes {
+        [None, Some(mode)] => line(&[format!("new file mode {mode:o}").as_bytes()]),
+        [Some(mode), None] => line(&[format!("deleted file mode {mode:o}").as_bytes()]),
+        [Some(old), Some(new)] if old != new => {
             line(&[format!("old mode {old:o}\nnew mode {new:o}").as_bytes()]);
         }
         _ => {}
     }
-    let both = store.texts_of(before, after);
-    let both = both.map(|(before, after)| {
+    let hunks = texts.map(|(before, after)| {
         let is_text = !before.bytes().contains(&0) && !after.bytes().contains(&0);
-        is_text.then(|| patch(&before, &after))
+        is_text.then(|| patch(before, after))
     });
-    match both {
-        Err(_) => line(&[b"# its text was not kept"]),
-        Ok(None) => line(&[b"# it is not text"]),
-        // A mode that is the same for git: there is nothing that it could apply.
-        Ok(Some(hunks)) if hunks.is_empty() && mode(before) == mode(after) => {
-            return comment.into_bytes();
-        }
-        Ok(Some(hunks)) if hunks.is_empty() => {}
-        Ok(Some(hunks)) => {
-            line(&[b"--- ", &old, tab(&old)]);
-            line(&[b"+++ ", &new, tab(&new)]);
+    match hunks {
+        None => line(&[b"# its text was not kept"]),
+        Some(None) => line(&[b"# it is not text"]),
+        // There is nothing that git could apply.
+        Some(Some(hunks)) if hunks.is_empty() && modes[0] == modes[1] => return Vec::new(),
+        Some(Some(hunks)) if hunks.is_empty() => {}
+        Some(Some(hunks)) => {
+            let none: Vec<u8> = "/dev/null".into();
+            let [old, new] = [(modes[0], &a), (modes[1], &b)]
+                .map(|(mode, name)| if mode.is_some() { name } else { &none });
+            line(&[b"--- ", old, tab(old)]);
+            line(&[b"+++ ", new, tab(new)]);
             patch_of.extend(hunks);
         }
     }
-    [comment.into_bytes(), patch_of].concat()
+    patch_of
 }
 
 /// The mode of a file as git knows it.
-fn mode(state: &FileState) -> Option<u32> {
+pub(crate) fn mode(state: &FileState) -> Option<u32> {
     match state {
         FileState::Absent => None,
         FileState::Link { .. } => Some(LINK),

@@ -265,6 +265,12 @@ impl Judged {
         self.steps_of_text().find_map(|it| it.written.as_ref())
     }
 
+    /// What was overwritten and what was written in its place for it, the last step first.
+    pub(crate) fn writes(&self) -> impl Iterator<Item = (&FileState, &FileState)> {
+        self.steps_of_text()
+            .filter_map(|it| it.overwritten.as_ref().zip(it.written.as_ref()))
+    }
+
     /// The person's words to the agent, those of the last step first.
     pub fn all_notes(&self) -> impl Iterator<Item = &Note> {
         self.steps_of_text().flat_map(|it| &it.notes)

@@ -2,6 +2,7 @@
 //! holds the turn. Waits for the disk; what is decided is decided by `pillion_changes`.
 
 mod named;
+mod staging;
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -371,6 +372,7 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
         }
         ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![named(&id)?]], None),
         ChangesAct::Undo(None) => return undo_last(store, roots),
+        ChangesAct::Stage(part) => return staging::in_view(store, roots, &part),
     };
     let mut last = Err(ActError::NoChange("the file".to_owned()));
     // Of several changes of one file, the newest is meant that has something at these lines.
@@ -580,15 +582,23 @@ fn shows(buffer: &BufferText, file: &[u8]) -> bool {
     shown == file || (!file.ends_with(b"\n") && shown.strip_suffix(b"\n") == Some(file))
 }
 
+/// How a change is with which something could not be done.
+fn remains(error: &DecideError) -> &'static str {
+    match error {
+        DecideError::Stage(_) => "is not staged",
+        _ if error.is_unfinished() => "is not done yet",
+        _ => "is as it was",
+    }
+}
+
 /// Returns the outcome of changes, as a sentence or a few.
 fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
     let (done, failed): (Vec<_>, Vec<_>) = decided.iter().partition(|it| it.result.is_ok());
     let failed = failed.iter().filter_map(|it| {
         let error = it.result.as_ref().err()?;
-        Some(match error.hint() {
-            Some(hint) => format!("{} is as it was: {error} · {hint}", it.name),
-            None => format!("{} is as it was: {error}", it.name),
-        })
+        let said = format!("{} {}: {error}", it.name, remains(error));
+        let hint = error.hint();
+        Some(hint.map_or_else(|| said.clone(), |hint| format!("{said} · {hint}")))
     });
     let mut said: Vec<String> = failed.collect();
     match &*done {

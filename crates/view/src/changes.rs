@@ -111,6 +111,8 @@ pub enum ChangesAct {
     TakeBack(TakeBack),
     /// The change that was taken back comes back; without a name, the one that was taken back last.
     Undo(Option<String>),
+    /// What was accepted or kept of it goes into git's index.
+    Stage(Part),
     /// What a command names.
     Named(Named),
 }
@@ -122,7 +124,7 @@ impl ChangesAct {
             Self::Keep(meant) => &meant.notes,
             Self::TakeBack(it) => &it.meant.notes,
             Self::Named(named) => &named.notes,
-            Self::Look(_) | Self::Undo(_) => &[],
+            Self::Look(_) | Self::Undo(_) | Self::Stage(_) => &[],
         }
     }
 }
@@ -159,6 +161,8 @@ pub enum NamedAct {
     TakeBack,
     /// What was taken back comes back.
     Undo,
+    /// What was accepted or kept of them goes into git's index.
+    Stage,
     /// They are forgotten, with the texts that were kept of them; all of them without a name.
     Forget,
 }
@@ -194,6 +198,17 @@ pub struct TakeBack {
     /// The files that are open in the editor and were changed there, and the one whose `lines` are meant.
     #[serde(default)]
     pub buffers: Vec<BufferText>,
+}
+
+/// The part that is staged.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Part {
+    /// The changes.
+    #[serde(flatten)]
+    pub meant: Meant,
+    /// The hunks that touch these lines of the file; all without it.
+    pub lines: Option<Lines>,
 }
 
 /// A file as it is open in an editor.

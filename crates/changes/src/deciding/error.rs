@@ -1,6 +1,7 @@
 //! What a person does to changes, and why it is not done.
 
 use crate::save::SaveError;
+use crate::staging::StageError;
 use crate::store::StoreError;
 use crate::take_back::TakeBackError;
 use crate::turn::ChangeRef;
@@ -59,6 +60,9 @@ pub enum DecideError {
     /// It cannot be taken back.
     #[error(transparent)]
     TakeBack(#[from] TakeBackError),
+    /// It cannot be staged.
+    #[error(transparent)]
+    Stage(#[from] StageError),
     /// The store cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -83,6 +87,7 @@ impl DecideError {
             }
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::TakeBack(error) => return error.hint(),
+            Self::Stage(error) => return error.hint(),
             _ => return None,
         };
         Some(hint.to_owned())

@@ -14,7 +14,7 @@ use pillion_protocol::{Note, verdict};
 use pillion_text::{counted, visible};
 use pillion_view::changes::{ActDone, Named, NamedAct, NotDone, Report};
 
-use super::{ActError, Acted, How, OfTurn, named, of_turn};
+use super::{ActError, Acted, How, OfTurn, named, of_turn, remains, staging};
 
 /// So many changes are told of one by one, and so many that failed.
 const MAX_LINES: usize = 100;
@@ -28,6 +28,7 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
         NamedAct::Keep => Act::Keep,
         NamedAct::TakeBack => Act::TakeBack,
         NamedAct::Undo => Act::Undo,
+        NamedAct::Stage => return staging::perform(store, &named),
         NamedAct::Forget => return forget(store, &named.names).map(reported),
     };
     let turns = turns(store, act, &named)?;
@@ -58,7 +59,7 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
                 Act::Undo => "to undo",
             };
             let nothing = format!("there is nothing {what} in turn {turn}");
-            outcome.report.said.push(nothing);
+            outcome.says(nothing);
         }
         of_turn.decided.into_iter().for_each(|it| outcome.add(it));
         if let Some(error) = of_turn.failed {
@@ -78,7 +79,7 @@ pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
     Ok(Acted { told, ..acted })
 }
 
-fn reported(report: Report) -> Acted {
+pub(super) fn reported(report: Report) -> Acted {
     let done = ActDone {
         done: report.failed.is_empty() && report.changed.is_empty(),
         report,
@@ -191,7 +192,7 @@ fn unsaid_of(words: &[Words], of_turns: &[Vec<Note>]) -> Option<NotDone> {
 
 /// The outcome of many changes: a line for each of the first, and then how many more there are.
 #[derive(Default)]
-struct Outcome {
+pub(super) struct Outcome {
     report: Report,
     /// The results of which nothing was said, with how often each happened.
     more: BTreeMap<&'static str, usize>,
@@ -233,7 +234,11 @@ impl Failed {
 }
 
 impl Outcome {
-    fn add(&mut self, decided: Decided) {
+    pub(super) fn says(&mut self, said: String) {
+        self.report.said.push(said);
+    }
+
+    pub(super) fn add(&mut self, decided: Decided) {
         let Decided { name, path, result } = decided;
         match result {
             Ok(what) if self.report.said.len() < MAX_LINES => {
@@ -260,7 +265,7 @@ impl Outcome {
         }
     }
 
-    fn report(mut self) -> Report {
+    pub(super) fn report(mut self) -> Report {
         for same in std::mem::take(&mut self.same) {
             self.fails(same.into_one());
         }
@@ -274,14 +279,10 @@ impl Outcome {
 }
 
 fn not_done(name: ChangeRef, error: &DecideError) -> NotDone {
-    let is = match error.is_unfinished() {
-        true => "is not done yet",
-        false => "is as it was",
-    };
     let first: &dyn Error = error;
     let causes = iter::successors(Some(first), |it| (*it).source());
     NotDone {
-        what: format!("{name} {is}"),
+        what: format!("{name} {}", remains(error)),
         why: causes.map(ToString::to_string).collect(),
         hint: error.hint(),
     }

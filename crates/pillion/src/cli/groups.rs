@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     (
         "After the write",
         &[
-            "turns", "changes", "log", "look", "show", "keep", "revert", "undo", "forget",
+            "turns", "changes", "log", "look", "show", "keep", "revert", "stage", "undo", "forget",
         ],
     ),
     (

@@ -91,10 +91,11 @@ fn apart(sandbox: &Sandbox, variables: &[(&str, &str)], script: &str) -> Ran {
 }
 
 /// What a person decides where no companion is found.
-const WITHOUT_COMPANION: [&str; 5] = [
+const WITHOUT_COMPANION: [&str; 6] = [
     "keep 1.1",
     "revert 1.1",
     "undo 1.1",
+    "stage 1.1",
     "forget 1",
     "hook uninstall codex",
 ];
@@ -223,6 +224,7 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
                 "keep 1.1",
                 "revert 1.1",
                 "undo 1.1",
+                "stage 1.1",
                 "forget 1",
                 "look 1.1",
                 "hook uninstall codex",

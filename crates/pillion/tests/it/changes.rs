@@ -12,6 +12,7 @@ mod many;
 mod names;
 mod reasons;
 mod shown;
+mod staged;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -71,6 +71,18 @@ pub struct Undo {
     change: Option<ChangeRef>,
 }
 
+/// Put what you accepted or kept into git's index
+///
+/// As `git add -p` does with a hunk: the change goes in, without what you took back of it, and nothing else that is in the file.
+/// Of a whole turn, what nobody has accepted or kept is left out, and is named. `git apply --cached` writes the index; nothing else of git
+/// is touched, and the files stay as they are. The review does the same by hunk with `+`.
+#[derive(Debug, clap::Args)]
+pub struct Stage {
+    /// The changes (`7.2`), or all of a turn (`7`)
+    #[arg(required = true)]
+    change: Vec<ChangeRef>,
+}
+
 pub fn keep(mut args: Keep) -> anyhow::Result<()> {
     if args.all {
         catch_up_or_warn(&here()?);
@@ -91,6 +103,10 @@ pub fn revert(args: Revert) -> anyhow::Result<()> {
 pub fn undo(args: &Undo) -> anyhow::Result<()> {
     let names = args.change.as_slice();
     act(NamedAct::Undo, names, &Notes::default(), false)
+}
+
+pub fn stage(args: &Stage) -> anyhow::Result<()> {
+    act(NamedAct::Stage, &args.change, &Notes::default(), false)
 }
 
 /// Does this with changes. To undo what has no name is to undo what was taken back last.

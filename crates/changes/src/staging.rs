@@ -1,0 +1,322 @@
+//! Puts what a person accepted or kept into git's index, as `git add -p` would: the change, and nothing else that is in the
+//! file. Only `git apply --cached` writes there, with a patch of the index as it is. Blocking.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use pillion_system::child::{Child, Group};
+use pillion_text::{Text, endings, merge, visible};
+
+use crate::current_hunks::CurrentHunks;
+use crate::kept::{self, Kept};
+use crate::patch;
+use crate::store::{MAX_TEXT, Store, StoreError};
+use crate::turn::{Change, ChangeState};
+
+/// The time limit for each command of git's: a filter or a slow disk may keep it.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Variables that lead git to another repository or index: whose environment this is did not mean this file by them.
+const LEADING: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_PREFIX",
+];
+
+/// What came of a change, and why nothing did where that is no failure.
+pub const STAGED: &str = "staged";
+const STAGED_ALREADY: &str = "staged already";
+
+/// The reason why a change was not staged. The index is as it was then.
+#[derive(Debug, thiserror::Error)]
+pub enum StageError {
+    /// Nobody has decided that it stays.
+    #[error("nobody has accepted or kept it")]
+    Unseen,
+    /// There is nothing of it.
+    #[error("nothing of it is in the file any more")]
+    Gone,
+    /// No hunk of it stands at the lines that were named.
+    #[error("at these lines, nothing of it stands as it was accepted or kept")]
+    NoHunk,
+    /// Its file is in no work tree of git's.
+    #[error("it is in no git work tree")]
+    NoRepository,
+    /// Git does not know the file that was changed.
+    #[error("git does not track the file")]
+    Untracked,
+    /// The file is being merged.
+    #[error("the file has conflicts of a merge in git's index")]
+    Unmerged,
+    /// The index has other lines in the same places.
+    #[error("git's index has other lines in {0} of the same places")]
+    Conflict(usize),
+    /// Only git can tell what it would put into the index.
+    #[error("git turns the file into something else when it adds it (attribute `filter`)")]
+    Filtered,
+    /// It has no lines.
+    #[error("it is not text")]
+    NotText,
+    /// Git refused.
+    #[error("git says: {0}")]
+    Refused(String),
+    /// Git did not run, or not to its end.
+    #[error("cannot run git")]
+    Git(#[source] io::Error),
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl StageError {
+    /// Advice on what a person can do about it, if there is something.
+    pub fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Unseen => "Keep it first.",
+            Self::Untracked | Self::NotText | Self::Filtered => "`git add` adds all of it.",
+            Self::Unmerged => "Resolve them first.",
+            Self::Conflict(_) => "Stage what came before it first, or use `git add -p`.",
+            Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+/// A file as git's index has it: its mode there, and its text. None if it is not there.
+type Indexed = Option<(u32, Text)>;
+
+/// Stages a change; of its hunks those that touch these lines of the file as it is now, or all. Returns what came of it in a
+/// word or two.
+///
+/// # Errors
+/// When nobody has accepted or kept it, or git does not take it.
+pub fn stage(
+    store: &Store,
+    kept: &Kept,
+    change: &Change,
+    lines: Option<Range<usize>>,
+) -> Result<&'static str, StageError> {
+    match kept.state(change) {
+        ChangeState::Unseen => return Err(StageError::Unseen),
+        ChangeState::TakenBack | ChangeState::Gone => return Err(StageError::Gone),
+        ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {}
+    }
+    let git = Git::around(&change.path)?;
+    let indexed = git.indexed()?;
+    let (before, left) = what_stays(store, kept, change)?;
+    // As the agent left it, the file may be gone by now: what was accepted is staged all the same, as long as any of it is there.
+    if kept::is_at(&change.before, &change.path) && change.before != change.after {
+        return Err(StageError::Gone);
+    }
+    let (before, left) = match lines {
+        None => (before, left),
+        Some(lines) => at_lines(change, before, left, lines)?,
+    };
+    let mode = patch::mode(&change.after);
+    let is_mode_kept = patch::mode(&change.before) == mode;
+    let wanted = match (&indexed, mode) {
+        (_, None) => None,
+        (None, Some(_)) if !change.before.is_absent() => return Err(StageError::Untracked),
+        (None, Some(mode)) => Some((mode, left)),
+        (Some((known, text)), Some(mode)) => {
+            let [before, left] = as_indexed(text, before, left);
+            let merged = merge::texts(&before, &left, text);
+            if merged.conflicts > 0 && left.bytes() != text.bytes() {
+                return Err(StageError::Conflict(merged.conflicts));
+            }
+            let mode = if is_mode_kept { *known } else { mode };
+            Some((mode, Text::new(merged.text)))
+        }
+    };
+    if indexed == wanted {
+        return Ok(STAGED_ALREADY);
+    }
+    let [old, new] = [&indexed, &wanted].map(|it| it.as_ref().map(|(mode, _)| *mode));
+    let texts = [indexed, wanted].map(|it| it.map_or_else(|| Text::new(""), |(_, text)| text));
+    if texts.iter().any(|it| it.bytes().contains(&0)) {
+        return Err(StageError::NotText);
+    }
+    let [before, after] = texts;
+    git.apply(&patch::written(
+        &git.name,
+        [old, new],
+        Some((&before, &after)),
+    ))?;
+    Ok(STAGED)
+}
+
+/// The text before a change, and the one with what the person left of it: without the lines that they took back, with those
+/// that they wrote, and with nothing else that came into the file.
+fn what_stays(store: &Store, kept: &Kept, change: &Change) -> Result<(Text, Text), StageError> {
+    if !change.before.is_known() || !change.after.is_known() {
+        return Err(StageError::NotText);
+    }
+    let (before, mut left) = store.texts_of(&change.before, &change.after)?;
+    let steps = kept.judged(change).into_iter().flat_map(|it| it.writes());
+    let mut steps: Vec<_> = steps.collect();
+    // The newest comes first.
+    steps.reverse();
+    for (overwritten, written) in steps {
+        let (overwritten, written) = store.texts_of(overwritten, written)?;
+        left = Text::new(merge::texts(&overwritten, &written, &left).text);
+    }
+    Ok((before, left))
+}
+
+/// The text of the file without the hunks of a change that touch these lines, and with them.
+fn at_lines(
+    change: &Change,
+    before: Text,
+    left: Text,
+    lines: Range<usize>,
+) -> Result<(Text, Text), StageError> {
+    let now = kept::now(&change.path).ok_or(StageError::NoHunk)?;
+    let found = CurrentHunks::find(before, left, Text::new(now.clone()));
+    let without = found.without(lines).ok_or(StageError::NoHunk)?;
+    Ok((Text::new(without.text), Text::new(now)))
+}
+
+/// Both texts with the line endings that the index has: git may have them written otherwise into the work tree.
+fn as_indexed(text: &Text, before: Text, left: Text) -> [Text; 2] {
+    let is_lf = std::str::from_utf8(text.bytes());
+    [before, left].map(|it| {
+        let lf = is_lf.ok().and_then(|text| endings::for_lf(&it, text));
+        lf.unwrap_or(it)
+    })
+}
+
+/// Git, at the work tree that has a file.
+struct Git {
+    top: PathBuf,
+    /// The file, from there.
+    name: PathBuf,
+}
+
+impl Git {
+    fn around(path: &Path) -> Result<Self, StageError> {
+        let folders = path.ancestors().skip(1);
+        let folder = { folders }.find(|it| it.is_dir());
+        let folder = folder.ok_or(StageError::NoRepository)?;
+        let printed = run(folder, &["rev-parse", "--show-toplevel"], None, b"");
+        let printed = printed.map_err(|error| match error {
+            StageError::Refused(_) => StageError::NoRepository,
+            error => error,
+        })?;
+        let top = path_of(printed.strip_suffix(b"\n").unwrap_or(&printed));
+        let name = path.strip_prefix(&top);
+        let name = name.map_err(|_| StageError::NoRepository)?.to_owned();
+        Ok(Self { top, name })
+    }
+
+    /// The file as the index has it.
+    fn indexed(&self) -> Result<Indexed, StageError> {
+        let name = [self.name.as_os_str().as_encoded_bytes(), b"\0"].concat();
+        // `PATH NUL ATTRIBUTE NUL VALUE NUL`.
+        let attributes = ["check-attr", "-z", "--stdin", "filter"];
+        let attributes = run(&self.top, &attributes, None, &name)?;
+        let filter = attributes.split(|it| *it == 0).nth(2);
+        if filter.is_some_and(|it| !matches!(it, b"unspecified" | b"unset")) {
+            return Err(StageError::Filtered);
+        }
+        // `MODE OBJECT STAGE TAB PATH NUL`.
+        let list = ["--literal-pathspecs", "ls-files", "-sz"];
+        let listed = run(&self.top, &list, Some(&self.name), b"")?;
+        let Some(entry) = listed
+            .split(|it| *it == 0)
+            .next()
+            .filter(|it| !it.is_empty())
+        else {
+            return Ok(None);
+        };
+        let entry = String::from_utf8_lossy(entry);
+        let (facts, _) = entry.split_once('\t').unwrap_or((&entry, ""));
+        let mut facts = facts.split(' ');
+        let mode = facts.next().and_then(|it| u32::from_str_radix(it, 8).ok());
+        let (Some(mode), Some(object), Some(stage)) = (mode, facts.next(), facts.next()) else {
+            return Err(StageError::Refused(entry.into_owned()));
+        };
+        if stage != "0" {
+            return Err(StageError::Unmerged);
+        }
+        let text = run(&self.top, &["cat-file", "blob", object], None, b"")?;
+        Ok(Some((mode, Text::new(text))))
+    }
+
+    fn apply(&self, patch: &[u8]) -> Result<(), StageError> {
+        let apply = ["apply", "--cached", "--whitespace=nowarn", "-"];
+        run(&self.top, &apply, None, patch).map(drop)
+    }
+}
+
+/// Runs git in a folder, with a file at the end of its arguments, and returns what it prints.
+fn run(
+    folder: &Path,
+    arguments: &[&str],
+    file: Option<&Path>,
+    input: &[u8],
+) -> Result<Vec<u8>, StageError> {
+    let mut git = Command::new("git");
+    LEADING.iter().for_each(|it| {
+        git.env_remove(it);
+    });
+    git.env("LC_ALL", "C").arg("-C").arg(folder);
+    // Nothing that a repository names is started for it.
+    git.args(["-c", "core.fsmonitor=false"]).args(arguments);
+    if let Some(file) = file {
+        git.arg("--").arg(file);
+    }
+    let (is_done, out, errors) = output(&mut git, input).map_err(StageError::Git)?;
+    match is_done {
+        true => Ok(out),
+        false => {
+            let errors = String::from_utf8_lossy(&errors);
+            let first = errors.lines().find(|it| !it.trim().is_empty());
+            let first = first.unwrap_or("nothing").trim_start_matches("error: ");
+            Err(StageError::Refused(visible::one_line(first)))
+        }
+    }
+}
+
+/// Whether it succeeded, what it printed, and what it said of errors.
+fn output(git: &mut Command, input: &[u8]) -> io::Result<(bool, Vec<u8>, Vec<u8>)> {
+    let mut stdin = tempfile::tempfile()?;
+    stdin.write_all(input)?;
+    stdin.rewind()?;
+    let (mut out, mut errors) = (tempfile::tempfile()?, tempfile::tempfile()?);
+    git.stdin(stdin).stdout(out.try_clone()?);
+    git.stderr(errors.try_clone()?);
+    let status = Child::start(git, Group::Own)?.wait(LIMIT)?;
+    let status = status.ok_or(io::ErrorKind::TimedOut)?;
+    Ok((status.success(), all_of(&mut out)?, all_of(&mut errors)?))
+}
+
+fn all_of(file: &mut File) -> io::Result<Vec<u8>> {
+    file.rewind()?;
+    let mut bytes = Vec::new();
+    file.take(MAX_TEXT + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > MAX_TEXT {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(bytes),
+    }
+}
+
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::OsStr::from_bytes(bytes).into()
+}
+
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    String::from_utf8_lossy(bytes).into_owned().into()
+}
