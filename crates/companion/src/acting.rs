@@ -2,6 +2,7 @@
 //! holds the turn. Waits for the disk; what is decided is decided by `pillion_changes`.
 
 mod named;
+mod outcome;
 mod staging;
 
 use std::cell::LazyCell;
@@ -223,7 +224,7 @@ pub(crate) fn undone_in_editor(store: &Store, turns: &[u64], path: &Path) -> Act
     undone
 }
 
-fn named(id: &str) -> Result<ChangeRef, ActError> {
+fn read_name(id: &str) -> Result<ChangeRef, ActError> {
     id.parse().map_err(|_| ActError::NoName(id.to_owned()))
 }
 
@@ -370,7 +371,7 @@ fn in_view(store: &Store, roots: &[PathBuf], mut act: ChangesAct) -> Result<Acte
             let names = find(store, roots, &take_back.meant, has_lines)?;
             (Act::TakeBack, each(names), Some(take_back))
         }
-        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![named(&id)?]], None),
+        ChangesAct::Undo(Some(id)) => (Act::Undo, vec![vec![read_name(&id)?]], None),
         ChangesAct::Undo(None) => return undo_last(store, roots),
         ChangesAct::Stage(part) => return staging::in_view(store, roots, &part),
     };
@@ -434,7 +435,7 @@ fn find(
     has_lines: bool,
 ) -> Result<Vec<ChangeRef>, ActError> {
     let names = match (&meant.id, &meant.path) {
-        (Some(id), _) => vec![named(id)?],
+        (Some(id), _) => vec![read_name(id)?],
         (None, Some(path)) => {
             let real = real_path(path);
             let mut names = Vec::new();

@@ -8,14 +8,14 @@ use pillion_changes::{ChangeRef, DecideError, Decided, Deciding, Kept, Store};
 use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{ActDone, Named, Part};
 
-use super::named::{Outcome, reported};
-use super::{ActError, Acted, find, named, said};
+use super::outcome::{Outcome, reported};
+use super::{ActError, Acted, find, read_name, said};
 
 /// Stages what a command names.
 pub(super) fn perform(store: &Store, wanted: &Named) -> Result<Acted, ActError> {
     let mut outcome = Outcome::default();
     for name in &wanted.names {
-        let name = named(name)?;
+        let name = read_name(name)?;
         let mut decided = staged(store, name, None)?.into_iter().peekable();
         if decided.peek().is_none() {
             outcome.says(format!("there is nothing to stage in turn {}", name.turn));
