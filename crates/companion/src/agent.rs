@@ -120,6 +120,12 @@ impl Agent {
         self.is_by_hooks || self.is_looked_for() || self.mode.is_hooked()
     }
 
+    /// Returns true if it has called this hook itself, as far as is known: no command that it runs has.
+    pub(crate) fn has_called(&mut self, hook: &Asker) -> bool {
+        let way = |process| self.commands.believes(hook.way_from(process).as_deref());
+        self.process.is_none_or(way)
+    }
+
     /// Returns true if it can be woken.
     pub(crate) fn can_wake(&self) -> bool {
         self.waker.is_some()
@@ -149,11 +155,9 @@ impl Agents {
     }
 
     /// Returns true if a hook of such a session is called by a command that the agent runs at this time, and not by the agent.
-    pub(crate) fn is_faked(&self, kind: Dialect, name: &str, asker: &Asker) -> bool {
-        let agent = self.get(&id_by_hooks(kind, name));
-        let running = agent.filter(|agent| agent.commands.is_any());
-        let process = running.and_then(|it| it.process);
-        process.is_some_and(|process| asker.is_in_command_of(process))
+    pub(crate) fn is_faked(&mut self, kind: Dialect, name: &str, asker: &Asker) -> bool {
+        let agent = self.get_mut(&id_by_hooks(kind, name));
+        agent.is_some_and(|it| !it.has_called(asker))
     }
 
     pub(crate) fn get(&self, session: &SessionId) -> Option<&Agent> {

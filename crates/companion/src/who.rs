@@ -108,9 +108,9 @@ impl Asker {
         self
     }
 
-    /// Returns true if it is a hook that this process of an agent has not started by itself, but a command of it.
-    pub(crate) fn is_in_command_of(&self, agent: AgentProcess) -> bool {
-        self.lineage.is_in_command_of(agent)
+    /// As [`Lineage::way_from`], of a hook that asks.
+    pub(crate) fn way_from(&self, agent: AgentProcess) -> Option<Vec<&str>> {
+        self.lineage.way_from(agent)
     }
 
     fn has_variable(&self, agent: Dialect) -> bool {

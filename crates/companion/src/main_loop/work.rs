@@ -127,6 +127,8 @@ impl MainLoop {
             if let Some(agent) = self.agents.get_mut(&session) {
                 let started_at = process::started_at(pid);
                 agent.process = started_at.map(|started_at| AgentProcess { pid, started_at });
+                // In this way it has its hooks called.
+                agent.has_called(asker);
             }
         }
         if is_new || begins {

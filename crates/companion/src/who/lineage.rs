@@ -154,18 +154,14 @@ impl Lineage {
             .map(|it| environment(lineage::variables(it.kin.process.pid)))
     }
 
-    /// Returns true if this process of an agent has not started a hook, the first, by itself, but through something that does more than
-    /// to run it: a command of the agent's.
-    pub(super) fn is_in_command_of(&self, agent: AgentProcess) -> bool {
-        let Some((hook, above)) = self.members.split_first() else {
-            return false;
-        };
-        let runs_it = |it: &&Member| it.kin.runs_only(&hook.kin);
-        above
-            .iter()
-            .find(|it| !runs_it(it))
-            .map(|it| identity(&it.kin))
-            != Some(agent)
+    /// The command lines of what this process of an agent runs the first with, a hook, from there on up; none if that is not below it.
+    /// A shell that does nothing else is left out.
+    pub(super) fn way_from(&self, agent: AgentProcess) -> Option<Vec<&str>> {
+        let (hook, above) = self.members.split_first()?;
+        let at = above.iter().position(|it| identity(&it.kin) == agent)?;
+        let between = above[..at].iter().map(|it| &it.kin);
+        let does_more = between.filter(|it| !it.runs_only(&hook.kin));
+        Some(does_more.map(|it| &*it.process.command).collect())
     }
 
     /// Those above a hook that are the agent which has called it.
@@ -262,12 +258,11 @@ pub(super) mod tests {
             });
             let found: Vec<_> = found.collect();
             let lineage = lineage(&found, &[]);
-            assert_eq!(lineage.is_in_command_of(agent), is_command, "{above:?}");
+            let way = lineage.way_from(agent);
+            let is_own = way.is_some_and(|it| it.is_empty());
+            assert_eq!(is_own, !is_command, "{above:?}");
         }
-        assert!(
-            !Lineage::default().is_in_command_of(agent),
-            "nothing is told of it"
-        );
+        assert_eq!(Lineage::default().way_from(agent), None);
     }
 
     /// A process of this user in a session without a terminal.

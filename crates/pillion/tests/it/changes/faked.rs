@@ -1,6 +1,7 @@
 //! A command of an agent that speaks for the agent's hooks. Here this process is the agent.
 
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
@@ -74,5 +75,53 @@ fn a_command_that_speaks_for_the_agents_hooks_hides_nothing() {
                 "{agent} {said:?}: {listed:#}"
             );
         }
+    }
+}
+
+/// What a person's settings have around the hook, such as a script of theirs or a time limit, is the agent's own way to call it.
+#[test]
+fn a_hook_in_a_script_of_the_persons_is_the_agents_own() {
+    for (wrapper, forged) in [
+        ("timeout 500 \"$0\" hook claude", false),
+        ("cd . && \"$0\" hook claude 2>/dev/null", false),
+        ("cat | \"$0\" hook claude; true", false),
+        ("timeout 500 \"$0\" hook claude", true),
+    ] {
+        let world = World::new();
+        let _serve = world.sandbox.serve::<&str>([]);
+        let file = world.root.join("a.txt");
+        fs::write(&file, "one\n").unwrap();
+        let tell = |script: &str, event: &str| {
+            let input = json!({
+                "hook_event_name": event, "session_id": "s", "cwd": world.root, "permission_mode": "default",
+                "prompt": "go", "tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1",
+            });
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script, env!("CARGO_BIN_EXE_pillion")]);
+            shell.env_clear().envs(world.sandbox.home.env().iter());
+            shell.current_dir(&world.root).stdin(Stdio::piped());
+            let mut shell = shell.stdout(Stdio::null()).spawn().unwrap();
+            let mut stdin = shell.stdin.take().unwrap();
+            stdin.write_all(input.to_string().as_bytes()).unwrap();
+            drop(stdin);
+            assert!(shell.wait().unwrap().success(), "{script}");
+        };
+        tell(wrapper, "UserPromptSubmit");
+        tell(wrapper, "PreToolUse");
+        fs::write(&file, "one\ntwo\n").unwrap();
+        if forged {
+            let inner = format!("true; {wrapper}; true");
+            ["PostToolUse", "Stop", "UserPromptSubmit"]
+                .iter()
+                .for_each(|it| tell(&inner, it));
+            fs::write(&file, "one\ntwo\nthree\n").unwrap();
+        }
+        tell(wrapper, "PostToolUse");
+        tell(wrapper, "Stop");
+        let listed = world.sandbox.run(["changes", "--json"]).expect(0).stdout;
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        assert_eq!(listed[0]["by"], "Bash", "{wrapper}: {listed:#}");
+        let added = if forged { 2 } else { 1 };
+        assert_eq!(listed[0]["added"], added, "{wrapper}: {listed:#}");
     }
 }
