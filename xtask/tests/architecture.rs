@@ -48,7 +48,7 @@ fn arrows_between_crates_point_one_way() {
         &["protocol", "text", "http", "system"],
         &["discovery", "hooks"],
         &["view", "changes"],
-        &["companion", "agent", "conformance"],
+        &["companion", "agent", "judge", "conformance"],
         &["review", "lsp", "kakoune", "doctor"],
         &["pillion"],
     ];
@@ -74,7 +74,7 @@ fn arrows_between_crates_point_one_way() {
             // A macro names its own module, too.
             let is_above = level(used).is_none_or(|level| level > own);
             assert!(!is_above, "{name} uses {used}");
-            let views = ["review", "lsp", "kakoune"];
+            let views = ["judge", "review", "lsp", "kakoune"];
             assert!(used != "companion" || !views.contains(&name), "{name}");
         }
         seen += 1;
@@ -115,6 +115,14 @@ fn state_machines_know_no_sockets_and_no_clock() {
         for word in words {
             assert!(!source.code().contains(word), "{path} says {word}");
         }
+    }
+}
+
+#[test]
+fn the_judge_knows_no_screen() {
+    let toml = read(&["crates/judge"], "toml").remove(0).text;
+    for library in ["ratatui", "crossterm", "tui-"] {
+        assert!(!toml.contains(library), "{library}");
     }
 }
 

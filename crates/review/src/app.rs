@@ -6,7 +6,6 @@ mod deciding;
 mod files;
 mod history;
 mod keys;
-mod marks;
 mod mode;
 mod naming;
 mod notes;
@@ -18,6 +17,11 @@ mod search;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use pillion_judge::highlight::Texts;
+use pillion_judge::proposal::Side;
+use pillion_judge::rows::Layout;
+use pillion_judge::syntax::Coloured;
+use pillion_judge::{Compared, Disk, Job, Step};
 use pillion_protocol::{Dialect, Note, Proposer, ReviewChoice};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
@@ -28,15 +32,10 @@ use pillion_view::{
 use ratatui::layout::{Rect, Size};
 
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
-use crate::highlight::Texts;
-use crate::proposal::Side;
-use crate::rows::Layout;
-use crate::syntax::Coloured;
-use crate::view::{Compared, Disk, Job, Stayed, Step, View, Viewport};
+use crate::view::{Stayed, View, Viewport};
 pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use files::FilesPage;
 pub use history::{History, Opened, Past};
-pub use marks::name as mark_name;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Subject};

@@ -3,7 +3,6 @@
 mod drafts;
 mod editor;
 mod history;
-mod journal;
 
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -16,6 +15,10 @@ use crossterm::event::Event as TerminalEvent;
 use crossterm::execute;
 use crossterm::style::Print;
 use pillion_discovery::{Environment, kept_text};
+use pillion_judge::Job;
+use pillion_judge::highlight::Highlighting;
+use pillion_judge::journal::Journal;
+use pillion_judge::source::{News, OnDisk, Sources};
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::ask::{Changes, GetReview, Refused, SendNotes, SetReview};
@@ -24,16 +27,12 @@ use ratatui::layout::Size;
 
 use self::drafts::Drafts;
 use self::editor::Running;
-use self::journal::Journal;
 use crate::app::{App, Effect, Event, Mark};
 use crate::edit;
-use crate::highlight::Highlighting;
 use crate::keyboard::{self, Keyboard};
 use crate::notify::Notifier;
 use crate::screen::{self, Rest, Theme};
-use crate::source::{News, OnDisk, Sources};
 use crate::terminal::Screen;
-use crate::view::Job;
 use crate::{Input, Options, Unfinished, appearance, watch};
 
 /// The interval at which the files of pending diffs are checked.
@@ -80,7 +79,10 @@ pub fn run(
         journal: Journal::default(),
         unfinished,
         compare: start_comparer(sender.clone())?,
-        highlighting: Highlighting::start(sender.clone())?,
+        highlighting: Highlighting::start({
+            let sender = sender.clone();
+            move |texts, side, coloured| sender.send(Input::Coloured(texts, side, coloured)).is_ok()
+        })?,
         sender,
         unanswered: Vec::new(),
         looked: Instant::now(),

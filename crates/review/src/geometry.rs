@@ -1,8 +1,7 @@
 //! The places of things on the screen. Shared by drawing and scrolling, so that both agree.
 
+use pillion_judge::rows::Layout;
 use ratatui::layout::Rect;
-
-use crate::rows::Layout;
 
 /// Side by side needs this many columns.
 pub const SIDE_BY_SIDE: u16 = 100;

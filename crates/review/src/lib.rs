@@ -2,7 +2,7 @@
 //!
 //! [`channel`] gives the two ends: a [`FrontendHandle`] for the companion, and a [`Review`] that runs on the
 //! thread of the terminal. The knowledge of the review is one state machine (`app`); around it are a
-//! thin loop (`driver`) and the modules that do I/O: `source`, `edit`, `watch`, `terminal`, `keyboard`.
+//! thin loop (`driver`) and the modules that do I/O: `edit`, `watch`, `terminal`, `keyboard`.
 
 mod app;
 mod appearance;
@@ -10,19 +10,13 @@ mod driver;
 mod edit;
 mod geometry;
 mod help;
-mod highlight;
 mod keyboard;
 mod notify;
-mod proposal;
 mod repaint;
-mod rows;
 mod screen;
-mod source;
-mod syntax;
 mod terminal;
 mod view;
 mod watch;
-mod words;
 
 use std::convert::Infallible;
 use std::io;
@@ -30,6 +24,7 @@ use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
 
+use pillion_judge::{highlight, proposal, source, syntax};
 use pillion_protocol::Dialect;
 use pillion_text::stderr;
 use pillion_view::{CloseReason, Editor, EditorEvent, Handle, ProposalKey, Reply};

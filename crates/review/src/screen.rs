@@ -12,6 +12,7 @@ mod pages;
 mod tabs;
 mod theme;
 
+use pillion_judge::highlight::ColourRequest;
 use pillion_text::visible::{self, wrap};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
@@ -23,7 +24,6 @@ pub use theme::{Depth, Theme};
 
 use crate::app::{App, Overlay};
 use crate::geometry::SMALLEST;
-use crate::highlight::ColourRequest;
 
 /// The things that a frame lacks.
 #[derive(Debug, Default)]

@@ -151,7 +151,7 @@ fn grammars() -> Result<String> {
         "--quiet",
         "--locked",
         "--package",
-        "pillion-review",
+        "pillion-judge",
         "--example",
         "acknowledgements",
     ]))?;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use pillion_judge::{Compared, Step};
 use pillion_view::DiffId;
 
 use super::{App, Effect};
-use crate::view::{Compared, Step};
 
 /// Shorter comparisons are not worth a frame of their own.
 const QUICK: Duration = Duration::from_millis(50);

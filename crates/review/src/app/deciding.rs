@@ -3,15 +3,14 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyCode;
-use pillion_protocol::{Decision, Note, Verdict};
-use pillion_text::fingerprint;
+use pillion_judge::marks;
+use pillion_protocol::Note;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
-use pillion_view::{By, Decide, ProposalKey, Proposed, Ruling, Seen, Unseen};
+use pillion_view::{Decide, ProposalKey, Proposed, Ruling, Seen};
 
 use super::changes::ListedWords;
 use super::review_delay::Press;
-use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone, marks};
-use crate::view::View;
+use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone};
 
 impl App {
     /// Decides about the diff that is shown, as its key says.
@@ -19,9 +18,9 @@ impl App {
         let view = &self.views[self.current];
         if press.key.code == KeyCode::Char('a') {
             let notes = self.note_of_list().into_iter().chain(view.notes(true));
-            let effect = acceptance(view, self.seen(press), notes.collect());
-            let text = accepted(view);
-            return self.send(effect, text);
+            let decide = view.acceptance(self.seen(press), notes.collect());
+            let text = view.accepted();
+            return self.send(decide, text);
         }
         if view.proposal.holds_edits() && self.question() != Some(Question::Reject) {
             let text = "this would drop your edits: y rejects, a accepts them";
@@ -34,16 +33,11 @@ impl App {
     pub(super) fn reject(&mut self, press: &Press, reason: Option<Note>) {
         let view = &self.views[self.current];
         let reason = reason.filter(|note| !note.text.trim().is_empty());
-        let name = &view.target.shown;
-        let text = match (&view.diff.written, &reason) {
-            (None, _) => format!("rejected {name}"),
-            (Some(_), Some(_)) => name.clone(),
-            (Some(_), None) => format!("rejected {name}, which stays unseen"),
-        };
+        let text = view.rejected(reason.is_some());
         let notes = reason.into_iter().chain(self.note_of_list());
         let notes = notes.chain(view.notes(false)).collect();
-        let effect = rejection(view, Some(self.seen(press)), notes);
-        self.send(effect, text);
+        let decide = view.rejection(self.seen(press), notes);
+        self.send(decide, text);
     }
 
     /// The note on the change of the shown diff that was typed in the list.
@@ -53,12 +47,12 @@ impl App {
         (!note.trim().is_empty()).then(|| Note::on_all(note))
     }
 
-    fn send(&mut self, effect: Effect, text: String) {
+    fn send(&mut self, decide: Box<Decide>, text: String) {
         let note = self.note_of_list().map(|note| note.text);
         let view = &mut self.views[self.current];
         view.note_of_list = note.unwrap_or_default();
         view.deciding = Some(text);
-        self.effects.push(effect);
+        self.effects.push(Effect::Decide(decide));
     }
 
     /// The agent gets the note that went with the decision.
@@ -170,61 +164,4 @@ impl App {
             }
         }
     }
-}
-
-impl View {
-    /// The hunks that would be accepted unseen, for the gate.
-    fn unseen(&self) -> Unseen {
-        let is_hidden =
-            self.proposal.hidden_before().is_some() || self.proposal.hidden_after().is_some();
-        if is_hidden {
-            return Unseen { hunks: 1, of: 1 };
-        }
-        let seen = self.seen_hunks();
-        Unseen {
-            hunks: seen.unseen,
-            of: seen.of,
-        }
-    }
-}
-
-fn acceptance(view: &View, seen: Seen, notes: Vec<Note>) -> Effect {
-    let proposal = &view.proposal;
-    let base = (!proposal.is_as_it_came()).then(|| fingerprint::of(proposal.original()));
-    Effect::Decide(Box::new(Decide {
-        key: view.key(),
-        verdict: Verdict {
-            notes,
-            ..Verdict::accept(Some(proposal.text()))
-        },
-        by: By::Seen(seen),
-        base,
-    }))
-}
-
-/// The message once the agent gets it.
-fn accepted(view: &View) -> String {
-    let count = view.proposal.count();
-    let name = &view.target.shown;
-    if view.takes_for_rejection() {
-        format!("{name}: the agent treats this as a rejection")
-    } else if count.out > 0 {
-        let kept = count.hunks - count.out;
-        format!("accepted {name} with {kept} of {} hunks", count.hunks)
-    } else {
-        format!("accepted {name}")
-    }
-}
-
-/// Without anything `seen`, it counts in any case: the view is about to go.
-pub fn rejection(view: &View, seen: Option<Seen>, notes: Vec<Note>) -> Effect {
-    Effect::Decide(Box::new(Decide {
-        key: view.key(),
-        verdict: Verdict {
-            decision: Decision::Reject,
-            notes,
-        },
-        by: seen.into(),
-        base: None,
-    }))
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
 use pillion_view::decision::takes_no_edits;
@@ -12,8 +13,7 @@ use super::review_delay::{LOOK, Press, TooEarly};
 use super::{App, Effect, Overlay, PASTED, Question, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
-use crate::rows::Layout;
-use crate::view::{View, Viewport};
+use crate::view::Viewport;
 
 /// Digits that follow each other within this time make one number.
 const DIGITS: Duration = Duration::from_secs(2);
@@ -232,7 +232,7 @@ impl App {
             TooEarly::Unseen if self.changes().is_some() => {
                 "the list has not shown this line yet: look at it, then press again"
             }
-            TooEarly::Unseen if self.view().is_some_and(View::is_comparing) => {
+            TooEarly::Unseen if self.view().is_some_and(|view| view.is_comparing()) => {
                 "still comparing: look at it first"
             }
             TooEarly::Unseen => "a new diff just opened: look at it, then press again",

@@ -1,10 +1,10 @@
 //! The facts that the reviewer should know about the diff that is shown, in a line above it.
 
+use pillion_judge::{Disk, Judged, marks};
 use pillion_protocol::runs_code::Runner;
 use pillion_text::visible;
 
-use super::{App, marks};
-use crate::view::{Disk, View};
+use super::App;
 
 impl App {
     /// The note on the current view, as one line: what is most important of the view, and
@@ -12,7 +12,7 @@ impl App {
     pub fn note(&self) -> Option<String> {
         let notes = self.view().map_or(&[][..], |view| &view.diff.notes);
         let notes = notes.iter().map(|note| visible::one_line(note));
-        let warnings = self.view().into_iter().flat_map(warnings);
+        let warnings = self.view().into_iter().flat_map(|view| warnings(view));
         let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();
         (!parts.is_empty()).then(|| parts.join(" · "))
     }
@@ -52,7 +52,7 @@ impl App {
 }
 
 /// Things that are easily overlooked, and are asked about.
-fn warnings(view: &View) -> Vec<String> {
+fn warnings(view: &Judged) -> Vec<String> {
     let runner = Runner::of(&view.target.path).map(|runner| runner.sentence().to_owned());
     let unreadable = match view.unreadable.len() {
         0 => None,

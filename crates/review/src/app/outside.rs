@@ -3,11 +3,12 @@
 use std::mem;
 use std::time::Instant;
 
+use pillion_judge::proposal::Edits;
+use pillion_judge::{Disk, Done, Step, Target};
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
 
 use super::{App, Edit, Effect, LONG_MESSAGE, MESSAGE, Overlay, Question, Tone};
-use crate::proposal::Edits;
-use crate::view::{Disk, Done, Step, Target, View};
+use crate::view::View;
 
 impl App {
     pub(super) fn open(

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use pillion_judge::HunkNote;
+use pillion_judge::proposal::Version;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
@@ -13,8 +15,7 @@ use tui_input::{Input, InputRequest};
 
 use super::review_delay::Press;
 use super::{App, Effect, PASTED, Tone};
-use crate::proposal::Version;
-use crate::view::{HunkNote, View};
+use crate::view::View;
 
 /// Words that are being typed.
 #[derive(Debug, Clone)]
@@ -73,7 +74,7 @@ impl App {
         if view.deciding.is_some() {
             return self.say(Tone::Info, "this is being decided", now);
         }
-        let Some(lines) = view.lines_of_hunk() else {
+        let Some(lines) = view.lines_of_hunk(view.hunk) else {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
         };
         let text = view.note_on(&lines).map(|note| note.text.clone());
@@ -262,7 +263,7 @@ impl App {
             return (!note.is_empty()).then(|| format!("your note on {}: {note}", named_row(&id)));
         }
         let view = self.view()?;
-        let lines = view.lines_of_hunk()?;
+        let lines = view.lines_of_hunk(view.hunk)?;
         let note = view.note_on(&lines)?;
         Some(format!("your note on {}: {}", named(&lines), note.text))
     }

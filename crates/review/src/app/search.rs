@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use pillion_judge::proposal::{Proposal, Side};
+use pillion_judge::rows::{Row, Rows};
 use pillion_text::counted;
 
 use super::{App, Tone};
-use crate::proposal::{Proposal, Side};
-use crate::rows::{Row, Rows};
 use crate::view::content;
 
 /// A text that is searched for. As in editors, one without capitals is found in any case.

@@ -2,6 +2,10 @@
 
 use std::ops::Range;
 
+use pillion_judge::highlight::ColourRequest;
+use pillion_judge::proposal::Side;
+use pillion_judge::rows::{Layout, Row};
+use pillion_judge::white;
 use pillion_text::Text;
 use pillion_text::hunks::Mark;
 use ratatui::buffer::Buffer;
@@ -10,13 +14,10 @@ use ratatui::style::Style;
 
 use crate::app::{App, Search};
 use crate::geometry::{DIVIDER, MARK, SIGN};
-use crate::highlight::ColourRequest;
-use crate::proposal::Side;
-use crate::rows::{Layout, Row};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, indented, narrow, write};
-use crate::view::{Changed, LineOf, RowPart, View, Viewport, white};
+use crate::view::{Changed, LineOf, RowPart, View, Viewport};
 
 /// Longer lines are not compared again for each frame.
 const MAX_WHITE: usize = 16 << 10;
@@ -201,7 +202,7 @@ impl Painter<'_> {
 
     fn words(&mut self, pair: Option<(usize, usize)>) -> Option<Changed> {
         let view = &mut *self.view;
-        let changed = view.paint.words_in_budget(&view.proposal, pair?);
+        let changed = view.paint.words_in_budget(&view.judged.proposal, pair?);
         self.is_unfinished |= changed.is_none();
         changed
     }
@@ -300,8 +301,8 @@ impl Painter<'_> {
         }
         let area = indented(area, SIGN);
         let view = &mut *self.view;
-        let shown = view.proposal.side(cell.side).shown(cell.line);
-        let line_of = LineOf::new(&view.proposal, cell.side, cell.line);
+        let shown = view.judged.proposal.side(cell.side).shown(cell.line);
+        let line_of = LineOf::new(&view.judged.proposal, cell.side, cell.line);
         let sight = if self.viewport.wrap {
             let width = usize::from(area.width);
             view.paint.wrapped_row(line_of, width, sub)

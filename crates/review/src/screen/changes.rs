@@ -1,5 +1,6 @@
 //! Draws the list of what agents have written: over the diff, or beside it.
 
+use pillion_judge::Target;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -11,7 +12,6 @@ use pillion_view::changes::{ListedChange, ListedTurn};
 use crate::app::{App, ChangesPage, ChangesRow};
 use crate::screen::theme::Theme;
 use crate::screen::{around, fill, narrow, put};
-use crate::view::Target;
 
 /// Columns of a change's name.
 const NAME: usize = 7;

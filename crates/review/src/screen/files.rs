@@ -1,5 +1,6 @@
 //! Draws the pending diffs as a list.
 
+use pillion_judge::Disk;
 use pillion_text::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +10,7 @@ use super::pages::panel;
 use super::theme::Theme;
 use super::{agents, around};
 use crate::app::App;
-use crate::view::{Disk, View};
+use crate::view::View;
 
 /// Columns of the frame and of all that stands before the path.
 const BEFORE_PATH: usize = 6 + 2 + 5 + 15 + 8;

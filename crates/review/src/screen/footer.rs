@@ -1,5 +1,7 @@
 //! Draws what is below the diff: the last message, where the view stands, and the keys.
 
+use pillion_judge::marks;
+use pillion_judge::rows::Layout;
 use pillion_text::counted;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
@@ -7,9 +9,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use crate::app::{App, ChangesRow, Tone, mark_name};
+use crate::app::{App, ChangesRow, Tone};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
-use crate::rows::Layout;
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
 
@@ -82,7 +83,7 @@ fn position(app: &App) -> String {
         return parts.join(" · ");
     };
     let hunks = view.proposal.hunks().len();
-    let rows = view.rows().len();
+    let rows = view.rows().count();
     let height = usize::from(app.geometry().body.height);
     if app.views.len() > 1 {
         parts.push(format!("diff {}", view.diff.id));
@@ -93,7 +94,7 @@ fn position(app: &App) -> String {
     if hunks > 0 {
         let mark = view.current_hunk().and_then(|hunk| hunk.mark);
         let white = view.white.get(view.hunk) == Some(&true);
-        let mark = mark.map(mark_name).or(white.then_some("whitespace only"));
+        let mark = mark.map(marks::name).or(white.then_some("whitespace only"));
         let mark = mark.map_or_else(String::new, |mark| format!(" ({mark})"));
         parts.push(format!("hunk {}/{hunks}{mark}", view.hunk + 1));
     }

@@ -1,5 +1,7 @@
 //! Draws what is above the diff: workspace and agents, the pending diffs, what is proposed.
 
+use pillion_judge::Target;
+use pillion_judge::proposal::Proposal;
 use pillion_text::visible::{self, width};
 use pillion_text::{counted, damage};
 use pillion_view::SetPlace;
@@ -10,10 +12,9 @@ use ratatui::text::{Line, Span};
 
 use crate::app::App;
 use crate::geometry::{self, Geometry};
-use crate::proposal::Proposal;
 use crate::screen::theme::Theme;
 use crate::screen::{agents, fill, put, right_end, tabs, wrapped};
-use crate::view::{Target, View};
+use crate::view::View;
 
 /// Draws the lines above the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {

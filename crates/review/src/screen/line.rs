@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use pillion_judge::syntax::Span;
 use pillion_text::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +11,6 @@ use ratatui::style::{Modifier, Style};
 
 use crate::screen::theme::Theme;
 use crate::screen::{indented, write};
-use crate::syntax::Span;
 use crate::view::{Window, content};
 
 /// Of more spaces at the end of a line only the last are shown as such.

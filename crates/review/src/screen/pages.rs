@@ -12,7 +12,6 @@ use crate::app::App;
 use crate::help::{self, HelpRow};
 use crate::screen::agents;
 use crate::screen::theme::Theme;
-use crate::view::View;
 
 /// A terminal in which no diff can be read.
 pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
@@ -190,7 +189,11 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
             "{count} diffs are pending. Quitting rejects those that are not open elsewhere."
         ),
     };
-    let edited = app.views.iter().filter_map(View::edited_text).count();
+    let edited = app
+        .views
+        .iter()
+        .filter_map(|view| view.edited_text())
+        .count();
     let kept = match edited {
         0 => "",
         1 => " The text that you edited is kept in a file.",

@@ -9,6 +9,10 @@ mod sets;
 use std::time::Duration;
 
 use crossterm::event::KeyCode;
+use pillion_judge::Disk;
+use pillion_judge::highlight::Highlighting;
+use pillion_judge::proposal::Side;
+use pillion_judge::syntax::{Class, Coloured};
 use pillion_protocol::{Cursor, Dialect, File, IdeContext, Proposer, WorkspaceState};
 use pillion_view::{DiffId, Review, Status};
 use ratatui::Terminal;
@@ -20,9 +24,6 @@ use ratatui::style::{Color, Modifier};
 use super::*;
 use crate::app::tests::Person;
 use crate::app::{Effect, Event, Opened};
-use crate::highlight;
-use crate::syntax::Class;
-use crate::view::Disk;
 
 const BEFORE: &str = "\
 import path from \"node:path\";
@@ -65,16 +66,25 @@ fn draw(person: &mut Person, theme: &Theme) -> Buffer {
     loop {
         let (buffer, rest) = draw_once(person, theme);
         match rest.colours {
-            Some(wanted) => colour(person, &wanted),
+            Some(wanted) => colour(person, wanted),
             None if !rest.is_unfinished => return buffer,
             None => {}
         }
     }
 }
 
-fn colour(person: &mut Person, wanted: &ColourRequest) {
-    for (side, coloured) in highlight::all(wanted) {
-        person.happens(Event::Coloured(wanted.texts, side, coloured));
+/// All colours that are wanted.
+fn colours(wanted: ColourRequest) -> Vec<(Side, Coloured)> {
+    let (sender, bits) = crossbeam_channel::unbounded();
+    let deliver = move |_, side, coloured| sender.send((side, coloured)).is_ok();
+    Highlighting::start(deliver).unwrap().ask(wanted);
+    bits.iter().collect()
+}
+
+fn colour(person: &mut Person, wanted: ColourRequest) {
+    let texts = wanted.texts;
+    for (side, coloured) in colours(wanted) {
+        person.happens(Event::Coloured(texts, side, coloured));
     }
 }
 

@@ -1,8 +1,7 @@
 //! The colours: dark and light, for terminals with many colours, few or none.
 
+use pillion_judge::syntax::Class;
 use ratatui::style::{Color, Modifier, Style};
-
-use crate::syntax::Class;
 
 /// The number of colours that a terminal has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,11 +4,10 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use pillion_judge::proposal::{Proposal, Side};
+use pillion_judge::syntax::{Coloured, Span};
+use pillion_judge::words::{self, Ranges};
 use pillion_text::visible::{self, Breaks, Place};
-
-use crate::proposal::{Proposal, Side};
-use crate::syntax::{Coloured, Span};
-use crate::words::{self, Ranges};
 
 /// Breaks and changed words of so many lines are kept. A resize makes those of another width useless.
 const MAX_KEPT: usize = 4_096;

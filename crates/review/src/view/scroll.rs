@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use pillion_judge::proposal::Side;
+use pillion_judge::rows::{Layout, Row};
+
 use crate::geometry::Columns;
-use crate::proposal::Side;
-use crate::rows::{Layout, Row};
 use crate::view::{LineOf, Paint, View};
 
 /// Rows that stay visible above a hunk that is jumped to.
@@ -140,7 +141,7 @@ impl View {
             return;
         };
         let lines = pair.map_or((left, right), |(left, right)| (Some(left), Some(right)));
-        let changed = pair.map(|pair| self.paint.words(&self.proposal, pair));
+        let changed = pair.map(|pair| self.paint.words(&self.judged.proposal, pair));
         let (removed, added) = &*changed.unwrap_or_default();
         let columns = viewport.columns;
         let sides = [
@@ -196,7 +197,7 @@ impl View {
             };
             let changed = match shown {
                 Row::Changed { pair, .. } => {
-                    pair.map(|pair| self.paint.words(&self.proposal, pair))
+                    pair.map(|pair| self.paint.words(&self.judged.proposal, pair))
                 }
                 _ => None,
             };
@@ -289,7 +290,7 @@ impl View {
         let start = self.top.row;
         let mut room = viewport.height + self.top.sub;
         let mut row = start;
-        while room > 0 && row < self.rows().len() {
+        while room > 0 && row < self.rows().count() {
             room = room.saturating_sub(self.height_of(row, viewport));
             row += 1;
         }
@@ -339,7 +340,7 @@ impl View {
     fn step_down(&mut self, viewport: &Viewport) {
         if self.top.sub + 1 < self.height_of(self.top.row, viewport) {
             self.top.sub += 1;
-        } else if self.top.row + 1 < self.rows().len() {
+        } else if self.top.row + 1 < self.rows().count() {
             self.top = Top {
                 row: self.top.row + 1,
                 sub: 0,
@@ -359,7 +360,7 @@ impl View {
     /// The position at which the last row is at the bottom.
     fn last_top(&mut self, viewport: &Viewport) -> Top {
         let mut room = viewport.height;
-        for row in (0..self.rows().len()).rev() {
+        for row in (0..self.rows().count()).rev() {
             let height = self.height_of(row, viewport);
             if height >= room {
                 return Top {
@@ -379,7 +380,7 @@ impl View {
         line: usize,
         work: impl FnOnce(&mut Paint, LineOf<'_>) -> T,
     ) -> T {
-        let line = LineOf::new(&self.proposal, side, line);
+        let line = LineOf::new(&self.judged.proposal, side, line);
         work(&mut self.paint, line)
     }
 }

@@ -1,54 +1,16 @@
 //! The parts of a proposal that were on the screen. A hunk was seen when each of its lines was, and of a long line each change.
 
-mod intervals;
-
-use std::collections::HashMap;
 use std::iter;
 use std::ops::Range;
 
+use pillion_judge::proposal::Side;
+use pillion_judge::rows::Row;
 use pillion_text::visible;
 
 use super::{LineOf, RowPart, View, Viewport, Window};
-use crate::proposal::{Hunk, Moves, Side, Version};
-use crate::rows::Row;
-use intervals::Intervals;
 
 /// So many bytes of what was not on the screen are to be seen next, at least.
 const NEXT: usize = 256;
-
-/// The parts of one pair of texts that were seen.
-#[derive(Debug, Default)]
-pub struct Seen {
-    lines: Sides,
-    /// The bytes that were seen of lines of which not all was.
-    parts: HashMap<(Side, usize), Intervals>,
-    /// The lines of all hunks.
-    all: Sides,
-    /// For each hunk, true if it was seen; and the number of those that were.
-    hunks: Vec<bool>,
-    count: usize,
-    version: Option<Version>,
-    /// The same of former texts: the reviewer may go back to them.
-    former: Vec<(Version, Sides)>,
-}
-
-/// Lines of both texts.
-#[derive(Debug, Clone, Default)]
-struct Sides {
-    left: Intervals,
-    right: Intervals,
-}
-
-/// The number of hunks that were on the screen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SeenHunks {
-    /// As a whole.
-    pub seen: usize,
-    /// Of so many.
-    pub of: usize,
-    /// Of those that were not, so many would be accepted.
-    pub unseen: usize,
-}
 
 /// A place that was not on the screen.
 #[derive(Debug, Clone)]
@@ -57,54 +19,6 @@ pub struct Unseen {
     line: usize,
     /// Of the line.
     bytes: Range<usize>,
-}
-
-impl Sides {
-    fn of(&self, side: Side) -> &Intervals {
-        side.of((&self.left, &self.right))
-    }
-
-    fn of_mut(&mut self, side: Side) -> &mut Intervals {
-        side.of((&mut self.left, &mut self.right))
-    }
-
-    /// The first line of a hunk that is not among them, on each side.
-    fn gaps(&self, hunk: &Hunk) -> impl Iterator<Item = (Side, usize)> {
-        let sides = [(Side::Left, &hunk.before), (Side::Right, &hunk.after)];
-        sides
-            .into_iter()
-            .filter_map(|(side, lines)| Some((side, self.of(side).first_gap(lines.clone())?)))
-    }
-
-    fn cover(&self, hunk: &Hunk) -> bool {
-        self.gaps(hunk).next().is_none()
-    }
-
-    /// These lines without others.
-    fn without(&self, others: &Self) -> Self {
-        let mut rest = Self::default();
-        for side in [Side::Left, Side::Right] {
-            for range in self.of(side).ranges() {
-                let rest = rest.of_mut(side);
-                rest.add_all_but(others.of(side), range.clone());
-            }
-        }
-        rest
-    }
-
-    /// The same lines in other texts.
-    fn moved(&self, moves: &Moves<'_>) -> Self {
-        let mut moved = Self::default();
-        for side in [Side::Left, Side::Right] {
-            for line in self.of(side).numbers() {
-                let place = moves.of(side, line);
-                if place.is_same {
-                    moved.of_mut(side).add(place.line..place.line + 1);
-                }
-            }
-        }
-        moved
-    }
 }
 
 impl View {
@@ -140,28 +54,12 @@ impl View {
         subs: Range<usize>,
         viewport: &Viewport,
     ) {
-        let Some(line) = line.filter(|line| !self.seen.lines.of(side).covers(*line..line + 1))
-        else {
+        let Some(line) = line.filter(|line| !self.has_seen_line(side, *line)) else {
             return;
         };
         let bytes = self.visible_bytes(side, line, subs, viewport);
-        let mut part = self.seen.parts.remove(&(side, line)).unwrap_or_default();
-        part.add(bytes);
         let needed = self.needed(side, line, pair);
-        if needed.is_some_and(|needed| needed.into_iter().all(|range| part.covers(range))) {
-            self.seen.lines.of_mut(side).add(line..line + 1);
-        } else {
-            self.seen.parts.insert((side, line), part);
-        }
-    }
-
-    fn see_hunk(&mut self, number: usize) {
-        let hunk = &self.proposal.hunks()[number];
-        let seen = &mut self.seen;
-        if !seen.hunks[number] && seen.lines.cover(hunk) {
-            seen.hunks[number] = true;
-            seen.count += 1;
-        }
+        self.see_bytes(side, line, bytes, needed.as_deref());
     }
 
     /// The parts of a line that have to be seen: the words that changed, or all of it. Nothing yet, if too much had to be worked
@@ -173,14 +71,14 @@ impl View {
         pair: Option<(usize, usize)>,
     ) -> Option<Vec<Range<usize>>> {
         let changed = match pair {
-            Some(pair) => Some(self.paint.words_in_budget(&self.proposal, pair)?),
+            Some(pair) => Some(self.paint.words_in_budget(&self.judged.proposal, pair)?),
             None => None,
         };
         let words = changed.filter(|changed| !changed.0.is_empty() || !changed.1.is_empty());
         Some(match words {
             Some(words) => side.of((&words.0, &words.1)).clone(),
             None => {
-                let line = LineOf::new(&self.proposal, side, line);
+                let line = LineOf::new(&self.judged.proposal, side, line);
                 iter::once(0..line.content.len()).collect()
             }
         })
@@ -196,7 +94,7 @@ impl View {
     ) -> Range<usize> {
         let columns = viewport.columns;
         let width = side.of((columns.left_text, columns.right_text));
-        let line = LineOf::new(&self.proposal, side, line);
+        let line = LineOf::new(&self.judged.proposal, side, line);
         if !viewport.wrap {
             return match self.paint.cut_at(line, self.x) {
                 RowPart::Part(window) => bytes_in(line.content, &window, width),
@@ -214,92 +112,16 @@ impl View {
         bytes.unwrap_or_default()
     }
 
-    /// The texts may be others than those that were seen last.
-    fn follow_texts(&mut self) {
-        let seen = &mut self.seen;
-        let proposal = &self.proposal;
-        if seen.version.as_ref().is_some_and(|last| proposal.is(last)) {
-            return;
-        }
-        let mut lines = Sides::default();
-        if let Some(last) = seen.version.take() {
-            let moves = proposal.moves_from(&last);
-            lines = seen.lines.moved(&moves);
-            if proposal.is_fresh_edit() {
-                // What the reviewer wrote is known to them.
-                let unseen = seen.all.without(&seen.lines).moved(&moves);
-                for side in [Side::Left, Side::Right] {
-                    let known = proposal.side(side).len();
-                    lines.of_mut(side).add_all_but(unseen.of(side), 0..known);
-                }
-            }
-            seen.former.push((last, std::mem::take(&mut seen.lines)));
-        }
-        if let Some(at) = seen.former.iter().position(|(then, _)| proposal.is(then)) {
-            let (_, then) = seen.former.swap_remove(at);
-            for side in [Side::Left, Side::Right] {
-                for range in then.of(side).ranges() {
-                    lines.of_mut(side).add(range.clone());
-                }
-            }
-        }
-        seen.lines = lines;
-        seen.parts.clear();
-        seen.version = Some(proposal.version());
-        seen.all = Sides::default();
-        for hunk in proposal.hunks() {
-            seen.all.left.add(hunk.before.clone());
-            seen.all.right.add(hunk.after.clone());
-        }
-        let hunks = proposal.hunks().iter().map(|hunk| seen.lines.cover(hunk));
-        seen.hunks = hunks.collect();
-        seen.count = seen.hunks.iter().filter(|seen| **seen).count();
-    }
-
-    /// Returns true if a hunk was on the screen as a whole.
-    pub fn has_seen(&self, hunk: usize) -> bool {
-        self.is_followed() && self.seen.hunks.get(hunk) == Some(&true)
-    }
-
-    /// The number of hunks that were seen.
-    pub fn seen_hunks(&self) -> SeenHunks {
-        let hunks = self.proposal.hunks();
-        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && !self.has_seen(*at);
-        SeenHunks {
-            seen: if self.is_followed() {
-                self.seen.count
-            } else {
-                0
-            },
-            of: hunks.len(),
-            unseen: hunks.iter().enumerate().filter(would_be).count(),
-        }
-    }
-
-    fn is_followed(&self) -> bool {
-        let version = self.seen.version.as_ref();
-        version.is_some_and(|version| self.proposal.is(version))
-    }
-
     /// The first place of a hunk that was not on the screen.
     pub fn first_unseen(&mut self, hunk: usize) -> Option<Unseen> {
-        if !self.is_followed() {
-            return None;
-        }
-        let changed = self.proposal.hunks().get(hunk)?;
-        let gaps = self.seen.lines.gaps(changed);
-        let rows = gaps.filter_map(|(side, line)| Some((self.rows.of(side, line)?, side, line)));
-        let (row, side, line) = rows.min_by_key(|(row, ..)| *row)?;
+        let gaps = self.judged.unseen_lines(hunk).into_iter();
+        let rows = gaps
+            .filter_map(|(side, line, part)| Some((self.rows.of(side, line)?, side, line, part)));
+        let (row, side, line, part) = rows.min_by_key(|(row, ..)| *row)?;
         let pair = match self.rows.get(row)? {
             Row::Changed { pair, .. } => pair,
             _ => None,
         };
-        let part = self
-            .seen
-            .parts
-            .get(&(side, line))
-            .cloned()
-            .unwrap_or_default();
         self.paint.refill();
         let mut needed = self
             .needed(side, line, pair)

@@ -1,8 +1,9 @@
 //! Staying at the lines that the reviewer looks at when rows are arranged anew: the layout is another
 //! one, or the texts are.
 
-use crate::proposal::{Hunk, Moves, Side};
-use crate::rows::{Row, Rows};
+use pillion_judge::proposal::{Hunk, Moves, Side};
+use pillion_judge::rows::{Row, Rows};
+
 use crate::view::Top;
 
 /// The former position of a view.
@@ -40,7 +41,7 @@ type Lines = (Option<usize>, Option<usize>);
 
 /// The new position of a view in `rows`.
 pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>) -> Stand {
-    let seen = former.top.row..(former.top.row + former.height).min(former.rows.len());
+    let seen = former.top.row..(former.top.row + former.height).min(former.rows.count());
     let current = former.rows.of_hunk(former.hunk);
     let in_view = current.clone().filter(|row| seen.contains(row));
     let in_view: Vec<_> = with_lines(in_view, former.rows).collect();
@@ -119,7 +120,7 @@ fn same(lines: Lines, rows: &Rows, moves: &Moves<'_>) -> Option<usize> {
 fn nearest(lines: Lines, rows: &Rows, moves: &Moves<'_>) -> usize {
     let find = |side: Side| rows.of(side, moves.of(side, side.of(lines)?).line);
     let found = find(Side::Right).or_else(|| find(Side::Left));
-    found.unwrap_or_else(|| rows.len().saturating_sub(1))
+    found.unwrap_or_else(|| rows.count().saturating_sub(1))
 }
 
 /// The hunk of a line, or else the next one.

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use pillion_judge::Step;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 
 use super::*;
-use crate::view::Step;
 
 fn offered(person: &mut Person, text: &str) {
     let key = {

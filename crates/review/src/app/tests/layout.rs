@@ -1,7 +1,8 @@
 //! Which layout a diff has, and the place that is kept when lines are shown otherwise.
 
+use pillion_judge::rows::Layout;
+
 use super::*;
-use crate::rows::Layout;
 
 fn layout(person: &Person) -> Layout {
     person.app.layout_of(person.app.view().unwrap())

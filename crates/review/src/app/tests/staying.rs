@@ -1,7 +1,8 @@
 //! A newer text leaves the reviewer at the lines that were on the screen.
 
+use pillion_judge::rows::Row;
+
 use super::*;
-use crate::rows::Row;
 
 /// The first line on the screen.
 fn first_line(person: &Person) -> String {

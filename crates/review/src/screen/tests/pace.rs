@@ -31,14 +31,15 @@ fn a_frame_never_waits_for_colours() {
     let (buffer, _) = draw_once(&mut person, &theme);
     assert_eq!(coloured_cells(&buffer, &theme), 0);
     // Colours of lines above help nobody; those of the lines in view are drawn as they come.
-    let mut bits = highlight::all(&wanted);
+    let texts = wanted.texts;
+    let mut bits = colours(wanted);
     let last = bits.pop().unwrap();
     for (side, coloured) in bits {
-        person.happens(Event::Coloured(wanted.texts, side, coloured));
+        person.happens(Event::Coloured(texts, side, coloured));
     }
     let (_, rest) = draw_once(&mut person, &theme);
     assert!(rest.colours.is_some());
-    person.happens(Event::Coloured(wanted.texts, last.0, last.1));
+    person.happens(Event::Coloured(texts, last.0, last.1));
     let (buffer, rest) = draw_once(&mut person, &theme);
     assert!(coloured_cells(&buffer, &theme) > 100, "{}", text(&buffer));
     assert!(rest.colours.is_none());
@@ -58,10 +59,11 @@ fn colours_of_a_text_that_is_gone_are_not_drawn() {
         Some(BEFORE),
         "let a = 1;\n",
     );
-    colour(&mut person, &wanted);
+    let former = wanted.texts;
+    colour(&mut person, wanted);
     let (buffer, rest) = draw_once(&mut person, &theme);
     assert_eq!(coloured_cells(&buffer, &theme), 0);
-    assert_ne!(rest.colours.unwrap().texts, wanted.texts);
+    assert_ne!(rest.colours.unwrap().texts, former);
 }
 
 #[test]

@@ -11,7 +11,6 @@ use pillion_system::spawn;
 use pillion_text::Text;
 use pillion_view::DiffId;
 
-use crate::Input;
 use crate::proposal::Side;
 use crate::syntax::{Coloured, Highlighter};
 
@@ -56,18 +55,16 @@ pub struct Highlighting {
 }
 
 impl Highlighting {
-    /// Starts the thread, which waits for requests.
+    /// Starts the thread, which waits for requests, and hands over each bit of colours to `deliver` until that answers false.
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn start(inputs: Sender<Input>) -> io::Result<Self> {
+    pub fn start(
+        deliver: impl FnMut(Texts, Side, Coloured) -> bool + Send + 'static,
+    ) -> io::Result<Self> {
         let (requests, receiver) = crossbeam_channel::unbounded();
         let asked = None;
-        spawn("colours", move || {
-            work(&receiver, |texts, side, coloured| {
-                inputs.send(Input::Coloured(texts, side, coloured)).is_ok()
-            });
-        })?;
+        spawn("colours", move || work(&receiver, deliver))?;
         Ok(Self { requests, asked })
     }
 
@@ -144,14 +141,6 @@ impl Kept {
         self.texts.push_front(entry);
         &mut self.texts[0].1
     }
-}
-
-/// All colours that are wanted, at once.
-#[cfg(test)]
-pub fn all(wanted: &ColourRequest) -> Vec<(Side, Coloured)> {
-    let mut kept = Kept::default();
-    let bits = std::iter::from_fn(|| Some(kept.work(wanted)).filter(|bits| !bits.is_empty()));
-    bits.flatten().collect()
 }
 
 #[cfg(test)]

@@ -121,7 +121,7 @@ impl Rows {
     }
 
     /// The number of rows.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.len
     }
 
@@ -264,7 +264,7 @@ mod tests {
             Some(line) => text.shown(line).trim_end().to_owned(),
             None => "·".to_owned(),
         };
-        let shown = (0..rows.len())
+        let shown = (0..rows.count())
             .filter_map(|row| rows.get(row))
             .map(|row| match row {
                 Row::Fold(lines) => format!("… {lines}"),
@@ -281,7 +281,7 @@ mod tests {
                 }
             });
         let shown = shown.collect();
-        assert_eq!(rows.get(rows.len()), None);
+        assert_eq!(rows.get(rows.count()), None);
         shown
     }
 

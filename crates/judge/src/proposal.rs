@@ -22,7 +22,9 @@ use texts::Texts;
 /// One of the two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Side {
+    /// The text before.
     Left,
+    /// The text after.
     Right,
 }
 
@@ -56,6 +58,7 @@ pub struct Version(Arc<Texts>);
 /// A step in the history of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// The agent proposed it.
     Proposed,
     /// A hunk was taken out or back in.
     Toggled,
@@ -101,7 +104,9 @@ pub struct Count {
     pub added: usize,
     /// Lines that would be removed, without the hunks that are taken out.
     pub removed: usize,
+    /// All hunks.
     pub hunks: usize,
+    /// Those of them that are taken out.
     pub out: usize,
 }
 
@@ -182,6 +187,7 @@ impl Proposal {
         )
     }
 
+    /// The hunks between the two texts, in their order.
     pub fn hunks(&self) -> &[Hunk] {
         &self.now.hunks
     }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use pillion_system::{lock, spawn};
 use pillion_view::{DiffId, Original, OriginalError, Stamp};
 
-use crate::view::Disk;
+use crate::judged::Disk;
 
 /// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;

@@ -2,12 +2,13 @@
 //! the review, the companion or the agent, it can be offered again. It decides nothing.
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use pillion_protocol::Note;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 
-use crate::view::View;
+use crate::judged::Judged;
 
 /// The time from a change until it is told: several often follow each other.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -37,10 +38,15 @@ impl Journal {
     }
 
     /// The drafts to tell now; none of a diff is that the reviewer has changed nothing any more.
-    pub fn look(&mut self, views: &[View], now: Instant) -> Vec<(ProposalKey, Option<String>)> {
+    pub fn look(
+        &mut self,
+        views: &[impl Deref<Target = Judged>],
+        now: Instant,
+    ) -> Vec<(ProposalKey, Option<String>)> {
         self.told
             .retain(|id, _| views.iter().any(|view| view.diff.id == *id));
-        let other: Vec<&View> = views.iter().filter(|view| self.is_other(view)).collect();
+        let views = views.iter().map(|view| &**view);
+        let other: Vec<_> = views.filter(|view| self.is_other(view)).collect();
         if other.is_empty() {
             self.due = None;
             return Vec::new();
@@ -67,10 +73,10 @@ impl Journal {
     }
 
     /// The notes to tell now, of diffs that have others than were told.
-    pub fn notes(
+    pub fn notes<V: Deref<Target = Judged>>(
         &mut self,
-        views: &[View],
-        words_on: impl Fn(&View) -> Vec<Note>,
+        views: &[V],
+        words_on: impl Fn(&V) -> Vec<Note>,
     ) -> Vec<(ProposalKey, Vec<Note>)> {
         self.notes
             .retain(|id, _| views.iter().any(|view| view.diff.id == *id));
@@ -97,7 +103,7 @@ impl Journal {
     }
 
     /// Returns true if something else may be told of it than before.
-    fn is_other(&self, view: &View) -> bool {
+    fn is_other(&self, view: &Judged) -> bool {
         let told = self.told.get(&view.diff.id);
         !view.is_comparing()
             && told.is_none_or(|told| {

@@ -8,7 +8,7 @@ use std::time::Instant;
 use pillion_text::Text;
 use pillion_view::{DiffId, Reply};
 
-use super::View;
+use super::Judged;
 use crate::proposal::{Edits, Proposal};
 
 /// A step of a proposal.
@@ -18,6 +18,7 @@ pub enum Step {
     Propose {
         /// The file; `None` when it is not there yet.
         original: Option<Vec<u8>>,
+        /// The text that it would have.
         proposed: Arc<String>,
         /// Answered when it can be seen.
         shown: Reply<()>,
@@ -128,7 +129,7 @@ pub struct Comparing {
     has_proposal: bool,
 }
 
-impl View {
+impl Judged {
     /// Returns true if what it shows is being compared.
     pub fn is_comparing(&self) -> bool {
         self.comparing.running.is_some()
@@ -205,6 +206,7 @@ impl View {
 }
 
 impl Compared {
+    /// The diff.
     pub fn id(&self) -> DiffId {
         self.id
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 
-use super::View;
+use super::Judged;
 use crate::proposal::{Proposal, Side, Version};
 
 /// A note on lines of a proposal.
@@ -15,13 +15,14 @@ pub struct HunkNote {
     pub version: Version,
     /// Lines of the text after.
     pub lines: Range<usize>,
+    /// The words.
     pub text: String,
 }
 
-impl View {
-    /// The lines of the current hunk in the text after; of what is removed, the line in its place.
-    pub fn lines_of_hunk(&self) -> Option<Range<usize>> {
-        let hunk = self.current_hunk()?;
+impl Judged {
+    /// The lines of a hunk in the text after; of what is removed, the line in its place.
+    pub fn lines_of_hunk(&self, hunk: usize) -> Option<Range<usize>> {
+        let hunk = self.proposal.hunks().get(hunk)?;
         let last = self.proposal.after().len().saturating_sub(1);
         let start = hunk.after.start.min(last);
         Some(start..hunk.after.end.max(start + 1))

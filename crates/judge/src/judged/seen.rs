@@ -1,0 +1,207 @@
+//! The parts of a proposal that were on a screen. A hunk was seen when each of its lines was, and of a long line each change.
+
+mod intervals;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::Judged;
+use crate::proposal::{Hunk, Moves, Side, Version};
+pub use intervals::Intervals;
+
+/// The parts of one pair of texts that were seen.
+#[derive(Debug, Default)]
+pub struct Seen {
+    lines: Sides,
+    /// The bytes that were seen of lines of which not all was.
+    parts: HashMap<(Side, usize), Intervals>,
+    /// The lines of all hunks.
+    all: Sides,
+    /// For each hunk, true if it was seen; and the number of those that were.
+    hunks: Vec<bool>,
+    count: usize,
+    version: Option<Version>,
+    /// The same of former texts: the reviewer may go back to them.
+    former: Vec<(Version, Sides)>,
+}
+
+/// Lines of both texts.
+#[derive(Debug, Clone, Default)]
+struct Sides {
+    left: Intervals,
+    right: Intervals,
+}
+
+/// The number of hunks that were on the screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SeenHunks {
+    /// As a whole.
+    pub seen: usize,
+    /// Of so many.
+    pub of: usize,
+    /// Of those that were not, so many would be accepted.
+    pub unseen: usize,
+}
+
+impl Sides {
+    fn of(&self, side: Side) -> &Intervals {
+        side.of((&self.left, &self.right))
+    }
+
+    fn of_mut(&mut self, side: Side) -> &mut Intervals {
+        side.of((&mut self.left, &mut self.right))
+    }
+
+    /// The first line of a hunk that is not among them, on each side.
+    fn gaps(&self, hunk: &Hunk) -> impl Iterator<Item = (Side, usize)> {
+        let sides = [(Side::Left, &hunk.before), (Side::Right, &hunk.after)];
+        sides
+            .into_iter()
+            .filter_map(|(side, lines)| Some((side, self.of(side).first_gap(lines.clone())?)))
+    }
+
+    fn cover(&self, hunk: &Hunk) -> bool {
+        self.gaps(hunk).next().is_none()
+    }
+
+    /// These lines without others.
+    fn without(&self, others: &Self) -> Self {
+        let mut rest = Self::default();
+        for side in [Side::Left, Side::Right] {
+            for range in self.of(side).ranges() {
+                let rest = rest.of_mut(side);
+                rest.add_all_but(others.of(side), range.clone());
+            }
+        }
+        rest
+    }
+
+    /// The same lines in other texts.
+    fn moved(&self, moves: &Moves<'_>) -> Self {
+        let mut moved = Self::default();
+        for side in [Side::Left, Side::Right] {
+            for line in self.of(side).numbers() {
+                let place = moves.of(side, line);
+                if place.is_same {
+                    moved.of_mut(side).add(place.line..place.line + 1);
+                }
+            }
+        }
+        moved
+    }
+}
+
+impl Judged {
+    /// Notes that a line, or these bytes of it, is on the screen. Of a line all that is `needed` is to be seen, which may not
+    /// be known yet.
+    pub fn see_bytes(
+        &mut self,
+        side: Side,
+        line: usize,
+        bytes: Range<usize>,
+        needed: Option<&[Range<usize>]>,
+    ) {
+        let mut part = self.seen.parts.remove(&(side, line)).unwrap_or_default();
+        part.add(bytes);
+        let is_whole = |needed: &[Range<usize>]| needed.iter().all(|it| part.covers(it.clone()));
+        if needed.is_some_and(is_whole) {
+            self.seen.lines.of_mut(side).add(line..line + 1);
+        } else {
+            self.seen.parts.insert((side, line), part);
+        }
+    }
+
+    /// Returns true if a line was on the screen.
+    pub fn has_seen_line(&self, side: Side, line: usize) -> bool {
+        self.seen.lines.of(side).covers(line..line + 1)
+    }
+
+    /// The first line of a hunk on each side that was not on the screen, and what of it was.
+    pub fn unseen_lines(&self, hunk: usize) -> Vec<(Side, usize, Intervals)> {
+        let hunks = self.proposal.hunks();
+        let hunk = hunks.get(hunk).filter(|_| self.is_followed());
+        let gaps = hunk.into_iter().flat_map(|hunk| self.seen.lines.gaps(hunk));
+        let seen = |(side, line)| {
+            let part = self.seen.parts.get(&(side, line)).cloned();
+            (side, line, part.unwrap_or_default())
+        };
+        gaps.map(seen).collect()
+    }
+
+    /// A line of this hunk was seen, and so perhaps all of it.
+    pub fn see_hunk(&mut self, number: usize) {
+        let hunk = &self.proposal.hunks()[number];
+        let seen = &mut self.seen;
+        if !seen.hunks[number] && seen.lines.cover(hunk) {
+            seen.hunks[number] = true;
+            seen.count += 1;
+        }
+    }
+
+    /// The texts may be others than those that were seen last.
+    pub fn follow_texts(&mut self) {
+        let seen = &mut self.seen;
+        let proposal = &self.proposal;
+        if seen.version.as_ref().is_some_and(|last| proposal.is(last)) {
+            return;
+        }
+        let mut lines = Sides::default();
+        if let Some(last) = seen.version.take() {
+            let moves = proposal.moves_from(&last);
+            lines = seen.lines.moved(&moves);
+            if proposal.is_fresh_edit() {
+                // What the reviewer wrote is known to them.
+                let unseen = seen.all.without(&seen.lines).moved(&moves);
+                for side in [Side::Left, Side::Right] {
+                    let known = proposal.side(side).len();
+                    lines.of_mut(side).add_all_but(unseen.of(side), 0..known);
+                }
+            }
+            seen.former.push((last, std::mem::take(&mut seen.lines)));
+        }
+        if let Some(at) = seen.former.iter().position(|(then, _)| proposal.is(then)) {
+            let (_, then) = seen.former.swap_remove(at);
+            for side in [Side::Left, Side::Right] {
+                for range in then.of(side).ranges() {
+                    lines.of_mut(side).add(range.clone());
+                }
+            }
+        }
+        seen.lines = lines;
+        seen.parts.clear();
+        seen.version = Some(proposal.version());
+        seen.all = Sides::default();
+        for hunk in proposal.hunks() {
+            seen.all.left.add(hunk.before.clone());
+            seen.all.right.add(hunk.after.clone());
+        }
+        let hunks = proposal.hunks().iter().map(|hunk| seen.lines.cover(hunk));
+        seen.hunks = hunks.collect();
+        seen.count = seen.hunks.iter().filter(|seen| **seen).count();
+    }
+
+    /// Returns true if a hunk was on the screen as a whole.
+    pub fn has_seen(&self, hunk: usize) -> bool {
+        self.is_followed() && self.seen.hunks.get(hunk) == Some(&true)
+    }
+
+    /// The number of hunks that were seen.
+    pub fn seen_hunks(&self) -> SeenHunks {
+        let hunks = self.proposal.hunks();
+        let would_be = |(at, hunk): &(usize, &Hunk)| !hunk.out && !self.has_seen(*at);
+        SeenHunks {
+            seen: if self.is_followed() {
+                self.seen.count
+            } else {
+                0
+            },
+            of: hunks.len(),
+            unseen: hunks.iter().enumerate().filter(would_be).count(),
+        }
+    }
+
+    fn is_followed(&self) -> bool {
+        let version = self.seen.version.as_ref();
+        version.is_some_and(|version| self.proposal.is(version))
+    }
+}

@@ -1,0 +1,15 @@
+//! What a person does to a proposed or written change, without any screen: hunks taken out, texts edited, notes, what was seen,
+//! and the decision that comes of it. The terminal review draws it; so can any other view.
+
+pub mod highlight;
+pub mod journal;
+mod judged;
+pub mod marks;
+pub mod proposal;
+pub mod rows;
+pub mod source;
+pub mod syntax;
+pub mod white;
+pub mod words;
+
+pub use judged::{Compared, Disk, Done, HunkNote, Job, Judged, SeenHunks, Step, Target};
