@@ -10,6 +10,7 @@ mod mode;
 mod naming;
 mod notes;
 mod outside;
+mod plain;
 mod remark;
 mod review_delay;
 mod search;
@@ -302,6 +303,8 @@ pub struct App {
     pub files: FilesPage,
     /// The terminal's size.
     pub size: Size,
+    /// True if it is shown in lines that are appended.
+    pub is_plain: bool,
     message: Option<Message>,
     /// Messages that came while the gate looked at a decision, or a question was there: said once that is known, or is gone.
     notices: Vec<(Duration, Tone, String)>,

@@ -29,9 +29,11 @@ use self::drafts::Drafts;
 use self::editor::Running;
 use crate::app::{App, Effect, Event, Mark};
 use crate::edit;
+use crate::face::Face;
 use crate::keyboard::{self, Keyboard};
+use crate::lines::Lines;
 use crate::notify::Notifier;
-use crate::screen::{self, Rest, Theme};
+use crate::screen::{self, Depth, Rest, Theme};
 use crate::terminal::Screen;
 use crate::{Input, Options, Unfinished, appearance, watch};
 
@@ -51,7 +53,11 @@ pub fn run(
     companion: Handle,
     options: Options,
 ) -> anyhow::Result<()> {
-    let theme = appearance::theme(options.theme);
+    let is_plain = options.is_plain;
+    let theme = match is_plain {
+        true => Theme::new(true, Depth::None),
+        false => appearance::theme(options.theme),
+    };
     if options.watch {
         let (saved, troubles) = (companion.clone(), sender.clone());
         watch::start(
@@ -62,15 +68,25 @@ pub fn run(
     }
     let in_tmux = std::env::var_os("TMUX").is_some();
     let notifier = Notifier::new(options.notify, in_tmux);
-    let screen = Screen::new(notifier.has_title())?;
-    let size = screen.size().unwrap_or(Size::new(80, 24));
+    let (face, keyboard) = match is_plain {
+        true => (Face::Lines(Lines::new()), Keyboard::lines(sender.clone())?),
+        false => {
+            let screen = Screen::new(notifier.has_title())?;
+            (Face::Screen(screen), Keyboard::start(sender.clone())?)
+        }
+    };
+    let size = face.size().unwrap_or(Size::new(80, 24));
     let files = sender.clone();
     let answers = move |answer| drop(files.send(Input::Source(answer)));
     let (unfinished, finished) = unbounded();
+    let mut app = App::new(options.roots, size);
+    if is_plain {
+        app.be_plain();
+    }
     let mut driver = Driver {
-        app: App::new(options.roots, size),
-        keyboard: Keyboard::start(sender.clone())?,
-        screen,
+        app,
+        keyboard,
+        face,
         theme,
         companion,
         sources: Sources::new(OnDisk, answers),
@@ -121,7 +137,7 @@ fn place(input: Input) -> Option<String> {
 struct Driver {
     app: App,
     keyboard: Keyboard,
-    screen: Screen,
+    face: Face,
     theme: Theme,
     companion: Handle,
     sender: Sender<Input>,
@@ -192,8 +208,8 @@ impl Driver {
         }
         if self.edited().is_none() {
             let (app, theme) = (&mut self.app, &self.theme);
-            self.screen
-                .draw(|frame| rest = screen::draw(frame, app, theme))?;
+            self.face
+                .draw(|buffer| rest = screen::draw(buffer, app, theme))?;
             self.notify()?;
             if let Some(question) = self.app.drawn(Instant::now()) {
                 self.ask(question)?;
@@ -207,8 +223,8 @@ impl Driver {
 
     /// Asks the terminal to report when it has shown what was written.
     fn ask(&mut self, question: Mark) -> io::Result<()> {
-        if keyboard::ANSWERS {
-            return self.screen.ask(question.place());
+        if let Some(screen) = self.face.screen().filter(|_| keyboard::ANSWERS) {
+            return screen.ask(question.place());
         }
         // What is written is shown then.
         self.update(Event::Answered(question, Instant::now()))
@@ -236,6 +252,7 @@ impl Driver {
                 }
                 Ok(())
             }
+            Input::Line(line, at) => self.line(&line, at),
             Input::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.update(Event::Resized(Size::new(width, height)))
             }
@@ -260,10 +277,15 @@ impl Driver {
                 self.update(Event::Coloured(texts, side, coloured))
             }
             Input::Event(event) => self.update(event),
-            Input::KnowsReleases => self.screen.report_releases(),
+            Input::KnowsReleases => match self.face.screen() {
+                Some(screen) => screen.report_releases(),
+                None => Ok(()),
+            },
             Input::Interrupt | Input::Resumed if self.editor.is_some() => Ok(()),
             Input::Resumed => {
-                self.screen.retake()?;
+                if let Some(screen) = self.face.screen() {
+                    screen.retake()?;
+                }
                 self.resumed()
             }
             Input::Interrupt | Input::Stop => {
@@ -271,6 +293,17 @@ impl Driver {
                 Ok(())
             }
         }
+    }
+
+    /// A line was typed: an answer to what the review asks to type, or a key and what follows it.
+    fn line(&mut self, line: &str, at: Instant) -> io::Result<()> {
+        for typed in self.app.typed(line, at) {
+            self.update(typed)?;
+        }
+        if keyboard::line_hands_over(line) && self.editor.is_none() {
+            self.keyboard.go_on();
+        }
+        Ok(())
     }
 
     /// The companion sends a request or reports something.
@@ -391,7 +424,9 @@ impl Driver {
             }
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {
-                self.screen.suspend()?;
+                if let Some(screen) = self.face.screen() {
+                    screen.suspend()?;
+                }
                 return self.resumed();
             }
             Effect::Quit => self.is_over = true,
@@ -428,13 +463,13 @@ impl Driver {
     /// The terminal is ours again after the shell had it.
     fn resumed(&mut self) -> io::Result<()> {
         self.notifier.forget();
-        let size = self.screen.size()?;
+        let size = self.face.size()?;
         self.update(Event::Resumed(size))
     }
 
     /// The terminal may have another size after something else had it.
     fn resize(&mut self) -> io::Result<()> {
-        let size = self.screen.size()?;
+        let size = self.face.size()?;
         self.update(Event::Resized(size))
     }
 

@@ -69,6 +69,26 @@ impl Keyboard {
         Ok(Self { go_on })
     }
 
+    /// Reads lines, on a thread of its own, as the terminal hands them over: each key of them was edited there.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub fn lines(inputs: crossbeam_channel::Sender<Input>) -> io::Result<Self> {
+        let (go_on, wait) = crossbeam_channel::unbounded();
+        spawn("lines", move || {
+            for line in io::stdin().lines() {
+                let Ok(line) = line else { break };
+                let waits = line_hands_over(&line);
+                let sent = inputs.send(Input::Line(line, Instant::now()));
+                if sent.is_err() || (waits && wait.recv().is_err()) {
+                    return;
+                }
+            }
+            let _ = inputs.send(Input::Stop);
+        })?;
+        Ok(Self { go_on })
+    }
+
     /// Reads on. To be called once for every key that [`hands_over`] the terminal.
     pub fn go_on(&self) {
         // The thread is gone only when the terminal is, which it has reported.
@@ -88,6 +108,11 @@ pub fn hands_over(press: &Press) -> bool {
         KeyCode::Char('z') => press.key.modifiers.contains(KeyModifiers::CONTROL),
         _ => false,
     }
+}
+
+/// As [`hands_over`], of a line.
+pub fn line_hands_over(line: &str) -> bool {
+    line.trim() == "e"
 }
 
 /// The text that a key stands for where it is part of a paste.

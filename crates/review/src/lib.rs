@@ -6,11 +6,14 @@
 
 mod app;
 mod appearance;
+mod ascii;
 mod driver;
 mod edit;
+mod face;
 mod geometry;
 mod help;
 mod keyboard;
+mod lines;
 mod notify;
 mod repaint;
 mod screen;
@@ -22,7 +25,7 @@ use std::convert::Infallible;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pillion_judge::{highlight, proposal, source, syntax};
 use pillion_protocol::Dialect;
@@ -55,6 +58,8 @@ pub struct Options {
     pub notify: Vec<Notify>,
     /// True if files that are saved in the workspace become the context.
     pub watch: bool,
+    /// True if lines are appended, and read, in place of a screen.
+    pub is_plain: bool,
 }
 
 /// Everything that reaches the review's loop from other threads.
@@ -62,6 +67,8 @@ pub struct Options {
 enum Input {
     Companion(EditorEvent),
     Key(app::Press),
+    /// A line that was typed where there are no single keys, and when.
+    Line(String, Instant),
     /// Anything else that the terminal sends.
     Terminal(crossterm::event::Event),
     /// An event that the review itself takes in as it is.
@@ -171,7 +178,7 @@ impl Review {
     /// # Errors
     /// When there is no terminal, or it is lost.
     pub fn run(self, companion: Handle, options: Options) -> anyhow::Result<()> {
-        check()?;
+        check(options.is_plain)?;
         driver::run(self.inputs, self.sender, companion, options)
     }
 }

@@ -14,7 +14,6 @@ mod theme;
 
 use pillion_judge::highlight::ColourRequest;
 use pillion_text::visible::{self, wrap};
-use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -35,13 +34,12 @@ pub struct Rest {
 }
 
 /// Draws everything, in bounded time. Answers what is lacking.
-pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
-    let area = frame.area();
+pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
+    let area = buffer.area;
     // The terminal may have another size since the last event.
     if area.as_size() != app.size {
         app.fit(area.as_size());
     }
-    let buffer = frame.buffer_mut();
     if area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         pages::too_small(buffer, area, app, theme);
         return Rest::default();
@@ -68,6 +66,10 @@ pub fn draw(frame: &mut Frame<'_>, app: &mut App, theme: &Theme) -> Rest {
         changes::draw(buffer, area, page, theme);
     }
     footer::draw(buffer, &geometry, app, theme);
+    if app.is_plain && !matches!(app.overlay, Some(Overlay::Changes) | None) {
+        // Lines are read one by one: nothing stands beside a page.
+        buffer.reset();
+    }
     match app.overlay {
         Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),

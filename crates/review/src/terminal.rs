@@ -20,19 +20,22 @@ use ratatui::{Frame, Terminal};
 use crate::notify::{POP_TITLE, PUSH_TITLE};
 use crate::repaint;
 
-/// Succeeds if a review can run here: in a terminal that can place text.
+/// Succeeds if a review can run here: in a terminal that can place text, or one to read lines from.
 ///
 /// # Errors
 /// The reason why it cannot.
-pub fn check() -> anyhow::Result<()> {
+pub fn check(is_plain: bool) -> anyhow::Result<()> {
     ensure!(
-        io::stdin().is_terminal() && io::stdout().is_terminal(),
+        io::stdin().is_terminal() && (is_plain || io::stdout().is_terminal()),
         "the review needs a terminal"
     );
+    if is_plain {
+        return Ok(());
+    }
     let name = std::env::var("TERM").unwrap_or_default();
     ensure!(
         name != "dumb" && (cfg!(windows) || !name.is_empty()),
-        "the review needs a terminal that can position text, but TERM is {}",
+        "the review needs a terminal that can position text, but TERM is {}: `pillion review --plain` does not",
         if name.is_empty() { "not set" } else { &name }
     );
     Ok(())

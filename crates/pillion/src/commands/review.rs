@@ -26,6 +26,13 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     theme: ThemeChoice,
 
+    /// Append lines, and read commands in lines, in place of a screen: for screen readers, for terminals that cannot place text, and
+    /// for logs
+    ///
+    /// A line is a key and what follows it, such as `a`, `y`, `R use the table`, `: 120`; an empty one goes on like `n`.
+    #[arg(long)]
+    plain: bool,
+
     /// How to notify you of a new proposal while you are looking at something else; separate
     /// several with commas
     #[arg(
@@ -47,7 +54,7 @@ pub struct Args {
 }
 
 pub fn run(args: Args) -> anyhow::Result<()> {
-    pillion_review::check().map_err(|error| {
+    pillion_review::check(args.plain).map_err(|error| {
         Failure::new(Kind::Usage, error.to_string())
             .hint("Without a terminal, run `pillion serve` and answer with `pillion accept`.")
     })?;
@@ -82,6 +89,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         theme: args.theme,
         notify: args.notify,
         watch: !args.no_watch,
+        is_plain: args.plain,
     };
     review.run(companion.handle(), options)
 }

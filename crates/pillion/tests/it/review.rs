@@ -9,6 +9,7 @@ mod history;
 mod hung_disk;
 mod merged;
 mod notes;
+mod plain;
 mod saves;
 mod sets;
 #[cfg(target_os = "linux")]

@@ -142,8 +142,9 @@ impl Driver {
         let (draft, saved) = (session.draft(), session.draft());
         running.session = Some(session);
         let process = Arc::clone(&running.process);
-        self.screen
-            .lend(&format!("Editing {name} in {}…", command.name()))?;
+        if let Some(screen) = self.face.screen() {
+            screen.lend(&format!("Editing {name} in {}…", command.name()))?;
+        }
         let (running, is_over) = bounded::<Infallible>(0);
         let (sender, mut saves) = (self.sender.clone(), edit::Saves::of(saved));
         spawn("saves", move || {
@@ -195,7 +196,9 @@ impl Driver {
         if let Edit::Text(_) | Edit::Unchanged | Edit::Late { .. } = &edit {
             self.journal.tell_again(proposal);
         }
-        self.screen.take()?;
+        if let Some(screen) = self.face.screen() {
+            screen.take()?;
+        }
         self.notifier.forget();
         Keyboard::discard();
         self.resize()?;

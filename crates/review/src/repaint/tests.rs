@@ -16,7 +16,7 @@ fn frame(person: &mut Person) -> Buffer {
     let mut rest = screen::Rest::default();
     loop {
         terminal
-            .draw(|frame| rest = screen::draw(frame, &mut person.app, &theme))
+            .draw(|frame| rest = screen::draw(frame.buffer_mut(), &mut person.app, &theme))
             .unwrap();
         if !rest.is_unfinished {
             return terminal.backend().buffer().clone();

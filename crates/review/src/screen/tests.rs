@@ -21,6 +21,8 @@ use ratatui::buffer::Cell;
 use ratatui::layout::Size;
 use ratatui::style::{Color, Modifier};
 
+use ratatui::Frame;
+
 use super::*;
 use crate::app::tests::Person;
 use crate::app::{Effect, Event, Opened};
@@ -56,7 +58,9 @@ fn draw_once(person: &mut Person, theme: &Theme) -> (Buffer, Rest) {
     let Size { width, height } = person.app.size;
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     let mut rest = Rest::default();
-    let drawn = |frame: &mut Frame<'_>| rest = super::draw(frame, &mut person.app, theme);
+    let drawn = |frame: &mut Frame<'_>| {
+        rest = super::draw(frame.buffer_mut(), &mut person.app, theme);
+    };
     terminal.draw(drawn).unwrap();
     (terminal.backend().buffer().clone(), rest)
 }
@@ -625,7 +629,7 @@ fn a_terminal_that_shrinks_before_it_is_drawn_does_no_harm() {
         let mut terminal = Terminal::new(backend).unwrap();
         // No event has reached the review yet.
         terminal
-            .draw(|frame| drop(super::draw(frame, &mut person.app, &theme)))
+            .draw(|frame| drop(super::draw(frame.buffer_mut(), &mut person.app, &theme)))
             .unwrap();
         assert_eq!(person.app.size, Size::new(width, height));
     }

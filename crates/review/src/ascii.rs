@@ -1,0 +1,86 @@
+//! Marks for terminals whose locale has no UTF-8.
+
+use std::env;
+use std::sync::OnceLock;
+
+use ratatui::buffer::Buffer;
+
+/// Returns true if the locale says that the terminal takes UTF-8. Where none is set, most do.
+pub fn is_utf8() -> bool {
+    static IS_UTF8: OnceLock<bool> = OnceLock::new();
+    *IS_UTF8.get_or_init(|| says_utf8(|name| env::var(name).ok()))
+}
+
+/// The first of these that is set counts, as for the C library.
+fn says_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let names = ["LC_ALL", "LC_CTYPE", "LANG"];
+    let mut set = names.iter().filter_map(|name| variable(name));
+    let Some(locale) = set.find(|value| !value.is_empty()) else {
+        return true;
+    };
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Puts a mark of ASCII in place of each other one, and `?` in place of a text's characters.
+pub fn rewrite(buffer: &mut Buffer) {
+    for cell in &mut buffer.content {
+        if !cell.symbol().is_ascii() {
+            let mark = mark(cell.symbol());
+            cell.set_symbol(mark);
+        }
+    }
+}
+
+fn mark(symbol: &str) -> &'static str {
+    match symbol {
+        "─" | "−" | "–" | "⋯" => "-",
+        "│" | "┃" => "|",
+        "┌" | "┐" | "└" | "┘" | "├" | "┤" | "┬" | "┴" | "┼" => "+",
+        "·" | "…" => ".",
+        "●" | "◆" => "*",
+        "○" | "◇" => "o",
+        "▌" | "▶" | "›" | "→" | "»" => ">",
+        "‹" | "←" | "↩" | "«" => "<",
+        "↓" | "▼" => "v",
+        "↑" | "▲" => "^",
+        "✓" => "+",
+        "✎" => "~",
+        "∅" => "0",
+        "×" | "✗" => "x",
+        "↵" | "␍" => "$",
+        "\u{a0}" => " ",
+        _ => "?",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_locale_is_read_as_the_c_library_reads_it() {
+        for (set, expected) in [
+            (&[][..], true),
+            (&[("LANG", "C.UTF-8")], true),
+            (&[("LANG", "de_DE.utf8"), ("LC_ALL", "")], true),
+            (&[("LANG", "de_DE.utf8"), ("LC_ALL", "C")], false),
+            (&[("LANG", "en_US.UTF-8"), ("LC_CTYPE", "POSIX")], false),
+            (&[("LANG", "de_DE.ISO-8859-1")], false),
+        ] {
+            let variable = |name: &str| {
+                let found = set.iter().find(|(it, _)| *it == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            assert_eq!(says_utf8(variable), expected, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_ascii_is_left() {
+        let mut buffer = Buffer::with_lines(["● a─b ‹é日"]);
+        rewrite(&mut buffer);
+        assert!(buffer.content.iter().all(|it| it.symbol().is_ascii()));
+        assert_eq!(buffer[(0, 0)].symbol(), "*");
+    }
+}
