@@ -9,6 +9,7 @@
 //! - [`deciding`]: a person's decisions about changes: keep them, take them back, undo that.
 //! - [`current_hunks`]: the hunks of a change as they stand in a text now.
 //! - [`recorder`]: watches folders while agents work, and keeps what they change.
+//! - [`folder_watch`]: tells that something has happened in folders.
 //! - [`remark`]: what there is to say of a turn beside its changes.
 //! - [`take_back`]: writes old texts back, into what stands there now.
 //! - [`save`]: writes files as editors do.
@@ -20,7 +21,7 @@
 
 pub mod current_hunks;
 pub mod deciding;
-mod folder_watch;
+pub mod folder_watch;
 mod git;
 mod head;
 pub mod history;

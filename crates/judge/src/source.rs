@@ -2,6 +2,8 @@
 //! part of the review that reads the user's files; nothing writes them. A disk may take forever, so
 //! that threads wait for it: the review's loop hands out jobs and takes in answers.
 
+mod folders;
+
 use std::collections::{HashMap, VecDeque};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
@@ -12,6 +14,7 @@ use pillion_system::{lock, spawn};
 use pillion_view::{DiffId, Original, OriginalError, Stamp};
 
 use crate::judged::Disk;
+use folders::Folders;
 
 /// So many threads may hang while they check files. Then no file is checked any more.
 const MAX_THREADS: usize = 16;
@@ -38,14 +41,18 @@ pub struct OnDisk;
 
 impl Files for OnDisk {}
 
-/// Watches the files of pending diffs for changes, by checking them now and then.
+/// Watches the files of pending diffs for changes: checks them when the system tells that something happened in their folders,
+/// and now and then where it does not.
 pub struct Sources<F> {
     disk: F,
     /// Gets each answer, on another thread.
     done: Arc<dyn Fn(Answer) + Send + Sync>,
     queue: Queue,
     files: HashMap<DiffId, Watched>,
-    /// Counts what was watched.
+    folders: Folders,
+    /// The system will tell when one of the files may have become another one.
+    is_quiet: bool,
+    /// Counts what was watched, and how often something happened.
     last: u64,
 }
 
@@ -64,16 +71,27 @@ struct Watched {
     is_read: bool,
 }
 
-/// The outcome of a job.
+/// The outcome of a job, or what the system tells.
 #[derive(Debug)]
-pub struct Answer {
-    id: DiffId,
-    number: u64,
-    found: Found,
+pub enum Answer {
+    /// Of a file.
+    File {
+        /// Its diff.
+        id: DiffId,
+        /// Of what was watched.
+        number: u64,
+        /// What there is.
+        found: Found,
+    },
+    /// The system will tell when a file may have become another one, if nothing was counted since this number.
+    Quiet(u64),
+    /// Something happened in a folder.
+    Stirred,
 }
 
+/// What was found out about a file.
 #[derive(Debug)]
-enum Found {
+pub enum Found {
     /// The file is as it was, or held by another program: the next check may see it.
     Nothing,
     /// The file as it is, with its text's fingerprint.
@@ -94,21 +112,36 @@ pub enum News {
 impl<F: Files> Sources<F> {
     /// Hands each answer to `done`, from another thread.
     pub fn new(disk: F, done: impl Fn(Answer) + Send + Sync + 'static) -> Self {
+        let done: Arc<dyn Fn(Answer) + Send + Sync> = Arc::new(done);
+        let stirred = Arc::clone(&done);
         Self {
             disk,
-            done: Arc::new(done),
+            done,
             queue: Queue::default(),
             files: HashMap::new(),
+            folders: Folders::start(move || stirred(Answer::Stirred)),
+            is_quiet: false,
             last: 0,
         }
+    }
+
+    /// Returns true if there is nothing to check until the system tells so.
+    pub fn is_quiet(&self) -> bool {
+        self.is_quiet
+    }
+
+    /// Something was watched, or happened.
+    fn count(&mut self) -> u64 {
+        self.is_quiet = false;
+        self.last += 1;
+        self.last
     }
 
     /// Watches the file that a diff is compared with, as it was when it was read. Its text.
     pub fn watch(&mut self, id: DiffId, path: &Path, original: Original) -> Option<Vec<u8>> {
         let text = original.text;
-        self.last += 1;
         let watched = Watched {
-            number: self.last,
+            number: self.count(),
             path: path.to_owned(),
             text: text.as_deref().map(fingerprint),
             seen: original.stamp,
@@ -135,7 +168,7 @@ impl<F: Files> Sources<F> {
         spawn("file", move || {
             let original = disk.read(&path);
             let found = Found::Read(original.map_err(|error| error.to_string()));
-            done(Answer { id, number, found });
+            done(Answer::File { id, number, found });
         })
     }
 
@@ -149,6 +182,16 @@ impl<F: Files> Sources<F> {
     /// # Errors
     /// When there can be no thread.
     pub fn look(&mut self) -> io::Result<()> {
+        if self.files.is_empty() {
+            return Ok(());
+        }
+        let paths = self.files.values().map(|file| file.path.clone()).collect();
+        let (folders, done, number) = (self.folders.clone(), Arc::clone(&self.done), self.last);
+        let watch: Job = Box::new(move || {
+            if folders.watch(paths) {
+                done(Answer::Quiet(number));
+            }
+        });
         let idle = self.files.iter_mut().filter(|(_, file)| !file.is_looked_at);
         let jobs = idle.map(|(id, file)| -> Job {
             file.is_looked_at = true;
@@ -157,15 +200,26 @@ impl<F: Files> Sources<F> {
             let (path, seen) = (file.path.clone(), file.seen.clone());
             Box::new(move || {
                 let found = look(&disk, &path, seen);
-                done(Answer { id, number, found });
+                done(Answer::File { id, number, found });
             })
         });
-        self.queue.run(jobs)
+        // What happens after that is told.
+        self.queue.run(std::iter::once(watch).chain(jobs))
     }
 
     /// Takes in an answer. Answers what is news.
     pub fn take(&mut self, answer: Answer) -> Option<(DiffId, News)> {
-        let Answer { id, number, found } = answer;
+        let (id, number, found) = match answer {
+            Answer::File { id, number, found } => (id, number, found),
+            Answer::Quiet(number) => {
+                self.is_quiet = number == self.last;
+                return None;
+            }
+            Answer::Stirred => {
+                self.count();
+                return None;
+            }
+        };
         let file = self.files.get_mut(&id)?;
         if file.number != number {
             return None;

@@ -37,7 +37,8 @@ use crate::screen::{self, Depth, Rest, Theme};
 use crate::terminal::Screen;
 use crate::{Input, Options, Unfinished, appearance, watch};
 
-/// The interval at which the files of pending diffs are checked.
+/// The files of pending diffs are checked no more often than this; and so often where the system does not tell what happens to
+/// them.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The time limit for a disk to make a copy to edit, and for the last words at the end.
@@ -190,7 +191,8 @@ impl Driver {
             return inputs.recv_timeout(Duration::ZERO);
         }
         let now = Instant::now();
-        let look = (!self.app.views.is_empty()).then(|| self.looked + POLL_INTERVAL);
+        let looks = !self.app.views.is_empty() && !self.sources.is_quiet();
+        let look = looks.then(|| self.looked + POLL_INTERVAL);
         let expires = self.app.settles(now).or_else(|| self.app.expires());
         let until = [look, expires, self.journal.due()]
             .into_iter()

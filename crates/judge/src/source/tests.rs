@@ -71,9 +71,34 @@ impl<F: Files> World<F> {
         self.sources.watch(DiffId(id), &path, original);
     }
 
+    /// What comes of the next answer about a file.
     fn next(&mut self) -> Option<(DiffId, News)> {
-        let answer = self.answers.recv_timeout(SOON).unwrap();
-        self.sources.take(answer)
+        loop {
+            let answer = self.answers.recv_timeout(SOON).unwrap();
+            let is_of_file = matches!(answer, Answer::File { .. });
+            let news = self.sources.take(answer);
+            if is_of_file {
+                return news;
+            }
+        }
+    }
+
+    /// Takes in everything that is told, checking whenever that is wanted, until nothing is to be checked.
+    fn settle(&mut self) -> Vec<(DiffId, News)> {
+        let mut news = Vec::new();
+        while !self.sources.is_quiet() {
+            self.sources.look().unwrap();
+            news.extend(self.next());
+        }
+        news
+    }
+
+    /// Waits until something has to be checked.
+    fn await_stir(&mut self) {
+        while self.sources.is_quiet() {
+            let answer = self.answers.recv_timeout(SOON).unwrap();
+            self.sources.take(answer);
+        }
     }
 
     /// The result of one check of the one file that is watched.
@@ -103,7 +128,12 @@ fn another_text_on_disk_is_noticed_and_the_same_one_is_not() {
     world.sources.retain(|_| false);
     world.write("file", "four");
     world.sources.look().unwrap();
-    assert!(world.answers.try_recv().is_err());
+    assert!(
+        world
+            .answers
+            .try_iter()
+            .all(|it| !matches!(it, Answer::File { .. }))
+    );
 }
 
 #[test]
@@ -184,4 +214,44 @@ fn what_is_answered_about_a_former_proposal_counts_for_nothing() {
     world.watch(1, "file");
     assert_eq!(world.next(), None);
     assert_eq!(world.look(), None);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_checked_until_something_has_happened() {
+    let mut world = World::new(OnDisk);
+    world.write("file", "one");
+    world.watch(1, "file");
+    assert_eq!(world.settle(), []);
+    world.write("file", "three");
+    world.await_stir();
+    let news = |disk| vec![(DiffId(1), News::Disk(disk))];
+    assert_eq!(world.settle(), news(Disk::Changed));
+    // As editors save: another file takes its place.
+    world.write("other", "one");
+    fs::rename(world.path("other"), world.path("file")).unwrap();
+    world.await_stir();
+    assert_eq!(world.settle(), news(Disk::Same));
+    fs::remove_file(world.path("file")).unwrap();
+    world.await_stir();
+    assert_eq!(world.settle(), news(Disk::Gone));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_in_a_folder_that_is_yet_to_be_made_is_noticed() {
+    let mut world = World::new(OnDisk);
+    let new = Original {
+        text: None,
+        stamp: None,
+    };
+    let path = world.path("a/b/file");
+    world.sources.watch(DiffId(1), &path, new);
+    assert_eq!(world.settle(), []);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    world.await_stir();
+    assert_eq!(world.settle(), []);
+    fs::write(&path, "one").unwrap();
+    world.await_stir();
+    assert_eq!(world.settle(), [(DiffId(1), News::Disk(Disk::Appeared))]);
 }
