@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Texts {
     pub generation: u64,
 }
 
-/// Lines whose colours are wanted, with all above them.
+/// Lines whose colours are wanted: first theirs, guessed, then all from the top down to them.
 #[derive(Debug)]
 pub struct ColourRequest {
     /// The texts.
@@ -41,17 +42,17 @@ pub struct ColourRequest {
     pub before: Arc<Text>,
     /// The text after.
     pub after: Arc<Text>,
-    /// The last line that is seen of the text before.
-    pub left: usize,
-    /// The last line that is seen of the text after.
-    pub right: usize,
+    /// The lines that are seen of the text before.
+    pub left: Range<usize>,
+    /// The lines that are seen of the text after.
+    pub right: Range<usize>,
 }
 
 /// The thread. It loads languages only when they are needed.
 pub struct Highlighting {
     requests: Sender<ColourRequest>,
-    /// The texts for which colours were asked last, and the lines down to which they were.
-    asked: Option<(Texts, usize, usize)>,
+    /// The texts for which colours were asked last, and their lines.
+    asked: Option<(Texts, Range<usize>, Range<usize>)>,
 }
 
 impl Highlighting {
@@ -70,8 +71,9 @@ impl Highlighting {
 
     /// Asks for colours. A former request that is not done yet is dropped.
     pub fn ask(&mut self, wanted: ColourRequest) {
-        let asked = Some((wanted.texts, wanted.left, wanted.right));
-        if std::mem::replace(&mut self.asked, asked) != asked {
+        let asked = Some((wanted.texts, wanted.left.clone(), wanted.right.clone()));
+        if self.asked != asked {
+            self.asked = asked;
             // If the thread is gone there are no colours, and all the rest works.
             let _ = self.requests.send(wanted);
         }
@@ -113,13 +115,13 @@ impl Kept {
     fn work(&mut self, wanted: &ColourRequest) -> Vec<(Side, Coloured)> {
         let [left, right] = self.of(wanted);
         let sides = [
-            (Side::Right, right, &wanted.after, wanted.right),
-            (Side::Left, left, &wanted.before, wanted.left),
+            (Side::Right, right, &wanted.after, &wanted.right),
+            (Side::Left, left, &wanted.before, &wanted.left),
         ];
         let bits = sides
             .into_iter()
-            .filter_map(|(side, highlighter, text, line)| {
-                let coloured = highlighter.work(text, line, CHUNK)?;
+            .filter_map(|(side, highlighter, text, lines)| {
+                let coloured = highlighter.work(text, lines, CHUNK)?;
                 Some((side, coloured))
             });
         bits.collect()
@@ -157,8 +159,8 @@ mod tests {
             path: "a.rs".into(),
             before: Arc::clone(&text),
             after: text,
-            left: last,
-            right: last,
+            left: 0..last + 1,
+            right: 0..last + 1,
         }
     }
 

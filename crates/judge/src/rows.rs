@@ -60,6 +60,13 @@ impl Row {
             Self::Changed { left, right, .. } => (left, right),
         }
     }
+
+    /// The same, as far as they are drawn: unified, of a line that is the same on both sides only the one after.
+    pub fn drawn(self, layout: Layout) -> (Option<usize>, Option<usize>) {
+        let (left, right) = self.lines();
+        let is_beside = layout == Layout::SideBySide;
+        (left.filter(|_| is_beside || right.is_none()), right)
+    }
 }
 
 /// All rows of a proposal.

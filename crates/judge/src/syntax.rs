@@ -1,6 +1,8 @@
 //! Syntax colours: which part of a line is a keyword, a string, a comment. Works through a text from
 //! the top, a bit at a time. Knows classes, not colours.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -12,6 +14,9 @@ const MAX_TEXT: usize = 1 << 20;
 
 /// Longer lines get no colours.
 const MAX_LINE: usize = 2_000;
+
+/// Colours of lines that are farther from what is known than twice this are guessed first, from so many lines above on.
+const ABOVE: usize = 200;
 
 /// The kind of a part of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,14 +57,15 @@ pub struct Coloured {
     pub lines: Vec<Vec<Span>>,
     /// True if no more will come: the text ends here, or has no colours.
     pub is_whole: bool,
+    /// True if what is above was not read: a comment or a string that begins there is not known.
+    pub is_guess: bool,
 }
 
-/// Works out the colours of one text.
+/// Works out the colours of one text: first of the lines that are wanted, from a guess a little above them, then of all from the top.
 pub struct Highlighter {
-    /// At the end of the lines that are done; nothing if there are no colours for this text.
-    progress: Option<(ParseState, ScopeStack)>,
-    /// The number of lines that are done.
-    done: usize,
+    /// From the first line on; nothing if there are no colours for this text.
+    whole: Option<Run>,
+    guess: Option<Run>,
     /// Everything was sent.
     is_over: bool,
 }
@@ -69,51 +75,159 @@ impl Highlighter {
     /// languages, which takes a moment.
     pub fn new(path: &Path, text: &Text) -> Self {
         let language = (text.bytes().len() <= MAX_TEXT).then(|| language_of(path, text));
-        let start = |language| (ParseState::new(language), ScopeStack::new());
         Self {
-            progress: language.flatten().map(start),
-            done: 0,
+            whole: language.flatten().map(|language| Run::new(language, 0)),
+            guess: None,
             is_over: false,
         }
     }
 
-    /// The colours of the lines that follow, down to `line` or until `budget` bytes were read, at
-    /// least of one. `None` when nothing more is to be sent.
-    pub fn work(&mut self, text: &Text, line: usize, budget: usize) -> Option<Coloured> {
+    /// The next colours on the way to these lines, until `budget` bytes were read, at least of one line. `None` when nothing more is
+    /// to be sent.
+    pub fn work(&mut self, text: &Text, wanted: &Range<usize>, budget: usize) -> Option<Coloured> {
         if self.is_over {
             return None;
         }
-        let first = self.done;
-        let mut lines = Vec::new();
-        let mut read = 0;
-        while let Some((state, stack)) = &mut self.progress
-            && self.done <= line
-            && self.done < text.len()
-        {
-            let shown = text.shown(self.done);
-            read += shown.len();
-            if read > budget && !lines.is_empty() {
-                break;
-            }
-            let spans = if shown.len() > MAX_LINE {
-                Some(Vec::new())
-            } else {
-                spans(shown, state, stack)
-            };
-            match spans {
-                Some(spans) => {
-                    lines.push(spans);
-                    self.done += 1;
-                }
-                None => self.progress = None,
-            }
+        if let Some(guessed) = self.guess(text, wanted, budget) {
+            return Some(guessed);
         }
-        self.is_over = self.done == text.len() || self.progress.is_none();
+        let first = self.whole.as_ref().map_or(0, |run| run.next);
+        let lines = self
+            .whole
+            .as_mut()
+            .map(|run| run.lines(text, wanted.end, budget));
+        if let Some(Err(NoColours)) = lines {
+            self.whole = None;
+        }
+        let lines = lines.and_then(Result::ok).unwrap_or_default();
+        self.is_over = self.whole.as_ref().is_none_or(|run| run.next == text.len());
         (self.is_over || !lines.is_empty()).then_some(Coloured {
             first,
             lines,
             is_whole: self.is_over,
+            is_guess: false,
         })
+    }
+
+    /// The next colours of lines that are far from what is known, if there are any to guess.
+    fn guess(&mut self, text: &Text, wanted: &Range<usize>, budget: usize) -> Option<Coloured> {
+        let whole = self.whole.as_ref()?;
+        if wanted.start < whole.next + 2 * ABOVE {
+            return None;
+        }
+        let near = |run: &Run| (run.first..=run.next).contains(&wanted.start);
+        let run = match self.guess.take().filter(near) {
+            Some(run) => run,
+            None => Run::new(whole.language, outermost_line(text, wanted.start - ABOVE)),
+        };
+        let run = self.guess.insert(run);
+        let first = run.next;
+        let lines = run.lines(text, wanted.end, budget).unwrap_or_default();
+        (!lines.is_empty()).then_some(Coloured {
+            first,
+            lines,
+            is_whole: false,
+            is_guess: true,
+        })
+    }
+}
+
+/// The last line down to `line` that is not indented, if one is near: there, little is open that began above.
+fn outermost_line(text: &Text, line: usize) -> usize {
+    let begins = |line: &usize| {
+        text.shown(*line)
+            .starts_with(|it: char| !it.is_whitespace())
+    };
+    let mut near = (line.saturating_sub(ABOVE)..=line).rev();
+    near.find(begins).unwrap_or(line)
+}
+
+/// A language fails on this text.
+#[derive(Debug)]
+struct NoColours;
+
+/// Lines that are worked through, one after the other.
+struct Run {
+    language: &'static SyntaxReference,
+    state: ParseState,
+    stack: ScopeStack,
+    classes: Classes,
+    first: usize,
+    /// The first line that is not done.
+    next: usize,
+}
+
+impl Run {
+    fn new(language: &'static SyntaxReference, first: usize) -> Self {
+        Self {
+            language,
+            state: ParseState::new(language),
+            stack: ScopeStack::new(),
+            classes: Classes::default(),
+            first,
+            next: first,
+        }
+    }
+
+    /// The colours of the next lines before `end`.
+    fn lines(
+        &mut self,
+        text: &Text,
+        end: usize,
+        budget: usize,
+    ) -> Result<Vec<Vec<Span>>, NoColours> {
+        let mut lines = Vec::new();
+        let mut read = 0;
+        while self.next < end.min(text.len()) {
+            let shown = text.shown(self.next);
+            read += shown.len();
+            if read > budget && !lines.is_empty() {
+                break;
+            }
+            lines.push(match shown.len() > MAX_LINE {
+                true => Vec::new(),
+                false => self.spans(shown).ok_or(NoColours)?,
+            });
+            self.next += 1;
+        }
+        Ok(lines)
+    }
+
+    fn spans(&mut self, line: &str) -> Option<Vec<Span>> {
+        let mut spans: Vec<Span> = Vec::new();
+        let mut push = |end: usize, class: Class| {
+            let start = spans.last().map_or(0, |span| span.end);
+            if end <= start {
+                return;
+            }
+            match spans.last_mut() {
+                Some(last) if last.class == class => last.end = end,
+                _ => spans.push(Span { end, class }),
+            }
+        };
+        for (at, operation) in self.state.parse_line(line, &LANGUAGES).ok()? {
+            push(at, self.classes.of(self.stack.as_slice()));
+            self.stack.apply(&operation).ok()?;
+        }
+        push(line.len(), self.classes.of(self.stack.as_slice()));
+        Some(spans)
+    }
+}
+
+/// The kinds of scopes, as far as they were looked up: a file has few.
+#[derive(Default)]
+struct Classes(HashMap<Scope, Option<Class>>);
+
+impl Classes {
+    fn of(&mut self, stack: &[Scope]) -> Class {
+        let mut kinds = stack.iter().rev().map(|scope| {
+            let kind = || TABLE.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
+            *self
+                .0
+                .entry(*scope)
+                .or_insert_with(|| kind().map(|(_, class)| *class))
+        });
+        kinds.find_map(|kind| kind).unwrap_or(Class::Plain)
     }
 }
 
@@ -127,34 +241,6 @@ fn language_of(path: &Path, text: &Text) -> Option<&'static SyntaxReference> {
         .or_else(|| set.find_syntax_by_extension(extension?))
         .or_else(|| set.find_syntax_by_first_line(text.shown(0)))
         .filter(|syntax| syntax.name != "Plain Text")
-}
-
-fn spans(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<Span>> {
-    let mut spans: Vec<Span> = Vec::new();
-    let mut push = |end: usize, class: Class| {
-        let start = spans.last().map_or(0, |span| span.end);
-        if end <= start {
-            return;
-        }
-        match spans.last_mut() {
-            Some(last) if last.class == class => last.end = end,
-            _ => spans.push(Span { end, class }),
-        }
-    };
-    for (at, operation) in state.parse_line(line, &LANGUAGES).ok()? {
-        push(at, class(stack.as_slice()));
-        stack.apply(&operation).ok()?;
-    }
-    push(line.len(), class(stack.as_slice()));
-    Some(spans)
-}
-
-fn class(stack: &[Scope]) -> Class {
-    let known = |scope: &Scope| {
-        let row = TABLE.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
-        row.map(|(_, class)| *class)
-    };
-    stack.iter().rev().find_map(known).unwrap_or(Class::Plain)
 }
 
 /// Scopes and what they are; of two that fit, the first counts.
@@ -209,7 +295,9 @@ mod tests {
     fn coloured(path: &str, text: &str) -> Vec<(String, Class)> {
         let text = Text::new(text);
         let mut highlighter = Highlighter::new(Path::new(path), &text);
-        let coloured = highlighter.work(&text, text.len(), usize::MAX).unwrap();
+        let coloured = highlighter
+            .work(&text, &(0..text.len()), usize::MAX)
+            .unwrap();
         assert!(coloured.is_whole);
         let mut parts = Vec::new();
         for (line, spans) in coloured.lines.iter().enumerate() {
@@ -261,7 +349,7 @@ mod tests {
         let text = Text::new("let a = 1;\n".repeat(10));
         let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
         let mut work = |line, budget| {
-            let coloured = highlighter.work(&text, line, budget)?;
+            let coloured = highlighter.work(&text, &(line..line + 1), budget)?;
             assert!(coloured.lines.iter().all(|spans| !spans.is_empty()));
             Some((coloured.first, coloured.lines.len(), coloured.is_whole))
         };
@@ -278,13 +366,63 @@ mod tests {
     fn huge_texts_and_lines_have_no_colours() {
         let text = Text::new("let a = 1;\n".repeat(200_000));
         let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
-        let coloured = highlighter.work(&text, 1, 9_000).unwrap();
+        let coloured = highlighter.work(&text, &(0..2), 9_000).unwrap();
         assert!(coloured.lines.is_empty() && coloured.is_whole);
-        assert!(highlighter.work(&text, 1, 9_000).is_none());
+        assert!(highlighter.work(&text, &(0..2), 9_000).is_none());
         let text = Text::new(format!("let a = \"{}\";\nlet b = 1;\n", "x".repeat(3_000)));
         let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
-        let coloured = highlighter.work(&text, 1, 9_000).unwrap();
+        let coloured = highlighter.work(&text, &(0..2), 9_000).unwrap();
         assert!(coloured.lines[0].is_empty());
         assert!(!coloured.lines[1].is_empty());
+    }
+
+    /// A file of functions in which a comment that is long begins at some line.
+    fn functions(lines: usize, comment: usize) -> Text {
+        let line = |at| match at {
+            at if at == comment => "/* why\n".to_owned(),
+            at if at == comment + 1_000 => "*/\n".to_owned(),
+            at => format!("fn f{at}() {{}}\n"),
+        };
+        Text::new((0..lines).map(line).collect::<String>())
+    }
+
+    #[test]
+    fn lines_far_down_are_guessed_first_and_right_in_the_end() {
+        for (comment, is_right) in [(20_000, true), (8_900, false)] {
+            let text = functions(10_000, comment);
+            let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
+            let wanted = 9_500..9_540;
+            let guesses: Vec<_> = std::iter::from_fn(|| {
+                let coloured = highlighter.work(&text, &wanted, 4_000)?;
+                coloured.is_guess.then_some(coloured)
+            })
+            .collect();
+            let read: usize = guesses.iter().map(|bit| bit.lines.len()).sum();
+            assert_eq!((guesses[0].first, read), (9_300, 240));
+            let mut bits: Vec<_> =
+                std::iter::from_fn(|| highlighter.work(&text, &wanted, 4_000)).collect();
+            assert!(bits.iter().all(|bit| !bit.is_guess));
+            let last = bits.pop().unwrap();
+            assert_eq!(last.first + last.lines.len(), wanted.end);
+            let guessed = guesses.last().unwrap().lines.last().unwrap();
+            assert_eq!(last.lines.last() == Some(guessed), is_right);
+        }
+    }
+
+    #[test]
+    fn the_next_page_goes_on_with_the_guess() {
+        let text = functions(10_000, 20_000);
+        let mut highlighter = Highlighter::new(Path::new("a.rs"), &text);
+        let mut guess = |wanted: Range<usize>| {
+            let coloured = highlighter.work(&text, &wanted, usize::MAX)?;
+            coloured
+                .is_guess
+                .then_some((coloured.first, coloured.lines.len()))
+        };
+        assert_eq!(guess(9_000..9_040), Some((8_800, 240)));
+        assert_eq!(guess(9_030..9_070), Some((9_040, 30)));
+        assert_eq!(guess(5_000..5_040), Some((4_800, 240)));
+        // Nothing is guessed near what is known.
+        assert_eq!(guess(100..140), None);
     }
 }

@@ -39,7 +39,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         view.see(&viewport);
     }
     let rows = view.visible(&viewport);
-    let colours = wanted(view, rows.clone());
+    let colours = wanted(view, rows.clone(), viewport.columns.layout);
     let shows_crlf = !is_all_crlf(view);
     let mut painter = Painter {
         view,
@@ -77,16 +77,18 @@ fn instead(view: &View) -> Option<String> {
 }
 
 /// The colours that the rows in view lack.
-fn wanted(view: &View, rows: Range<usize>) -> Option<ColourRequest> {
-    let (mut left, mut right) = (None, None);
+fn wanted(view: &View, rows: Range<usize>, layout: Layout) -> Option<ColourRequest> {
+    let (mut left, mut right) = (0..0, 0..0);
     for row in rows.filter_map(|row| view.rows().get(row)) {
-        let lines = row.lines();
-        left = left.max(lines.0);
-        right = right.max(lines.1);
+        let lines = row.drawn(layout);
+        extend(&mut left, lines.0);
+        extend(&mut right, lines.1);
     }
-    let lacks =
-        |side, line: Option<usize>| line.is_some_and(|line| view.paint.lacks_colours(side, line));
-    if !lacks(Side::Left, left) && !lacks(Side::Right, right) {
+    let lacks = |side, lines: &Range<usize>| {
+        let last = lines.end.checked_sub(1);
+        last.is_some_and(|line| view.paint.lacks_colours(side, line))
+    };
+    if !lacks(Side::Left, &left) && !lacks(Side::Right, &right) {
         return None;
     }
     let (before, after) = view.proposal.shared();
@@ -95,9 +97,17 @@ fn wanted(view: &View, rows: Range<usize>) -> Option<ColourRequest> {
         path: view.target.path.clone(),
         before,
         after,
-        left: left.unwrap_or(0),
-        right: right.unwrap_or(0),
+        left,
+        right,
     })
+}
+
+/// Adds a line below others.
+fn extend(lines: &mut Range<usize>, line: Option<usize>) {
+    if let Some(line) = line {
+        let start = if lines.end == 0 { line } else { lines.start };
+        *lines = start..line + 1;
+    }
 }
 
 /// A text whose every line ends in `\r\n` needs no marks for it.

@@ -82,13 +82,22 @@ struct Colours {
     lines: Vec<Vec<Span>>,
     /// True if no more will come.
     is_whole: bool,
+    /// Those that were guessed of lines further down, from this one on.
+    guess: (usize, Vec<Vec<Span>>),
+}
+
+impl Colours {
+    fn of(&self, line: usize) -> Option<&Vec<Span>> {
+        let (first, guessed) = &self.guess;
+        let guess = || guessed.get(line.checked_sub(*first)?);
+        self.lines.get(line).or_else(guess)
+    }
 }
 
 impl Paint {
     /// The coloured parts of a line, as far as they are known.
     pub fn spans(&self, side: Side, line: usize) -> &[Span] {
-        let lines = &self.colours(side).lines;
-        lines.get(line).map_or(&[], Vec::as_slice)
+        self.colours(side).of(line).map_or(&[], Vec::as_slice)
     }
 
     /// Returns true if the colours of a line may still come.
@@ -100,6 +109,13 @@ impl Paint {
     /// Takes in colours that were worked out.
     pub fn colour(&mut self, side: Side, coloured: Coloured) {
         let colours = side.of((&mut self.left, &mut self.right));
+        if coloured.is_guess {
+            let (first, guessed) = &mut colours.guess;
+            if *first + guessed.len() != coloured.first {
+                (*first, *guessed) = (coloured.first, Vec::new());
+            }
+            return guessed.extend(coloured.lines);
+        }
         // Work that began anew brings lines once more.
         if let Some(known) = colours.lines.len().checked_sub(coloured.first) {
             colours.lines.extend(coloured.lines.into_iter().skip(known));

@@ -44,9 +44,8 @@ impl View {
             return 1;
         }
         let columns = viewport.columns;
-        let (left, right) = self.rows().get(row).map(Row::lines).unwrap_or_default();
-        // Unified, a line that is the same on both sides is shown once.
-        let left = left.filter(|_| columns.layout == Layout::SideBySide || right.is_none());
+        let row = self.rows().get(row);
+        let (left, right) = row.map_or((None, None), |row| row.drawn(columns.layout));
         let sides = [
             (Side::Left, left, columns.left_text),
             (Side::Right, right, columns.right_text),

@@ -26,7 +26,7 @@ fn a_frame_never_waits_for_colours() {
     // Nothing comes of it without another thread's work.
     let wanted = rest.colours.unwrap();
     assert!(!rest.is_unfinished);
-    assert_eq!(wanted.right, 300);
+    assert_eq!(wanted.right.end, 301);
     person.press("k");
     let (buffer, _) = draw_once(&mut person, &theme);
     assert_eq!(coloured_cells(&buffer, &theme), 0);
