@@ -1,6 +1,7 @@
 //! What a person does to a proposed or written change, without any screen: hunks taken out, texts edited, notes, what was seen,
 //! and the decision that comes of it. The terminal review draws it; so can any other view.
 
+mod enclosing;
 pub mod highlight;
 pub mod journal;
 mod judged;
@@ -12,4 +13,5 @@ pub mod syntax;
 pub mod white;
 pub mod words;
 
+pub use enclosing::enclosing;
 pub use judged::{Compared, Disk, Done, HunkNote, Job, Judged, SeenHunks, Step, Target};

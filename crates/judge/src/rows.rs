@@ -3,6 +3,7 @@
 
 mod align;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::proposal::{Hunk, Proposal, Side};
@@ -29,8 +30,15 @@ pub enum Layout {
 /// One row of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// So many unchanged lines that are not shown.
-    Fold(usize),
+    /// Unchanged lines that are not shown.
+    Fold {
+        /// The index before of the first of them.
+        left: usize,
+        /// Its index after.
+        right: usize,
+        /// Their number.
+        lines: usize,
+    },
     /// An unchanged line.
     Same {
         /// Its index before.
@@ -55,7 +63,7 @@ impl Row {
     /// The line before and the line after that it shows.
     pub fn lines(self) -> (Option<usize>, Option<usize>) {
         match self {
-            Self::Fold(_) => (None, None),
+            Self::Fold { .. } => (None, None),
             Self::Same { left, right } => (Some(left), Some(right)),
             Self::Changed { left, right, .. } => (left, right),
         }
@@ -67,6 +75,16 @@ impl Row {
         let is_beside = layout == Layout::SideBySide;
         (left.filter(|_| is_beside || right.is_none()), right)
     }
+}
+
+/// The unchanged lines that are shown although they are far from any hunk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unfolding {
+    /// All are.
+    pub all: bool,
+    /// For a gap between hunks, by the line before that it begins with: the number of lines that are shown in addition at its
+    /// beginning and at its end.
+    pub gaps: BTreeMap<usize, (usize, usize)>,
 }
 
 /// All rows of a proposal.
@@ -106,24 +124,31 @@ enum Kind {
 }
 
 impl Rows {
-    /// Arranges `proposal`; with `unfold` nothing is hidden.
-    pub fn new(proposal: &Proposal, layout: Layout, unfold: bool) -> Self {
+    /// Arranges `proposal`.
+    pub fn new(proposal: &Proposal, layout: Layout, unfolding: &Unfolding) -> Self {
         let mut rows = Self {
             comparisons: MAX_COMPARISONS,
             ..Self::default()
         };
-        let is_whole = unfold || proposal.hunks().is_empty();
+        let is_whole = unfolding.all || proposal.hunks().is_empty();
         let context = if is_whole { usize::MAX } else { CONTEXT };
+        let kept = |left: usize, above: usize, below: usize| {
+            let (more_above, more_below) = unfolding.gaps.get(&left).copied().unwrap_or_default();
+            (
+                above.saturating_add(more_above),
+                below.saturating_add(more_below),
+            )
+        };
         let (mut left, mut right) = (0, 0);
         for (index, hunk) in proposal.hunks().iter().enumerate() {
             let same = hunk.before.start - left;
             let above = if index == 0 { 0 } else { context };
-            rows.push_same(left, right, same, (above, context));
+            rows.push_same(left, right, same, kept(left, above, context));
             rows.push_hunk(proposal, index, hunk, layout);
             (left, right) = (hunk.before.end, hunk.after.end);
         }
         let same = proposal.before().len() - left;
-        rows.push_same(left, right, same, (context, 0));
+        rows.push_same(left, right, same, kept(left, context, 0));
         rows
     }
 
@@ -132,10 +157,13 @@ impl Rows {
         self.len
     }
 
-    /// Returns true if anything is folded.
-    pub fn has_folds(&self) -> bool {
-        let mut kinds = self.segments.iter().map(|segment| &segment.kind);
-        kinds.any(|kind| matches!(kind, Kind::Fold { .. }))
+    /// The first line before that each fold hides.
+    pub fn folds(&self) -> impl Iterator<Item = usize> {
+        let kinds = self.segments.iter().map(|segment| &segment.kind);
+        kinds.filter_map(|kind| match kind {
+            Kind::Fold { left, .. } => Some(*left),
+            _ => None,
+        })
     }
 
     /// The rows of a hunk.
@@ -165,7 +193,11 @@ impl Rows {
                 left: left + at,
                 right: right + at,
             },
-            Kind::Fold { lines, .. } => Row::Fold(*lines),
+            Kind::Fold { left, right, lines } => Row::Fold {
+                left: *left,
+                right: *right,
+                lines: *lines,
+            },
             Kind::Changed { hunk, side, pairs } => {
                 let beside = match side {
                     None => pairs.get(at),
@@ -266,7 +298,11 @@ mod tests {
 
     fn shown(before: &str, after: &str, layout: Layout, unfold: bool) -> Vec<String> {
         let proposal = Proposal::new(Some(Text::new(before)), after);
-        let rows = Rows::new(&proposal, layout, unfold);
+        let unfolding = Unfolding {
+            all: unfold,
+            ..Unfolding::default()
+        };
+        let rows = Rows::new(&proposal, layout, &unfolding);
         let side = |text: &Text, line: Option<usize>| match line {
             Some(line) => text.shown(line).trim_end().to_owned(),
             None => "·".to_owned(),
@@ -274,7 +310,7 @@ mod tests {
         let shown = (0..rows.count())
             .filter_map(|row| rows.get(row))
             .map(|row| match row {
-                Row::Fold(lines) => format!("… {lines}"),
+                Row::Fold { lines, .. } => format!("… {lines}"),
                 Row::Same { left, right } => {
                     assert_eq!(proposal.before().line(left), proposal.after().line(right));
                     format!("  {}", proposal.before().shown(left).trim_end())
@@ -361,13 +397,13 @@ mod tests {
             .replace("\n9\n", "\nnine\n")
             .replace("20\n", "twenty\n");
         let proposal = Proposal::new(Some(Text::new(before)), &after);
-        let rows = Rows::new(&proposal, Layout::SideBySide, false);
+        let rows = Rows::new(&proposal, Layout::SideBySide, &Unfolding::default());
         assert_eq!(rows.of_hunk(1), 12..13);
         assert_eq!(rows.hunk_in(0..4), None);
         assert_eq!(rows.hunk_in(0..5), Some(0));
         assert_eq!(rows.hunk_in(5..13), Some(1));
         for layout in [Layout::SideBySide, Layout::Unified] {
-            let rows = Rows::new(&proposal, layout, false);
+            let rows = Rows::new(&proposal, layout, &Unfolding::default());
             let of = |line| (rows.of(Side::Left, line), rows.of(Side::Right, line));
             assert_eq!(of(0), (Some(0), Some(0)), "the fold hides it");
             assert_eq!(of(5), (Some(1), Some(1)));

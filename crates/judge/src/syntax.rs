@@ -48,13 +48,24 @@ pub struct Span {
     pub class: Class,
 }
 
+/// A line that names what it begins: a function, a type, a key, a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Heading {
+    /// Its index.
+    pub line: usize,
+    /// It goes on until the next of its kind, however lines are indented.
+    pub is_section: bool,
+}
+
 /// The colours of lines that follow each other.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Coloured {
     /// The first of them.
     pub first: usize,
     /// Their parts.
     pub lines: Vec<Vec<Span>>,
+    /// The lines among them that name what they begin.
+    pub headings: Vec<Heading>,
     /// True if no more will come: the text ends here, or has no colours.
     pub is_whole: bool,
     /// True if what is above was not read: a comment or a string that begins there is not known.
@@ -91,21 +102,18 @@ impl Highlighter {
         if let Some(guessed) = self.guess(text, wanted, budget) {
             return Some(guessed);
         }
-        let first = self.whole.as_ref().map_or(0, |run| run.next);
-        let lines = self
+        let bit = self
             .whole
             .as_mut()
-            .map(|run| run.lines(text, wanted.end, budget));
-        if let Some(Err(NoColours)) = lines {
+            .map(|run| run.work(text, wanted.end, budget));
+        if let Some(Err(NoColours)) = bit {
             self.whole = None;
         }
-        let lines = lines.and_then(Result::ok).unwrap_or_default();
+        let bit = bit.and_then(Result::ok).unwrap_or_default();
         self.is_over = self.whole.as_ref().is_none_or(|run| run.next == text.len());
-        (self.is_over || !lines.is_empty()).then_some(Coloured {
-            first,
-            lines,
+        (self.is_over || !bit.lines.is_empty()).then_some(Coloured {
             is_whole: self.is_over,
-            is_guess: false,
+            ..bit
         })
     }
 
@@ -120,14 +128,10 @@ impl Highlighter {
             Some(run) => run,
             None => Run::new(whole.language, outermost_line(text, wanted.start - ABOVE)),
         };
-        let run = self.guess.insert(run);
-        let first = run.next;
-        let lines = run.lines(text, wanted.end, budget).unwrap_or_default();
-        (!lines.is_empty()).then_some(Coloured {
-            first,
-            lines,
-            is_whole: false,
+        let bit = self.guess.insert(run).work(text, wanted.end, budget).ok()?;
+        (!bit.lines.is_empty()).then_some(Coloured {
             is_guess: true,
+            ..bit
         })
     }
 }
@@ -151,7 +155,9 @@ struct Run {
     language: &'static SyntaxReference,
     state: ParseState,
     stack: ScopeStack,
-    classes: Classes,
+    scopes: Scopes,
+    /// The line that is worked on names what it begins, perhaps a section.
+    heading: Option<bool>,
     first: usize,
     /// The first line that is not done.
     next: usize,
@@ -163,34 +169,37 @@ impl Run {
             language,
             state: ParseState::new(language),
             stack: ScopeStack::new(),
-            classes: Classes::default(),
+            scopes: Scopes::default(),
+            heading: None,
             first,
             next: first,
         }
     }
 
     /// The colours of the next lines before `end`.
-    fn lines(
-        &mut self,
-        text: &Text,
-        end: usize,
-        budget: usize,
-    ) -> Result<Vec<Vec<Span>>, NoColours> {
-        let mut lines = Vec::new();
+    fn work(&mut self, text: &Text, end: usize, budget: usize) -> Result<Coloured, NoColours> {
+        let mut bit = Coloured {
+            first: self.next,
+            ..Coloured::default()
+        };
         let mut read = 0;
         while self.next < end.min(text.len()) {
             let shown = text.shown(self.next);
             read += shown.len();
-            if read > budget && !lines.is_empty() {
+            if read > budget && !bit.lines.is_empty() {
                 break;
             }
-            lines.push(match shown.len() > MAX_LINE {
+            self.heading = None;
+            bit.lines.push(match shown.len() > MAX_LINE {
                 true => Vec::new(),
                 false => self.spans(shown).ok_or(NoColours)?,
             });
+            let line = self.next;
+            let heading = self.heading.map(|is_section| Heading { line, is_section });
+            bit.headings.extend(heading);
             self.next += 1;
         }
-        Ok(lines)
+        Ok(bit)
     }
 
     fn spans(&mut self, line: &str) -> Option<Vec<Span>> {
@@ -206,28 +215,12 @@ impl Run {
             }
         };
         for (at, operation) in self.state.parse_line(line, &LANGUAGES).ok()? {
-            push(at, self.classes.of(self.stack.as_slice()));
+            push(at, self.scopes.class(self.stack.as_slice()));
             self.stack.apply(&operation).ok()?;
+            self.heading = self.heading.or(self.scopes.heading(self.stack.as_slice()));
         }
-        push(line.len(), self.classes.of(self.stack.as_slice()));
+        push(line.len(), self.scopes.class(self.stack.as_slice()));
         Some(spans)
-    }
-}
-
-/// The kinds of scopes, as far as they were looked up: a file has few.
-#[derive(Default)]
-struct Classes(HashMap<Scope, Option<Class>>);
-
-impl Classes {
-    fn of(&mut self, stack: &[Scope]) -> Class {
-        let mut kinds = stack.iter().rev().map(|scope| {
-            let kind = || TABLE.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope));
-            *self
-                .0
-                .entry(*scope)
-                .or_insert_with(|| kind().map(|(_, class)| *class))
-        });
-        kinds.find_map(|kind| kind).unwrap_or(Class::Plain)
     }
 }
 
@@ -243,9 +236,87 @@ fn language_of(path: &Path, text: &Text) -> Option<&'static SyntaxReference> {
         .filter(|syntax| syntax.name != "Plain Text")
 }
 
+/// What scopes mean, as far as they were looked up: a file has few.
+#[derive(Default)]
+struct Scopes(HashMap<Scope, Meaning>);
+
+#[derive(Clone, Copy)]
+struct Meaning {
+    class: Option<Class>,
+    /// It is the name of what a line begins, perhaps of a section.
+    heading: Option<bool>,
+    is_call: bool,
+}
+
+impl Scopes {
+    fn of(&mut self, scope: Scope) -> Meaning {
+        *self.0.entry(scope).or_insert_with(|| Meaning {
+            class: first(&TABLE, scope),
+            heading: first(&HEADINGS, scope),
+            is_call: CALL.is_prefix_of(scope),
+        })
+    }
+
+    fn class(&mut self, stack: &[Scope]) -> Class {
+        let mut scopes = stack.iter().rev();
+        let class = scopes.find_map(|scope| self.of(*scope).class);
+        class.unwrap_or(Class::Plain)
+    }
+
+    /// If the last of these is the name of what a line begins: whether that is a section.
+    fn heading(&mut self, stack: &[Scope]) -> Option<bool> {
+        let is_section = self.of(*stack.last()?).heading?;
+        let is_called = stack.iter().any(|scope| self.of(*scope).is_call);
+        (!is_called).then_some(is_section)
+    }
+}
+
+/// What the first row that fits says of a scope.
+fn first<T: Copy>(table: &[(Scope, T)], scope: Scope) -> Option<T> {
+    let row = table.iter().find(|(prefix, _)| prefix.is_prefix_of(scope));
+    row.map(|(_, meaning)| *meaning)
+}
+
+/// Rows with their scopes.
+fn table<T: Copy>(rows: &[(&str, T)]) -> Vec<(Scope, T)> {
+    let rows = rows.iter();
+    rows.filter_map(|(scope, meaning)| Some((Scope::new(scope).ok()?, *meaning)))
+        .collect()
+}
+
+/// Some grammars name the function that is called as they do where it begins.
+static CALL: LazyLock<Scope> = LazyLock::new(|| {
+    let call = Scope::new("meta.function-call");
+    call.unwrap_or_default()
+});
+
+/// The names of what a line begins, and whether that is a section.
+static HEADINGS: LazyLock<Vec<(Scope, bool)>> = LazyLock::new(|| {
+    table(&[
+        ("entity.name.section", true),
+        ("entity.name.table", true),
+        ("entity.name.function", false),
+        ("entity.name.class", false),
+        ("entity.name.struct", false),
+        ("entity.name.union", false),
+        ("entity.name.enum", false),
+        ("entity.name.trait", false),
+        ("entity.name.impl", false),
+        ("entity.name.interface", false),
+        ("entity.name.namespace", false),
+        ("entity.name.module", false),
+        ("entity.name.macro", false),
+        ("entity.name.tag.yaml", false),
+        ("entity.name.type.class", false),
+        ("entity.name.type.enum", false),
+        ("entity.name.type.interface", false),
+        ("entity.name.type.module", false),
+    ])
+});
+
 /// Scopes and what they are; of two that fit, the first counts.
 static TABLE: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
-    let rows = [
+    table(&[
         ("comment", Class::Comment),
         ("punctuation.definition.comment", Class::Comment),
         ("constant.character.escape", Class::Constant),
@@ -282,10 +353,7 @@ static TABLE: LazyLock<Vec<(Scope, Class)>> = LazyLock::new(|| {
         ("support.type.property-name", Class::Name),
         ("meta.interpolation", Class::Plain),
         ("meta.template.expression", Class::Plain),
-    ];
-    rows.into_iter()
-        .filter_map(|(scope, class)| Some((Scope::new(scope).ok()?, class)))
-        .collect()
+    ])
 });
 
 #[cfg(test)]
@@ -424,5 +492,45 @@ mod tests {
         assert_eq!(guess(5_000..5_040), Some((4_800, 240)));
         // Nothing is guessed near what is known.
         assert_eq!(guess(100..140), None);
+    }
+
+    /// The lines that name what they begin.
+    fn headings(path: &str, text: &str) -> Vec<String> {
+        let text = Text::new(text);
+        let mut highlighter = Highlighter::new(Path::new(path), &text);
+        let coloured = highlighter
+            .work(&text, &(0..text.len()), usize::MAX)
+            .unwrap();
+        let lines = coloured
+            .headings
+            .iter()
+            .map(|it| text.shown(it.line).trim());
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn lines_that_name_what_they_begin_are_found() {
+        let rust = "struct A;\nimpl A {\n    fn b(&self) {\n        c(d);\n    }\n}\n";
+        assert_eq!(
+            headings("a.rs", rust),
+            ["struct A;", "impl A {", "fn b(&self) {"]
+        );
+        let python = "class A:\n    def b(self):\n        c(self)\n";
+        assert_eq!(headings("a.py", python), ["class A:", "def b(self):"]);
+        let ts = "export class A {\n  b(c: string) {\n    d(c);\n  }\n}\nfunction e() {}\n";
+        assert_eq!(
+            headings("a.ts", ts),
+            ["export class A {", "b(c: string) {", "function e() {}"]
+        );
+        let go = "func (a *A) b() {\n\tc()\n}\n";
+        assert_eq!(headings("a.go", go), ["func (a *A) b() {"]);
+        let c = "int\nmain(void)\n{\n    puts(\"a\");\n}\n";
+        assert_eq!(headings("a.c", c), ["main(void)"]);
+        let md = "# A\n\ntext\n\n## B\n";
+        assert_eq!(headings("a.md", md), ["# A", "## B"]);
+        let toml = "[a]\nb = 1\n";
+        assert_eq!(headings("a.toml", toml), ["[a]"]);
+        let yaml = "jobs:\n  test:\n    steps: []\n";
+        assert_eq!(headings("a.yaml", yaml), ["jobs:", "test:", "steps: []"]);
     }
 }

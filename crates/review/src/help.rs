@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// The keys, and what each of them does.
-const KEYS: [(&str, &str); 34] = [
+const KEYS: [(&str, &str); 35] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject, or take back, with a reason"),
@@ -33,7 +33,8 @@ const KEYS: [(&str, &str); 34] = [
     (":", "go to a line by its number"),
     ("", ""),
     ("u", "unified, or side by side"),
-    ("c  Enter", "unfold or fold unchanged lines"),
+    ("c  Enter", "20 more lines beside the hunk; all of them"),
+    ("x", "unfold or fold all unchanged lines"),
     ("w", "wrap long lines, or cut them"),
     ("i", "n skips hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),

@@ -1,5 +1,6 @@
 //! One pending diff as the reviewer sees it: the proposal, and where in it the view stands.
 
+mod folds;
 mod paint;
 mod part;
 mod scroll;
@@ -10,8 +11,8 @@ use std::ops::{Deref, DerefMut};
 
 use pillion_judge::highlight::Texts;
 use pillion_judge::proposal::{Hunk, Side, Version};
-use pillion_judge::rows::{Layout, Rows};
-use pillion_judge::{Judged, Target};
+use pillion_judge::rows::{Layout, Rows, Unfolding};
+use pillion_judge::{Judged, Target, enclosing};
 use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 
 pub use paint::{Changed, LineOf, Paint, content};
@@ -32,14 +33,13 @@ pub struct View {
     pub top: Top,
     /// Columns that are scrolled off to the left.
     pub x: usize,
-    /// True if unchanged regions are shown in full.
-    pub unfold: bool,
+    pub unfolding: Unfolding,
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
     paints: u64,
     rows: Rows,
-    rows_for: (Layout, bool),
+    rows_for: (Layout, Unfolding),
     /// The columns of the longest line that changes on each side, and the texts that they were measured in.
     widest: (usize, usize),
     measured: Version,
@@ -83,11 +83,11 @@ impl View {
             hunk: 0,
             top: Top::default(),
             x: 0,
-            unfold: false,
+            unfolding: Unfolding::default(),
             paint: Paint::default(),
             paints: 0,
             rows: Rows::default(),
-            rows_for: (Layout::Unified, false),
+            rows_for: (Layout::Unified, Unfolding::default()),
             widest: (0, 0),
             measured: version.clone(),
             version,
@@ -103,7 +103,7 @@ impl View {
     /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
     /// lines that were seen. Now `height` rows can be. Answers what became of the current hunk, if anything did.
     pub fn arrange(&mut self, layout: Layout, height: usize) -> Option<Stayed> {
-        let rows_for = (layout, self.unfold);
+        let rows_for = (layout, self.unfolding.clone());
         let height = std::mem::replace(&mut self.height, height);
         if !self.proposal.is(&self.version) {
             // What was worked out is of no use for other texts.
@@ -114,7 +114,7 @@ impl View {
         } else if rows_for == self.rows_for {
             return None;
         }
-        let rows = Rows::new(&self.proposal, layout, self.unfold);
+        let rows = Rows::new(&self.proposal, layout, &self.unfolding);
         let moves = self.proposal.moves_from(&self.version);
         let former = Former {
             rows: &self.rows,
@@ -167,6 +167,12 @@ impl View {
             id: self.diff.id,
             generation: self.paints,
         }
+    }
+
+    /// The name of what a line of the text after lies in, as far as that is known.
+    pub fn enclosing(&self, line: usize) -> Option<&str> {
+        let headings = self.paint.headings(Side::Right, line);
+        enclosing(self.proposal.after(), headings, line)
     }
 
     pub fn current_hunk(&self) -> Option<&Hunk> {

@@ -181,7 +181,7 @@ fn long_texts_in_another_order_do_not_take_minutes() {
         }
         while proposal.undo().is_some() {}
         assert_eq!(proposal.text(), after);
-        let rows = Rows::new(&proposal, Layout::SideBySide, false);
+        let rows = Rows::new(&proposal, Layout::SideBySide, &Default::default());
         assert!(!rows.of_hunk(0).is_empty());
     }
 }

@@ -211,15 +211,20 @@ impl App {
                 };
                 self.say(Tone::Info, text, now);
             }
-            KeyCode::Char('c') | KeyCode::Enter => {
-                let view = &mut self.views[self.current];
-                view.unfold = !view.unfold;
-            }
+            KeyCode::Char('c') => self.unfold_more(now),
+            KeyCode::Enter => self.views[self.current].toggle_gaps(),
+            KeyCode::Char('x') => self.views[self.current].toggle_folds(),
             KeyCode::Char('i') => self.ignore_whitespace(now),
             KeyCode::Char(_) | KeyCode::F(_) => {
                 self.say(Tone::Info, "this key does nothing · ? shows all keys", now);
             }
             _ => {}
+        }
+    }
+
+    fn unfold_more(&mut self, now: Instant) {
+        if !self.views[self.current].unfold_more() {
+            self.say(Tone::Info, "nothing is folded beside this hunk", now);
         }
     }
 

@@ -183,9 +183,9 @@ impl App {
         self.arrange();
         let view = &mut self.views[self.current];
         let row = |rows: &Rows| rows.of(side, line);
-        let is_hidden = |row| matches!(view.rows().get(row), Some(Row::Fold(_)));
-        if row(view.rows()).is_some_and(is_hidden) {
-            view.unfold = true;
+        let shown = row(view.rows()).and_then(|row| view.rows().get(row));
+        if let Some(Row::Fold { left, .. }) = shown {
+            view.unfold_at(left);
             self.arrange();
         }
         let Some(viewport) = self.viewport() else {

@@ -6,6 +6,7 @@ mod delay;
 mod drafts;
 mod edits;
 mod files;
+mod folds;
 mod history;
 mod layout;
 mod merging;
@@ -431,7 +432,7 @@ fn hunks_are_walked_and_scrolling_takes_the_current_hunk_along() {
         .replace("\n150\n", "\nx\n");
     person.open("a.txt", Some(&before), &after);
     let hunk = |person: &Person| person.app.view().unwrap().hunk;
-    person.press("c");
+    person.press("x");
     person.press("n");
     assert_eq!(hunk(&person), 1);
     person.press("p");

@@ -8,6 +8,7 @@ use pillion_judge::rows::{Layout, Row};
 use pillion_judge::white;
 use pillion_text::Text;
 use pillion_text::hunks::Mark;
+use pillion_text::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -150,7 +151,9 @@ impl Painter<'_> {
     fn row(&mut self, buffer: &mut Buffer, area: Rect, row: Row, sub: usize) {
         let (mut is_out, mut changed, mut is_white) = (false, None, false);
         match row {
-            Row::Fold(lines) => return self.fold(buffer, area, lines),
+            Row::Fold { right, lines, .. } => {
+                return self.fold(buffer, area, lines, right + lines);
+            }
             Row::Same { .. } => {}
             Row::Changed { hunk, pair, .. } => {
                 is_out = self.view.proposal.hunks()[hunk].out;
@@ -227,10 +230,18 @@ impl Painter<'_> {
         left.len().max(right.len()) <= MAX_WHITE && white::is_same(left, right)
     }
 
-    fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize) {
-        let text = format!("⋯ {lines} unchanged lines");
+    /// A row in place of unchanged lines, with what the first line below them lies in.
+    fn fold(&self, buffer: &mut Buffer, area: Rect, lines: usize, below: usize) {
         let indent = MARK + self.viewport.columns.left_number + SIGN;
-        write(buffer, indented(area, indent), text, self.theme.fold);
+        let area = indented(area, indent);
+        let folded = format!("⋯ {lines} unchanged lines");
+        write(buffer, area, &folded, self.theme.fold);
+        if let Some(heading) = self.view.enclosing(below) {
+            let area = indented(area, visible::width(&folded));
+            let heading = visible::one_line(heading);
+            let heading = visible::head(&heading, usize::from(area.width).saturating_sub(3));
+            write(buffer, area, format!(" · {heading}"), self.theme.muted);
+        }
     }
 
     fn side_by_side(

@@ -14,6 +14,9 @@ use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
 
+/// Where there are fewer columns, what a hunk lies in is left out.
+const MIN_HEADING: usize = 12;
+
 /// Draws the lines below the diff.
 pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
     status(buffer, geometry.status, app, theme);
@@ -23,7 +26,7 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
 fn status(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let first = Rect { height: 1, ..area };
     fill(buffer, first, "─", theme.missing);
-    let message = message(app, theme);
+    let message = message(app, theme).or_else(|| enclosing(app, theme));
     let room = geometry::message_room(area.width);
     let position = position(app);
     let needed = message.as_ref().map_or(0, |(text, _)| width(text) + 3);
@@ -48,6 +51,16 @@ fn rows(buffer: &mut Buffer, area: Rect, text: &str, room: usize, style: Style) 
             &Line::from_iter(spans),
         );
     }
+}
+
+/// What the current hunk lies in, where there is nothing else to say.
+fn enclosing(app: &App, theme: &Theme) -> Option<(String, Style)> {
+    let view = app.view()?;
+    let heading = view.enclosing(view.current_hunk()?.after.start)?;
+    let room = geometry::message_room(app.size.width);
+    let room = room.saturating_sub(width(&position(app)) + 7);
+    let heading = visible::head(&visible::one_line(heading), room);
+    (room > MIN_HEADING).then_some((heading, theme.muted))
 }
 
 fn message(app: &App, theme: &Theme) -> Option<(String, Style)> {
@@ -214,8 +227,10 @@ fn wanted(app: &App) -> Vec<Hint> {
             6,
         ));
     }
-    if view.unfold || view.rows().has_folds() {
-        keys.push(("c", if view.unfold { "fold" } else { "unfold" }, 7));
+    if view.rows().folds().next().is_some() {
+        keys.push(("c", "unfold", 7));
+    } else if view.is_unfolded() {
+        keys.push(("x", "fold", 7));
     }
     keys.extend(notes);
     keys.extend([

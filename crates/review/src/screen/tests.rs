@@ -1,5 +1,6 @@
 //! The screen that the reviewer sees, at the sizes and in the situations that matter.
 
+mod enclosing;
 mod legibility;
 mod noticing;
 mod pace;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use pillion_judge::proposal::{Proposal, Side};
-use pillion_judge::syntax::{Coloured, Span};
+use pillion_judge::syntax::{Coloured, Heading, Span};
 use pillion_judge::words::{self, Ranges};
 use pillion_text::visible::{self, Breaks, Place};
 
@@ -79,48 +79,62 @@ pub struct Paint {
 /// The syntax colours of one text, from its first line on, as far as they arrived.
 #[derive(Default)]
 struct Colours {
-    lines: Vec<Vec<Span>>,
-    /// True if no more will come.
-    is_whole: bool,
-    /// Those that were guessed of lines further down, from this one on.
-    guess: (usize, Vec<Vec<Span>>),
+    known: Coloured,
+    /// Those that were guessed of lines further down.
+    guess: Coloured,
 }
 
 impl Colours {
-    fn of(&self, line: usize) -> Option<&Vec<Span>> {
-        let (first, guessed) = &self.guess;
-        let guess = || guessed.get(line.checked_sub(*first)?);
-        self.lines.get(line).or_else(guess)
+    /// The bit in which the colours of a line are, if in any.
+    fn of(&self, line: usize) -> &Coloured {
+        match line < self.known.lines.len() {
+            true => &self.known,
+            false => &self.guess,
+        }
+    }
+
+    fn take(&mut self, bit: Coloured) {
+        let known = if bit.is_guess {
+            &mut self.guess
+        } else {
+            &mut self.known
+        };
+        let end = known.first + known.lines.len();
+        if bit.is_guess && bit.first != end {
+            *known = bit;
+        } else if let Some(twice) = end.checked_sub(bit.first) {
+            // Work that began anew brings lines once more.
+            known.lines.extend(bit.lines.into_iter().skip(twice));
+            let new = bit.headings.into_iter().filter(|it| it.line >= end);
+            known.headings.extend(new);
+            known.is_whole |= bit.is_whole;
+        }
     }
 }
 
 impl Paint {
     /// The coloured parts of a line, as far as they are known.
     pub fn spans(&self, side: Side, line: usize) -> &[Span] {
-        self.colours(side).of(line).map_or(&[], Vec::as_slice)
+        let bit = self.colours(side).of(line);
+        let at = line.checked_sub(bit.first);
+        at.and_then(|at| bit.lines.get(at))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The lines that name what they begin, in order, as far as those above a line are known.
+    pub fn headings(&self, side: Side, line: usize) -> &[Heading] {
+        &self.colours(side).of(line).headings
     }
 
     /// Returns true if the colours of a line may still come.
     pub fn lacks_colours(&self, side: Side, line: usize) -> bool {
-        let colours = self.colours(side);
-        !colours.is_whole && line >= colours.lines.len()
+        let known = &self.colours(side).known;
+        !known.is_whole && line >= known.lines.len()
     }
 
     /// Takes in colours that were worked out.
     pub fn colour(&mut self, side: Side, coloured: Coloured) {
-        let colours = side.of((&mut self.left, &mut self.right));
-        if coloured.is_guess {
-            let (first, guessed) = &mut colours.guess;
-            if *first + guessed.len() != coloured.first {
-                (*first, *guessed) = (coloured.first, Vec::new());
-            }
-            return guessed.extend(coloured.lines);
-        }
-        // Work that began anew brings lines once more.
-        if let Some(known) = colours.lines.len().checked_sub(coloured.first) {
-            colours.lines.extend(coloured.lines.into_iter().skip(known));
-            colours.is_whole |= coloured.is_whole;
-        }
+        side.of((&mut self.left, &mut self.right)).take(coloured);
     }
 
     fn colours(&self, side: Side) -> &Colours {

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use pillion_judge::proposal::Side;
-use pillion_judge::rows::{Layout, Row};
+use pillion_judge::rows::Row;
 
 use crate::geometry::Columns;
 use crate::view::{LineOf, Paint, View};

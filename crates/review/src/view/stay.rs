@@ -45,7 +45,7 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
     let current = former.rows.of_hunk(former.hunk);
     let in_view = current.clone().filter(|row| seen.contains(row));
     let in_view: Vec<_> = with_lines(in_view, former.rows).collect();
-    let is_fold = |row: usize| matches!(rows.get(row), Some(Row::Fold(_)));
+    let is_fold = |row: usize| matches!(rows.get(row), Some(Row::Fold { .. }));
     let find = |among: &[(usize, Lines)], also_folded: bool| {
         among.iter().find_map(|(was, lines)| {
             let is = same(*lines, rows, moves);
@@ -98,7 +98,7 @@ fn with_lines(
 
 fn lines(rows: &Rows, row: usize) -> Option<Lines> {
     match rows.get(row)? {
-        Row::Fold(_) => None,
+        Row::Fold { .. } => None,
         row => Some(row.lines()),
     }
 }
