@@ -38,6 +38,9 @@ pub struct Entry {
     /// The process in which it is pending; none once it is not.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pending_in: Option<u32>,
+    /// The process that finds out what comes of it, if it was accepted; none once that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub awaited_in: Option<u32>,
     /// What came of it, if it was accepted and that is known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub outcome: Option<WriteOutcome>,

@@ -2,6 +2,7 @@
 //! that ran then, if only one did.
 
 mod attended;
+mod awaited;
 mod cut_off;
 mod for_person;
 mod journal;
@@ -248,6 +249,7 @@ impl Recorder {
             }
         }
         self.take_over();
+        self.find_out();
     }
 
     /// Looks at all files for the first time, so that the first turn need not wait for that.

@@ -364,7 +364,7 @@ fn can_create(_target: &Path) -> io::Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
         // A pipe would let us wait for a writer.
         Ok(metadata) if !metadata.is_file() => Err(io::Error::other("it is not a regular file")),

@@ -96,6 +96,7 @@ impl World {
         child.wait().unwrap();
         for mut entry in self.log() {
             entry.pending_in = entry.pending_in.map(|_| child.id());
+            entry.awaited_in = entry.awaited_in.map(|_| child.id());
             self.store.save_entry(&entry).unwrap();
         }
     }
@@ -652,4 +653,61 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     recorder.decided(4, rejected("no")).unwrap();
     let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
     assert_eq!(rejected.count(), 1);
+}
+
+/// Killed between the decision and the write: whoever comes next says what is on the disk, once.
+#[test]
+fn the_next_hub_finds_out_what_came_of_what_was_accepted() {
+    let differently = ("written differently", None);
+    let unwritten = (
+        "not written",
+        Some("Gemini CLI had not written it when Pillion came back"),
+    );
+    for (on_disk, expected) in [
+        (Some("one\n2\n3\n"), ("written", None)),
+        (Some("one\r\n2\r\n3\r\n"), ("written", None)),
+        (Some("1\n2\n3\n"), unwritten),
+        (Some("other\n"), differently),
+        (None, differently),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        recorder.proposed(world.proposal(1, 1, USUAL));
+        recorder.decided(1, accepted(None)).unwrap();
+        let outcome = || world.log()[0].outcome.clone();
+        recorder.watch(&[world.root()]);
+        let _other_folder = Recorder::new(world.store.clone(), &["/elsewhere".into()], Vec::new());
+        assert_eq!(outcome(), None, "the first hub will tell");
+        world.hub_is_killed();
+        on_disk.map(|text| fs::write(world.root().join("a.txt"), text).unwrap());
+        drop(world.recorder());
+        let found = outcome().unwrap();
+        assert_eq!((found.name(), found.why()), expected, "{on_disk:?}");
+        fs::write(world.root().join("a.txt"), "later\n").unwrap();
+        drop(world.recorder());
+        assert_eq!(outcome(), Some(found), "it is found out once");
+    }
+}
+
+/// Of two accepted changes of one file, what the second began with was there.
+#[test]
+fn what_came_of_a_change_is_not_judged_by_what_came_later() {
+    for (before, expected) in [
+        (Some("one\n2\n3\n"), Some("written")),
+        (Some("1\n2\n3\n"), None),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        recorder.proposed(world.proposal(1, 1, USUAL));
+        recorder.decided(1, accepted(None)).unwrap();
+        let before = before.map(str::as_bytes);
+        recorder.proposed(world.proposal(2, 1, ("a.txt", before, Some("two\n"))));
+        recorder.decided(2, accepted(None)).unwrap();
+        world.hub_is_killed();
+        fs::write(world.root().join("a.txt"), "two\n").unwrap();
+        drop(world.recorder());
+        let outcomes = world.log().into_iter().map(|it| it.outcome);
+        let names: Vec<_> = outcomes.map(|it| it.map(|it| it.name())).collect();
+        assert_eq!(names, [expected, Some("written")], "{before:?}");
+    }
 }

@@ -200,6 +200,7 @@ impl Recorder {
             notes: Vec::new(),
             edited: Some(edited),
             pending_in: Some(process::id()),
+            awaited_in: None,
             outcome: None,
             is_closed: false,
         };
@@ -289,7 +290,13 @@ impl Recorder {
             entry => entry?,
         };
         entry.outcome = Some(outcome);
+        entry.awaited_in = None;
         self.store.save_entry(&entry)
+    }
+
+    /// Returns true if this process is to find out what comes of this entry.
+    pub(super) fn awaits(&self, name: EntryRef) -> bool {
+        self.journal.accepted.values().any(|it| *it == name)
     }
 
     /// Puts a decision into the log.
@@ -321,6 +328,7 @@ impl Recorder {
             notes: decided.notes,
             edited,
             pending_in: None,
+            awaited_in: decided.is_accepted.then(process::id),
             outcome: None,
             is_closed: true,
         })
@@ -366,6 +374,7 @@ impl Recorder {
             notes,
             edited: None,
             pending_in: None,
+            awaited_in: None,
             outcome: None,
             // There is no text to offer.
             is_closed: true,

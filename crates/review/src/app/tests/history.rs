@@ -26,6 +26,7 @@ fn past(number: u64, state: EntryState) -> Past {
             notes: Vec::new(),
             edited: None,
             pending_in: None,
+            awaited_in: None,
             outcome: None,
             is_closed: true,
         })),
