@@ -126,6 +126,13 @@ impl Format {
         }
     }
 
+    /// Returns true if nothing is in this text, not even a comment.
+    pub fn is_empty(self, text: &str) -> bool {
+        let is_blank = |it: &char| it.is_whitespace();
+        let rest: String = text.chars().filter(|it| !is_blank(it)).collect();
+        matches!(rest.trim_start_matches('\u{feff}'), "" | "{}")
+    }
+
     fn json(self, text: &str) -> Result<Json, Refused> {
         let plain_for = match self {
             Self::PlainJson(program) => Some(program),

@@ -118,9 +118,41 @@ fn a_file_with_nothing_in_it_gets_the_hooks_and_keeps_its_comments() {
             let again = sandbox.run(["hook", "install", agent]).expect(0).stdout;
             assert!(again.contains("has Pillion's hooks already"), "{again}");
             sandbox.run(["hook", "uninstall", agent]).expect(0);
+            if original.trim().is_empty() {
+                assert!(!path.exists(), "{agent}: nothing is left in it");
+                continue;
+            }
             let without = fs::read_to_string(&path).unwrap();
             let rest = without.strip_prefix(original.trim_end());
             assert_eq!(rest.map(str::trim), Some("{\n}"), "{agent}: {without}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_was_made_for_the_hooks_goes_with_them() {
+    let sandbox = Sandbox::new();
+    for (agent, file) in [
+        ("vibe", ".vibe/hooks.toml"),
+        ("kimi", ".kimi-code/config.toml"),
+        ("codex", ".codex/config.toml"),
+        ("claude", ".claude/settings.json"),
+    ] {
+        let path = sandbox.home.home().join(file);
+        sandbox.run(["hook", "install", agent]).expect(0);
+        assert!(path.is_file(), "{agent}");
+        sandbox.run(["hook", "uninstall", agent]).expect(0);
+        assert!(!path.exists(), "{agent}");
+        // With a comment of the person's it stays.
+        if agent != "claude" {
+            write(&path, "# mine\n");
+            sandbox.run(["hook", "install", agent]).expect(0);
+            sandbox.run(["hook", "uninstall", agent]).expect(0);
+            assert_eq!(
+                fs::read_to_string(&path).unwrap().trim(),
+                "# mine",
+                "{agent}"
+            );
         }
     }
 }
@@ -201,7 +233,7 @@ fn a_new_file_is_private_and_lies_where_the_agent_looks() {
             assert_eq!(mode(&path), 0o600);
             assert_eq!(mode(path.parent().unwrap()), 0o700);
             command(&["hook", "uninstall", agent]);
-            assert_eq!(fs::read_to_string(&path).unwrap(), "{\n}\n");
+            assert!(!path.exists());
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::commands::output::say;
 /// Remove Pillion's hooks from an agent's settings
 ///
 /// Takes out what `pillion hook install` put there. Everything else stays: other hooks, comments, order.
-/// Of opencode, it deletes Pillion's plugin.
+/// A file in which nothing else is left is deleted, as is Pillion's plugin for opencode.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
@@ -44,9 +44,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let line = |hook: &Hook| say(&format!("{}: {}", hook.event, hook.command));
         return ours.iter().try_for_each(line);
     }
-    match format {
-        Format::Script => file.delete()?,
-        _ => file.replace(&without)?,
+    // A file that is empty without them is one that they were put in; what a link leads to is kept by other means.
+    match format.is_empty(&without) && !file.path().is_symlink() {
+        true => file.delete()?,
+        false => file.replace(&without)?,
     }
     say(&format!("removed Pillion's hooks from {}", file.shown()))?;
     say("Agents that run already may go on calling them until they end.")
