@@ -307,6 +307,21 @@ impl Recorder {
         }
     }
 
+    /// A turn goes on, also if nobody has told its beginning: of agents that tell none, and of subagents that go on after the turn.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn goes_on(&mut self, session: u64, agent: &str) -> Result<(), StoreError> {
+        match self.is_in_turn(session) {
+            true => Ok(()),
+            false => self.begin(session, agent, "").map(drop),
+        }
+    }
+
+    fn is_in_turn(&self, session: u64) -> bool {
+        self.has_turn(session) && !self.is_left_behind(session)
+    }
+
     /// A call is about to run. It runs when this has returned.
     ///
     /// # Errors
@@ -319,10 +334,7 @@ impl Recorder {
                 self.left(session)?;
                 self.begin(session, agent, "")?;
             }
-            // Agents whose turns nobody tells, and subagents that go on after the turn.
-            _ if !self.has_turn(session) || self.is_left_behind(session) => {
-                self.begin(session, agent, "")?;
-            }
+            _ if !self.is_in_turn(session) => self.goes_on(session, agent)?,
             Some(path) => self.look_at(path),
             None => drop(self.look(Extent::Told)),
         }

@@ -26,8 +26,6 @@ pub(crate) struct AcceptedText {
     file_path: String,
     /// The text, and those of this file that were accepted before it, the latest first.
     steps: Vec<Step>,
-    /// What came of it, once an agent's hook has told. All copies know.
-    told: Arc<OnceLock<Found>>,
 }
 
 /// What a person has seen of a file before it was written.
@@ -37,6 +35,10 @@ struct Step {
     shown_beside: Option<String>,
     /// As it was accepted, and as the agent may write it.
     fingerprints: Fingerprints,
+    /// The fingerprint of the step before it, if that was not written when it was accepted: the agent writes one after the other.
+    over: Option<String>,
+    /// What came of it, once an agent's hook has told. All copies know.
+    told: Arc<OnceLock<Found>>,
 }
 
 impl AcceptedTexts {
@@ -50,13 +52,14 @@ impl AcceptedTexts {
         let step = Step {
             shown_beside: accepted.shown_beside.clone(),
             fingerprints: accepted.fingerprints.clone(),
+            over: accepted.over.clone(),
+            told: Arc::clone(&accepted.told),
         };
         steps.insert(0, step);
         self.0.truncate(MAX_TEXTS - 1);
         self.0.push_front(AcceptedText {
             file_path: file_path.clone(),
             steps,
-            told: Arc::clone(&accepted.told),
         });
     }
 
@@ -70,30 +73,34 @@ impl AcceptedText {
     /// Returns true if the file at this real path is the one, and has the text. A file that is gone has the text of one that is
     /// to be deleted. Waits for the disk.
     pub(crate) fn is_in(&self, path: &Path) -> bool {
-        self.real_path() == path && self.is_text_of(path)
+        self.real_path() == path && self.step_in(path) == Some(0)
     }
 
     /// If an agent has now written to this file what was accepted: the fingerprints of the texts from which on the person has
     /// seen all that leads to it. It was accepted once: if an agent writes it again, perhaps over what the person has since
     /// made of the file, nobody has seen that. Waits for the disk.
     pub(crate) fn written_to(&self, path: &Path) -> Vec<String> {
-        let is_written = self.is_text_of(path) && self.told.set(Found::Accepted).is_ok();
+        let written = self.step_in(path).map(|at| &self.steps[at..]);
+        let written = written.filter(|it| it[0].told.set(Found::Accepted).is_ok());
         let mut seen_from: Vec<String> = Vec::new();
-        for step in self.steps.iter().filter(|_| is_written) {
+        for step in written.unwrap_or_default() {
             let is_next = seen_from.last().is_none_or(|it| step.has(it));
             seen_from.extend(step.shown_beside.clone().filter(|_| is_next));
         }
         seen_from
     }
 
-    /// The agent's call for this file has failed. Waits for the disk.
+    /// The agent's call for this file has failed: the first of which nothing is known. Waits for the disk.
     pub(crate) fn call_failed(&self, path: &Path) {
-        let is_written = self.is_text_of(path);
-        // What was known before stands.
-        let _ = self.told.set(match is_written {
-            true => Found::Accepted,
-            false => Found::Refused,
-        });
+        let written = self.step_in(path);
+        let mut open = (0..=self.last_open()).rev();
+        if let Some(at) = open.find(|at| self.steps[*at].told.get().is_none()) {
+            // What was known before stands.
+            let _ = self.steps[at].told.set(match written == Some(at) {
+                true => Found::Accepted,
+                false => Found::Refused,
+            });
+        }
     }
 
     /// Returns the file's real path. Waits for the disk.
@@ -101,19 +108,26 @@ impl AcceptedText {
         real_path(Path::new(&self.file_path))
     }
 
-    /// Returns true if this file has the text. Waits for the disk.
-    fn is_text_of(&self, path: &Path) -> bool {
+    /// Returns the step whose text this file has, of those that the agent may write now. Waits for the disk.
+    fn step_in(&self, path: &Path) -> Option<usize> {
         let text = match Original::read(path) {
             Ok(Original {
                 text: Some(text), ..
             }) => text,
             _ if path.symlink_metadata().is_err() => Vec::new(),
-            _ => return false,
+            _ => return None,
         };
         let decoded = decoded(&text);
         let hash = fingerprint::hash(decoded.as_deref().map_or(&text, str::as_bytes));
-        let latest = self.steps.first();
-        latest.is_some_and(|it| it.fingerprints.contains(&hash))
+        let mut open = 0..=self.last_open();
+        open.find(|at| self.steps[*at].fingerprints.contains(&hash))
+    }
+
+    /// The place of the earliest step that the agent may write now: the latest, and those over which it was accepted.
+    fn last_open(&self) -> usize {
+        let pairs = self.steps.windows(2);
+        let is_over = |pair: &&[Step]| { pair[0].over.as_ref() }.is_some_and(|it| pair[1].has(it));
+        pairs.take_while(is_over).count()
     }
 }
 
@@ -203,6 +217,40 @@ mod tests {
         assert!(texts[0].is_in(&file), "it is no person's all the same");
         remembered.accepted(&accepted(&file, "x", None));
         assert!(writes(&remembered, "x"), "accepted again");
+    }
+
+    /// All hooks of an answer ask before its first change is made. What comes of each is its own.
+    #[test]
+    fn a_text_over_which_another_was_accepted_is_written_before_that() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = real_path(folder.path()).join("a");
+        let over = Some(fingerprint::of(Some(b"one")));
+        for (over, fails, expected) in [
+            (&over, false, [Some(Found::Accepted), Some(Found::Accepted)]),
+            (&over, true, [Some(Found::Accepted), Some(Found::Refused)]),
+            (&None, false, [None, Some(Found::Accepted)]),
+        ] {
+            let [first, second] = ["one", "one and two"].map(|it| accepted(&file, it, None));
+            let second = Accepted {
+                over: over.clone(),
+                ..second
+            };
+            let mut remembered = AcceptedTexts::default();
+            remembered.accepted(&first);
+            remembered.accepted(&second);
+            let texts = remembered.all();
+            std::fs::write(&file, "one").unwrap();
+            assert_eq!(texts[0].written_to(&file).is_empty(), over.is_none());
+            assert_eq!(second.told.get(), None);
+            if fails {
+                texts[0].call_failed(&file);
+            } else {
+                std::fs::write(&file, "one and two").unwrap();
+                texts[0].written_to(&file);
+            }
+            let told = [first, second].map(|it| it.told.get().copied());
+            assert_eq!(told, expected, "{over:?} {fails}");
+        }
     }
 
     /// Several may be written before a look finds them, and one of them may be over what nobody was shown.

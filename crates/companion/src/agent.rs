@@ -3,8 +3,8 @@
 //! I/O: what happens comes in, and time.
 
 mod before;
+mod calls;
 mod choices;
-mod commands;
 mod guards;
 mod left;
 mod looks;
@@ -16,13 +16,14 @@ mod turn;
 mod wake;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Instant;
 
 use pillion_protocol::{AgentProcess, Dialect};
 use serde_json::Value;
 
+use self::calls::Calls;
 use self::choices::Choices;
-use self::commands::Commands;
 use self::guards::Guards;
 use self::looks::{Found, Looks};
 use self::mode::Mode;
@@ -61,8 +62,8 @@ pub(crate) struct Agent {
     /// The processes of ours that stand beside its calls.
     pub(crate) guards: Guards<GuardWay, HeldHook>,
     waker: Option<Waker>,
-    /// The commands that it runs.
-    pub(crate) commands: Commands,
+    /// The calls that it runs.
+    pub(crate) calls: Calls,
     /// True if it is not connected: commands in its hooks tell of it.
     is_by_hooks: bool,
     /// True if what it changes is recorded.
@@ -77,9 +78,10 @@ pub(crate) struct AskedBeside {
     pub(crate) input: Value,
 }
 
-/// No session of a connected agent has such an id.
-fn id_by_hooks(kind: Dialect, name: &str) -> SessionId {
-    format!("hooks of {}: {name}", kind.name()).into()
+/// The id of the session that this agent calls by this name, if it may have that; no session of a connected agent has such an id.
+pub(crate) fn id_by_hooks(kind: Dialect, name: &str) -> Option<SessionId> {
+    let is_name = name.len() <= MAX_NAME;
+    is_name.then(|| format!("hooks of {}: {name}", kind.name()).into())
 }
 
 /// The agents that work here.
@@ -108,7 +110,7 @@ impl Agent {
             questions: Questions::default(),
             guards: Guards::default(),
             waker: None,
-            commands: Commands::default(),
+            calls: Calls::default(),
             is_by_hooks,
             is_recorded,
             found: Found::default(),
@@ -122,7 +124,7 @@ impl Agent {
 
     /// Returns true if it has called this hook itself, as far as is known: no command that it runs has.
     pub(crate) fn has_called(&mut self, hook: &Asker) -> bool {
-        let way = |process| self.commands.believes(hook.way_from(process).as_deref());
+        let way = |process| self.calls.believes(hook.way_from(process).as_deref());
         self.process.is_none_or(way)
     }
 
@@ -141,10 +143,7 @@ impl Agents {
 
     /// The session of this agent that it calls by this name, and whether it is new; none if there are too many.
     pub(crate) fn by_hooks(&mut self, kind: Dialect, name: &str) -> Option<(SessionId, bool)> {
-        if name.len() > MAX_NAME {
-            return None;
-        }
-        let id = id_by_hooks(kind, name);
+        let id = id_by_hooks(kind, name)?;
         let is_new = !self.agents.contains_key(&id);
         if is_new && self.all_by_hooks().count() >= MAX_BY_HOOKS {
             return None;
@@ -156,7 +155,7 @@ impl Agents {
 
     /// Returns true if a hook of such a session is called by a command that the agent runs at this time, and not by the agent.
     pub(crate) fn is_faked(&mut self, kind: Dialect, name: &str, asker: &Asker) -> bool {
-        let agent = self.get_mut(&id_by_hooks(kind, name));
+        let agent = id_by_hooks(kind, name).and_then(|id| self.get_mut(&id));
         agent.is_some_and(|it| !it.has_called(asker))
     }
 
@@ -198,6 +197,12 @@ impl Agents {
     pub(crate) fn are_at_work(&self, now: Instant) -> bool {
         let mut agents = self.agents.values();
         self.left.is_some_and(|at| now < at + LATE) || agents.any(|it| it.turn.is_at_work(now))
+    }
+
+    /// Returns true if one of this kind runs a call, in its turn, that may write this file.
+    pub(crate) fn may_write(&self, kind: Dialect, file: &Path, now: Instant) -> bool {
+        let mut of_kind = self.agents.values().filter(|it| it.kind == kind);
+        of_kind.any(|it| it.turn.is_at_work(now) && it.calls.may_write(file))
     }
 
     /// Lets the processes go on beside calls that wait for the person no more, of which `waits` knows by the proposal.

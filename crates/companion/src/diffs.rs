@@ -67,6 +67,16 @@ struct Unwritten {
     from: Option<Side>,
     /// Fingerprint of the accepted text.
     text: String,
+    /// Fingerprint of the text over which it was accepted, if that was not written yet.
+    over: Option<String>,
+}
+
+impl Unwritten {
+    /// Returns true if this file has what it was accepted over.
+    fn is_over(&self, file: &FileState) -> bool {
+        let is_there = self.over.is_some() && self.over == file.text;
+        is_there && self.on_disk.leads_to == file.on_disk.leads_to
+    }
 }
 
 /// The side of an agent from which a change comes.
@@ -450,6 +460,7 @@ impl<C> Diffs<C> {
             proposer: entry.proposal.proposer,
             from: entry.proposal.side(),
             text: fingerprint::of(Some(content.as_bytes())),
+            over: entry.proposal.over.clone(),
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
@@ -467,7 +478,8 @@ impl<C> Diffs<C> {
     }
 
     /// Takes the acceptance of what an agent proposes after the person has accepted just that for its hook, or the other way
-    /// round: the same text for the same file, which is as it was then. There is nothing that they have not seen.
+    /// round: the same text for the same file, which is as it was then, or has by now what that was accepted over. There is nothing
+    /// that they have not seen.
     fn take_accepted_before(&mut self, id: DiffId) -> Option<Arc<String>> {
         let Entry {
             proposal,
@@ -483,7 +495,7 @@ impl<C> Diffs<C> {
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
         let at = self.unwritten.iter().position(|it| {
             it.proposer.agent() == proposal.proposer.agent()
-                && it.on_disk == on_disk.on_disk
+                && (it.on_disk == on_disk.on_disk || it.is_over(on_disk))
                 && it.from.is_some_and(|from| from != side)
                 && it.text == *text
         })?;

@@ -38,6 +38,8 @@ struct Waiting {
     proposer: Proposer,
     /// Tells it from all other proposers, also from those that were here before.
     number: u64,
+    /// The session of which hooks tell, if its turn is the one in which this is proposed.
+    turn_of: Option<SessionId>,
     news: mpsc::UnboundedSender<News>,
 }
 
@@ -54,6 +56,7 @@ impl Proposers {
     pub(crate) fn come(
         &mut self,
         proposer: Proposer,
+        turn_of: Option<SessionId>,
         news: mpsc::UnboundedSender<News>,
     ) -> SessionId {
         let number = self.numbers.give();
@@ -61,6 +64,7 @@ impl Proposers {
         let new = Waiting {
             proposer,
             number,
+            turn_of,
             news,
         };
         self.waiting.insert(Arc::clone(&id), new);
@@ -71,6 +75,12 @@ impl Proposers {
     pub(crate) fn find(&self, id: &SessionId) -> Option<(Proposer, u64)> {
         let found = self.waiting.get(id)?;
         Some((found.proposer, found.number))
+    }
+
+    /// The session in whose turn this one proposes, and its agent, if hooks tell of that.
+    pub(crate) fn turn_of(&self, id: &SessionId) -> Option<(&SessionId, Proposer)> {
+        let waiting = self.waiting.get(id)?;
+        Some((waiting.turn_of.as_ref()?, waiting.proposer))
     }
 
     /// Tells it the news; false if it is not here.

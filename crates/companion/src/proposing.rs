@@ -13,6 +13,7 @@ use pillion_view::ask::{Decided, End, MAX_FILES, Propose, Refused, Undecided};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
+use crate::agent::id_by_hooks;
 use crate::commands::ToLoop;
 use crate::diffs::Answer;
 use crate::main_loop::MainLoop;
@@ -35,7 +36,11 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// Proposes.
     pub(crate) async fn propose(&self, to_loop: ToLoop, propose: Propose) -> Result<(), Refused> {
-        let Propose { files, agent } = propose;
+        let Propose {
+            files,
+            agent,
+            session,
+        } = propose;
         if files.len() > MAX_FILES {
             let why = format!("a set has at most {MAX_FILES} files");
             return Err(Refused::because(why));
@@ -45,12 +50,14 @@ impl Proposal {
             return Err("one file is in the set twice".into());
         }
         let proposer = agent.map_or(Proposer::Pillion, Proposer::For);
+        let turn_of = agent.zip(session);
+        let turn_of = turn_of.and_then(|(agent, name)| id_by_hooks(agent, &name));
         let files = files.into_iter().map(|mut file| {
             let held = file.cell.take().map(StandIn::Held);
             (file, held)
         });
         let files = files.collect();
-        let mut set = Set::new(to_loop, proposer, files).await?;
+        let mut set = Set::new(to_loop, proposer, turn_of, files).await?;
         let shown = set.show_all(self.withdrawn()).await;
         *self.set.lock().await = Some(set);
         shown.map_err(Refused::because)
@@ -105,7 +112,7 @@ pub(crate) async fn propose_written(
     files: Vec<Proposed>,
     mut decided: impl FnMut(usize, &End),
 ) -> Result<Option<Undecided>, Refused> {
-    let mut set = Set::new(to_loop, proposer, files).await?;
+    let mut set = Set::new(to_loop, proposer, None, files).await?;
     if let Err(why) = set.show_all(pending()).await {
         set.withdraw().await;
         return Ok(Some(Undecided::NotShown(why)));
@@ -150,11 +157,12 @@ impl Set {
     async fn new(
         to_loop: ToLoop,
         proposer: Proposer,
+        turn_of: Option<SessionId>,
         files: Vec<Proposed>,
     ) -> Result<Self, Refused> {
         let (sender, news) = mpsc::unbounded_channel();
         let session = to_loop.ask("proposer", move |it, answer| {
-            let session = it.proposer_comes(proposer, sender);
+            let session = it.proposer_comes(proposer, turn_of, sender);
             if let Err(session) = answer.send(session) {
                 it.proposer_gone(&session, Vec::new(), std::time::Instant::now());
             }

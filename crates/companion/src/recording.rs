@@ -277,6 +277,12 @@ impl Recording {
         self.hold(session, begin, resume);
     }
 
+    /// A hook has asked for a decision: a turn goes on, also if nobody has told that it begins.
+    pub(crate) fn goes_on(&mut self, session: &SessionId, agent: &'static str) {
+        let session = self.number(session);
+        self.order(move |recorder| recorder.goes_on(session, agent));
+    }
+
     /// A call is about to run, and `resume` comes when the texts before it are kept, with how the one of its file is.
     pub(crate) fn before(
         &mut self,

@@ -361,6 +361,8 @@ impl Accepted {
             (Some(text), _) if self.is(text) => Found::Accepted,
             (None, _) if !is_here => Found::Unknown,
             (_, stamp) if *stamp == self.before => Found::Unchanged,
+            // What comes before it was written.
+            (Some(text), _) if self.over == Some(fingerprint::of(Some(text))) => Found::Unchanged,
             _ => Found::Other,
         }
     }
@@ -700,6 +702,15 @@ mod tests {
                 fs::write(&file, &text).unwrap();
             }
             assert_eq!(accepted.look(), expected, "{content:?} {text:?}");
+        }
+        let after_another = Accepted {
+            over: Some(fingerprint::of(Some(b"before it"))),
+            ..accepted(&file, "x")
+        };
+        for (text, expected) in [("before it", Found::Unchanged), ("other", Found::Other)] {
+            fs::remove_file(&file).unwrap();
+            fs::write(&file, text).unwrap();
+            assert_eq!(after_another.look(), expected);
         }
         let new = folder.path().join("new");
         assert_eq!(accepted(&new, "x").look(), Found::Unchanged);

@@ -32,8 +32,10 @@ impl TestProgram {
         };
         let files = files.iter().map(file).collect();
         Proposing(thread::spawn(move || {
-            let agent = None;
-            let shown = program.0.ask(Propose { files, agent });
+            let shown = program.0.ask(Propose {
+                files,
+                ..Propose::default()
+            });
             shown.unwrap_or_else(|error| panic!("the files are not shown: {error}"));
             program
         }))

@@ -198,7 +198,7 @@ impl Agent {
         if !is_subagent && !matches!(step, WorkStep::TurnBegins(_)) {
             self.notes.goes_on();
         }
-        self.commands.note(step);
+        self.calls.note(step, is_subagent);
         match step {
             WorkStep::TurnBegins(_) => {
                 self.turn.begins_and_ends_are_told(now);

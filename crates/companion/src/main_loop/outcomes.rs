@@ -1,5 +1,6 @@
 //! The loop's work when a proposal goes its way: it carries the actions out that follow, and finds out what came of what was accepted.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -63,7 +64,13 @@ impl MainLoop {
                     judgement,
                 } => {
                     if let Some(judgement) = judgement {
-                        self.recording.decided(&session, *judgement);
+                        match self.proposers.turn_of(&session) {
+                            Some((turn_of, proposer)) => {
+                                self.recording.goes_on(turn_of, proposer.name());
+                                self.recording.decided(turn_of, *judgement);
+                            }
+                            None => self.recording.decided(&session, *judgement),
+                        }
                     }
                     self.notify(&session, delivery, accepted, proposed);
                     let is_hooked = self.agents.is_hooked(&session);
@@ -178,12 +185,15 @@ impl MainLoop {
 
     /// A file was looked at that an agent was to write.
     pub(super) fn looked(&mut self, number: u64, found: Found, now: Instant) {
-        let (diffs, sessions) = (&self.diffs, &self.sessions);
+        let (diffs, sessions, agents) = (&self.diffs, &self.sessions, &self.agents);
         let is_busy = |accepted: &Accepted| {
             let session = &accepted.session;
             let outbox = sessions.outbox(session);
             let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
+            let kind = accepted.proposer.agent();
+            let file = Path::new(&accepted.file_path);
             !is_delivered
+                || kind.is_some_and(|kind| agents.may_write(kind, file, now))
                 || !diffs.names(session, |_| true).is_empty()
                 || diffs.goes_on_with(&accepted.fingerprints)
         };

@@ -20,9 +20,10 @@ impl MainLoop {
     pub(crate) fn proposer_comes(
         &mut self,
         proposer: Proposer,
+        turn_of: Option<SessionId>,
         news: mpsc::UnboundedSender<News>,
     ) -> SessionId {
-        self.proposers.come(proposer, news)
+        self.proposers.come(proposer, turn_of, news)
     }
 
     /// Proposes a file. The caller is answered once it is shown.

@@ -13,7 +13,12 @@ impl TestCompanion {
         let files = files.map(|name| ProposedFile::new(self.path(name), "x"));
         let files = files.collect();
         let client = pillion_view::Client::new(&self.state()).unwrap();
-        let proposed = spawn_blocking(move || client.ask(Propose { files, agent }));
+        let propose = Propose {
+            files,
+            agent,
+            session: None,
+        };
+        let proposed = spawn_blocking(move || client.ask(propose));
         proposed.await.unwrap().map_err(|why| why.to_string())
     }
 }

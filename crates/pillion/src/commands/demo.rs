@@ -49,7 +49,7 @@ fn propose(path: &Path) -> anyhow::Result<String> {
     };
     connection.wait_for(Propose {
         files: vec![file],
-        agent: None,
+        ..Propose::default()
     })?;
     let decided = connection.wait_for(Decisions)?;
     let told = match decided.ends.into_iter().next() {

@@ -93,7 +93,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         let connection = control_client::connect(&environment, &companion)?;
         let proposed = Propose {
             files: open.iter_mut().map(|it| it.proposed()).collect(),
-            agent: None,
+            ..Propose::default()
         };
         let editor = companion.display_name();
         asked = ask::ask(connection, editor, proposed, args.timeout, pending())?;

@@ -1227,6 +1227,9 @@ fn what_a_hooks_agent_makes_of_an_accepted_change_is_in_the_log() {
             fs::write(&path, answer).unwrap();
         }
     }
+    let mut stop = write(&sandbox, &sandbox.home.workspace(), "");
+    stop["hook_event_name"] = "Stop".into();
+    Hook::call(&sandbox, &["claude"], &stop).answer();
     for (file, outcome) in files
         .into_iter()
         .zip(["written", "written differently", "not written"])

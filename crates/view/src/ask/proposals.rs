@@ -19,6 +19,9 @@ pub struct Propose {
     /// The agent whose change it is, if the program is its hook.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<Dialect>,
+    /// The agent's name for its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
 }
 
 ask!(Propose => (), "propose", for_person: false);

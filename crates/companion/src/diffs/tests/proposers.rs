@@ -249,6 +249,42 @@ fn what_was_accepted_for_an_agent_is_not_shown_again_when_its_hook_proposes_it()
     }
 }
 
+/// The second of two changes of a file in one answer, which its agent proposes itself once it has made the first.
+#[test]
+fn what_was_accepted_over_a_text_is_not_shown_again_once_the_file_has_that() {
+    for (over, on_disk, is_shown) in [
+        (Some("one"), Some("one"), false),
+        (Some("one"), Some("other"), true),
+        (None, Some("one"), true),
+        (None, None, true),
+    ] {
+        let mut diffs = Machine::default();
+        let hook = Proposal {
+            proposer: Proposer::For(Dialect::CopilotCli),
+            over: over.map(str::to_owned),
+            ..proposal("s", "/a", "one and two")
+        };
+        open(&mut diffs, hook, "open", Instant::now());
+        diffs.shown(key(1, 1), Ok(()));
+        diffs.note_file(DiffId(1), file_with(Some("before")));
+        diffs.resolved(key(1, 1), accepted("one and two"));
+        let own = Proposal {
+            proposer: Dialect::CopilotCli.into(),
+            ..proposal("own", "/a", "one and two")
+        };
+        let now = Instant::now();
+        diffs.open(own, "open", now);
+        let target = Target {
+            fingerprint: on_disk.map(str::to_owned),
+            ..target("/a")
+        };
+        let opened = lines(diffs.checked(key(2, 1), Ok(target), now));
+        let shown = r#"show 2 #1 "one and two""#;
+        let is_it = opened.iter().any(|it| it == shown);
+        assert_eq!(is_it, is_shown, "{over:?} {on_disk:?}: {opened:?}");
+    }
+}
+
 #[test]
 fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
     // Of one that is made over that text, it is known that it is in there.

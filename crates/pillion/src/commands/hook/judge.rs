@@ -194,6 +194,7 @@ impl Judge<'_, '_> {
         let propose = Propose {
             files: proposed.clone(),
             agent: Some(self.agent),
+            session: Some(self.call.session.clone()),
         };
         let asked = ask::ask(
             connection,

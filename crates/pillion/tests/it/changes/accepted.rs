@@ -134,6 +134,86 @@ fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {
     }
 }
 
+/// Mistral Vibe, which tells no beginning of a turn, and two sessions of Claude Code, one of which was at work before anybody looked.
+#[test]
+fn a_turn_whose_only_change_is_rejected_is_listed() {
+    for (name, is_hub, tool, event, end) in [
+        (
+            "vibe",
+            true,
+            "file_system.search_replace",
+            "pre_tool",
+            "post_agent",
+        ),
+        (
+            "vibe",
+            false,
+            "file_system.search_replace",
+            "pre_tool",
+            "post_agent",
+        ),
+        ("claude", true, "Edit", "PreToolUse", "Stop"),
+    ] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, name);
+        if name == "claude" {
+            agent.tells(
+                "UserPromptSubmit",
+                &json!({"prompt": "go", "session_id": "other"}),
+            );
+        }
+        let input = json!({"file_path": agent.file, "old_string": "two", "new_string": "2"});
+        let fields = json!({"tool_name": tool, "tool_input": input, "tool_use_id": "1"});
+        let hook = agent.calls(event, &fields);
+        let diff = number(&pending(&world.sandbox, 1)[0]);
+        world.sandbox.insist(["reject", &diff]).expect(0);
+        hook.answer();
+        agent.tells(end, &json!({}));
+        let turns = world.sandbox.run(["turns"]).expect(0).stdout;
+        let listed = turns.lines().filter(|it| it.contains("1 rejected"));
+        assert_eq!(listed.count(), 1, "{name} {is_hub}: {turns}");
+    }
+}
+
+/// Another hook of the same call may wait for long, and its own window for the person: a change that was accepted long after it is
+/// the clock.
+#[test]
+fn nothing_is_called_unwritten_while_its_call_runs() {
+    let ends = |name: &'static str| move |agent: &Agent, call: &Value| agent.tells(name, call);
+    let variants: [(_, _, Box<dyn Fn(&Agent, &Value)>); 3] = [
+        ("claude", true, Box::new(ends("PostToolUseFailure"))),
+        ("codex", false, Box::new(ends("Stop"))),
+        ("claude", false, Box::new(ends("UserPromptSubmit"))),
+    ];
+    let worlds = variants.each_ref().map(|_| World::new());
+    let agents = variants.iter().zip(&worlds);
+    let agents = agents.map(|((name, is_hub, end), world)| {
+        let serve = serve(world, *is_hub);
+        let agent = Agent::new(world, name);
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = agent.is_accepted("1", "two", "2");
+        // The call of another kind of agent, of which nothing is known.
+        let mut clock = serve.connect();
+        clock.propose(world.root.join("clock.txt"), "x");
+        let id = number(&pending(&world.sandbox, 1)[0]);
+        world.sandbox.insist(["accept", &id]).expect(0);
+        clock.outcome();
+        (serve, agent, call, end, clock)
+    });
+    let agents: Vec<_> = agents.collect();
+    for (_serve, agent, call, end, _clock) in agents {
+        let sandbox = &agent.world.sandbox;
+        assert_eq!(came_of(sandbox, "clock.txt").1, "not written");
+        let log = sandbox.run(["log", "--json"]).expect(0).stdout;
+        let log: Vec<Value> = serde_json::from_str(&log).unwrap();
+        let first = log.last().unwrap();
+        assert_eq!(first["outcome"], Value::Null, "{first}");
+        end(&agent, &call);
+        assert_eq!(came_of(sandbox, "a.txt").1, "not written", "{}", agent.name);
+    }
+}
+
 /// Its own window may ask once more, or its disk is slow: the log says what is known, and is put right.
 #[test]
 fn what_an_agent_writes_late_is_not_called_unwritten_for_good() {
@@ -149,6 +229,7 @@ fn what_an_agent_writes_late_is_not_called_unwritten_for_good() {
     });
     let agents: Vec<_> = agents.collect();
     for (_serve, agent, call) in &agents {
+        agent.tells("Stop", &json!({}));
         let outcome = || came_of(&agent.world.sandbox, "a.txt").1;
         assert_eq!(outcome(), "not written", "{}", agent.name);
         agent.write("two", "2");

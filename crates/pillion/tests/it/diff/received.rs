@@ -38,7 +38,7 @@ fn an_accepted_text_is_kept_if_the_program_ends_before_it_has_got_it() {
         let file = ProposedFile::new(path.to_str().unwrap(), "two\n");
         let propose = Propose {
             files: vec![file],
-            agent: None,
+            ..Propose::default()
         };
         program.ask(propose).unwrap();
         let id = number(&pending(&sandbox, 1)[0]);

@@ -1,0 +1,57 @@
+//! Owns which calls of an agent run, as its hooks tell: what it was allowed to write may come until its call has ended, and what a
+//! command of it says in place of the hooks is not believed.
+
+use std::path::{Path, PathBuf};
+
+use pillion_view::ask::WorkStep;
+
+/// No agent runs more of them at once, and none has its hooks called in more ways.
+const MAX: usize = 64;
+
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// Those that run, and the one file that each may change; none if that is any.
+    running: Vec<(String, Option<PathBuf>)>,
+    /// The ways in which the agent has had its hooks called while nothing ran: by a script of the person's, by `timeout`. Command
+    /// lines, from the hook on up.
+    ways: Vec<Vec<String>>,
+}
+
+impl Calls {
+    /// A hook that was called in this way, if it is known, is believed.
+    pub(super) fn believes(&mut self, way: Option<&[&str]>) -> bool {
+        let is_known =
+            way.is_some_and(|it| it.is_empty() || self.ways.iter().any(|known| known == it));
+        let is_believed = is_known || !self.has_command();
+        if let Some(way) = way.filter(|_| is_believed && !is_known && self.ways.len() < MAX) {
+            self.ways
+                .push(way.iter().map(|it| (*it).to_owned()).collect());
+        }
+        is_believed
+    }
+
+    /// A hook has told this, and is believed.
+    pub(crate) fn note(&mut self, step: &WorkStep, is_subagent: bool) {
+        match step {
+            WorkStep::CallBegins(call) if self.running.len() < MAX => {
+                self.running.push((call.id.clone(), call.path.clone()));
+            }
+            WorkStep::CallEnds(id) | WorkStep::CallFails(id) => {
+                self.running.retain(|(own, _)| own != id);
+            }
+            // A call that the person stops has no end.
+            WorkStep::TurnBegins(_) | WorkStep::TurnEnds if !is_subagent => self.running.clear(),
+            _ => {}
+        }
+    }
+
+    fn has_command(&self) -> bool {
+        self.running.iter().any(|(_, path)| path.is_none())
+    }
+
+    /// Returns true if one runs that may write this file.
+    pub(super) fn may_write(&self, file: &Path) -> bool {
+        let may = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == file);
+        self.running.iter().any(|(_, path)| may(path))
+    }
+}
