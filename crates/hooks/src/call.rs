@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::change::{Changes, Files};
 use crate::format::Format;
-use crate::ruling::Ruling;
+use crate::ruling::{Accepted, Ruling};
 
 /// One call of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -191,8 +191,8 @@ pub struct Answer {
     /// The call that the person has approved with this answer, so that they are not asked about it again: with this input, at
     /// this event.
     pub approved: Option<(Event, Value)>,
-    /// True if it denies what the person has accepted, because the agent has no way to write just that.
-    pub is_inexpressible: bool,
+    /// The files for which the person has accepted something, and the agent has no way to write just that.
+    pub inexpressible: Vec<String>,
     /// The text that the model is told when the tool has run, if there is no room for it in this answer.
     pub told_after: Option<String>,
 }
@@ -239,10 +239,11 @@ impl Answer {
         }
     }
 
-    /// Writes this JSON, which denies what the person has accepted, because the agent has no way to write just that.
-    pub(crate) fn inexpressible(output: Value) -> Self {
+    /// Writes this JSON, which denies all that the person has accepted, because the agent has no way to write just that.
+    pub(crate) fn inexpressible(output: Value, accepted: &Accepted) -> Self {
+        let files = accepted.files.iter().filter(|it| it.written.is_some());
         Self {
-            is_inexpressible: true,
+            inexpressible: files.map(|it| it.change.path.clone()).collect(),
             ..Self::json(output)
         }
     }

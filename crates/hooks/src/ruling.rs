@@ -64,6 +64,12 @@ impl Accepted {
         told.chain([why.as_str()]).collect::<Vec<_>>().join("\n")
     }
 
+    /// Returns the text for the model with this before it.
+    pub(crate) fn told_after(&self, before: Vec<String>) -> Option<String> {
+        let told: Vec<_> = before.into_iter().chain(self.context.clone()).collect();
+        (!told.is_empty()).then(|| told.join("\n"))
+    }
+
     /// The texts of which the diff that the model is told lacks the end, with their files.
     pub fn told_in_part(&self) -> impl Iterator<Item = (&str, &str)> {
         let files = self.files.iter().filter_map(|file| {

@@ -93,14 +93,11 @@ pub fn edited(file_path: &str, diff: &str) -> String {
     format!("The user edited your change to {file_path} before accepting it. {start}\n{diff}")
 }
 
-/// The person accepted another text than the proposed one, and a patch cannot express it: what they want, as a unified
-/// diff from the file as it is.
-pub fn inexpressible(file_path: &str, diff: &str) -> String {
-    let diff = shortened(diff);
+/// The person accepted another text than the proposed one, and a patch cannot express it: their edits are told beside this.
+pub fn inexpressible(file_path: &str) -> String {
     format!(
-        "Nothing was written. The user edited your change to {file_path} into a text that no patch can express: in a patch, new \
-         lines end like the first line of the file, and the last line always ends. Write it in another way. What the user \
-         wants, from the file as it is:\n{diff}"
+        "Nothing was written to {file_path}: what the user accepted for it is a text that no patch can express. In a patch, new \
+         lines end like the first line of the file, and the last line always ends. Write it in another way."
     )
 }
 

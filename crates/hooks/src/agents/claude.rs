@@ -188,7 +188,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     let is_newer = |file: &Reviewed| file.has_changed && file.change.before.is_some();
     if call.tool == WRITE && accepted.files.iter().any(is_newer) {
         let why = "Claude Code writes over no file that has changed since it was read";
-        return Answer::inexpressible(hooks::refuse(&accepted.not_written(why)));
+        return Answer::inexpressible(hooks::refuse(&accepted.not_written(why)), accepted);
     }
     let input = input(call, accepted);
     let mut output = hooks::allow(Some(input.clone()), accepted.context.as_deref());

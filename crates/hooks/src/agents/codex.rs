@@ -14,7 +14,8 @@ use serde_json::{Map, Value};
 
 use self::shell::Patched;
 use super::claude::{self, SHELL};
-use super::{edit, patch};
+use super::edit;
+use super::patch::{self, Rewritten};
 use crate::call::{Answer, Call, Entry, Event, HookProtocol, Scope};
 use crate::change::{Changes, Files};
 use crate::format::Format;
@@ -120,17 +121,20 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
         };
     }
     let mut input = call.input.clone();
+    let (mut context, mut inexpressible) = (accepted.context.clone(), Vec::new());
     if !is_as_proposed {
         match rewritten(call, accepted) {
-            Ok(command) => input["command"] = command.into(),
-            Err(why) => {
-                return Answer::inexpressible(hooks::refuse(&why));
+            Ok(it) => {
+                input["command"] = it.patch.into();
+                (context, inexpressible) = (it.context, it.inexpressible);
             }
+            Err(why) => return Answer::inexpressible(hooks::refuse(&why), accepted),
         }
     }
-    let output = hooks::allow(Some(input.clone()), accepted.context.as_deref());
+    let output = hooks::allow(Some(input.clone()), context.as_deref());
     Answer {
         approved: approved(input),
+        inexpressible,
         ..Answer::json(output)
     }
 }
@@ -139,13 +143,13 @@ fn accept(call: &Call, accepted: &Accepted) -> Answer {
 ///
 /// # Errors
 /// A text that no patch can have as its outcome: what the model is told instead.
-fn rewritten(call: &Call, accepted: &Accepted) -> Result<String, String> {
+fn rewritten(call: &Call, accepted: &Accepted) -> Result<Rewritten, String> {
     let patched = patched(call)?.ok_or("the call applies no patch")?;
-    let patch = patch::rewritten(Program::Codex, patched.patch, accepted)?;
-    Ok(match call.tool.as_str() {
-        SHELL => patched.command(&patch),
-        _ => patch,
-    })
+    let mut rewritten = patch::rewritten(Program::Codex, patched.patch, accepted)?;
+    if call.tool == SHELL {
+        rewritten.patch = patched.command(&rewritten.patch);
+    }
+    Ok(rewritten)
 }
 
 #[cfg(test)]

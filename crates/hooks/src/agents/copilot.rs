@@ -258,19 +258,14 @@ fn decision(decision: &str, why: &str) -> Value {
     json!({"permissionDecision": decision, "permissionDecisionReason": why})
 }
 
-/// Denies what was accepted, because the call cannot write just that.
-fn inexpressible(told: &str) -> Answer {
-    Answer::inexpressible(decision("deny", told))
-}
-
 /// Lets the call pass, with other arguments if there are any.
-fn allowed(arguments: Option<Value>, accepted: &Accepted) -> Answer {
+fn allowed(arguments: Option<Value>, context: Option<String>) -> Answer {
     let mut output = json!({"permissionDecision": "allow"});
     if let Some(arguments) = arguments {
         output["modifiedArgs"] = arguments;
     }
-    if let Some(context) = &accepted.context {
-        output["additionalContext"] = context.as_str().into();
+    if let Some(context) = context {
+        output["additionalContext"] = context.into();
     }
     Answer::json(output)
 }
@@ -280,8 +275,11 @@ fn allow_patch(call: &Call, accepted: &Accepted) -> Answer {
     let rewritten =
         patch_of(call).and_then(|text| patch::rewritten(Program::Copilot, text, accepted));
     match rewritten {
-        Ok(patch) => allowed(Some(patch.into()), accepted),
-        Err(why) => inexpressible(&why),
+        Ok(it) => Answer {
+            inexpressible: it.inexpressible,
+            ..allowed(Some(it.patch.into()), it.context)
+        },
+        Err(why) => Answer::inexpressible(decision("deny", &why), accepted),
     }
 }
 
@@ -291,7 +289,8 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
     if call.tool == PATCH {
         return allow_patch(call, accepted);
     }
-    let inexpressible = |why: &str| inexpressible(&accepted.not_written(why));
+    let inexpressible =
+        |why: &str| Answer::inexpressible(decision("deny", &accepted.not_written(why)), accepted);
     let [file] = &accepted.files[..] else {
         let why = "the call changes one file, and several were decided";
         return Answer::json(decision("deny", why));
@@ -333,7 +332,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
         input.extend(changed.map(|(name, text)| (name.to_owned(), text.into())));
         input.into()
     });
-    allowed(arguments, accepted)
+    allowed(arguments, accepted.context.clone())
 }
 
 #[cfg(test)]

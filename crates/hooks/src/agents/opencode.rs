@@ -154,16 +154,22 @@ fn with_endings_of(file: &str, text: &str) -> String {
 
 /// The call with what was accepted.
 fn allow(call: &Call, accepted: &Accepted) -> Answer {
-    let input = match call.tool.as_str() {
+    let allowed = match call.tool.as_str() {
         PATCH => edit::text(call, PATCH_TEXT)
             .and_then(|text| patch::rewritten(Program::OpenCode, text, accepted))
-            .map(|patch| json!({PATCH_TEXT: patch})),
-        _ => written(call, accepted).map_err(|why| accepted.not_written(&why)),
+            .map(|it| Answer {
+                inexpressible: it.inexpressible,
+                ..allowed(json!({PATCH_TEXT: it.patch}), it.context)
+            }),
+        _ => written(call, accepted)
+            .map(|input| allowed(input, accepted.context.clone()))
+            .map_err(|why| accepted.not_written(&why)),
     };
-    match input {
-        Ok(input) => Answer::json(hooks::allow(Some(input), accepted.context.as_deref())),
-        Err(told) => Answer::inexpressible(hooks::refuse(&told)),
-    }
+    allowed.unwrap_or_else(|told| Answer::inexpressible(hooks::refuse(&told), accepted))
+}
+
+fn allowed(input: Value, context: Option<String>) -> Answer {
+    Answer::json(hooks::allow(Some(input), context.as_deref()))
 }
 
 /// The arguments, by opencode's names, with which an edit or a write writes what was accepted of one file.

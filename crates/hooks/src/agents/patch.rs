@@ -6,7 +6,6 @@ use std::path::Path;
 
 use pillion_protocol::{path, remarks};
 use pillion_text::patch::{self, FileChange, FilePatch, Program};
-use pillion_text::unified::unified;
 
 use super::edit;
 use crate::call::Scope;
@@ -81,15 +80,24 @@ pub(super) fn scope(folder: Option<&Path>, patch: &str) -> Scope {
     }
 }
 
-/// The patch by which `program` writes what was accepted of `patch`.
+/// What an agent writes of an accepted patch.
+pub(super) struct Rewritten {
+    pub(super) patch: String,
+    /// What its model is told.
+    pub(super) context: Option<String>,
+    /// The files for which a text was accepted that no patch can have as its outcome.
+    pub(super) inexpressible: Vec<String>,
+}
+
+/// The patch by which `program` writes what was accepted of `patch`, as far as a patch can.
 ///
 /// # Errors
-/// A text that no patch can have as its outcome: what the model is told instead.
+/// When it can write none of it: what the model is told instead.
 pub(super) fn rewritten(
     program: Program,
     patch: &str,
     accepted: &Accepted,
-) -> Result<String, String> {
+) -> Result<Rewritten, String> {
     let patch = patch::read(patch).map_err(|error| error.to_string())?;
     let mut files = accepted.files.iter();
     let mut wanted = Vec::new();
@@ -104,26 +112,35 @@ pub(super) fn rewritten(
             Some(to) => wanted.extend(moved(here, (to, next()?))),
         }
     }
-    let changes: Vec<FileChange<'_>> = wanted.iter().map(|(change, _)| *change).collect();
-    patch::write(program, &changes).map_err(|at| {
-        let (change, file) = wanted[at];
-        let before = change.before.unwrap_or_default();
-        let diff = unified(before, change.after.unwrap_or_default());
-        let told = remarks::inexpressible(&file.change.path, &diff);
-        let context = accepted.context.iter().cloned();
-        [told]
-            .into_iter()
-            .chain(context)
-            .collect::<Vec<_>>()
-            .join("\n")
-    })
+    let (mut told, mut inexpressible) = (Vec::new(), Vec::new());
+    while !wanted.is_empty() {
+        let changes: Vec<FileChange<'_>> = wanted.iter().map(|(change, _)| *change).collect();
+        let at = match patch::write(program, &changes) {
+            Ok(patch) => {
+                return Ok(Rewritten {
+                    patch,
+                    context: accepted.told_after(told),
+                    inexpressible,
+                });
+            }
+            Err(at) => at,
+        };
+        let files = wanted.remove(at).1.into_iter();
+        let paths: Vec<_> = files.map(|file| file.change.path.clone()).collect();
+        told.extend(paths.last().map(|path| remarks::inexpressible(path)));
+        inexpressible.extend(paths);
+    }
+    Err(accepted.told_after(told).unwrap_or_default())
 }
 
 /// A file that the person has decided about, and its path in the patch.
 type Decided<'a> = (&'a str, &'a Reviewed);
 
+/// A change in a patch, and the files that it changes.
+type Wanted<'a> = (FileChange<'a>, Vec<&'a Reviewed>);
+
 /// Returns the change of a file, if it is to change.
-fn only<'a>((path, file): Decided<'a>) -> Option<(FileChange<'a>, &'a Reviewed)> {
+fn only<'a>((path, file): Decided<'a>) -> Option<Wanted<'a>> {
     let written = file.written.as_ref()?;
     let change = FileChange {
         path,
@@ -131,14 +148,11 @@ fn only<'a>((path, file): Decided<'a>) -> Option<(FileChange<'a>, &'a Reviewed)>
         before: file.change.before.as_deref(),
         after: written.text(),
     };
-    Some((change, file))
+    Some((change, vec![file]))
 }
 
 /// Returns the changes of a file that is to be moved: it is moved only if both sides of it were accepted.
-fn moved<'a>(
-    from: Decided<'a>,
-    to: Decided<'a>,
-) -> impl Iterator<Item = (FileChange<'a>, &'a Reviewed)> {
+fn moved<'a>(from: Decided<'a>, to: Decided<'a>) -> impl Iterator<Item = Wanted<'a>> {
     let is_left = from.1.written == Some(After::Deleted);
     let text = to.1.written.as_ref().and_then(After::text);
     let whole = text.filter(|_| is_left).map(|text| {
@@ -148,7 +162,7 @@ fn moved<'a>(
             before: from.1.change.before.as_deref(),
             after: Some(text),
         };
-        (change, to.1)
+        (change, vec![from.1, to.1])
     });
     let parts = match whole {
         Some(_) => [None, None],

@@ -200,7 +200,7 @@ fn allow(call: &Call, accepted: &Accepted) -> Answer {
             let why = "Mistral Vibe cannot write this text there: it ends all lines of a file in the same way, edits only what \
                 is there, and adds or removes no byte order mark";
             let Answer { output, .. } = deny(&accepted.not_written(why));
-            return Answer::inexpressible(output.unwrap_or_default());
+            return Answer::inexpressible(output.unwrap_or_default(), accepted);
         }
         output["hook_specific_output"] = json!({"tool_input": input});
     }

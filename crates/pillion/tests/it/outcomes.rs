@@ -123,3 +123,37 @@ fn what_is_accepted_of_a_set_that_is_denied_is_not_called_accepted() {
         assert!(!log.contains("b.txt"), "{log}");
     }
 }
+
+/// Of a set, its agent makes the rest.
+#[test]
+fn what_no_patch_can_express_is_not_called_accepted_and_the_rest_of_its_set_is_written() {
+    for (serve, agent, tool, argument) in [
+        (SERVES[0], "codex", "apply_patch", "command"),
+        (SERVES[1], "codex", "apply_patch", "command"),
+        (SERVES[1], "opencode", "apply_patch", "patchText"),
+    ] {
+        let sandbox = Sandbox::new();
+        let mut serve = serve(&sandbox);
+        let patch =
+            "*** Begin Patch\n*** Add File: a.txt\n+x\n*** Add File: b.txt\n+y\n*** End Patch\n";
+        let call = json!({
+            "hook_event_name": "PreToolUse", "session_id": "s", "cwd": sandbox.home.workspace(),
+            "permission_mode": "bypassPermissions", "tool_name": tool, "tool_input": {argument: patch},
+        });
+        let hook = Hook::call(&sandbox, &[agent], &call);
+        let listed = pending(&sandbox, 2);
+        let text = sandbox.home.file("../text", "mine");
+        let text = text.to_str().unwrap();
+        let accept = ["accept", &number(&listed[0]), "--content-file", text];
+        sandbox.insist(accept).expect(0);
+        sandbox.insist(["accept", &number(&listed[1])]).expect(0);
+        let output = &hook.answer().output["hookSpecificOutput"];
+        assert_eq!(output["permissionDecision"], "allow", "{output}");
+        let made = output["updatedInput"][argument].as_str().unwrap();
+        assert!(made.contains("b.txt") && !made.contains("a.txt"), "{made}");
+        fs::write(path(&sandbox, "b.txt"), "y\n").unwrap();
+        serve.said("your text is kept in");
+        assert_eq!(came_of(&sandbox, "a.txt").1, "not written", "{agent}");
+        assert_eq!(came_of(&sandbox, "b.txt").1, "written", "{agent}");
+    }
+}

@@ -289,9 +289,53 @@ fn a_text_that_no_patch_can_have_is_denied_with_what_is_wanted() {
         assert_eq!(output["permissionDecision"], "deny", "{body}");
         let why = output["permissionDecisionReason"].as_str().unwrap();
         assert!(
-            why.starts_with("Nothing was written.") && why.contains(diff),
+            why.starts_with("Nothing was written to ") && why.contains(diff),
             "{why}"
         );
         assert_eq!(answer.approved, None);
+    }
+}
+
+/// The others of the patch are.
+#[test]
+fn what_no_patch_can_express_is_left_out_of_it_and_told() {
+    let body = "*** Add File: b\n+x\n*** Update File: a\n@@\n-two\n+zwei\n*** Add File: new\n+x\n";
+    for (accepted, left_out, kept) in [
+        ([Some("y"), Some("one\n2\n"), None], &["/w/b"][..], "/w/a"),
+        (
+            [Some("x\n"), Some("one\n2"), Some("x\n")],
+            &["/w/a"],
+            "/w/b",
+        ),
+        (
+            [Some("y"), Some("one\n2"), Some("x\n")],
+            &["/w/b", "/w/a"],
+            "/w/new",
+        ),
+    ] {
+        let answer = answer(&apply(body), &accepted);
+        let output = output(&answer);
+        assert_eq!(output["permissionDecision"], "allow", "{output}");
+        assert_eq!(answer.inexpressible, left_out);
+        let patch = output["updatedInput"]["command"].as_str().unwrap();
+        let told = output["additionalContext"].as_str().unwrap();
+        for path in left_out {
+            let sentence = format!("Nothing was written to {path}: ");
+            assert_eq!(told.matches(&sentence).count(), 1, "{told}");
+            assert_eq!(
+                told.matches(&format!("your change to {path} before"))
+                    .count(),
+                1,
+                "{told}"
+            );
+            let name = path.trim_start_matches("/w/");
+            assert!(!patch.contains(&format!("File: {name}\n")), "{patch}");
+        }
+        let name = kept.trim_start_matches("/w/");
+        assert!(patch.contains(&format!("File: {name}\n")), "{patch}");
+        assert!(
+            !told.contains(&format!("Nothing was written to {kept}")),
+            "{told}"
+        );
     }
 }

@@ -123,18 +123,20 @@ impl Ahead {
         self.accepted.is_empty()
     }
 
-    /// Remembers what was accepted of this call, for the next one of the same answer.
+    /// Remembers what was accepted of this call and not left out of it, for the next one of the same answer.
     pub fn add(
         mut self,
         agent: Dialect,
         protocol: &dyn HookProtocol,
         call: &Call,
         accepted: &Accepted,
+        left_out: &[String],
     ) {
         if protocol.order() == Order::OneByOne {
             return;
         }
-        for file in &accepted.files {
+        let made = { accepted.files.iter() }.filter(|it| !left_out.contains(&it.change.path));
+        for file in made {
             let text = file.written.as_ref().and_then(|it| it.text());
             let disk = Disk.read(Path::new(&file.change.path));
             if let (Some(text), Ok(disk)) = (text, disk) {

@@ -107,7 +107,7 @@ pub fn judge(
             if let Ruling::Accepted(accepted) = &ruling
                 && answer.lets_pass()
             {
-                ahead.add(agent, protocol, call, accepted);
+                ahead.add(agent, protocol, call, accepted, &answer.inexpressible);
             }
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
@@ -228,7 +228,7 @@ impl Judge<'_, '_> {
             (None, None) => "it was not shown".to_owned(),
         };
         // What is accepted already is not written either.
-        let kept = self.unwritten(companion, &ends, &proposed, |_| Loss::WithItsSet);
+        let kept = self.unwritten(companion, &ends, &proposed, |_| Some(Loss::WithItsSet));
         Ok(Ruling::Denied(undecided(&why, &kept)))
     }
 
@@ -245,8 +245,8 @@ impl Judge<'_, '_> {
             Ok(decided) => decided,
             Err(Changed(path)) => {
                 let how = |of: &str| match of == path {
-                    true => Loss::FileChanged,
-                    false => Loss::WithItsSet,
+                    true => Some(Loss::FileChanged),
+                    false => Some(Loss::WithItsSet),
                 };
                 let kept = self.unwritten(companion, ends, proposed, how);
                 let why = format!("{path} changed again after it was accepted: read it again");
@@ -256,12 +256,13 @@ impl Judge<'_, '_> {
         self.tell_accepted(companion, &changes, &decided);
         let mut ruling = Ruling::of(changes, decided);
         let answer = self.protocol.answer(self.call, &ruling);
-        if !answer.lets_pass() {
+        if !answer.lets_pass() || !answer.inexpressible.is_empty() {
             add_whole_texts(&mut ruling);
         }
-        if answer.is_inexpressible {
-            self.unwritten(companion, ends, proposed, |_| Loss::Inexpressible);
-        }
+        let is_inexpressible = |path: &str| answer.inexpressible.iter().any(|it| it == path);
+        self.unwritten(companion, ends, proposed, |path| {
+            is_inexpressible(path).then_some(Loss::Inexpressible)
+        });
         ruling
     }
 
@@ -282,21 +283,26 @@ impl Judge<'_, '_> {
         companion: &Companion,
         ends: &[End],
         proposed: &[ProposedFile],
-        how: impl Fn(&str) -> Loss,
+        how: impl Fn(&str) -> Option<Loss>,
     ) -> Vec<PathBuf> {
-        let kept = kept(ends, proposed);
-        for ((end, file), kept) in ends.iter().zip(proposed).zip(&kept) {
+        let mut all_kept = Vec::new();
+        for (end, file) in ends.iter().zip(proposed) {
+            let Some(how) = how(&file.path) else {
+                continue;
+            };
+            let kept = kept(end, file);
+            all_kept.extend(kept.clone());
             if end.accepted().is_some() {
                 let lost = LostOutcome {
                     proposer: Proposer::For(self.agent),
-                    how: how(&file.path),
+                    how,
                     path: PathBuf::from(&file.path),
-                    text: kept.clone().map_or(LostText::AsProposed, LostText::Kept),
+                    text: kept.map_or(LostText::AsProposed, LostText::Kept),
                 };
                 self.companions.ask(companion, Lost(lost));
             }
         }
-        kept.into_iter().flatten().collect()
+        all_kept
     }
 }
 
@@ -377,15 +383,11 @@ fn decided<'a>(change: &'a Change, end: &End, ahead: &Ahead) -> Result<Decided, 
     }
 }
 
-/// Keeps what the person wrote and nothing will be done with: the place of each text.
-fn kept(ends: &[End], proposed: &[ProposedFile]) -> Vec<Option<PathBuf>> {
-    let edited = |(end, proposed): (&End, &ProposedFile)| match end {
-        End::Withdrawn { edited, .. } => edited.clone(),
-        end => { end.accepted() }
-            .filter(|text| *text != proposed.content)
-            .map(str::to_owned),
+/// Keeps what the person wrote and nothing will be done with: its place.
+fn kept(end: &End, proposed: &ProposedFile) -> Option<PathBuf> {
+    let edited = match end {
+        End::Withdrawn { edited, .. } => edited.as_deref(),
+        end => end.accepted().filter(|text| *text != proposed.content),
     };
-    let edited = ends.iter().zip(proposed).map(edited);
-    let keep = |text: Option<String>| text::keep(&text?).ok();
-    edited.map(keep).collect()
+    text::keep(edited?).ok()
 }
