@@ -8,6 +8,7 @@ mod state;
 mod texts;
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use pillion_text::Text;
@@ -91,6 +92,17 @@ pub enum Edits {
     Carried,
     /// The newer one changes the same lines, and stands there. This is what the reviewer had; it is in the history.
     Conflict(String),
+}
+
+/// Lines of a hunk: some before, and those after that stand in their place; of one side there may be none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the hunk.
+    pub hunk: usize,
+    /// Lines before.
+    pub before: Range<usize>,
+    /// Lines after.
+    pub after: Range<usize>,
 }
 
 /// The error that a hunk cannot be taken out: its lines before are not UTF-8, and a proposal is text.
@@ -352,6 +364,39 @@ impl Proposal {
         Ok(out)
     }
 
+    /// Takes these lines out, or back in if all of them are out: they become hunks of their own. The parts are those of different hunks,
+    /// in their order. Answers whether they are out now.
+    ///
+    /// # Errors
+    /// When lines before are not UTF-8.
+    pub fn toggle_lines(&mut self, parts: &[Part]) -> Result<bool, NotText> {
+        let texts = &self.now.texts;
+        let is_in = |part: &Part| self.hunks().get(part.hunk).is_some_and(|it| !it.out);
+        let out = parts.iter().any(is_in);
+        let is_text =
+            |part: &Part| std::str::from_utf8(texts.before.slice(part.before.clone())).is_ok();
+        if out && (texts.hides_before || !parts.iter().all(is_text)) {
+            return Err(NotText);
+        }
+        let mut parts = parts.iter().peekable();
+        let mut hunks = Vec::new();
+        for (index, hunk) in self.hunks().iter().enumerate() {
+            match parts.next_if(|it| it.hunk == index) {
+                Some(part) => hunks.extend(split(hunk, part, out)),
+                None => hunks.push(hunk.clone()),
+            }
+        }
+        // Other texts in name only: what is known of the old hunks is by their numbers.
+        let next = State {
+            texts: Arc::new(texts.as_ref().clone()),
+            hunks: Arc::new(hunks),
+            change: Change::Toggled,
+            ..self.now.clone()
+        };
+        self.go_to(next);
+        Ok(out)
+    }
+
     /// Puts the reviewer's own text in place of the proposed one. Answers whether it differs.
     pub fn edit(&mut self, text: &str) -> bool {
         if text == self.text() {
@@ -498,6 +543,27 @@ impl Proposal {
             self.disk = original.map(Arc::new);
         }
     }
+}
+
+/// A hunk as those above a part of it, the part, which is out or not, and those below.
+fn split(hunk: &Hunk, part: &Part, out: bool) -> impl Iterator<Item = Hunk> {
+    let lines = |whole: &Range<usize>, part: &Range<usize>| {
+        let start = part.start.clamp(whole.start, whole.end);
+        let end = part.end.clamp(start, whole.end);
+        [whole.start..start, start..end, end..whole.end]
+    };
+    let before = lines(&hunk.before, &part.before);
+    let after = lines(&hunk.after, &part.after);
+    let pieces = before.into_iter().zip(after).zip([None, Some(out), None]);
+    let pieces = pieces.map(|((before, after), is_out)| Hunk {
+        out: is_out.unwrap_or(hunk.out),
+        mark: hunk.mark.filter(|_| is_out.is_none()),
+        ..Hunk::new(before, after)
+    });
+    let pieces: Vec<_> = pieces.collect();
+    pieces
+        .into_iter()
+        .filter(|it| !it.before.is_empty() || !it.after.is_empty())
 }
 
 /// Returns true if two texts of the file are one: it was read once for both.

@@ -6,7 +6,7 @@ mod align;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::proposal::{Hunk, Proposal, Side};
+use crate::proposal::{Hunk, Part, Proposal, Side};
 use align::Pairs;
 
 /// Unchanged lines that stay visible around a hunk.
@@ -169,6 +169,60 @@ impl Rows {
     /// The rows of a hunk.
     pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
         self.hunks.get(hunk).cloned().unwrap_or_default()
+    }
+
+    /// The changed lines in these rows, hunk by hunk. Where they have none of one side, the place there is the one beside the first.
+    pub fn parts(&self, rows: Range<usize>) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        for row in rows {
+            let Some(Row::Changed {
+                hunk, left, right, ..
+            }) = self.get(row)
+            else {
+                continue;
+            };
+            if parts.last().is_none_or(|it| it.hunk != hunk) {
+                let (left, right) = self.place(row, left, right);
+                parts.push(Part {
+                    hunk,
+                    before: left..left,
+                    after: right..right,
+                });
+            }
+            let Some(part) = parts.last_mut() else {
+                continue;
+            };
+            for (lines, line) in [(&mut part.before, left), (&mut part.after, right)] {
+                if let Some(line) = line {
+                    // The first line of a side comes after those of the other in one column.
+                    let start = if lines.start == lines.end { line } else { lines.start };
+                    *lines = start..line + 1;
+                }
+            }
+        }
+        parts
+    }
+
+    /// The first lines that are not above a changed row.
+    fn place(&self, row: usize, left: Option<usize>, right: Option<usize>) -> (usize, usize) {
+        let after = self.segments.partition_point(|it| it.start <= row);
+        let kind = after.checked_sub(1).map(|it| &self.segments[it].kind);
+        let Some(Kind::Changed { pairs, .. }) = kind else {
+            return (left.unwrap_or(0), right.unwrap_or(0));
+        };
+        let at = left.and_then(|it| pairs.row_of(Side::Left, it));
+        let at = at
+            .or_else(|| pairs.row_of(Side::Right, right?))
+            .unwrap_or(0);
+        let above = |side: Side| {
+            (0..at)
+                .filter(|row| side.of(pairs.get(*row)).is_some())
+                .count()
+        };
+        (
+            pairs.lines(Side::Left).start + above(Side::Left),
+            pairs.lines(Side::Right).start + above(Side::Right),
+        )
     }
 
     /// The first hunk with a row in `rows`.

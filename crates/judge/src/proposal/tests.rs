@@ -4,7 +4,7 @@ use pillion_text::endings;
 use proptest::prelude::*;
 
 use super::*;
-use crate::rows::{Layout, Rows};
+use crate::rows::{Layout, Rows, Unfolding};
 
 fn lines(proposal: &Proposal) -> Vec<(usize, usize)> {
     let hunks = proposal.hunks().iter();
@@ -38,6 +38,75 @@ fn a_hunk_that_is_out_leaves_the_original_lines() {
     assert_eq!(proposal.toggle(1), Ok(true));
     assert!(proposal.is_nothing());
     assert_eq!(proposal.toggle(9), Ok(false));
+}
+
+#[test]
+fn lines_of_hunks_are_taken_out_by_themselves() {
+    let before = "a\nb\nc\nd\n";
+    let after = "a\nB1\nB2\nc\nd\nF\nG\n";
+    for layout in [Layout::SideBySide, Layout::Unified] {
+        let new = || Proposal::new(Some(Text::new(before)), after);
+        let mut proposal = new();
+        let rows = Rows::new(&proposal, layout, &Unfolding::default());
+        let row = |side, line| rows.of(side, line).unwrap();
+        // Of one hunk an added line,
+        let added = row(Side::Right, 2);
+        assert_eq!(
+            proposal.toggle_lines(&rows.parts(added..added + 1)),
+            Ok(true)
+        );
+        assert_eq!(proposal.text(), "a\nB1\nc\nd\nF\nG\n", "{layout:?}");
+        assert_eq!(proposal.undo(), Some(Change::Toggled));
+        assert_eq!(proposal.text(), after);
+        // a removed one, and rows of two hunks with what is between.
+        if layout == Layout::Unified {
+            let removed = row(Side::Left, 1);
+            proposal
+                .toggle_lines(&rows.parts(removed..removed + 1))
+                .unwrap();
+            assert_eq!(proposal.text(), "a\nb\nB1\nB2\nc\nd\nF\nG\n");
+        }
+        let mut proposal = new();
+        let two = row(Side::Right, 2)..row(Side::Right, 5) + 1;
+        let two = rows.parts(two);
+        assert_eq!(two.len(), 2);
+        assert_eq!(proposal.toggle_lines(&two), Ok(true));
+        assert_eq!(proposal.text(), "a\nB1\nc\nd\nG\n", "{layout:?}");
+        let rows = Rows::new(&proposal, layout, &Unfolding::default());
+        let again = rows.parts(0..rows.count());
+        let out: Vec<_> = again
+            .into_iter()
+            .filter(|it| proposal.hunks()[it.hunk].out)
+            .collect();
+        assert_eq!(proposal.toggle_lines(&out), Ok(false));
+        assert_eq!(proposal.text(), after);
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_split_is_the_same_text_until_lines_are_out(
+        before in "([abc]\n){0,8}[abc]?",
+        after in "([abc]\n){0,8}[abc]?",
+        from in 0_usize..12,
+        count in 0_usize..12,
+        unified: bool,
+    ) {
+        let layout = if unified { Layout::Unified } else { Layout::SideBySide };
+        let mut proposal = Proposal::new(Some(Text::new(before.clone())), &after);
+        let rows = Rows::new(&proposal, layout, &Unfolding::default());
+        let parts = rows.parts(from..from + count);
+        let is_out = proposal.toggle_lines(&parts).unwrap();
+        prop_assert_eq!(is_out, !parts.is_empty());
+        let (left, right) = (proposal.before(), proposal.after());
+        prop_assert!(pillion_text::hunks::is_sound(left, right, proposal.hunks()));
+        for hunk in 0..proposal.hunks().len() {
+            if proposal.hunks()[hunk].out {
+                proposal.toggle(hunk).unwrap();
+            }
+        }
+        prop_assert_eq!(proposal.text(), after);
+    }
 }
 
 #[test]

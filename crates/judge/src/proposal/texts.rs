@@ -6,7 +6,7 @@ use pillion_text::readable::is_binary;
 use pillion_text::{Text, endings};
 
 /// The two texts of a comparison.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Texts {
     /// The file as it was read; `None` when it is not there yet.
     pub original: Option<Arc<Text>>,
