@@ -16,7 +16,7 @@ use std::process;
 use std::time::{Duration, Instant, SystemTime};
 
 use pillion_discovery::real_path;
-use pillion_system::{clock, process as processes};
+use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
@@ -28,6 +28,7 @@ pub use attended::Glance;
 use attended::{Attended, is_an_editors_own, is_swap_or_lock};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
+use left_behind::Shell;
 pub use tally::Tally;
 
 /// More changes of one turn are not kept.
@@ -102,8 +103,8 @@ struct Session {
     is_gone: bool,
     /// The agent's process, if that is known.
     process: Option<u32>,
-    /// The time of the turn's first shell command, in the unit of times at which processes start.
-    shell_since: Option<u64>,
+    /// The calls of the turn that could start programs, in the order in which they began.
+    shells: Vec<Shell>,
     /// The place in the turn of each file's change.
     places: HashMap<PathBuf, usize>,
     /// Changes for which the turn has no room at present.
@@ -228,6 +229,10 @@ impl Recorder {
         self.asked = asked;
     }
 
+    fn asked(&self) -> Instant {
+        self.asked.unwrap_or_else(Instant::now)
+    }
+
     /// How often the system was asked about all files.
     pub fn looks(&self) -> u64 {
         self.looks
@@ -338,11 +343,11 @@ impl Recorder {
             Some(path) => self.look_at(path),
             None => drop(self.look(Extent::Told)),
         }
-        let heard = self.heard();
+        let (heard, asked) = (self.heard(), self.asked());
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
             if call.path.is_none() {
-                session.shell_since.get_or_insert_with(processes::now);
+                session.shells.push(Shell::new(&call.id, asked));
             }
             if session.calls.len() < MAX_CALLS {
                 session.calls.push(call);
@@ -431,7 +436,9 @@ impl Recorder {
         for path in &changed {
             self.accept(session, path, &seen_from);
         }
+        let asked = self.asked();
         if let Some(session) = self.sessions.get_mut(&session) {
+            session.shell_ends(id, asked);
             // Of two that are called the same, the other one runs.
             let ended = session.calls.iter().position(|call| call.id == id);
             ended.map(|at| session.calls.remove(at));

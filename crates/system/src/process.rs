@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Instant;
 
 #[cfg(target_os = "linux")]
 #[path = "process/linux.rs"]
@@ -174,7 +175,12 @@ pub fn started_at(pid: u32) -> Option<u64> {
 
 /// The present time in the unit of [`started_at`].
 pub fn now() -> u64 {
-    system::now()
+    time_of(Instant::now())
+}
+
+/// The time of this moment in the unit of [`started_at`].
+pub fn time_of(moment: Instant) -> u64 {
+    system::before_now(moment.elapsed())
 }
 
 /// A process in a lineage.

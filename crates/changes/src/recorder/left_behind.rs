@@ -3,11 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use pillion_system::lineage::{Kin, kin, lineage, variables};
 use pillion_system::{clock, process, spawn};
 
-use super::{Extent, Recorder};
+use super::{Extent, Recorder, Session};
 use crate::store::StoreError;
 use crate::table::Table;
 
@@ -16,6 +17,48 @@ pub(super) type AllEnded = Arc<dyn Fn(u64) + Send + Sync>;
 
 /// Variables by which a shell says in which folder it is, or was: what it starts has them, wherever that goes.
 const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
+
+/// What git leaves running by itself after its commands.
+const GIT_SERVICES: [&str; 4] = [
+    "maintenance",
+    "gc",
+    "fsmonitor--daemon",
+    "credential-cache--daemon",
+];
+
+/// A call that could start programs. Its times are in the unit of those at which processes start.
+#[derive(Debug)]
+pub(super) struct Shell {
+    /// The agent's name for the call.
+    id: String,
+    began: u64,
+    /// None as long as nobody has told.
+    ended: Option<u64>,
+}
+
+impl Shell {
+    pub(super) fn new(id: &str, began: Instant) -> Self {
+        Self {
+            id: id.to_owned(),
+            began: process::time_of(began),
+            ended: None,
+        }
+    }
+
+    fn ran_at(&self, time: u64) -> bool {
+        self.began <= time && self.ended.is_none_or(|it| time <= it)
+    }
+}
+
+impl Session {
+    /// A call has run.
+    pub(super) fn shell_ends(&mut self, id: &str, at: Instant) {
+        let mut running = self.shells.iter_mut();
+        if let Some(shell) = running.find(|it| it.id == id && it.ended.is_none()) {
+            shell.ended = Some(process::time_of(at));
+        }
+    }
+}
 
 impl Recorder {
     /// This is the process of a session's agent.
@@ -76,12 +119,11 @@ impl Recorder {
         let Some(session) = self.sessions.get_mut(&number) else {
             return false;
         };
-        let (Some(since), Some(told)) = (session.shell_since, self.left_behind_ended.clone())
-        else {
+        let Some(told) = self.left_behind_ended.clone() else {
             return false;
         };
         let roots: Vec<&Path> = self.tables.iter().map(Table::root).collect();
-        let left = left_behind(since, session.process, &roots);
+        let left = left_behind(&session.shells, session.process, &roots);
         session.is_left_behind = !left.is_empty()
             && spawn("left behind", move || {
                 for pid in left {
@@ -94,21 +136,44 @@ impl Recorder {
     }
 }
 
-/// The processes of this user, started since then, that are nobody's children, or this agent's, and whose folder is in one of these.
-fn left_behind(since: u64, agent: Option<u32>, roots: &[&Path]) -> Vec<u32> {
+/// The processes of this user whose folder is in one of these and that a shell command has started.
+fn left_behind(shells: &[Shell], agent: Option<u32>, roots: &[&Path]) -> Vec<u32> {
+    let Some(since) = shells.first().map(|it| it.began) else {
+        return Vec::new();
+    };
     let is_young = |pid: &u32| process::started_at(*pid).is_some_and(|at| at >= since);
     let mut young: Vec<u32> = process::all().into_iter().filter(is_young).collect();
-    young.retain(|pid| is_left(&lineage(*pid), since, agent) && is_in(*pid, roots));
+    young.retain(|pid| is_left(&lineage(*pid), shells, agent) && is_in(*pid, roots));
     young
 }
 
-fn is_left(line: &[Kin], since: u64, agent: Option<u32>) -> bool {
+/// Returns true if the first of those that are no older than the shell commands is nobody's child any more, or is the agent's and was
+/// started while a command ran: at other times, an agent starts hooks, status lines and servers of its own.
+fn is_left(line: &[Kin], shells: &[Shell], agent: Option<u32>) -> bool {
     let is_own =
         { line.first() }.is_some_and(|it| it.uid.is_none_or(|it| it == process::own_uid()));
-    let young = line.iter().take_while(|it| it.started_at >= since);
-    let top = young.last().map(|it| it.process.parent);
+    let since = shells.first().map(|it| it.began);
+    let young = line
+        .iter()
+        .take_while(|it| Some(it.started_at) >= since)
+        .count();
+    let Some(top) = line[..young].last() else {
+        return false;
+    };
     let is_orphan = |parent: u32| parent <= 1 || kin(parent).is_none_or(|it| it.adopts());
-    is_own && top.is_some_and(|parent| agent == Some(parent) || is_orphan(parent))
+    let is_of_shell = match agent == Some(top.process.parent) {
+        true => shells.iter().any(|it| it.ran_at(top.started_at)),
+        false => is_orphan(top.process.parent),
+    };
+    is_own && is_of_shell && !serves_git(&line[..young])
+}
+
+/// Returns true if these are git's, and write no file of a work tree.
+fn serves_git(line: &[Kin]) -> bool {
+    let words = |it: &Kin| it.process.command.split(' ').nth(1).map(str::to_owned);
+    let is_git = line.iter().all(|it| it.process.name() == "git");
+    let service = line.last().and_then(words);
+    is_git && service.is_some_and(|it| GIT_SERVICES.contains(&&*it))
 }
 
 fn is_in(pid: u32, roots: &[&Path]) -> bool {

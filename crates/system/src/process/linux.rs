@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -120,11 +121,13 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }
 
-/// Clock ticks since the system started.
-pub(super) fn now() -> u64 {
+/// Clock ticks from the start of the system until so long ago.
+pub(super) fn before_now(ago: Duration) -> u64 {
     let now = clock_gettime(ClockId::Boottime);
-    let of_second = u64::try_from(now.tv_nsec).unwrap_or_default() * TICKS / 1_000_000_000;
-    u64::try_from(now.tv_sec).unwrap_or_default() * TICKS + of_second
+    let whole = Duration::from_secs(u64::try_from(now.tv_sec).unwrap_or_default());
+    let part = Duration::from_nanos(u64::try_from(now.tv_nsec).unwrap_or_default());
+    let then = (whole + part).saturating_sub(ago);
+    then.as_secs() * TICKS + u64::from(then.subsec_nanos()) * TICKS / 1_000_000_000
 }
 
 /// The number of its audit session, which no process can change without privileges.

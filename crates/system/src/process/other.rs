@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use sysinfo::{
     Pid, Process as Known, ProcessRefreshKind, ProcessStatus, ProcessesToUpdate, System, UpdateKind,
@@ -119,10 +119,10 @@ pub(super) fn wait_for_end(_pid: u32) -> bool {
     false
 }
 
-/// Seconds since 1970.
-pub(super) fn now() -> u64 {
+/// Seconds from 1970 until so long ago.
+pub(super) fn before_now(ago: Duration) -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.unwrap_or_default().as_secs()
+    since.unwrap_or_default().saturating_sub(ago).as_secs()
 }
 
 pub(super) fn folder(pid: u32) -> Option<PathBuf> {

@@ -1,10 +1,12 @@
 //! Commands about changes while the companion still compares what an agent has done, and if it ends in the middle of an act.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use pillion_changes::Kept;
+use pillion_system::process;
 use pillion_testkit::{HungDisk, SOON, pause};
 
 use serde_json::json;
@@ -218,5 +220,53 @@ fn what_a_program_writes_that_a_turn_has_left_running_is_listed_as_unclear() {
             world.sandbox.run(["revert", "--all", "1"]);
             assert!(!text().ends_with("EVIL\n"), "{script}");
         }
+    }
+}
+
+/// They change no file of the person's, and may run for hours: what the person saves meanwhile is nobody's turn.
+#[test]
+fn what_an_agent_and_git_run_for_themselves_keeps_no_turn_open() {
+    const CACHE: &str = "git credential-cache --socket \"$PWD/c/s\"";
+    // Such as a status line, a hook that nobody waits for, or a server.
+    const OWN: &str = "until [ -e over ]; do sleep .01; done";
+    for (is_hub, command, own) in [
+        (true, "true", OWN),
+        (false, "true", OWN),
+        (true, &*format!("{CACHE} store </dev/null"), "true"),
+    ] {
+        let world = World::new();
+        let private = world.root.join("c");
+        fs::create_dir(&private).unwrap();
+        fs::set_permissions(private, fs::Permissions::from_mode(0o700)).unwrap();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, "claude");
+        let shell = |script: &str| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", script]).current_dir(&world.root);
+            shell.stdin(Stdio::null()).stdout(Stdio::null()).spawn()
+        };
+        let list = || world.sandbox.run(["changes"]).expect(0).stdout;
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "1"});
+        agent.tells("PreToolUse", &call);
+        agent.write("two", "EVIL");
+        assert!(shell(command).unwrap().wait().unwrap().success());
+        agent.tells("PostToolUse", &call);
+        // Times at which processes start have steps.
+        let told = process::now();
+        while process::now() == told {}
+        let mut own = shell(own).unwrap();
+        agent.tells("Stop", &json!({}));
+        let listed = list();
+        fs::write(world.root.join("mine"), "").unwrap();
+        let later = [list(), {
+            agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
+            list()
+        }];
+        fs::write(world.root.join("over"), "").unwrap();
+        own.wait().unwrap();
+        shell(&format!("{CACHE} exit")).unwrap().wait().unwrap();
+        assert!(listed.contains("a.txt"), "{command}: {listed}");
+        assert!(!later.concat().contains("mine"), "{command}: {later:?}");
     }
 }
