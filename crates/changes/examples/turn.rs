@@ -38,7 +38,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
         path: None,
         subagent: None,
     };
-    recorder.before(1, "claude", call)?;
+    recorder.before(1, "claude", call.clone())?;
     took("before");
     Command::new(program)
         .args(arguments)
@@ -47,6 +47,13 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     took("command");
     recorder.after(1, "1", |_| Vec::new())?;
     took("after");
+    recorder.tally();
+    took("tally");
+    // A call that changes nothing, in a turn that has changed what it has.
+    recorder.before(1, "claude", call)?;
+    recorder.after(1, "1", |_| Vec::new())?;
+    recorder.tally();
+    took("quiet");
     recorder.end(1)?;
     took("end");
     let fields = times

@@ -27,6 +27,7 @@ mod head;
 pub mod history;
 pub mod kept;
 pub mod leftovers;
+mod line_log;
 pub mod log;
 pub mod looking;
 mod parallel;

@@ -1,69 +1,40 @@
-//! Watches folders while agents work, and keeps what they change. Changes between two looks are the work of the call
-//! that ran then, if only one did.
+//! Watches folders while agents work, and keeps what they change in their turns.
 
 mod attended;
 mod awaited;
 mod cut_off;
 mod for_person;
+mod found;
 mod journal;
 mod left_behind;
+mod session;
 mod tally;
+mod tidy;
 
-use std::cell::LazyCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::process;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use pillion_discovery::real_path;
 use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
+use crate::line_log::LineLog;
 use crate::remark::Remark;
-use crate::state::Hash;
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Author, Change, ChangeState, Running, Turn, first_words};
+use crate::turn::{Turn, first_words};
 pub use attended::Glance;
-use attended::{Attended, is_an_editors_own, is_swap_or_lock};
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 use left_behind::Shell;
+pub use session::Call;
+use session::{MAX_CHANGES, Session};
 pub use tally::Tally;
-
-/// More changes of one turn are not kept.
-const MAX_CHANGES: usize = 50_000;
 
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
-
-/// Texts that no file has any more are looked at once there are so many bytes of them: 32 MiB.
-const MAX_DROPPED: u64 = 32 << 20;
-
-/// Old turns and texts are looked for no more often.
-const TIDY: Duration = Duration::from_secs(10 * 60);
-
-/// A call that is about to run.
-#[derive(Debug, Clone)]
-pub struct Call {
-    /// The agent's name for it.
-    pub id: String,
-    /// The tool.
-    pub tool: String,
-    /// The one file that it is to change; none if it may change any.
-    pub path: Option<PathBuf>,
-    /// The subagent that makes it: it may work on when the turn has ended.
-    pub subagent: Option<String>,
-}
-
-impl Call {
-    fn running(&self) -> Running {
-        Running {
-            tool: self.tool.clone(),
-            path: self.path.clone(),
-        }
-    }
-}
 
 /// The way in which the text of a file is known that is about to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,36 +58,6 @@ pub struct EndedTurn {
     pub unseen: usize,
     /// True if the agent runs no hooks of ours: then nobody knows who made them.
     pub is_without_hooks: bool,
-}
-
-/// An agent's session, while it lasts.
-#[derive(Debug, Default)]
-struct Session {
-    turn: Option<Turn>,
-    /// The facts about an agent that runs no hooks of ours; none about one that does.
-    attended: Option<Attended>,
-    /// True if the agent has ended it, and a subagent's call still runs.
-    is_ending: bool,
-    /// True if the turn has ended and has left something running.
-    is_left_behind: bool,
-    /// True if the agent has gone.
-    is_gone: bool,
-    /// The agent's process, if that is known.
-    process: Option<u32>,
-    /// The calls of the turn that could start programs, in the order in which they began.
-    shells: Vec<Shell>,
-    /// The place in the turn of each file's change.
-    places: HashMap<PathBuf, usize>,
-    /// Changes for which the turn has no room at present.
-    beyond: HashMap<PathBuf, Difference>,
-    /// The folders that the turn has made.
-    new_folders: HashSet<PathBuf>,
-    /// The calls that run.
-    calls: Vec<Call>,
-    /// The count when anything was heard of it last: of two that may have changed a file, it is the later one's.
-    heard: u64,
-    /// True if a person decided about a proposal in the turn.
-    has_decisions: bool,
 }
 
 /// How far the folders are looked at.
@@ -533,6 +474,7 @@ impl Recorder {
         self.judged.remove(&turn.number);
         turn.running.clear();
         // One that is attended goes on without a turn.
+        session.log = LineLog::default();
         session.places.clear();
         session.beyond.clear();
         session.new_folders.clear();
@@ -546,63 +488,6 @@ impl Recorder {
         }
         self.tidy_now_and_then();
         Ok(())
-    }
-
-    /// Removes what is old, unless that was done a short while ago. If that fails, a turn begins and ends nevertheless.
-    fn tidy_now_and_then(&mut self) {
-        if self.tidied.is_some_and(|tidied| tidied.elapsed() < TIDY) {
-            return;
-        }
-        self.tidied = Some(Instant::now());
-        // Only of old texts it is asked, and there may be none.
-        let needed = LazyCell::new(|| self.needed());
-        let is_needed = |hash: &Hash| needed.contains(hash) || self.journal.needs(hash);
-        if let Err(error) = self.store.tidy(SystemTime::now(), is_needed) {
-            tracing::warn!(%error, "what is old is not removed");
-        }
-    }
-
-    /// The texts that files may come to need, and those of changes that are in no turn yet.
-    fn needed(&self) -> HashSet<&Hash> {
-        let tables = self.tables.iter().chain([&self.outside]);
-        let read = self.read.iter().map(|(_, it)| it);
-        let found = read.chain(self.unbegun.iter().map(|(_, it)| it));
-        let found = found.flat_map(|it| [it.before.text(), it.after.text()]);
-        tables
-            .flat_map(Table::texts)
-            .chain(found.flatten())
-            .collect()
-    }
-
-    /// Removes texts that nothing needs any more: a file that changes all the time would fill the store with each of its texts.
-    fn remove_dropped(&mut self) {
-        let dropped: u64 = self.tables.iter().map(Table::dropped).sum();
-        if dropped < MAX_DROPPED {
-            return;
-        }
-        let texts = self.tables.iter_mut().flat_map(Table::take_dropped);
-        let mut texts: HashSet<Hash> = texts.collect();
-        let needed = self.needed();
-        texts.retain(|it| !needed.contains(it) && !self.journal.needs(it));
-        if let Err(error) = self.store.remove(&texts) {
-            tracing::debug!(%error, "texts that nothing needs stay");
-        }
-    }
-
-    /// If texts were removed from the store that are needed, they are copied again.
-    fn see_removed(&mut self) {
-        let removed = self.store.removed();
-        if removed == self.removed {
-            return;
-        }
-        match self.store.text_names() {
-            Ok(left) => {
-                let tables = self.tables.iter_mut().chain([&mut self.outside]);
-                tables.for_each(|it| it.copy_missing(&left));
-                self.removed = removed;
-            }
-            Err(error) => tracing::debug!(%error, "which texts are left is not known"),
-        }
     }
 
     /// The agent has gone.
@@ -714,150 +599,6 @@ impl Recorder {
         self.save()
     }
 
-    /// There is this to say of the turns in which it came about.
-    fn remark_all(&mut self, remarks: &[Remark]) {
-        for remark in remarks {
-            let session = remark.path().and_then(|path| self.author(path));
-            let session = session.map(|(session, _)| session);
-            let session = session.filter(|it| !self.is_attended(*it) || self.begins_attended(*it));
-            let session = session.and_then(|it| self.sessions.get_mut(&it));
-            if let Some(session) = session {
-                session.remark(remark);
-            }
-        }
-    }
-
-    /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
-    fn located(&self, path: &Path) -> PathBuf {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return path.to_owned();
-        };
-        let folder = real_path(folder);
-        let roots = self.tables.iter().map(Table::root);
-        let mut inner = roots.filter_map(|root| {
-            let inner = folder.strip_prefix(real_path(root)).ok()?;
-            Some(root.join(inner))
-        });
-        let folder = inner.next().unwrap_or(folder);
-        folder.join(name)
-    }
-
-    fn look_at(&mut self, path: &Path) {
-        let found = self.difference(path);
-        self.found(found.into_iter().collect());
-    }
-
-    fn difference(&mut self, path: &Path) -> Option<Difference> {
-        let table = self
-            .tables
-            .iter_mut()
-            .find(|table| path.starts_with(table.root()));
-        let table = table.unwrap_or(&mut self.outside);
-        let is_known = table.knows(path);
-        let difference = table.look_at(path);
-        difference.filter(|_| is_known)
-    }
-
-    /// Puts down what differs, with who did it.
-    fn found(&mut self, found: Vec<Difference>) {
-        let moved = moves(&found);
-        self.begin_at_last();
-        for (difference, moved_from) in found.into_iter().zip(moved) {
-            if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
-                continue;
-            }
-            let Some((session, by)) = self.author(&difference.path) else {
-                continue;
-            };
-            if self.is_attended(session) {
-                if is_an_editors_own(&difference.path) {
-                    continue;
-                }
-                if !self.begins_attended(session) {
-                    if self.unbegun.len() < MAX_CHANGES {
-                        self.unbegun.push((session, difference));
-                    }
-                    continue;
-                }
-            }
-            let Some(session) = self.sessions.get_mut(&session) else {
-                continue;
-            };
-            let number = session.turn.as_ref().map(|turn| turn.number);
-            if let Some((turn, change)) = number.zip(session.change(&difference.path))
-                && change.after != difference.before
-                && judgements(&mut self.judged, turn, &self.store)
-                    .is_some_and(|it| change.state(it.of(change.number)) == ChangeState::TakenBack)
-            {
-                // What a person has written since it was taken back is theirs.
-                change.before = difference.before.clone();
-            }
-            session.note(difference, by, moved_from);
-        }
-    }
-
-    /// Puts down what was found when no turn could be begun for it, if one can be now.
-    fn begin_at_last(&mut self) {
-        let Some((session, _)) = self.unbegun.first() else {
-            return;
-        };
-        if self.is_attended(*session) && !self.begins_attended(*session) {
-            return;
-        }
-        for (session, difference) in std::mem::take(&mut self.unbegun) {
-            if self.is_attended(session)
-                && self.begins_attended(session)
-                && let Some(session) = self.sessions.get_mut(&session)
-            {
-                session.note(difference, Author::Unclear, None);
-            }
-        }
-    }
-
-    /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
-    fn author(&self, path: &Path) -> Option<(u64, Author)> {
-        let running = || {
-            let sessions = self.sessions.iter();
-            sessions.flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
-        };
-        let tool = |(session, call): (u64, &Call)| (session, Author::Tool(call.tool.clone()));
-        let mut exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
-        if let Some(call) = exact.next() {
-            return Some(tool(call));
-        }
-        let mut any = running().filter(|(_, call)| call.path.is_none());
-        match (any.next(), any.next()) {
-            // Nobody knows what an agent without hooks does meanwhile.
-            (Some((session, _)), None) if self.attended_at_work() => {
-                Some((session, Author::Unclear))
-            }
-            (Some(call), None) => Some(tool(call)),
-            _ => {
-                let is_open = |it: &Session| it.turn.is_some() || it.attended.is_some();
-                let open = self.sessions.iter().filter(|(_, it)| is_open(it));
-                let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
-                Some((*session, Author::Unclear))
-            }
-        }
-    }
-
-    /// The session's change of this file is what the person accepted, if they have seen all of it. Only of its own changes it
-    /// is asked: what was accepted is written once.
-    fn accept(&mut self, session: u64, path: &Path, seen_from: impl Fn(&Path) -> Vec<String>) {
-        let session = self.sessions.get_mut(&session);
-        let number = |it: &Session| it.turn.as_ref().map(|turn| turn.number);
-        let change = session.and_then(|it| number(it).zip(it.change(path)));
-        let Some((turn, change)) = change else {
-            return;
-        };
-        let texts = seen_from(path);
-        let judged = judgements(&mut self.judged, turn, &self.store);
-        let judged = judged.and_then(|it| it.of(change.number));
-        if change.is_seen_from(&texts, judged) {
-            change.accepted = Some(change.after.clone());
-        }
-    }
-
     fn save(&mut self) -> Result<(), StoreError> {
         let uncovered = self.uncovered();
         for session in self.sessions.values_mut() {
@@ -871,187 +612,17 @@ impl Recorder {
                 turn.uncovered.push(uncovered);
             }
             turn.running = session.calls.iter().map(Call::running).collect();
+            let (store, number) = (&self.store, turn.number);
+            session.log.write(turn.changes.len(), |news| match news {
+                Some(news) => {
+                    store.add_changes(number, news.iter().filter_map(|it| turn.changes.get(*it)))
+                }
+                None => store.begin_changes(number, &turn.changes),
+            })?;
+            // Whoever reads it has the changes that it knows of.
             self.store.save(turn)?;
         }
         self.remove_dropped();
         Ok(())
-    }
-}
-
-/// The judgements of people on the changes of this turn until now. What cannot be read says nothing.
-fn judgements<'a>(
-    known: &'a mut HashMap<u64, ((SystemTime, u64), Judgements)>,
-    turn: u64,
-    store: &Store,
-) -> Option<&'a Judgements> {
-    // It is replaced or becomes longer with each.
-    let written = store.written_at(turn)?;
-    if known.get(&turn).is_none_or(|(at, _)| *at != written) {
-        known.insert(turn, (written, store.judged(turn).ok()?));
-    }
-    known.get(&turn).map(|(_, judged)| judged)
-}
-
-/// For each difference, where the file was before if it was moved.
-fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
-    let mut gone: HashMap<Hash, Vec<PathBuf>> = HashMap::new();
-    for difference in found.iter().filter(|it| it.after.is_absent()) {
-        if let Some(text) = difference.before.text() {
-            gone.entry(text.clone())
-                .or_default()
-                .push(difference.path.clone());
-        }
-    }
-    let mut moved = Vec::new();
-    for difference in found {
-        let is_new = difference.before.is_absent();
-        // All empty files are the same.
-        let is_empty = difference.after.is_empty();
-        let text = difference.after.text().filter(|_| is_new && !is_empty);
-        let from = text.and_then(|text| gone.get_mut(text)?.pop());
-        moved.push(from);
-    }
-    moved
-}
-
-impl Session {
-    /// A turn that goes on.
-    fn of(turn: Turn, heard: u64) -> Self {
-        let changes = turn.changes.iter().map(|it| it.path.clone());
-        Self {
-            places: changes.enumerate().map(|(at, path)| (path, at)).collect(),
-            new_folders: turn.new_folders.iter().cloned().collect(),
-            turn: Some(turn),
-            heard,
-            ..Self::default()
-        }
-    }
-
-    /// Puts down the changes for which there was no room, in the place of those of which nothing is left.
-    fn make_room(&mut self) {
-        let Some(turn) = self.turn.as_mut().filter(|_| !self.beyond.is_empty()) else {
-            return;
-        };
-        turn.changes.retain(|it| !it.is_undone());
-        let paths = turn.changes.iter().map(|it| it.path.clone());
-        self.places = paths.enumerate().map(|(at, path)| (path, at)).collect();
-        for (_, found) in std::mem::take(&mut self.beyond) {
-            self.note(found, Author::Unclear, None);
-        }
-    }
-
-    /// There is this to say of its turn.
-    fn remark(&mut self, new: &Remark) {
-        let Some(turn) = &mut self.turn else {
-            return;
-        };
-        let former = turn.remarks.iter().position(|it| it.is_of_same(new));
-        let former = former.map(|at| turn.remarks.remove(at));
-        let new = former.map_or_else(|| new.clone(), |it| new.clone().since(&it));
-        if !new.is_undone() {
-            turn.remarks.push(new);
-        }
-    }
-
-    /// The change of this file in the turn so far.
-    fn change(&mut self, path: &Path) -> Option<&mut Change> {
-        let place = *self.places.get(path)?;
-        self.turn.as_mut()?.changes.get_mut(place)
-    }
-
-    /// Puts down what was found.
-    fn note(&mut self, mut found: Difference, by: Author, moved_from: Option<PathBuf>) {
-        if let Some(attended) = &mut self.attended {
-            attended.fresh.push(found.path.clone());
-        }
-        for folder in std::mem::take(&mut found.new_folders) {
-            if let Some(turn) = &mut self.turn
-                && self.new_folders.insert(folder.clone())
-            {
-                turn.new_folders.push(folder);
-            }
-        }
-        if let Some(place) = self.places.get(&found.path) {
-            let change = self.turn.as_mut().and_then(|it| it.changes.get_mut(*place));
-            if let Some(change) = change {
-                change.after = found.after;
-                change.is_by_head |= found.is_by_head;
-                change.is_other |= found.is_other || found.before.is_absent();
-                change.folders_become(found.folder_modes);
-                change.made += 1;
-                change.by.joins(by);
-            }
-            return;
-        }
-        let Some(turn) = &mut self.turn else {
-            return;
-        };
-        if turn.changes.len() >= MAX_CHANGES {
-            let after = found.after.clone();
-            let known = self.beyond.entry(found.path.clone());
-            known.and_modify(|it| it.after = after).or_insert(found);
-            return;
-        }
-        let number = turn.changes.last().map_or(1, |it| it.number + 1);
-        self.places.insert(found.path.clone(), turn.changes.len());
-        turn.changes.push(Change {
-            number,
-            path: found.path,
-            before: found.before,
-            after: found.after,
-            made: 0,
-            by,
-            moved_from,
-            accepted: None,
-            is_mixed: false,
-            is_other: found.is_other,
-            is_by_head: found.is_by_head,
-            folder_modes: found.folder_modes,
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::state::FileState;
-
-    fn found(path: &Path, before: FileState, after: FileState) -> Difference {
-        Difference::new(path.to_owned(), before, after)
-    }
-
-    /// As when a folder with many files is moved and comes back.
-    #[test]
-    fn what_a_full_turn_has_no_room_for_is_put_down_once_it_has_some() {
-        let (_folder, store) = Store::temporary();
-        let mut recorder = Recorder::new(store, &[], Vec::new());
-        recorder.begin(1, "claude", "").unwrap();
-        let text = |text: &str| FileState::Link {
-            text: Some(Hash::of(text.as_bytes())),
-        };
-        let session = recorder.sessions.get_mut(&1).unwrap();
-        let note = |session: &mut Session, found| session.note(found, Author::Unclear, None);
-        let moved: Vec<_> = (0..MAX_CHANGES)
-            .map(|it| PathBuf::from(it.to_string()))
-            .collect();
-        for path in &moved {
-            note(session, found(path, text("a"), FileState::Absent));
-        }
-        let path = Path::new("evil");
-        note(session, found(path, text("a"), text("b")));
-        note(session, found(path, text("b"), text("c")));
-        session.make_room();
-        assert!(session.change(path).is_none() && !session.beyond.is_empty());
-        for path in &moved[1..] {
-            note(session, found(path, FileState::Absent, text("a")));
-        }
-        session.make_room();
-        let change = session.change(path).unwrap().clone();
-        assert_eq!((change.before, change.after), (text("a"), text("c")));
-        assert!(session.beyond.is_empty());
-        let turn = session.turn.as_ref().unwrap();
-        let numbers: Vec<_> = turn.real_changes().map(|it| it.number).collect();
-        assert_eq!(numbers.len(), 2, "{numbers:?}");
-        assert_eq!(turn.change(change.number).map(|it| &*it.path), Some(path));
     }
 }

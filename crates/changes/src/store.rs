@@ -11,11 +11,10 @@ mod notes;
 mod shown;
 mod space;
 mod tables;
+mod turns;
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::fs;
-use std::fs::DirBuilder;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -23,11 +22,10 @@ use std::time::{Duration, SystemTime};
 use pillion_discovery::counter::Counter;
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use pillion_discovery::{Environment, real_path, regular_file};
-use serde::{Deserialize, Serialize};
 
 use crate::log::EntryRef;
 use crate::state::{Hash, Stage, Writing};
-use crate::turn::{ChangeRef, Turn};
+use crate::turn::ChangeRef;
 
 pub use agents::{NotedAgent, agent_lives};
 pub use judgements::{Held, Judgements};
@@ -47,9 +45,6 @@ const WRITTEN: &str = "written";
 /// A file that is written only to see whether one can be, and its size: an empty one needs no room.
 const TRIAL: &str = "trial";
 const TRIAL_SIZE: usize = 4096;
-
-/// The file of a turn in its folder.
-const TURN: &str = "turn.json";
 
 /// No longer text is kept: 16 MiB.
 pub const MAX_TEXT: u64 = 16 << 20;
@@ -102,8 +97,8 @@ pub enum StoreError {
         reason: String,
     },
     /// Another version of Pillion has kept it, in a form of its own.
-    #[error("turn {0} was recorded by a newer version of Pillion")]
-    Newer(u64),
+    #[error("turn {0} was recorded by another version of Pillion")]
+    OtherVersion(u64),
     /// Somebody else decides about a turn, and does not go on.
     #[error("turn {turn} is being decided about{holder}, which has not ended it")]
     Held {
@@ -125,7 +120,7 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::File(error) => Some(error.hint_naming(Some("XDG_STATE_HOME"))),
-            Self::Damaged { number, .. } | Self::Newer(number) => {
+            Self::Damaged { number, .. } | Self::OtherVersion(number) => {
                 Some(format!("`pillion forget {number}` removes it"))
             }
             Self::Held { .. } => {
@@ -155,26 +150,6 @@ impl StoreError {
             .map_or_else(String::new, |hint| format!("; {hint}"));
         format!("{self}{why}{hint}")
     }
-}
-
-/// The form in which turns are kept. One with a higher number is not read.
-///
-/// In the first one, each judgement had a file of its own, which is not read any more.
-const VERSION: u32 = 2;
-
-/// A turn as it is kept.
-#[derive(Serialize)]
-struct Record<'a> {
-    version: u32,
-    #[serde(flatten)]
-    turn: &'a Turn,
-}
-
-/// The form in which a turn is kept.
-#[derive(Deserialize)]
-struct Version {
-    #[serde(default)]
-    version: u32,
 }
 
 /// The store of one user.
@@ -305,84 +280,6 @@ impl Store {
         }
     }
 
-    /// Takes a number for a turn, which is kept then.
-    ///
-    /// # Errors
-    /// When it cannot be written.
-    pub fn begin(&self, mut turn: Turn) -> Result<Turn, StoreError> {
-        let turns = self.create(&[TURNS])?;
-        let newest = self.numbers()?.last().copied().unwrap_or(0);
-        let number = self.turns.take(1, newest)?;
-        let path = turns.path().join(number.to_string());
-        let failed = |source| FileError::Io {
-            action: "create",
-            path: path.clone(),
-            source,
-        };
-        private_folder().create(&path).map_err(failed)?;
-        turn.number = number;
-        self.save(&turn).inspect_err(|_| {
-            // Without a record it is none.
-            let _ = fs::remove_dir(&path);
-        })?;
-        Ok(turn)
-    }
-
-    /// Keeps a turn as it is now.
-    ///
-    /// # Errors
-    /// When it cannot be written. Then it is kept as it was.
-    pub fn save(&self, turn: &Turn) -> Result<(), StoreError> {
-        let record = Record {
-            version: VERSION,
-            turn,
-        };
-        let json = serde_json::to_vec(&record).map_err(|error| StoreError::Damaged {
-            number: turn.number,
-            reason: error.to_string(),
-        })?;
-        let folder = self.create(&[TURNS, &turn.number.to_string()])?;
-        Ok(folder.write(TURN, &json)?)
-    }
-
-    /// The turn of this number.
-    ///
-    /// # Errors
-    /// When there is none, or it cannot be read.
-    pub fn turn(&self, number: u64) -> Result<Turn, StoreError> {
-        let none = || StoreError::NoTurn(number);
-        let folder = self.open(&[TURNS, &number.to_string()])?.ok_or_else(none)?;
-        let json = folder.read(TURN, MAX_RECORD)?.ok_or_else(none)?;
-        let damaged = |error: serde_json::Error| StoreError::Damaged {
-            number,
-            reason: error.to_string(),
-        };
-        let Version { version } = serde_json::from_slice(&json).map_err(damaged)?;
-        if version > VERSION {
-            return Err(StoreError::Newer(number));
-        }
-        serde_json::from_slice(&json).map_err(damaged)
-    }
-
-    /// The numbers of all turns, ascending.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    pub fn numbers(&self) -> Result<Vec<u64>, StoreError> {
-        let names = self.names(&[TURNS])?;
-        let mut numbers: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).collect();
-        numbers.sort_unstable();
-        Ok(numbers)
-    }
-
-    /// The time when a file of a turn was replaced last, and the length of the log of judgements: as long as both are the same,
-    /// and not from just now, all of it is the same.
-    pub fn written_at(&self, turn: u64) -> Option<(SystemTime, u64)> {
-        let path = self.path().join(TURNS).join(turn.to_string());
-        let replaced = path.symlink_metadata().and_then(|it| it.modified()).ok()?;
-        Some((replaced, self.length_of_judged(turn)))
-    }
-
     /// Notes what is about to be written for a person, so that it counts as no agent's change, and what is overwritten:
     /// whoever writes may be killed before that is kept with the turn.
     ///
@@ -412,46 +309,12 @@ impl Store {
         holds(&path, wanted)
     }
 
-    /// Returns true if nothing has been written to the folder of this turn for long.
-    fn is_old(&self, number: u64, now: SystemTime) -> bool {
-        let path = self.path().join(TURNS).join(number.to_string());
-        let written = path.symlink_metadata().and_then(|it| it.modified());
-        let age = written.ok().and_then(|it| now.duration_since(it).ok());
-        age.is_some_and(|age| age > MAX_WRITING)
-    }
-
     /// Removes what writers never finished in a folder.
     fn remove_unfinished(&self, below: &[&str], now: SystemTime) -> Result<(), StoreError> {
         match self.open(below)? {
             Some(folder) => Ok(remove_unfinished(&folder, now)?),
             None => Ok(()),
         }
-    }
-
-    /// Removes what is kept of a turn, without what was decided in it. Its texts stay.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
-    pub(crate) fn forget(&self, number: u64) -> Result<(), StoreError> {
-        let Some(folder) = self.open(&[TURNS, &number.to_string()])? else {
-            return Err(StoreError::NoTurn(number));
-        };
-        for name in folder.names()? {
-            if name == TURN || judgements::is_judged(&name) || is_unfinished(&name) {
-                folder.remove(&name)?;
-            }
-        }
-        self.forget_shown(number)?;
-        self.forget_held(number)?;
-        let path = folder.path().to_owned();
-        fs::remove_dir(&path).map_err(|source| {
-            FileError::Io {
-                action: "remove",
-                path,
-                source,
-            }
-            .into()
-        })
     }
 
     fn names(&self, below: &[&str]) -> Result<Vec<String>, StoreError> {
@@ -484,18 +347,6 @@ fn age_of(folder: &Folder, name: &str, now: SystemTime) -> Option<Duration> {
     let metadata = folder.path().join(name).symlink_metadata();
     let written = metadata.and_then(|it| it.modified()).ok()?;
     now.duration_since(written).ok()
-}
-
-/// The way to make a folder: for this user only.
-fn private_folder() -> DirBuilder {
-    #[allow(unused_mut, reason = "elsewhere it is as its parent")]
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
-    }
-    builder
 }
 
 /// The name of the file that tells what was written to this path.

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::git::tracked_folders;
 use crate::head::Head;
+use crate::line_log::LineLog;
 use crate::parallel::in_parallel;
 use crate::remark::Remark;
 use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
@@ -33,9 +34,6 @@ const COPIES: usize = 4;
 
 /// Of more files with other names, it is not asked whether they were written by these.
 const MAX_LINKED: usize = 2_000;
-
-/// So many lines more than there are files may be in a table's log.
-const MAX_NEWS: usize = 1_000;
 
 /// The number of folders that are named as not watched.
 const MAX_NAMES: usize = 4;
@@ -201,7 +199,8 @@ pub struct Table {
     heads: HashMap<PathBuf, Head>,
     /// What the last looks have found beside files.
     remarks: Vec<Remark>,
-    log: Log,
+    /// The files of which something else is known than the store has.
+    log: LineLog<PathBuf>,
 }
 
 /// A line of a table's log: a file as it was found, or none if it is gone.
@@ -210,15 +209,6 @@ struct Line<'a> {
     #[serde(with = "exact::path")]
     path: PathBuf,
     known: Option<Cow<'a, Known>>,
-}
-
-/// The progress of a table's log in the store.
-#[derive(Debug, Default)]
-struct Log {
-    /// The number of lines in it; none before it is begun.
-    lines: Option<usize>,
-    /// The files of which something else is known than it says.
-    news: Vec<PathBuf>,
 }
 
 /// The things that a look did not find.
@@ -272,7 +262,7 @@ impl Table {
             problem: Mutex::default(),
             heads: HashMap::new(),
             remarks: Vec::new(),
-            log: Log::default(),
+            log: LineLog::default(),
         }
     }
 
@@ -635,14 +625,14 @@ impl Table {
     }
 
     fn learn(&mut self, path: &Path, known: Known) -> Option<Known> {
-        self.log.news.push(path.to_owned());
+        self.log.learns(path.to_owned());
         self.files.insert(path, known)
     }
 
     fn gone(&mut self, path: &Path) -> Option<Difference> {
         let known = self.files.remove(path)?;
         self.drops(&known);
-        self.log.news.push(path.to_owned());
+        self.log.learns(path.to_owned());
         let path = path.to_owned();
         Some(Difference::new(path, known.state(), FileState::Absent))
     }
@@ -692,24 +682,19 @@ impl Table {
 
     /// Keeps in the store what is known by now. Without it, nothing is known of what changes once this process has been killed.
     fn write_log(&mut self) {
-        let news = std::mem::take(&mut self.log.news);
-        if news.is_empty() || self.root.as_os_str().is_empty() {
+        if self.root.as_os_str().is_empty() {
             return;
         }
-        // One that says the same of many files again and again is begun anew.
-        let room = self.files.len() * 2 + MAX_NEWS;
-        let lines = self.log.lines.map(|it| it + news.len());
-        let (all, lines) = match lines.filter(|it| *it <= room) {
-            Some(lines) => (None, lines),
-            None => (Some(self.files.paths(|_| true)), self.files.len()),
-        };
-        let text = self.log_of(all.as_deref().unwrap_or(&news));
+        let mut log = std::mem::take(&mut self.log);
         let (me, root) = (process::id(), &self.root);
-        let written = match all {
-            Some(_) => self.store.begin_table(me, root, &text),
-            None => self.store.add_to_table(me, root, &text),
-        };
-        self.log.lines = written.is_ok().then_some(lines);
+        let written = log.write(self.files.len(), |news| match news {
+            Some(news) => self.store.add_to_table(me, root, &self.log_of(news)),
+            None => {
+                let all = self.log_of(&self.files.paths(|_| true));
+                self.store.begin_table(me, root, &all)
+            }
+        });
+        self.log = log;
         if let Err(error) = written {
             tracing::debug!(%error, "what is known of files is not kept");
         }
@@ -757,7 +742,7 @@ impl Table {
 
     /// Nobody needs to know later what changes from now on.
     pub fn ends(&mut self) {
-        if self.log.lines.take().is_some() {
+        if std::mem::take(&mut self.log).is_begun() {
             self.store.remove_table(process::id(), &self.root);
         }
     }

@@ -53,7 +53,8 @@ pub struct Turn {
     /// The things that there are to say of it beside its changes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub remarks: Vec<Remark>,
-    /// The changes in it, by number.
+    /// The changes in it, by number. They are kept in a log.
+    #[serde(skip)]
     pub changes: Vec<Change>,
 }
 

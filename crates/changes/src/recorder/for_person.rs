@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use pillion_text::Text;
 use pillion_text::merge;
 
-use super::{Recorder, judgements};
+use super::Recorder;
+use super::found::judgements;
 use crate::scan::Stat;
 use crate::state::{FileState, Stage, Writing};
 use crate::store::{Store, StoreError};

@@ -35,7 +35,7 @@ fn a_turn_that_cannot_be_read_is_named_and_the_others_are_there() {
             &truncated as &dyn Fn(&str) -> String,
             "what was kept of turn 2 cannot be read: ",
         ),
-        (&newer, "turn 2 was recorded by a newer version of Pillion"),
+        (&newer, "turn 2 was recorded by another version of Pillion"),
         (
             &strange,
             "what was kept of turn 2 cannot be read: missing field `roots`",

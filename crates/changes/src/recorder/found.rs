@@ -1,0 +1,203 @@
+//! What differs since the last look, and who did it: changes between two looks are the work of the call that ran then, if only one did.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use pillion_discovery::real_path;
+
+use super::Recorder;
+use super::attended::{is_an_editors_own, is_swap_or_lock};
+use super::session::{Call, MAX_CHANGES, Session};
+use crate::remark::Remark;
+use crate::state::Hash;
+use crate::store::{Judgements, Store};
+use crate::table::{Difference, Table};
+use crate::turn::{Author, ChangeState};
+
+impl Recorder {
+    /// There is this to say of the turns in which it came about.
+    pub(super) fn remark_all(&mut self, remarks: &[Remark]) {
+        for remark in remarks {
+            let session = remark.path().and_then(|path| self.author(path));
+            let session = session.map(|(session, _)| session);
+            let session = session.filter(|it| !self.is_attended(*it) || self.begins_attended(*it));
+            let session = session.and_then(|it| self.sessions.get_mut(&it));
+            if let Some(session) = session {
+                session.remark(remark);
+            }
+        }
+    }
+
+    /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
+    pub(super) fn located(&self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.to_owned();
+        };
+        let folder = real_path(folder);
+        let roots = self.tables.iter().map(Table::root);
+        let mut inner = roots.filter_map(|root| {
+            let inner = folder.strip_prefix(real_path(root)).ok()?;
+            Some(root.join(inner))
+        });
+        let folder = inner.next().unwrap_or(folder);
+        folder.join(name)
+    }
+
+    pub(super) fn look_at(&mut self, path: &Path) {
+        let found = self.difference(path);
+        self.found(found.into_iter().collect());
+    }
+
+    pub(super) fn difference(&mut self, path: &Path) -> Option<Difference> {
+        let table = self
+            .tables
+            .iter_mut()
+            .find(|table| path.starts_with(table.root()));
+        let table = table.unwrap_or(&mut self.outside);
+        let is_known = table.knows(path);
+        let difference = table.look_at(path);
+        difference.filter(|_| is_known)
+    }
+
+    /// Puts down what differs, with who did it.
+    pub(super) fn found(&mut self, found: Vec<Difference>) {
+        let moved = moves(&found);
+        self.begin_at_last();
+        for (difference, moved_from) in found.into_iter().zip(moved) {
+            if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
+                continue;
+            }
+            let Some((session, by)) = self.author(&difference.path) else {
+                continue;
+            };
+            if self.is_attended(session) {
+                if is_an_editors_own(&difference.path) {
+                    continue;
+                }
+                if !self.begins_attended(session) {
+                    if self.unbegun.len() < MAX_CHANGES {
+                        self.unbegun.push((session, difference));
+                    }
+                    continue;
+                }
+            }
+            let Some(session) = self.sessions.get_mut(&session) else {
+                continue;
+            };
+            let number = session.turn.as_ref().map(|turn| turn.number);
+            if let Some((turn, change)) = number.zip(session.change(&difference.path))
+                && change.after != difference.before
+                && judgements(&mut self.judged, turn, &self.store)
+                    .is_some_and(|it| change.state(it.of(change.number)) == ChangeState::TakenBack)
+            {
+                // What a person has written since it was taken back is theirs.
+                change.before = difference.before.clone();
+            }
+            session.note(difference, by, moved_from);
+        }
+    }
+
+    /// Puts down what was found when no turn could be begun for it, if one can be now.
+    pub(super) fn begin_at_last(&mut self) {
+        let Some((session, _)) = self.unbegun.first() else {
+            return;
+        };
+        if self.is_attended(*session) && !self.begins_attended(*session) {
+            return;
+        }
+        for (session, difference) in std::mem::take(&mut self.unbegun) {
+            if self.is_attended(session)
+                && self.begins_attended(session)
+                && let Some(session) = self.sessions.get_mut(&session)
+            {
+                session.note(difference, Author::Unclear, None);
+            }
+        }
+    }
+
+    /// The session and the author of this file's change, by the calls that run; none if no turn goes on.
+    pub(super) fn author(&self, path: &Path) -> Option<(u64, Author)> {
+        let running = || {
+            let sessions = self.sessions.iter();
+            sessions.flat_map(|(id, it)| it.calls.iter().map(|call| (*id, call)))
+        };
+        let tool = |(session, call): (u64, &Call)| (session, Author::Tool(call.tool.clone()));
+        let mut exact = running().filter(|(_, call)| call.path.as_deref() == Some(path));
+        if let Some(call) = exact.next() {
+            return Some(tool(call));
+        }
+        let mut any = running().filter(|(_, call)| call.path.is_none());
+        match (any.next(), any.next()) {
+            // Nobody knows what an agent without hooks does meanwhile.
+            (Some((session, _)), None) if self.attended_at_work() => {
+                Some((session, Author::Unclear))
+            }
+            (Some(call), None) => Some(tool(call)),
+            _ => {
+                let is_open = |it: &Session| it.turn.is_some() || it.attended.is_some();
+                let open = self.sessions.iter().filter(|(_, it)| is_open(it));
+                let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
+                Some((*session, Author::Unclear))
+            }
+        }
+    }
+
+    /// The session's change of this file is what the person accepted, if they have seen all of it. Only of its own changes it
+    /// is asked: what was accepted is written once.
+    pub(super) fn accept(
+        &mut self,
+        session: u64,
+        path: &Path,
+        seen_from: impl Fn(&Path) -> Vec<String>,
+    ) {
+        let session = self.sessions.get_mut(&session);
+        let number = |it: &Session| it.turn.as_ref().map(|turn| turn.number);
+        let change = session.and_then(|it| number(it).zip(it.change(path)));
+        let Some((turn, change)) = change else {
+            return;
+        };
+        let texts = seen_from(path);
+        let judged = judgements(&mut self.judged, turn, &self.store);
+        let judged = judged.and_then(|it| it.of(change.number));
+        if change.is_seen_from(&texts, judged) {
+            change.accepted = Some(change.after.clone());
+        }
+    }
+}
+
+/// The judgements of people on the changes of this turn until now. What cannot be read says nothing.
+pub(super) fn judgements<'a>(
+    known: &'a mut HashMap<u64, ((SystemTime, u64), Judgements)>,
+    turn: u64,
+    store: &Store,
+) -> Option<&'a Judgements> {
+    // It is replaced or becomes longer with each.
+    let written = store.written_at(turn)?;
+    if known.get(&turn).is_none_or(|(at, _)| *at != written) {
+        known.insert(turn, (written, store.judged(turn).ok()?));
+    }
+    known.get(&turn).map(|(_, judged)| judged)
+}
+
+/// For each difference, where the file was before if it was moved.
+fn moves(found: &[Difference]) -> Vec<Option<PathBuf>> {
+    let mut gone: HashMap<Hash, Vec<PathBuf>> = HashMap::new();
+    for difference in found.iter().filter(|it| it.after.is_absent()) {
+        if let Some(text) = difference.before.text() {
+            gone.entry(text.clone())
+                .or_default()
+                .push(difference.path.clone());
+        }
+    }
+    let mut moved = Vec::new();
+    for difference in found {
+        let is_new = difference.before.is_absent();
+        // All empty files are the same.
+        let is_empty = difference.after.is_empty();
+        let text = difference.after.text().filter(|_| is_new && !is_empty);
+        let from = text.and_then(|text| gone.get_mut(text)?.pop());
+        moved.push(from);
+    }
+    moved
+}

@@ -1,0 +1,214 @@
+//! An agent's session while it lasts: its turn with the changes in it, and the calls that run.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use super::attended::Attended;
+use super::left_behind::Shell;
+use crate::line_log::LineLog;
+use crate::remark::Remark;
+use crate::table::Difference;
+use crate::turn::{Author, Change, Running, Turn};
+
+/// More changes of one turn are not kept.
+pub(super) const MAX_CHANGES: usize = 50_000;
+
+/// A call that is about to run.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The agent's name for it.
+    pub id: String,
+    /// The tool.
+    pub tool: String,
+    /// The one file that it is to change; none if it may change any.
+    pub path: Option<PathBuf>,
+    /// The subagent that makes it: it may work on when the turn has ended.
+    pub subagent: Option<String>,
+}
+
+impl Call {
+    pub(super) fn running(&self) -> Running {
+        Running {
+            tool: self.tool.clone(),
+            path: self.path.clone(),
+        }
+    }
+}
+
+/// An agent's session, while it lasts.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    pub(super) turn: Option<Turn>,
+    /// The facts about an agent that runs no hooks of ours; none about one that does.
+    pub(super) attended: Option<Attended>,
+    /// True if the agent has ended it, and a subagent's call still runs.
+    pub(super) is_ending: bool,
+    /// True if the turn has ended and has left something running.
+    pub(super) is_left_behind: bool,
+    /// True if the agent has gone.
+    pub(super) is_gone: bool,
+    /// The agent's process, if that is known.
+    pub(super) process: Option<u32>,
+    /// The calls of the turn that could start programs, in the order in which they began.
+    pub(super) shells: Vec<Shell>,
+    /// The places of changes that are others than the store has them.
+    pub(super) log: LineLog<usize>,
+    /// The place in the turn of each file's change.
+    pub(super) places: HashMap<PathBuf, usize>,
+    /// Changes for which the turn has no room at present.
+    pub(super) beyond: HashMap<PathBuf, Difference>,
+    /// The folders that the turn has made.
+    pub(super) new_folders: HashSet<PathBuf>,
+    /// The calls that run.
+    pub(super) calls: Vec<Call>,
+    /// The count when anything was heard of it last: of two that may have changed a file, it is the later one's.
+    pub(super) heard: u64,
+    /// True if a person decided about a proposal in the turn.
+    pub(super) has_decisions: bool,
+}
+
+impl Session {
+    /// A turn that goes on.
+    pub(super) fn of(turn: Turn, heard: u64) -> Self {
+        let changes = turn.changes.iter().map(|it| it.path.clone());
+        Self {
+            places: changes.enumerate().map(|(at, path)| (path, at)).collect(),
+            new_folders: turn.new_folders.iter().cloned().collect(),
+            turn: Some(turn),
+            heard,
+            ..Self::default()
+        }
+    }
+
+    /// Puts down the changes for which there was no room, in the place of those of which nothing is left.
+    pub(super) fn make_room(&mut self) {
+        let Some(turn) = self.turn.as_mut().filter(|_| !self.beyond.is_empty()) else {
+            return;
+        };
+        turn.changes.retain(|it| !it.is_undone());
+        self.log.begins_anew();
+        let paths = turn.changes.iter().map(|it| it.path.clone());
+        self.places = paths.enumerate().map(|(at, path)| (path, at)).collect();
+        for (_, found) in std::mem::take(&mut self.beyond) {
+            self.note(found, Author::Unclear, None);
+        }
+    }
+
+    /// There is this to say of its turn.
+    pub(super) fn remark(&mut self, new: &Remark) {
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        let former = turn.remarks.iter().position(|it| it.is_of_same(new));
+        let former = former.map(|at| turn.remarks.remove(at));
+        let new = former.map_or_else(|| new.clone(), |it| new.clone().since(&it));
+        if !new.is_undone() {
+            turn.remarks.push(new);
+        }
+    }
+
+    /// The change of this file in the turn so far.
+    pub(super) fn change(&mut self, path: &Path) -> Option<&mut Change> {
+        let place = *self.places.get(path)?;
+        self.log.learns(place);
+        self.turn.as_mut()?.changes.get_mut(place)
+    }
+
+    /// Puts down what was found.
+    pub(super) fn note(&mut self, mut found: Difference, by: Author, moved_from: Option<PathBuf>) {
+        if let Some(attended) = &mut self.attended {
+            attended.fresh.push(found.path.clone());
+        }
+        for folder in std::mem::take(&mut found.new_folders) {
+            if let Some(turn) = &mut self.turn
+                && self.new_folders.insert(folder.clone())
+            {
+                turn.new_folders.push(folder);
+            }
+        }
+        if self.places.contains_key(&found.path) {
+            if let Some(change) = self.change(&found.path) {
+                change.after = found.after;
+                change.is_by_head |= found.is_by_head;
+                change.is_other |= found.is_other || found.before.is_absent();
+                change.folders_become(found.folder_modes);
+                change.made += 1;
+                change.by.joins(by);
+            }
+            return;
+        }
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        if turn.changes.len() >= MAX_CHANGES {
+            let after = found.after.clone();
+            let known = self.beyond.entry(found.path.clone());
+            known.and_modify(|it| it.after = after).or_insert(found);
+            return;
+        }
+        let number = turn.changes.last().map_or(1, |it| it.number + 1);
+        self.log.learns(turn.changes.len());
+        self.places.insert(found.path.clone(), turn.changes.len());
+        turn.changes.push(Change {
+            number,
+            path: found.path,
+            before: found.before,
+            after: found.after,
+            made: 0,
+            by,
+            moved_from,
+            accepted: None,
+            is_mixed: false,
+            is_other: found.is_other,
+            is_by_head: found.is_by_head,
+            folder_modes: found.folder_modes,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::recorder::Recorder;
+    use crate::state::{FileState, Hash};
+    use crate::store::Store;
+
+    fn found(path: &Path, before: FileState, after: FileState) -> Difference {
+        Difference::new(path.to_owned(), before, after)
+    }
+
+    /// As when a folder with many files is moved and comes back.
+    #[test]
+    fn what_a_full_turn_has_no_room_for_is_put_down_once_it_has_some() {
+        let (_folder, store) = Store::temporary();
+        let mut recorder = Recorder::new(store, &[], Vec::new());
+        recorder.begin(1, "claude", "").unwrap();
+        let text = |text: &str| FileState::Link {
+            text: Some(Hash::of(text.as_bytes())),
+        };
+        let session = recorder.sessions.get_mut(&1).unwrap();
+        let note = |session: &mut Session, found| session.note(found, Author::Unclear, None);
+        let moved: Vec<_> = (0..MAX_CHANGES)
+            .map(|it| PathBuf::from(it.to_string()))
+            .collect();
+        for path in &moved {
+            note(session, found(path, text("a"), FileState::Absent));
+        }
+        let path = Path::new("evil");
+        note(session, found(path, text("a"), text("b")));
+        note(session, found(path, text("b"), text("c")));
+        session.make_room();
+        assert!(session.change(path).is_none() && !session.beyond.is_empty());
+        for path in &moved[1..] {
+            note(session, found(path, FileState::Absent, text("a")));
+        }
+        session.make_room();
+        let change = session.change(path).unwrap().clone();
+        assert_eq!((change.before, change.after), (text("a"), text("c")));
+        assert!(session.beyond.is_empty());
+        let turn = session.turn.as_ref().unwrap();
+        let numbers: Vec<_> = turn.real_changes().map(|it| it.number).collect();
+        assert_eq!(numbers.len(), 2, "{numbers:?}");
+        assert_eq!(turn.change(change.number).map(|it| &*it.path), Some(path));
+    }
+}
