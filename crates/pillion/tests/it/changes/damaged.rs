@@ -28,7 +28,8 @@ fn three_turns() -> World {
 #[test]
 fn a_turn_that_cannot_be_read_is_named_and_the_others_are_there() {
     let truncated = |text: &str| text[..text.len() / 2].to_owned();
-    let newer = |text: &str| text.replacen("\"version\":2", "\"version\":3", 1);
+    let newer = |text: &str| text.replacen("\"version\":3", "\"version\":4", 1);
+    let older = |text: &str| text.replacen("\"version\":3", "\"version\":2", 1);
     let strange = |text: &str| text.replacen("\"roots\"", "\"folders\"", 1);
     for (damage, said) in [
         (
@@ -36,6 +37,7 @@ fn a_turn_that_cannot_be_read_is_named_and_the_others_are_there() {
             "what was kept of turn 2 cannot be read: ",
         ),
         (&newer, "turn 2 was recorded by another version of Pillion"),
+        (&older, "turn 2 was recorded by another version of Pillion"),
         (
             &strange,
             "what was kept of turn 2 cannot be read: missing field `roots`",
