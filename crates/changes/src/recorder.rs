@@ -28,9 +28,8 @@ use crate::turn::{Turn, first_words};
 pub use attended::Glance;
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
-use left_behind::Shell;
 pub use session::Call;
-use session::{MAX_CHANGES, Session};
+use session::{MAX_CHANGES, Session, Shell};
 pub use tally::Tally;
 
 /// More calls of one agent are not told apart.

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use pillion_system::clock;
 
-use super::{Extent, Recorder, Session};
+use super::session::{Attended, Session};
+use super::{Extent, Recorder};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
 use crate::table::{Difference, Table};
@@ -22,19 +23,6 @@ const LATE: Duration = Duration::from_secs(5);
 
 /// Of more changes at once, none is a person's save that is heard of late.
 const MAX_SAVES: usize = 64;
-
-/// The facts about an agent without hooks.
-#[derive(Debug)]
-pub(super) struct Attended {
-    /// Its short name.
-    agent: String,
-    /// The files with changes that were put down since the last glance.
-    pub(super) fresh: Vec<PathBuf>,
-    /// Its turns so far.
-    turns: Vec<u64>,
-    /// The number of turns of which it has told the beginning.
-    begun: usize,
-}
 
 /// The findings of a glance at the folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

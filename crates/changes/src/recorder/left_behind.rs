@@ -3,12 +3,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use pillion_system::lineage::{Kin, kin, lineage, variables};
 use pillion_system::{clock, process, spawn};
 
-use super::{Extent, Recorder, Session};
+use super::session::Shell;
+use super::{Extent, Recorder};
 use crate::store::StoreError;
 use crate::table::Table;
 
@@ -25,40 +25,6 @@ const GIT_SERVICES: [&str; 4] = [
     "fsmonitor--daemon",
     "credential-cache--daemon",
 ];
-
-/// A call that could start programs. Its times are in the unit of those at which processes start.
-#[derive(Debug)]
-pub(super) struct Shell {
-    /// The agent's name for the call.
-    id: String,
-    began: u64,
-    /// None as long as nobody has told.
-    ended: Option<u64>,
-}
-
-impl Shell {
-    pub(super) fn new(id: &str, began: Instant) -> Self {
-        Self {
-            id: id.to_owned(),
-            began: process::time_of(began),
-            ended: None,
-        }
-    }
-
-    fn ran_at(&self, time: u64) -> bool {
-        self.began <= time && self.ended.is_none_or(|it| time <= it)
-    }
-}
-
-impl Session {
-    /// A call has run.
-    pub(super) fn shell_ends(&mut self, id: &str, at: Instant) {
-        let mut running = self.shells.iter_mut();
-        if let Some(shell) = running.find(|it| it.id == id && it.ended.is_none()) {
-            shell.ended = Some(process::time_of(at));
-        }
-    }
-}
 
 impl Recorder {
     /// This is the process of a session's agent.

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::attended::Attended;
-use super::left_behind::Shell;
+use pillion_system::process;
+
 use crate::line_log::LineLog;
 use crate::remark::Remark;
 use crate::table::Difference;
@@ -32,6 +33,43 @@ impl Call {
             tool: self.tool.clone(),
             path: self.path.clone(),
         }
+    }
+}
+
+/// The facts about an agent without hooks.
+#[derive(Debug)]
+pub(super) struct Attended {
+    /// Its short name.
+    pub(super) agent: String,
+    /// The files with changes that were put down since the last glance.
+    pub(super) fresh: Vec<PathBuf>,
+    /// Its turns so far.
+    pub(super) turns: Vec<u64>,
+    /// The number of turns of which it has told the beginning.
+    pub(super) begun: usize,
+}
+
+/// A call that could start programs. Its times are in the unit of those at which processes start.
+#[derive(Debug)]
+pub(super) struct Shell {
+    /// The agent's name for the call.
+    id: String,
+    pub(super) began: u64,
+    /// None as long as nobody has told.
+    ended: Option<u64>,
+}
+
+impl Shell {
+    pub(super) fn new(id: &str, began: Instant) -> Self {
+        Self {
+            id: id.to_owned(),
+            began: process::time_of(began),
+            ended: None,
+        }
+    }
+
+    pub(super) fn ran_at(&self, time: u64) -> bool {
+        self.began <= time && self.ended.is_none_or(|it| time <= it)
     }
 }
 
@@ -68,6 +106,14 @@ pub(super) struct Session {
 }
 
 impl Session {
+    /// A call has run.
+    pub(super) fn shell_ends(&mut self, id: &str, at: Instant) {
+        let mut running = self.shells.iter_mut();
+        if let Some(shell) = running.find(|it| it.id == id && it.ended.is_none()) {
+            shell.ended = Some(process::time_of(at));
+        }
+    }
+
     /// A turn that goes on.
     pub(super) fn of(turn: Turn, heard: u64) -> Self {
         let changes = turn.changes.iter().map(|it| it.path.clone());
