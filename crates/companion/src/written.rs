@@ -60,6 +60,8 @@ pub(crate) struct Accepted {
     pub(crate) before: Option<Stamp>,
     /// The fingerprint of a text of the same file that is contained in this one: the agent writes one of them after the other.
     pub(crate) over: Option<String>,
+    /// Those of the text of the same file that was accepted before it, if that may be written still.
+    pub(crate) former: Option<Fingerprints>,
     /// The fingerprint of the text beside which the person was shown it, if that is known.
     pub(crate) shown_beside: Option<String>,
     /// What came of it, once the agent's hook has told: the file may be another one a moment later.
@@ -123,12 +125,26 @@ struct Followed {
 }
 
 impl Written {
-    /// The agent gets this acceptance. It takes the place of an earlier one of the same file; of that the person
-    /// must hear, if something else was written, or nothing for so long that nothing will be: old releases write
-    /// only one of several changes of a turn, and say so to their model alone.
-    pub(crate) fn follow(&mut self, accepted: Accepted, now: Instant) -> Option<CameOf> {
-        let former = self.forget(&accepted.session, &accepted.file_path);
-        let former = former.filter(|former| former.is_over(&accepted, now));
+    /// The agent gets this acceptance. Of an earlier one of the same file the person must hear, if something else was written, or
+    /// nothing for so long that nothing will be: old releases write only one of several changes of a turn, and say so to their
+    /// model alone. Others write one after the other: from now on, only that it was written is news.
+    pub(crate) fn follow(&mut self, mut accepted: Accepted, now: Instant) -> Option<CameOf> {
+        let is_former = |it: &Followed| {
+            let of_file = it.accepted.file_path == accepted.file_path;
+            !it.is_said && of_file && it.accepted.session == accepted.session
+        };
+        let mut came_of = None;
+        if let Some(at) = self.followed.iter().position(is_former) {
+            let it = &mut self.followed[at];
+            came_of = it.is_over(&accepted, now).then(|| it.came_of()).flatten();
+            match it.known() {
+                Found::Unchanged | Found::Unknown => {
+                    (it.is_said, it.due) = (true, Some(now + LOOKS[0]));
+                    accepted.former = Some(it.accepted.fingerprints.clone());
+                }
+                _ => drop(self.followed.remove(at)),
+            }
+        }
         for it in &mut self.followed {
             it.is_continued_by(&accepted, now);
         }
@@ -144,7 +160,7 @@ impl Written {
             due: Some(now + LOOKS[0]),
             is_said: false,
         });
-        former.and_then(|it| it.came_of())
+        came_of
     }
 
     /// A call of an agent has ended, and its hook tells in a moment what came of it: also of what was said not to be written.
@@ -156,7 +172,8 @@ impl Written {
 
     /// An acceptance did not reach the agent: what becomes of this file is not its matter.
     pub(crate) fn withdraw(&mut self, session: &SessionId, file_path: &str) {
-        drop(self.forget(session, file_path));
+        let is_its = |it: &Accepted| it.session == *session && it.file_path == file_path;
+        self.followed.retain(|it| !is_its(&it.accepted));
     }
 
     /// An agent's hook says itself that this file is not written. Returns the diffs that were accepted.
@@ -164,14 +181,6 @@ impl Written {
         let is_its = |it: &mut Followed| Path::new(&it.accepted.file_path) == file;
         let withdrawn = self.followed.extract_if(.., is_its);
         withdrawn.map(|it| it.accepted.id).collect()
-    }
-
-    fn forget(&mut self, session: &SessionId, file_path: &str) -> Option<Followed> {
-        let at = self
-            .followed
-            .iter()
-            .position(|it| it.accepted.session == *session && it.accepted.file_path == file_path)?;
-        Some(self.followed.remove(at))
     }
 
     /// Returns true if no writing is awaited of which the person is told.
@@ -257,7 +266,7 @@ impl Followed {
 
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
     fn is_over(&self, next: &Accepted, now: Instant) -> bool {
-        match self.accepted.told.get().copied().unwrap_or(self.found) {
+        match self.known() {
             Found::Unknown => false,
             Found::Accepted | Found::Other | Found::Refused => true,
             // The next one starts from the same file as this did.
@@ -267,11 +276,15 @@ impl Followed {
         }
     }
 
+    fn known(&self) -> Found {
+        self.accepted.told.get().copied().unwrap_or(self.found)
+    }
+
     /// Returns what came of it, if the file is left like this, and that is news.
     fn came_of(&self) -> Option<CameOf> {
         let accepted = &self.accepted;
         let id = accepted.id;
-        let how = match accepted.told.get().copied().unwrap_or(self.found) {
+        let how = match self.known() {
             Found::Unknown => return None,
             Found::Accepted => return Some(CameOf::Known(id, WriteOutcome::Written)),
             _ if self.is_said => return None,
@@ -319,6 +332,13 @@ impl Fingerprints {
         Self(Arc::new(LazyLock::new(Box::new(compute))))
     }
 
+    /// Returns true if a file has one of the texts, in the one or the other encoding.
+    pub(crate) fn are_of(&self, text: &[u8]) -> bool {
+        let decoded = decoded(text);
+        let text = decoded.as_deref().map_or(text, str::as_bytes);
+        self.contains(&fingerprint::hash(text))
+    }
+
     /// Returns true if this is the fingerprint of one of them in full.
     pub(crate) fn has(&self, full: &str) -> bool {
         fingerprint::hash_in(full).is_some_and(|hash| self.contains(hash))
@@ -361,17 +381,20 @@ impl Accepted {
             (Some(text), _) if self.is(text) => Found::Accepted,
             (None, _) if !is_here => Found::Unknown,
             (_, stamp) if *stamp == self.before => Found::Unchanged,
-            // What comes before it was written.
-            (Some(text), _) if self.over == Some(fingerprint::of(Some(text))) => Found::Unchanged,
+            (Some(text), _) if self.comes_after(text) => Found::Unchanged,
             _ => Found::Other,
         }
     }
 
     /// Returns true if a file has the text, in the one or the other encoding and form.
     fn is(&self, text: &[u8]) -> bool {
-        let decoded = decoded(text);
-        let text = decoded.as_deref().map_or(text, str::as_bytes);
-        self.fingerprints.contains(&fingerprint::hash(text))
+        self.fingerprints.are_of(text)
+    }
+
+    /// Returns true if a file has a text that the agent writes before this one.
+    fn comes_after(&self, text: &[u8]) -> bool {
+        let former = self.former.as_ref();
+        self.over == Some(fingerprint::of(Some(text))) || former.is_some_and(|it| it.are_of(text))
     }
 }
 
@@ -404,6 +427,7 @@ mod tests {
             is_edited: false,
             before: Stamp::of(path),
             over: None,
+            former: None,
             shown_beside: None,
             told: Arc::default(),
             deletes: false,
@@ -576,6 +600,55 @@ mod tests {
         assert_eq!(followed(&[Found::Unchanged; 20], true), None);
         let other = Some((Loss::Different, true, IS_WRITTEN));
         assert_eq!(followed(&[Found::Other; 20], true), other);
+    }
+
+    /// Two edits of one answer, of which the agent asks about each on its own and then makes both.
+    #[test]
+    fn what_is_written_before_the_next_of_its_file_is_known_to_be() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        for (after, texts, expected) in [
+            (LOOKS[0], &["one", "two"][..], [true, true]),
+            (IS_WRITTEN, &["one", "two"], [true, true]),
+            (LOOKS[0], &["one"], [true, false]),
+            (LOOKS[0], &["two"], [false, true]),
+        ] {
+            fs::write(&file, "before").unwrap();
+            let (mut written, start) = (Written::default(), Instant::now());
+            let mut came_of = Vec::new();
+            for (id, text) in [(1, "one"), (2, "two")] {
+                let accepted = Accepted {
+                    id: DiffId(id),
+                    is_told: false,
+                    ..accepted(&file, text)
+                };
+                came_of.extend(written.follow(accepted, start + after * (id as u32 - 1)));
+                for (number, it) in written.elapse(start + after) {
+                    written.looked(number, it.look(), |_| true, start + after);
+                }
+            }
+            let mut now = start + after;
+            for text in texts {
+                fs::write(&file, text).unwrap();
+                written.call_ended(now);
+                now += LOOKS[0];
+                for (number, it) in written.elapse(now) {
+                    came_of.extend(written.looked(number, it.look(), |_| true, now));
+                }
+            }
+            let is_written = |id| {
+                let is = |it: &CameOf| matches!(it, CameOf::Known(it, WriteOutcome::Written) if *it == DiffId(id));
+                came_of.iter().any(is)
+            };
+            let differently =
+                |it: &CameOf| matches!(it, CameOf::Known(_, WriteOutcome::WrittenDifferently));
+            assert_eq!(
+                [1, 2].map(is_written),
+                expected,
+                "{after:?} {texts:?}: {came_of:?}"
+            );
+            assert!(!came_of.iter().any(differently), "{came_of:?}");
+        }
     }
 
     #[test]

@@ -170,6 +170,7 @@ impl<C> Entry<C> {
             is_edited,
             before: before.cloned(),
             over: self.proposal.over.clone(),
+            former: None,
             shown_beside: base.clone().or_else(|| self.text_beside()),
             told: Arc::default(),
             deletes: proposal.deletes,

@@ -180,13 +180,12 @@ fn a_turn_whose_only_change_is_rejected_is_listed() {
 /// the clock.
 #[test]
 fn nothing_is_called_unwritten_while_its_call_runs() {
-    let ends = |name: &'static str| move |agent: &Agent, call: &Value| agent.tells(name, call);
-    let variants: [(_, _, Box<dyn Fn(&Agent, &Value)>); 3] = [
-        ("claude", true, Box::new(ends("PostToolUseFailure"))),
-        ("codex", false, Box::new(ends("Stop"))),
-        ("claude", false, Box::new(ends("UserPromptSubmit"))),
+    let variants = [
+        ("claude", true, "PostToolUseFailure"),
+        ("codex", false, "Stop"),
+        ("claude", false, "UserPromptSubmit"),
     ];
-    let worlds = variants.each_ref().map(|_| World::new());
+    let worlds = variants.map(|_| World::new());
     let agents = variants.iter().zip(&worlds);
     let agents = agents.map(|((name, is_hub, end), world)| {
         let serve = serve(world, *is_hub);
@@ -209,7 +208,7 @@ fn nothing_is_called_unwritten_while_its_call_runs() {
         let log: Vec<Value> = serde_json::from_str(&log).unwrap();
         let first = log.last().unwrap();
         assert_eq!(first["outcome"], Value::Null, "{first}");
-        end(&agent, &call);
+        agent.tells(end, &call);
         assert_eq!(came_of(sandbox, "a.txt").1, "not written", "{}", agent.name);
     }
 }
