@@ -351,6 +351,20 @@ impl Recorder {
         self.after(session, id, |_| Vec::new())
     }
 
+    /// A person has rejected what a call of this session was to make of this file: it makes nothing.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn rejected(&mut self, session: u64, path: &Path) -> Result<(), StoreError> {
+        let path = self.located(path);
+        let calls = { self.sessions.get(&session) }.map_or(&[][..], |it| &it.calls);
+        let mut of_file = calls.iter().filter(|it| it.path.as_ref() == Some(&path));
+        match of_file.next().map(|call| call.id.clone()) {
+            Some(call) => self.failed(session, &call, |_| {}),
+            None => Ok(()),
+        }
+    }
+
     /// A call has run. `seen_from` are the fingerprints of the texts from which on a person has seen what is in a file now,
     /// before it was written; none if they have not.
     ///

@@ -879,7 +879,7 @@ fn nothing_is_written_outside_while_folders_are_exchanged_for_links() {
     }
 }
 
-/// A person changes the file that a call is to change, and the call fails: it has changed nothing.
+/// A person changes the file that a call is to change, and the call fails, or they reject it: it has changed nothing.
 #[test]
 fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
     let edit = |lab: &Lab, id: &str| Call {
@@ -887,10 +887,11 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
         tool: "Edit".to_owned(),
         ..shell(id)
     };
-    for (fails, is_shell, expected) in [
-        (true, false, None),
-        (false, false, Some("a")),
-        (true, true, Some("a")),
+    for (end, is_shell, expected) in [
+        ("fails", false, None),
+        ("is rejected", false, None),
+        ("ends", false, Some("a")),
+        ("fails", true, Some("a")),
     ] {
         let mut lab = Lab::new();
         lab.write("a", "one\ntwo\nthree\n");
@@ -902,9 +903,11 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
         };
         lab.recorder.before(HOOKED, "claude", call).unwrap();
         lab.write("a", "mine\ntwo\nthree\n");
-        match fails {
-            true => lab.recorder.failed(HOOKED, "1", |_| ()).unwrap(),
-            false => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
+        let file = lab.root.join("a");
+        match end {
+            "fails" => lab.recorder.failed(HOOKED, "1", |_| ()).unwrap(),
+            "is rejected" => lab.recorder.rejected(HOOKED, &file).unwrap(),
+            _ => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
         }
         let listed = |lab: &Lab| {
             let turn = lab.store.turn(1).unwrap();

@@ -431,6 +431,14 @@ impl Recording {
         self.order_with(bytes, move |recorder| recorder.decided(id.0, decided));
     }
 
+    /// A person has rejected a change of this file: what they have made of it meanwhile is theirs.
+    pub(crate) fn rejected(&self, session: &SessionId, path: &str) {
+        if let Some(session) = self.sessions.get(session).copied() {
+            let path = PathBuf::from(path);
+            self.order(move |recorder| recorder.rejected(session, &path));
+        }
+    }
+
     /// This came of what a person has accepted.
     pub(crate) fn came_of(&self, id: DiffId, outcome: WriteOutcome) {
         self.order_with(0, move |recorder| recorder.came_of(id.0, outcome));

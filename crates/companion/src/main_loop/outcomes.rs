@@ -71,6 +71,9 @@ impl MainLoop {
                             }
                             None => self.recording.decided(&session, *judgement),
                         }
+                        if delivery.outcome == Outcome::Rejected {
+                            self.recording.rejected(&session, &delivery.file_path);
+                        }
                     }
                     self.notify(&session, delivery, accepted, proposed);
                     let is_hooked = self.agents.is_hooked(&session);
