@@ -679,7 +679,9 @@ fn the_next_hub_finds_out_what_came_of_what_was_accepted() {
         let _other_folder = Recorder::new(world.store.clone(), &["/elsewhere".into()], Vec::new());
         assert_eq!(outcome(), None, "the first hub will tell");
         world.hub_is_killed();
-        on_disk.map(|text| fs::write(world.root().join("a.txt"), text).unwrap());
+        if let Some(text) = on_disk {
+            fs::write(world.root().join("a.txt"), text).unwrap();
+        }
         drop(world.recorder());
         let found = outcome().unwrap();
         assert_eq!((found.name(), found.why()), expected, "{on_disk:?}");

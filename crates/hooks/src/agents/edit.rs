@@ -95,10 +95,11 @@ pub(crate) fn plain(text: &str) -> String {
 /// The change that a tool makes that replaces `old_string` by `new_string` in a file, everywhere if the argument `of_all` is
 /// set. With nothing to be replaced, it makes a new file.
 pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Changes {
-    one_file(call, files, &[OLD, NEW, of_all], |before| {
-        let (old, new) = (text(call, OLD)?, text(call, NEW)?);
-        let is_of_all = call.input.get(of_all).and_then(Value::as_bool) == Some(true);
-        Ok(match before {
+    part(
+        call,
+        files,
+        of_all,
+        |before, old, new, is_of_all| match before {
             None if old.is_empty() => Ok(new.to_owned()),
             None => Err(MISSING.to_owned()),
             Some(before) => {
@@ -106,7 +107,22 @@ pub(crate) fn replaced(call: &Call, files: &mut dyn Files, of_all: &str) -> Chan
                 let after = in_text(&plain.text, old, new, is_of_all);
                 after.map(|after| plain.written(&after))
             }
-        })
+        },
+    )
+}
+
+/// The same of a tool that replaces one text by another in its own way: `after` gets the file's text, both, and whether it does so
+/// everywhere.
+pub(crate) fn part(
+    call: &Call,
+    files: &mut dyn Files,
+    of_all: &str,
+    after: impl FnOnce(Option<&str>, &str, &str, bool) -> Result<String, String>,
+) -> Changes {
+    one_file(call, files, &[OLD, NEW, of_all], |before| {
+        let (old, new) = (text(call, OLD)?, text(call, NEW)?);
+        let is_of_all = call.input.get(of_all) == Some(&Value::Bool(true));
+        Ok(after(before, old, new, is_of_all))
     })
 }
 

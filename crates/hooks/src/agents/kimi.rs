@@ -135,14 +135,15 @@ fn changed(call: &Call, files: &mut dyn Files) -> Changes {
             Ok(Ok(format!("{kept}{}", edit::text(call, edit::CONTENT)?)))
         });
     }
-    edit::one_file(call, files, &edit::OF_PART, |before| {
-        let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
-        let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
-        Ok(match before {
-            None => Err(edit::MISSING.to_owned()),
-            Some(before) => replaced(before, old, new, is_of_all),
-        })
-    })
+    edit::part(
+        call,
+        files,
+        edit::REPLACE_ALL,
+        |before, old, new, of_all| {
+            let before = before.ok_or(edit::MISSING)?;
+            replaced(before, old, new, of_all)
+        },
+    )
 }
 
 /// Only where every line ends in CRLF are the lines of both parts without it.

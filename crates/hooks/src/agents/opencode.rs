@@ -109,11 +109,7 @@ fn changed(call: &Call, files: &mut dyn Files) -> Changes {
         WRITE => edit::one_file(call, files, &[edit::CONTENT], |before| {
             Ok(Ok(with_bom_of(before, edit::text(call, edit::CONTENT)?)))
         }),
-        _ => edit::one_file(call, files, &edit::OF_PART, |before| {
-            let (old, new) = (edit::text(call, edit::OLD)?, edit::text(call, edit::NEW)?);
-            let is_of_all = call.input.get(edit::REPLACE_ALL) == Some(&Value::Bool(true));
-            Ok(replaced(before, old, new, is_of_all))
-        }),
+        _ => edit::part(call, files, edit::REPLACE_ALL, replaced),
     }
 }
 

@@ -17,6 +17,7 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
@@ -335,6 +336,17 @@ fn makes_both_changes_of_a_file(scene: &Scene, start: impl FnOnce() -> Child) {
     assert_bytes(&file, b"eins\ntwo\ndrei\n");
     let unseen = companion::run(&scene.home, ["changes", "--json"]);
     assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
+    let start = Instant::now();
+    loop {
+        let log = companion::run(&scene.home, ["log", "--json"]);
+        let log: Value = serde_json::from_slice(&log).expect("it is JSON");
+        let mut log = log.as_array().expect("it is a list").iter();
+        if log.all(|it| it["outcome"] == "written") {
+            return;
+        }
+        assert!(start.elapsed() < SOON, "each is written: {log:?}");
+        pillion_testkit::pause(start);
+    }
 }
 
 /// The model hears why an edit is rejected, and a new file; and the turn goes on.

@@ -88,7 +88,7 @@ impl Answer {
 
     /// Expects that Claude Code denies the change with a reason that says this.
     #[track_caller]
-    fn expect_denied(&self, why: &str) {
+    pub fn expect_denied(&self, why: &str) {
         let (decision, reason) = self.decision();
         assert!(decision == "deny" && reason.contains(why), "{self:?}");
     }

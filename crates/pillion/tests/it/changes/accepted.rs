@@ -134,6 +134,42 @@ fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {
     }
 }
 
+/// With a note, Kimi Code is denied until its model makes exactly the change that was accepted.
+#[test]
+fn what_was_approved_for_a_call_is_approved_in_its_turn_only() {
+    for (is_hub, next, is_asked) in [
+        (true, None, false),
+        (true, Some("UserPromptSubmit"), true),
+        (false, Some("UserPromptSubmit"), true),
+        (false, Some("PostToolUseFailure"), false),
+    ] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, "kimi");
+        agent.tells("UserPromptSubmit", &json!({"prompt": []}));
+        let input = json!({"file_path": agent.file, "old_string": "two", "new_string": "2"});
+        let call = json!({"tool_name": "Edit", "tool_input": input, "tool_use_id": "1"});
+        let hook = agent.calls("PreToolUse", &call);
+        let id = number(&pending(&world.sandbox, 1)[0]);
+        let accept = ["accept", &id, "--because", "and the tests?"];
+        world.sandbox.insist(accept).expect(0);
+        hook.answer().expect_denied("the user is not asked again");
+        if let Some(event) = next {
+            let mut other = call.clone();
+            (other["prompt"], other["tool_use_id"]) = (json!([]), "0".into());
+            agent.tells(event, &other);
+        }
+        let again = agent.calls("PreToolUse", &call);
+        if is_asked {
+            let id = number(&pending(&world.sandbox, 1)[0]);
+            world.sandbox.insist(["reject", &id]).expect(0);
+            again.answer().expect_denied("rejected");
+        } else {
+            assert_eq!(again.answer().output, Value::Null, "{next:?}");
+        }
+    }
+}
+
 /// Mistral Vibe, which tells no beginning of a turn, and two sessions of Claude Code, one of which was at work before anybody looked.
 #[test]
 fn a_turn_whose_only_change_is_rejected_is_listed() {
