@@ -141,7 +141,8 @@ impl Companion {
     pub fn read(mut self, agent: Dialect) -> Self {
         let mut files = self.files.clone();
         let read = move || {
-            files.retain_mut(|file| !file.is_for(agent) || file.read());
+            let mut open = None;
+            files.retain_mut(|file| !file.is_for(agent) || file.read(&mut open));
             files
         };
         self.files = time_limit::run(LOOK_TIMEOUT, read).unwrap_or_default();
@@ -500,13 +501,17 @@ impl Owner {
 }
 
 impl FoundFile {
-    /// Takes what is in the file now; false if it is none of the companion on its port any more. Waits for the disk.
-    fn read(&mut self) -> bool {
-        let read = || {
+    /// Takes what is in the file now; false if it is none of the companion on its port any more. The folder that is `open` is
+    /// opened again only if it is another one. Waits for the disk.
+    fn read(&mut self, open: &mut Option<Folder>) -> bool {
+        let mut read = || {
             let (place, base) = place_of(self.dialect, &self.path)?;
-            let folder = Folder::open(base, place.folder).ok()??;
+            let parent = self.path.parent();
+            if open.as_ref().map(Folder::path) != parent {
+                *open = Folder::open(base, place.folder).ok()?;
+            }
             let name = self.path.file_name()?.to_str()?;
-            match Content::read(&folder, self.dialect, name).ok()? {
+            match Content::read(open.as_ref()?, self.dialect, name).ok()? {
                 Content::File(content) => Some(content),
                 Content::Malformed | Content::Gone => None,
             }

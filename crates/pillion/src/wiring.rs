@@ -24,7 +24,7 @@ use pillion_protocol::{Dialect, Token};
 use pillion_system::process::{self, Process};
 
 use self::Value::{Plain, Secret};
-use pillion_doctor::setup::Setup;
+use pillion_doctor::setup::variables;
 
 /// The changes to the variables of one agent, in the order in which people are shown them.
 #[derive(Debug, Clone, Default)]
@@ -200,12 +200,12 @@ impl Wiring {
     /// takes instead.
     pub fn overridden(&self, release: Release, terminal: &Environment) -> Vec<String> {
         let wired = self.applied(terminal);
-        let setup = Setup::read(release.agent, &wired, terminal.current_dir());
+        let variables = variables::Variables::read(release.agent, &wired, terminal.current_dir());
         let note = |change: &Change| {
             let (name, agent) = (change.name, release.agent);
             let value = change.value.as_ref()?.expose();
-            let origin = setup.variables.origin(name)?;
-            (setup.variables.all.value(name) != Some(OsStr::new(value)))
+            let origin = variables.origin(name)?;
+            (variables.all.value(name) != Some(OsStr::new(value)))
                 .then(|| format!("{agent} takes {name} from {origin} instead: remove it there"))
         };
         self.0.iter().filter_map(note).collect()
@@ -326,8 +326,7 @@ fn editor_pid(companion: &Companion, agent: Dialect) -> Option<u32> {
 /// The variables that the agent has when it looks for a companion: besides those of the terminal,
 /// what its settings and `.env` files give it.
 fn agents(release: Release, terminal: &Environment) -> Environment {
-    let setup = Setup::read(release.agent, terminal, terminal.current_dir());
-    setup.variables.all
+    variables::Variables::read(release.agent, terminal, terminal.current_dir()).all
 }
 
 /// The temporary directory with which the companion was started, if this agent finds its files

@@ -22,23 +22,46 @@ pub fn run<T: Send + 'static>(
     result.recv_timeout(limit).ok()
 }
 
-/// The results of each of these, done at the same time; nothing of those that take longer than `limit`.
+/// The rest does not wait for work that takes longer.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// The results of each of these; nothing of those that take longer than `limit`. One thread does them, and one more goes on with
+/// the rest whenever nothing is done for a moment.
 pub fn run_all<T: Send + 'static, W: FnOnce() -> T + Send + 'static>(
     limit: Duration,
     work: impl IntoIterator<Item = W>,
 ) -> Vec<Option<T>> {
     let started = Instant::now();
+    let (queue, queued) = unbounded();
     let (done, results) = unbounded();
     let mut found = Vec::new();
-    for (at, work) in work.into_iter().enumerate() {
+    for work in work.into_iter().enumerate() {
         found.push(None);
-        let done = done.clone();
-        // What no thread is left for counts as not done.
-        let _ = spawn(NAME, move || drop(done.send((at, work()))));
+        let _ = queue.send(work);
     }
-    drop(done);
-    while let Ok((at, result)) = results.recv_timeout(limit.saturating_sub(started.elapsed())) {
-        found[at] = Some(result);
+    drop(queue);
+    let go_on = || {
+        let (queued, done) = (queued.clone(), done.clone());
+        let each = move |(at, work): (usize, W)| drop(done.send((at, work())));
+        spawn(NAME, move || queued.iter().for_each(each))
+    };
+    // What no thread is left for counts as not done.
+    if found.is_empty() || go_on().is_err() {
+        return found;
+    }
+    while found.iter().any(Option::is_none) {
+        let left = limit.saturating_sub(started.elapsed());
+        let pause = if queued.is_empty() {
+            left
+        } else {
+            left.min(PAUSE)
+        };
+        match results.recv_timeout(pause) {
+            Ok((at, result)) => found[at] = Some(result),
+            Err(_) if left.is_zero() => break,
+            Err(_) if !queued.is_empty() => drop(go_on()),
+            Err(_) => {}
+        }
     }
     found
 }

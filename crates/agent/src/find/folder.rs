@@ -64,7 +64,7 @@ impl Place<'_> {
     }
 
     fn of_several(&self, mut found: Vec<Named>, is_open: bool) -> Vec<Judged> {
-        found.sort_by_key(|named| self.rank(named));
+        found.sort_by_cached_key(|named| self.rank(named));
         let is_spoiled = !self.reads_own() && found.iter().any(|named| named.seen.read.is_err());
         let first = |wanted: &dyn Fn(&Named) -> bool| {
             let mut named = found.iter();

@@ -1,5 +1,7 @@
 //! The comparison of a workspace with the agent's folder (C2.7), by each agent's way of making a path real.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
@@ -24,15 +26,28 @@ pub(crate) enum Fit {
 pub(crate) struct Matcher<'a> {
     agent: Dialect,
     current_dir: &'a Path,
+    /// Companions name one workspace in many files.
+    known: RefCell<HashMap<String, Fit>>,
 }
 
 impl<'a> Matcher<'a> {
     pub(crate) fn new(agent: Dialect, current_dir: &'a Path) -> Self {
-        Self { agent, current_dir }
+        let known = RefCell::default();
+        Self {
+            agent,
+            current_dir,
+            known,
+        }
     }
 
-    /// The comparison of the roots that a `workspacePath` lists.
+    /// The comparison of the roots that a `workspacePath` lists: each is made once.
     pub(crate) fn fit(&self, workspace: &str) -> Fit {
+        let mut known = self.known.borrow_mut();
+        let fit = known.entry(workspace.to_owned());
+        fit.or_insert_with(|| self.compare(workspace)).clone()
+    }
+
+    fn compare(&self, workspace: &str) -> Fit {
         if workspace.is_empty() {
             return Fit::Empty;
         }

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::Environment;
+use pillion_protocol::Dialect;
 use serde_json::Value;
 
+use super::claude;
 use super::settings::{Scope, Settings};
 
 /// Variables that say nothing to an agent, but to Pillion where its companions' state is.
@@ -35,6 +37,15 @@ impl Variables {
         Self {
             all: terminal.clone(),
             origins: BTreeMap::new(),
+        }
+    }
+
+    /// Those of an agent that is started in `folder`. Of its settings, nothing else is read.
+    pub fn read(agent: Dialect, terminal: &Environment, folder: &Path) -> Self {
+        let variables = Self::of(terminal);
+        match agent {
+            Dialect::ClaudeCode => variables.overridden(&claude::read(terminal, folder)),
+            _ => variables,
         }
     }
 
