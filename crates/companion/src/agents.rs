@@ -13,7 +13,7 @@ use std::time::Duration;
 pub(crate) use codex as context_sockets;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
-use pillion_protocol::{Dialect, IdeContext, OpenDiff};
+use pillion_protocol::{Dialect, IdeContext, ProposedFile};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -31,7 +31,7 @@ pub(crate) type ToolResult = Result<Answer, String>;
 /// A call that can be served.
 #[derive(Debug)]
 pub(crate) enum ToolCall {
-    Open(OpenDiff),
+    Open(ProposedFile),
     /// The one of this name: its path, unless the agent gave it one.
     Close(String),
     CloseAll,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_changes::WriteOutcome;
+use pillion_changes::{WriteOutcome, recorder};
 use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::fingerprint;
@@ -233,15 +233,6 @@ pub(crate) enum Answer {
     Text(String),
 }
 
-/// A person's decision about a proposal.
-#[derive(Debug)]
-pub(crate) struct Judgement {
-    pub(crate) id: DiffId,
-    /// The text that they accepted; none if they rejected it.
-    pub(crate) accepted: Option<Arc<String>>,
-    pub(crate) notes: Vec<Note>,
-}
-
 /// An action for the loop.
 #[derive(Debug)]
 pub(crate) enum Action<C> {
@@ -270,8 +261,8 @@ pub(crate) enum Action<C> {
         proposed: Option<Arc<String>>,
         /// The person's remark for it.
         remark: Option<Box<Remark>>,
-        /// The person's decision, if that is what became of it.
-        judgement: Option<Box<Judgement>>,
+        /// The person's decision, if that is what became of it, without the agent's session.
+        judgement: Option<Box<recorder::Decision>>,
     },
     /// The accepted text has no agent any more to take it.
     Lose(Lost),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use pillion_changes::looking::{self, LookError, Looked, Shown};
 use pillion_changes::{ChangeRef, Kept, Store};
-use pillion_protocol::{Dialect, Proposer};
+use pillion_protocol::{Dialect, ProposedFile, Proposer};
 use pillion_view::Reply;
-use pillion_view::ask::{Look, LookedAt, MAX_FILES, ProposedFile, Refused};
+use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
 use pillion_view::changes::ActDone;
 use tokio::sync::oneshot;
 

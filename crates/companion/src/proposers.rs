@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use pillion_protocol::Proposer;
-use pillion_view::ask::ProposedFile;
+use pillion_protocol::{ProposedFile, Proposer};
 use tokio::sync::mpsc;
 
 use crate::numbers::Numbers;

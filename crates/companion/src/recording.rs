@@ -18,7 +18,6 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::accepted_texts::AcceptedText;
-use crate::diffs::Judgement;
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
 use crate::sessions::SessionId;
@@ -415,19 +414,10 @@ impl Recording {
     }
 
     /// A person has decided about a proposal.
-    pub(crate) fn decided(&self, session: &SessionId, verdict: Judgement) {
-        let Judgement {
-            id,
-            accepted,
-            notes,
-        } = verdict;
-        let bytes = accepted.as_ref().map_or(0, |it| it.len());
-        let decided = Decision {
-            is_accepted: accepted.is_some(),
-            edited: accepted,
-            notes,
-            session: self.sessions.get(session).copied(),
-        };
+    pub(crate) fn decided(&self, session: &SessionId, id: DiffId, decided: Decision) {
+        let bytes = decided.edited.as_ref().map_or(0, |it| it.len());
+        let session = self.sessions.get(session).copied();
+        let decided = Decision { session, ..decided };
         self.order_with(bytes, move |recorder| recorder.decided(id.0, decided));
     }
 

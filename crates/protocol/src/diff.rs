@@ -5,45 +5,87 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::held::HeldCall;
+
 /// The tool that shows a proposal (C5.1).
 pub const OPEN_DIFF: &str = "openDiff";
 /// The tool that takes a proposal's view away (C5.4).
 pub const CLOSE_DIFF: &str = "closeDiff";
 
-/// The arguments of a call that shows a proposal, whatever an agent's protocol calls them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenDiff {
-    /// The file that the agent wants to change, as the agent spells it (C5.8).
+/// A file that is to change, as an agent proposes it, whatever its protocol calls that, or a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProposedFile {
+    /// The file, as whoever proposes it spells it (C5.8).
     pub path: String,
-    /// The whole text that the agent wants the file to have.
+    /// The whole text that it is to have; empty if it is to be deleted.
     pub content: String,
-    /// The name of the proposal from now on, if the agent gives it one.
+    /// The name of the proposal from now on, if the agent gives it one. Programs give none.
+    #[serde(skip)]
     pub tab: Option<String>,
+    /// True if it is to be deleted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deletes: bool,
+    /// The fingerprint of a text that was accepted for the file, is not written yet, and is contained in this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// The change of a notebook's cell, of whose source the text is.
+    #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
+    pub cell: Option<HeldCall>,
 }
 
 /// The largest proposed content, in bytes of UTF-8.
 pub const MAX_CONTENT: usize = 64 * 1024 * 1024;
 
-impl OpenDiff {
+impl ProposedFile {
+    /// A file that is to have this text.
+    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            content: content.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same under this name.
+    #[must_use]
+    pub fn in_tab(self, name: String) -> Self {
+        let tab = Some(name);
+        Self { tab, ..self }
+    }
+
+    /// A file that is to be deleted.
+    pub fn deleted(path: impl Into<String>) -> Self {
+        Self {
+            deletes: true,
+            ..Self::new(path, "")
+        }
+    }
+
+    /// The source that this cell of a notebook is to have.
+    pub fn cell(path: impl Into<String>, cell: HeldCall) -> Self {
+        let source = cell.proposed().to_owned();
+        Self {
+            cell: Some(cell),
+            ..Self::new(path, source)
+        }
+    }
+
     /// Reads the arguments of [`OPEN_DIFF`] (C5.1). Fields that the contract does not know are ignored, whatever is in them.
     ///
     /// # Errors
     /// Names the first field that breaks the contract, for the agent.
     pub fn from_arguments(mut arguments: Map<String, Value>) -> Result<Self, String> {
-        Ok(Self {
-            path: take_string(&mut arguments, OPEN_DIFF, "filePath")?,
-            content: take_content(&mut arguments, "newContent")?,
-            tab: None,
-        })
+        let path = take_string(&mut arguments, OPEN_DIFF, "filePath")?;
+        Ok(Self::new(path, take_content(&mut arguments, "newContent")?))
     }
 }
 
-/// The file of a call of [`CLOSE_DIFF`] (C5.4), as in the [`OpenDiff`] before. Agents also send
+/// The file of a call of [`CLOSE_DIFF`] (C5.4), as in the [`ProposedFile`] before. Agents also send
 /// `suppressNotification`, which changes nothing here: a view that the agent closed never has an outcome
 /// (C5.10).
 ///
 /// # Errors
-/// As [`OpenDiff::from_arguments`].
+/// As [`ProposedFile::from_arguments`].
 pub fn closed_file(mut arguments: Map<String, Value>) -> Result<String, String> {
     take_string(&mut arguments, CLOSE_DIFF, "filePath")
 }
@@ -185,6 +227,31 @@ pub fn listed() -> [(&'static str, &'static str, Value); 2] {
     ]
 }
 
+/// The input of the agent's tool says all of a cell's change.
+mod cell {
+    use crate::held::HeldCall;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+    use serde_json::Value;
+
+    pub fn serialize<S: Serializer>(
+        cell: &Option<HeldCall>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        cell.as_ref().map(HeldCall::input).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<HeldCall>, D::Error> {
+        let input: Option<Value> = Option::deserialize(deserializer)?;
+        let read = |input: Value| {
+            let cell = HeldCall::of_cell(&input);
+            cell.ok_or_else(|| de::Error::custom("the input changes no notebook's cell"))
+        };
+        input.map(read).transpose()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -196,8 +263,27 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_is_read_as_it_was_sent() {
+        let input = json!({
+            "notebook_path": "/n.ipynb", "cell_id": "a", "new_source": "x = 1\n", "edit_mode": "replace",
+        });
+        let cell = HeldCall::of_cell(&input).unwrap();
+        let sent = ProposedFile::cell("/n.ipynb", cell);
+        let message = json!(sent);
+        assert_eq!(message["cell"], input);
+        assert_eq!(
+            serde_json::from_value::<ProposedFile>(message).unwrap(),
+            sent
+        );
+        for wrong in [json!({}), json!(1), json!({"notebook_path": 1})] {
+            let file = json!({"path": "/n", "content": "", "cell": wrong});
+            assert!(serde_json::from_value::<ProposedFile>(file).is_err());
+        }
+    }
+
+    #[test]
     fn wrong_arguments_name_the_field() {
-        let message = |value| OpenDiff::from_arguments(arguments(value)).unwrap_err();
+        let message = |value| ProposedFile::from_arguments(arguments(value)).unwrap_err();
         assert_eq!(message(json!({})), "openDiff: filePath is missing");
         assert_eq!(
             message(json!({"filePath": "/a"})),
@@ -221,12 +307,8 @@ mod tests {
     fn unknown_fields_are_ignored() {
         let own = json!({"name": "x", "place": 9});
         let value = json!({"filePath": "/a", "newContent": "x", "set": own, "onBehalfOf": 7, "deletes": true});
-        let expected = OpenDiff {
-            path: "/a".to_owned(),
-            content: "x".to_owned(),
-            tab: None,
-        };
-        assert_eq!(OpenDiff::from_arguments(arguments(value)), Ok(expected));
+        let expected = ProposedFile::new("/a", "x");
+        assert_eq!(ProposedFile::from_arguments(arguments(value)), Ok(expected));
         let value = json!({"suppressNotification": true, "filePath": "/a", "more": [{}]});
         assert_eq!(closed_file(arguments(value)).unwrap(), "/a");
     }
@@ -276,10 +358,8 @@ mod tests {
         fn any_text_survives_the_arguments(file_path: String, new_content: String) {
             let text = json!({"filePath": file_path, "newContent": new_content}).to_string();
             let arguments = serde_json::from_str(&text).unwrap();
-            let parsed = OpenDiff::from_arguments(arguments).unwrap();
-            let (path, content, tab) = (file_path, new_content, None);
-            let expected = OpenDiff { path, content, tab };
-            prop_assert_eq!(parsed, expected);
+            let parsed = ProposedFile::from_arguments(arguments).unwrap();
+            prop_assert_eq!(parsed, ProposedFile::new(file_path, new_content));
         }
 
         #[test]

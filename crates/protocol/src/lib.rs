@@ -44,7 +44,7 @@ pub mod verdict;
 pub use context::{Cursor, File, IdeContext, Position, Range, WorkspaceState};
 pub use diagnostics::{Diagnostic, FileDiagnostics, Severity};
 pub use dialect::Dialect;
-pub use diff::{OpenDiff, Outcome};
+pub use diff::{Outcome, ProposedFile};
 pub use discovery::{Address, DiscoveryFile, IdeInfo};
 pub use proposer::Proposer;
 pub use review::{AgentProcess, ProcessChoice, ReviewChoice, ReviewMode};

@@ -3,8 +3,9 @@
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use pillion_protocol::ProposedFile;
 use pillion_view::Connected;
-use pillion_view::ask::{Decisions, End, Propose, ProposedFile};
+use pillion_view::ask::{Decisions, End, Propose};
 
 use crate::barrier::clients;
 use crate::{Home, SOON, pause};

@@ -16,7 +16,7 @@ pub use self::diffs::*;
 pub use self::person::*;
 
 pub use self::proposals::{
-    Decided, Decisions, End, Look, LookedAt, MAX_FILES, Propose, ProposedFile, Undecided, Withdraw,
+    Decided, Decisions, End, Look, LookedAt, MAX_FILES, Propose, Undecided, Withdraw,
 };
 
 /// Says of a request what its answer is, its name in messages, and whether it is only for the person.

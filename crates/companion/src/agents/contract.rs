@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_protocol::context::CONTEXT_UPDATE;
-use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, OpenDiff};
+use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, ProposedFile};
 use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 
@@ -40,7 +40,7 @@ impl AgentProtocol for Contract {
         _is_models: bool,
     ) -> Result<ToolCall, String> {
         match tool {
-            OPEN_DIFF => Ok(ToolCall::Open(OpenDiff::from_arguments(arguments)?)),
+            OPEN_DIFF => Ok(ToolCall::Open(ProposedFile::from_arguments(arguments)?)),
             CLOSE_DIFF => diff::closed_file(arguments).map(ToolCall::Close),
             other => Err(super::unknown(other)),
         }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use pillion_changes::recorder;
 use pillion_protocol::{Decision, Dialect, Outcome};
 use pillion_view::decision::takes_no_edits;
 use pillion_view::{Decide, DiffId, Loss, Stamp};
 
 use crate::sessions::SessionId;
 
-use super::{Action, Answer, Diffs, Entry, Judgement, Proposal, State};
+use super::{Action, Answer, Diffs, Entry, Proposal, State};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
@@ -20,13 +21,15 @@ impl<C> Diffs<C> {
         let entry = self.entries.remove(id)?;
         let is_edited = matches!(&outcome, Outcome::Accepted { content, .. } if **content != *entry.proposal.proposed);
         let accepted = entry.accepted(&outcome, is_edited);
-        let judgement = entry.notes.clone().map(|notes| Judgement {
-            id,
-            accepted: match &outcome {
-                Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
-                Outcome::Rejected => None,
-            },
+        let edited = match &outcome {
+            Outcome::Accepted { content, .. } => Some(Arc::clone(content)),
+            Outcome::Rejected => None,
+        };
+        let judgement = entry.notes.clone().map(|notes| recorder::Decision {
+            is_accepted: edited.is_some(),
+            edited,
             notes,
+            session: None,
         });
         let remark = entry.remark(&outcome);
         let outcome = match (outcome, &entry.as_written) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
-use pillion_protocol::{FileDiagnostics, OpenDiff};
+use pillion_protocol::{FileDiagnostics, ProposedFile};
 use pillion_view::Reply;
 use pillion_view::ask::{self, WorkStep};
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ impl MainLoop {
         &self,
         session: &SessionId,
         request: RequestId,
-        open: OpenDiff,
+        open: ProposedFile,
     ) -> Result<Proposal, String> {
         let agent = self.sessions.agent(session);
         let agent = agent.zip(self.sessions.number(session));

@@ -19,6 +19,7 @@ use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
 use crate::event::{By, Caller, Event};
 use crate::gate;
 use crate::ids::Decider;
+use crate::outbox::Delivery;
 use crate::remark::{self, Remark};
 use crate::sessions::SessionId;
 use crate::tasks;
@@ -192,11 +193,12 @@ impl MainLoop {
             self.signal(&session, decided, Instant::now());
             // It is no less a decision.
             if let Action::Notify {
+                delivery: Delivery { id: Some(id), .. },
                 judgement: Some(judgement),
                 ..
             } = actions.remove(at)
             {
-                self.recording.decided(&session, *judgement);
+                self.recording.decided(&session, id, *judgement);
             }
         } else {
             return Some(self.tell_later_of(&session, &remark));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_protocol::OpenDiff;
+use pillion_protocol::ProposedFile;
 use pillion_view::ask::{Guard, Guarded};
 
 use super::MainLoop;
@@ -26,11 +26,7 @@ impl MainLoop {
         path: &str,
         content: String,
     ) -> Result<Proposal, String> {
-        let open = OpenDiff {
-            path: path.to_owned(),
-            content,
-            tab: Some(format!("{path} {request:?}")),
-        };
+        let open = ProposedFile::new(path, content).in_tab(format!("{path} {request:?}"));
         let mut proposal = self.proposal(session, request.clone(), open)?;
         if let Some(tab) = &mut proposal.tab {
             tab.drops_last_line_feed = false;

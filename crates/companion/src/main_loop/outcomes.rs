@@ -63,13 +63,13 @@ impl MainLoop {
                     remark,
                     judgement,
                 } => {
-                    if let Some(judgement) = judgement {
+                    if let Some((id, judgement)) = delivery.id.zip(judgement) {
                         match self.proposers.turn_of(&session) {
                             Some((turn_of, proposer)) => {
                                 self.recording.goes_on(turn_of, proposer.name());
-                                self.recording.decided(turn_of, *judgement);
+                                self.recording.decided(turn_of, id, *judgement);
                             }
-                            None => self.recording.decided(&session, *judgement),
+                            None => self.recording.decided(&session, id, *judgement),
                         }
                         if delivery.outcome == Outcome::Rejected {
                             self.recording.rejected(&session, &delivery.file_path);

@@ -1,7 +1,7 @@
 //! Programs that propose over the companion's own socket.
 
-use pillion_protocol::{Dialect, Proposer};
-use pillion_view::ask::{Propose, ProposedFile};
+use pillion_protocol::{Dialect, ProposedFile, Proposer};
+use pillion_view::ask::Propose;
 use tokio::task::spawn_blocking;
 
 use crate::support::TestCompanion;

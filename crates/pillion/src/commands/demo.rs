@@ -5,7 +5,8 @@ use std::{fs, io};
 
 use anyhow::Context;
 use pillion_discovery::Environment;
-use pillion_view::ask::{Decisions, End, PassedOn, Propose, ProposedFile};
+use pillion_protocol::ProposedFile;
+use pillion_view::ask::{Decisions, End, PassedOn, Propose};
 use tempfile::TempDir;
 
 use crate::args::Target;

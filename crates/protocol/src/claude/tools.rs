@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{OPEN_DIFF, OpenDiff, schema_of_strings, take_content, take_string};
+use crate::diff::{OPEN_DIFF, ProposedFile, schema_of_strings, take_content, take_string};
 
 /// Takes the view of one proposal away, by its tab's name.
 pub const CLOSE_TAB: &str = "close_tab";
@@ -27,17 +27,17 @@ pub const TAB_CLOSED: &str = "TAB_CLOSED";
 /// # Errors
 /// Names the first field that is missing, has another type or is too long, or says that the two
 /// paths differ: moving a file cannot be reviewed.
-pub fn opened(mut arguments: Map<String, Value>) -> Result<OpenDiff, String> {
+pub fn opened(mut arguments: Map<String, Value>) -> Result<ProposedFile, String> {
     let old = take_string(&mut arguments, OPEN_DIFF, "old_file_path")?;
     let path = take_string(&mut arguments, OPEN_DIFF, "new_file_path")?;
     let content = take_content(&mut arguments, "new_file_contents")?;
-    let tab = take_string(&mut arguments, OPEN_DIFF, "tab_name").map(Some)?;
+    let tab = take_string(&mut arguments, OPEN_DIFF, "tab_name")?;
     if old != path {
         return Err(format!(
             "{OPEN_DIFF}: old_file_path {old:?} and new_file_path {path:?} differ"
         ));
     }
-    Ok(OpenDiff { path, content, tab })
+    Ok(ProposedFile::new(path, content).in_tab(tab))
 }
 
 /// The tab of a call of [`CLOSE_TAB`], as it was [`opened`].
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use crate::diff::MAX_CONTENT;
 
-    fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<OpenDiff, String> {
+    fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<ProposedFile, String> {
         let arguments = json!({
             "old_file_path": "/a", "new_file_path": "/a", "new_file_contents": "x", "tab_name": "t", "more": 1
         });

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::diff::{OpenDiff, schema_of_strings, take_content, take_string};
+use crate::diff::{ProposedFile, schema_of_strings, take_content, take_string};
 use crate::remarks;
 
 /// Shows a proposal. Answered when the person has decided.
@@ -30,12 +30,11 @@ pub const NAMES: [&str; 5] = [
 ///
 /// # Errors
 /// Names the first field that is missing, has another type or is too long.
-pub fn opened(mut arguments: Map<String, Value>) -> Result<OpenDiff, String> {
-    Ok(OpenDiff {
-        path: take_string(&mut arguments, OPEN_DIFF, "original_file_path")?,
-        content: take_content(&mut arguments, "new_file_contents")?,
-        tab: take_string(&mut arguments, OPEN_DIFF, "tab_name").map(Some)?,
-    })
+pub fn opened(mut arguments: Map<String, Value>) -> Result<ProposedFile, String> {
+    let path = take_string(&mut arguments, OPEN_DIFF, "original_file_path")?;
+    let content = take_content(&mut arguments, "new_file_contents")?;
+    let tab = take_string(&mut arguments, OPEN_DIFF, "tab_name")?;
+    Ok(ProposedFile::new(path, content).in_tab(tab))
 }
 
 /// The tab of a call of [`CLOSE_DIFF`], as it was [`opened`].
@@ -118,7 +117,7 @@ pub fn listed() -> [(&'static str, &'static str, Value); 5] {
 mod tests {
     use super::*;
 
-    fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<OpenDiff, String> {
+    fn open(change: impl FnOnce(&mut Map<String, Value>)) -> Result<ProposedFile, String> {
         let arguments = json!({
             "original_file_path": "/a", "new_file_contents": "x\r\n", "tab_name": "t", "more": 1
         });

@@ -1,7 +1,6 @@
 //! The requests of programs that have a person decide about files: hooks, for their agents, and `pillion diff`.
 
-use pillion_protocol::held::HeldCall;
-use pillion_protocol::{Dialect, Note};
+use pillion_protocol::{Dialect, Note, ProposedFile};
 use serde::{Deserialize, Serialize};
 
 use super::ask;
@@ -66,24 +65,6 @@ pub struct LookedAt {
     pub undecided: Option<Undecided>,
 }
 
-/// A file that is to change.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProposedFile {
-    /// Its absolute path.
-    pub path: String,
-    /// The whole text that it is to have; empty if it is to be deleted.
-    pub content: String,
-    /// True if it is to be deleted.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deletes: bool,
-    /// The fingerprint of a text that was accepted for the file, is not written yet, and is contained in this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<String>,
-    /// The change of a notebook's cell, of whose source the text is.
-    #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
-    pub cell: Option<HeldCall>,
-}
-
 /// What came of some of the files that were proposed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decided {
@@ -131,34 +112,6 @@ pub enum End {
     },
 }
 
-impl ProposedFile {
-    /// A file that is to have this text.
-    pub fn new(path: impl Into<String>, content: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            content: content.into(),
-            ..Self::default()
-        }
-    }
-
-    /// A file that is to be deleted.
-    pub fn deleted(path: impl Into<String>) -> Self {
-        Self {
-            deletes: true,
-            ..Self::new(path, "")
-        }
-    }
-
-    /// The source that this cell of a notebook is to have.
-    pub fn cell(path: impl Into<String>, cell: HeldCall) -> Self {
-        let source = cell.proposed().to_owned();
-        Self {
-            cell: Some(cell),
-            ..Self::new(path, source)
-        }
-    }
-}
-
 impl End {
     /// The end for a file that was not shown.
     pub const NOT_SHOWN: Self = Self::Withdrawn {
@@ -184,57 +137,6 @@ impl End {
         match self {
             Self::Accepted { notes, .. } | Self::Rejected { notes } => notes,
             Self::Withdrawn { .. } => &[],
-        }
-    }
-}
-
-/// The input of the agent's tool says all of a cell's change.
-mod cell {
-    use pillion_protocol::held::HeldCall;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-    use serde_json::Value;
-
-    pub fn serialize<S: Serializer>(
-        cell: &Option<HeldCall>,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        cell.as_ref().map(HeldCall::input).serialize(serializer)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Option<HeldCall>, D::Error> {
-        let input: Option<Value> = Option::deserialize(deserializer)?;
-        let read = |input: Value| {
-            let cell = HeldCall::of_cell(&input);
-            cell.ok_or_else(|| de::Error::custom("the input changes no notebook's cell"))
-        };
-        input.map(read).transpose()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_cell_is_read_as_it_was_sent() {
-        let input = json!({
-            "notebook_path": "/n.ipynb", "cell_id": "a", "new_source": "x = 1\n", "edit_mode": "replace",
-        });
-        let cell = HeldCall::of_cell(&input).unwrap();
-        let sent = ProposedFile::cell("/n.ipynb", cell);
-        let message = json!(sent);
-        assert_eq!(message["cell"], input);
-        assert_eq!(
-            serde_json::from_value::<ProposedFile>(message).unwrap(),
-            sent
-        );
-        for wrong in [json!({}), json!(1), json!({"notebook_path": 1})] {
-            let file = json!({"path": "/n", "content": "", "cell": wrong});
-            assert!(serde_json::from_value::<ProposedFile>(file).is_err());
         }
     }
 }

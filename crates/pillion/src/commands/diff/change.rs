@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use pillion_changes::save::{self, Original, in_place};
 use pillion_discovery::real_path;
-use pillion_protocol::Note;
+use pillion_protocol::{Note, ProposedFile};
 use pillion_text::stderr;
-use pillion_view::ask::{End, ProposedFile};
+use pillion_view::ask::End;
 
 use super::text;
 use crate::commands::control_client;

@@ -9,10 +9,10 @@ use pillion_discovery::survey::Companion;
 use pillion_hooks::{
     After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
 };
-use pillion_protocol::{Dialect, Proposer, remarks};
+use pillion_protocol::{Dialect, ProposedFile, Proposer, remarks};
 use pillion_system::Signal;
 use pillion_text::fingerprint;
-use pillion_view::ask::{End, Lost, MAX_FILES, Propose, ProposedFile};
+use pillion_view::ask::{End, Lost, MAX_FILES, Propose};
 use pillion_view::{Connected, Loss, LostOutcome, LostText};
 
 use super::approvals::Ahead;

@@ -3,8 +3,9 @@
 use std::fs;
 
 use pillion_discovery::state;
+use pillion_protocol::ProposedFile;
 use pillion_view::Client;
-use pillion_view::ask::{Decisions, PassedOn, Propose, ProposedFile};
+use pillion_view::ask::{Decisions, PassedOn, Propose};
 
 use super::{number, pending};
 use crate::sandbox::Sandbox;
