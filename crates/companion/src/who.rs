@@ -77,6 +77,9 @@ impl Asker {
             true => peer,
             false => peer.or(claimed),
         };
+        // Where other processes are shown than those that are told of, nothing is known of these.
+        let is_shown = || process::own_shown() == Some(std::process::id());
+        let seen = seen.filter(|_| is_shown());
         Self {
             pid: peer.or(claimed),
             lineage: seen.map(Lineage::of).unwrap_or_default(),
@@ -87,10 +90,10 @@ impl Asker {
 
     /// This process.
     pub(crate) fn this_process(environment: &Environment) -> Self {
-        let own = std::process::id();
+        let own = process::own_shown();
         Self {
-            pid: Some(own),
-            lineage: Lineage::of(own),
+            pid: own,
+            lineage: own.map(Lineage::of).unwrap_or_default(),
             says: environment.commanding_agents(),
             editor: None,
         }

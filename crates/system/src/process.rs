@@ -52,6 +52,12 @@ impl Process {
     }
 }
 
+/// The number under which this process is shown here. In a namespace of its own it may call itself otherwise than what is shown
+/// there, which is then another part of the machine; none if it is not shown.
+pub fn own_shown() -> Option<u32> {
+    system::own_shown()
+}
+
 /// One process; none if there is no such process.
 pub fn process(pid: u32) -> Option<Process> {
     system::Tree::with_commands().process(pid)

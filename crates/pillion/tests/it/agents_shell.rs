@@ -31,6 +31,9 @@ use crate::shared_agent_work as agent_work;
 const REFUSED: &str = "this command was started by Gemini CLI";
 const ADVICE: &str = "in a terminal that Gemini CLI has not started";
 
+const STARTED: &str = "this command was started by Codex CLI";
+const ELSEWHERE: &str = "in a terminal that Codex CLI has not started";
+
 struct World {
     sandbox: Sandbox,
     agent: TestAgent,
@@ -170,8 +173,6 @@ fn claude_codes_shell_decides_nothing_either() {
 /// Codex CLI connects to nothing: this process is it, because its hooks are called here.
 #[test]
 fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
-    const STARTED: &str = "this command was started by Codex CLI";
-    const ELSEWHERE: &str = "in a terminal that Codex CLI has not started";
     let sandbox = Sandbox::new();
     let home = &sandbox.home;
     let path = home.file("a.txt", "before\n");
@@ -243,6 +244,9 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
             apart(&sandbox, &[], &script).expect_error(1, STARTED, ELSEWHERE);
         }
     }
+    if rustix::process::geteuid().is_root() {
+        expect_refused_among_other_processes(&sandbox);
+    }
     assert_eq!(kept(), before);
     assert_eq!(fs::read_to_string(&path).unwrap(), "after\n");
     assert!(sandbox.run(["diffs"]).stdout.contains(" 1.1  codex"));
@@ -261,6 +265,23 @@ fn an_agent_that_is_known_by_its_hooks_speaks_for_nobody_either() {
     }
     sandbox.run_as_person(["forget", "1"]).expect(0);
     kill_all_of(home);
+}
+
+/// Where a process calls itself otherwise than it is shown, it finds no companion but one that is there, too.
+fn expect_refused_among_other_processes(sandbox: &Sandbox) {
+    let apart = |script: String| apart(sandbox, &[], &format!("unshare --pid --fork {script}"));
+    for command in WITHOUT_COMPANION {
+        apart(format!("\"$0\" {command}")).expect_error(1, STARTED, ELSEWHERE);
+        let own = format!(
+            "sh -c '\"$0\" serve >\"$TMPDIR/serve.out\" 2>&1 & until grep -q port \"$TMPDIR/serve.out\"; do sleep 0.05; done; \"$0\" {command}' \"$0\""
+        );
+        let refused = apart(own).expect(1);
+        assert!(
+            refused.stderr.contains(left_behind::UNKNOWN),
+            "{command}: {}",
+            refused.stderr
+        );
+    }
 }
 
 /// An editor that an agent opens shows what is proposed, and what it says of texts, files and trust is none of the

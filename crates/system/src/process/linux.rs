@@ -17,6 +17,10 @@ use super::{Answer, Kin, Process, ask};
 /// The ticks of a second in what the kernel shows to programs, on every architecture that is left.
 const TICKS: u64 = 100;
 
+pub(super) fn own_shown() -> Option<u32> {
+    fs::read_link("/proc/self").ok()?.to_str()?.parse().ok()
+}
+
 /// By a descriptor of the process, which becomes readable when it has ended.
 pub(super) fn wait_for_end(pid: u32) -> bool {
     let Some(id) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
