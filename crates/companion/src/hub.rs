@@ -32,6 +32,7 @@ use crate::commands::Commands;
 use crate::companion::Companion;
 use crate::door::{self, Host};
 use crate::event::ViewWay;
+use crate::numbers;
 use crate::places::{self, Places};
 use crate::runtime::Runtime;
 use crate::who::Who;
@@ -342,8 +343,14 @@ impl Shared {
         link: &Arc<Link<FromHub>>,
     ) -> Result<ViewId, Unattached> {
         let Attach {
-            process, options, ..
+            process,
+            options,
+            is_again,
+            ..
         } = attach;
+        if is_again {
+            numbers::were_given(&options.environment);
+        }
         self.lock().had_view = true;
         self.changed.notify_all();
         if let Shows::Only { host, .. } = options.shows {

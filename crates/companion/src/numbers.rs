@@ -61,6 +61,16 @@ struct Filler {
     reserve: Arc<Mutex<Reserve>>,
 }
 
+/// A hub before has given some. If nothing is known of them any more, the next one is the time. Waits for the disk.
+pub(crate) fn were_given(environment: &Environment) {
+    let counters = [DIFFS, AGENTS].into_iter();
+    for counter in counters.filter_map(|name| Counter::of(environment, name)) {
+        if let Err(error) = counter.take(0, 1) {
+            tracing::warn!(%error, "the numbers are not kept");
+        }
+    }
+}
+
 impl Numbers {
     /// Those of this user that have this name. Nothing is taken yet.
     pub(crate) fn of(environment: &Environment, name: &'static str) -> Self {
@@ -217,6 +227,23 @@ mod tests {
         fs::create_dir_all(home.path().join("pillion/turns")).unwrap();
         let before = clock::now_ms();
         assert!(begun(&environment).await.give() > before);
+    }
+
+    /// A view knows that there was a hub, also where everything is gone that this has kept.
+    #[tokio::test]
+    async fn where_a_hub_is_remembered_and_no_numbers_are_they_begin_with_the_time() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = environment(&home);
+        let before = clock::now_ms();
+        were_given(&environment);
+        let numbers = begun(&environment).await;
+        let first = numbers.give();
+        assert!(first > before);
+        were_given(&environment);
+        assert_eq!(numbers.give(), first + 1);
+        drop(numbers);
+        were_given(&environment);
+        assert_eq!(begun(&environment).await.give(), first + 2);
     }
 
     #[tokio::test]

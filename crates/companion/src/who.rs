@@ -48,6 +48,8 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     agents: Vec<Agent>,
+    /// True if agents were noted that are not any more.
+    is_lost: bool,
     views: BTreeMap<u64, Asker>,
     last_view: u64,
     /// The number of agents whose processes are looked for.
@@ -178,7 +180,8 @@ impl SeatedView {
             let known = self.who.known();
             let sender = Asker::new(Some(sender), None, Vec::new());
             // A program such as `pkill` is gone by now.
-            known.agents.is_empty() || sender.judge(&known).is_ok()
+            let is_nobody_known = known.agents.is_empty() && !known.is_lost;
+            is_nobody_known || sender.judge(&known).is_ok()
         };
         match is_above || is_others() || is_persons() {
             true => Leaving::Closed,
@@ -263,7 +266,9 @@ impl Who {
     fn remember<'a>(&self, stores: impl Iterator<Item = &'a Store>) {
         for store in stores {
             let noted = store.agents().unwrap_or_default();
+            let is_lost = store.has_lost_agents();
             let mut state = self.lock();
+            state.is_lost |= is_lost;
             for NotedAgent {
                 agent,
                 process,
@@ -372,10 +377,11 @@ impl Who {
         let version = state.version;
         let cached = state.known.clone().filter(|(at, _)| *at == version);
         let (agents, views) = (state.agents.clone(), state.views.clone());
+        let is_lost = state.is_lost;
         drop(state);
         let known = match cached {
             Some((_, known)) => known,
-            None => with_views(agents, views.into_values().collect()),
+            None => with_views(agents, is_lost, views.into_values().collect()),
         };
         self.lock().known = Some((version, known.clone()));
         known
@@ -387,11 +393,12 @@ impl Who {
 }
 
 /// What is known with these views: those are the person's that need no other for that, and those that belong to them.
-fn with_views(agents: Vec<Agent>, views: Vec<Asker>) -> Known {
+fn with_views(agents: Vec<Agent>, is_lost: bool, views: Vec<Asker>) -> Known {
     let all_have = |agent: &Dialect| views.iter().all(|it| it.has_variable(*agent));
     let inherited = Dialect::ALL.into_iter().filter(all_have);
     let mut known = Known {
         agents,
+        is_lost,
         views: Vec::new(),
         inherited: match views.is_empty() {
             true => Vec::new(),

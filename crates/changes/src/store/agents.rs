@@ -8,6 +8,9 @@ use super::{Store, StoreError};
 
 pub(super) const AGENTS: &str = "agents";
 
+/// The name of the file that says that agents are noted from now on.
+const BEGUN: &str = "begun";
+
 /// Stands for a number that the system does not tell.
 const UNTOLD: &str = "none";
 
@@ -55,6 +58,19 @@ impl Store {
         let name = format!("{agent}-{pid}-{started_at}-{login}-{session}-{}", boot());
         folder.write(&name, b"")?;
         Ok(())
+    }
+
+    /// Agents are noted from the first turn on.
+    pub(super) fn begin_noting_agents(&self) -> Result<(), StoreError> {
+        Ok(self.create(&[AGENTS])?.write(BEGUN, b"")?)
+    }
+
+    /// Returns true if what was noted of agents is gone, although they have worked: whoever was one is not known any more.
+    pub fn has_lost_agents(&self) -> bool {
+        let is_begun = self
+            .names(&[AGENTS])
+            .is_ok_and(|names| names.iter().any(|name| name == BEGUN));
+        !is_begun && self.numbers().is_ok_and(|turns| !turns.is_empty())
     }
 
     /// The processes of agents since the machine was started, also those that have ended.

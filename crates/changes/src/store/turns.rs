@@ -73,6 +73,9 @@ impl Store {
     pub fn begin(&self, mut turn: Turn) -> Result<Turn, StoreError> {
         let turns = self.create(&[TURNS])?;
         let newest = self.numbers()?.last().copied().unwrap_or(0);
+        if newest == 0 {
+            self.begin_noting_agents()?;
+        }
         let number = self.turns.take(1, newest)?;
         let path = turns.path().join(number.to_string());
         let failed = |source| FileError::Io {

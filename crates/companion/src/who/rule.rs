@@ -36,6 +36,8 @@ pub(super) struct Agent {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Known {
     pub(super) agents: Vec<Agent>,
+    /// True if there were others: then nothing is older than all of them, or apart from them.
+    pub(super) is_lost: bool,
     /// The lineages of the person's views.
     pub(super) views: Vec<Lineage>,
     /// The agents whose variables all views have: that proves nothing.
@@ -45,25 +47,28 @@ pub(super) struct Known {
 impl Known {
     /// Returns true if this began before all agents.
     fn is_older(&self, top: &Kin) -> bool {
-        let mut agents = self.agents.iter();
-        agents.all(|agent| top.started_at < agent.process.started_at)
+        self.are_all(|agent| top.started_at < agent.process.started_at)
     }
 
     /// Returns true if this began before any agent was known.
     fn is_older_than_knowledge(&self, top: &Kin) -> bool {
-        self.agents.iter().all(|agent| top.started_at < agent.since)
+        self.are_all(|agent| top.started_at < agent.since)
     }
 
     /// Returns true if no agent has been in this session.
     fn is_without_agents(&self, session: u32) -> bool {
-        let is_other = |agent: &Agent| agent.session.is_some_and(|it| it != session);
-        self.agents.iter().all(is_other)
+        self.are_all(|agent| agent.session.is_some_and(|it| it != session))
     }
 
     /// Returns true if this descends from another login than all agents.
     fn is_of_another_login(&self, top: &Kin) -> bool {
         let is_other = |agent: &Agent| agent.login.is_some_and(|login| Some(login) != top.login);
-        top.login.is_some() && self.agents.iter().all(is_other)
+        top.login.is_some() && self.are_all(is_other)
+    }
+
+    /// Returns true if this holds of all agents.
+    fn are_all(&self, holds: impl Fn(&Agent) -> bool) -> bool {
+        !self.is_lost && self.agents.iter().all(holds)
     }
 
     /// The agent that is above a process, or is it.

@@ -258,6 +258,27 @@ fn a_name_that_a_person_has_read_never_means_another_text() {
     assert!(numbers.iter().all(|it| *it < 200), "{numbers:?}");
 }
 
+/// The view has been there before, and says so.
+#[test]
+fn a_name_is_not_given_again_where_all_that_was_kept_is_gone() {
+    let sandbox = Sandbox::new();
+    let serve = sandbox.serve_in_hub::<&str>([]);
+    let propose = |text: &str| {
+        let agent = serve.connect();
+        agent.propose("/tmp/new", text);
+        (agent, pending(&sandbox))
+    };
+    let (_agent, read) = propose("good");
+    let hub = hub_of(&sandbox);
+    fs::remove_dir_all(sandbox.home.home().join(".local/state/pillion")).unwrap();
+    kill(hub, "KILL");
+    wait_until("another hub", || {
+        running(&sandbox).iter().any(|it| it.pid != hub)
+    });
+    let (_agent, now) = propose("evil");
+    assert!(now.len() == 1 && now != read, "{now:?} after {read:?}");
+}
+
 /// The numbers of the agents that are connected, as a person reads them.
 fn numbers_of_agents(sandbox: &Sandbox) -> Option<String> {
     let refused = sandbox.run(["review-mode", "--session", "0"]).stderr;

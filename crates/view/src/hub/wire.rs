@@ -134,6 +134,9 @@ pub struct Attach {
     /// The process of the front end: guests name their host by it.
     #[serde(default)]
     pub process: u32,
+    /// True if it was attached to a hub that is gone.
+    #[serde(default)]
+    pub is_again: bool,
 }
 
 impl Attach {
@@ -151,6 +154,7 @@ impl From<Options> for Attach {
             version: VERSION.to_owned(),
             options,
             process: std::process::id(),
+            is_again: false,
         }
     }
 }

@@ -88,11 +88,19 @@ fn what_an_agent_leaves_behind_decides_nothing_without_a_companion_either() {
     fs::write(&path, "after\n").unwrap();
     agent_work::command_ends(home);
     agent_work::turn_ends(home);
-    for command in WITHOUT_COMPANION {
-        let line = format!("XDG_RUNTIME_DIR=/nonexistent TMPDIR=/nonexistent PILLION {command}");
-        let said = left_behind(&world, "setsid", &line);
-        assert!(said.stderr.contains(UNKNOWN), "{command}: {}", said.stderr);
-    }
+    let expect_refused = || {
+        for command in WITHOUT_COMPANION {
+            let line =
+                format!("XDG_RUNTIME_DIR=/nonexistent TMPDIR=/nonexistent PILLION {command}");
+            let said = left_behind(&world, "setsid", &line);
+            assert!(said.stderr.contains(UNKNOWN), "{command}: {}", said.stderr);
+        }
+    };
+    expect_refused();
+    // Whoever removes what is noted of agents is not the person for that.
+    let noted = home.changes_store().path().join("agents");
+    fs::remove_dir_all(noted).unwrap();
+    expect_refused();
     world.sandbox.run_as_person(["keep", "1"]).expect(0);
 }
 

@@ -13,7 +13,7 @@ use crate::decision::{Decide, Ruling};
 use crate::editor::{CloseReason, Compares, Editor, EditorEvent};
 use crate::handle::Said;
 use crate::hub::link::Link;
-use crate::hub::wire::{Attached, FromHub, FromView};
+use crate::hub::wire::{Attach, Attached, FromHub, FromView};
 use crate::options::Options;
 use crate::pending::Stale;
 use crate::proposal::DiffId;
@@ -106,7 +106,9 @@ impl View {
     /// Tells a hub who it is.
     pub(crate) fn introduce(&self, link: &ToHub) {
         let mut state = self.state();
-        link.send(FromView::Attach(state.options.clone().into()));
+        let mut attach = Attach::from(state.options.clone());
+        attach.is_again = state.attached.is_some();
+        link.send(FromView::Attach(attach));
         if let Some((files, is_trusted)) = state.context.clone() {
             link.send(FromView::Tell(Tell::Context { files, is_trusted }));
         }

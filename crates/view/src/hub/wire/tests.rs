@@ -81,6 +81,7 @@ fn what_a_view_says_arrives() {
             shows: Shows::Alone,
         },
         process: 8,
+        is_again: true,
     };
     let mut guest = attach.clone();
     guest.options.shows = Shows::Only {
