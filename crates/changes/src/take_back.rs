@@ -298,7 +298,7 @@ pub fn rewrite(
     seen: &Present,
     text: &[u8],
 ) -> Result<Done, TakeBackError> {
-    let place = Beneath::open(roots, &change.path)?;
+    let mut place = Beneath::open(roots, &change.path)?;
     let now = look(store, &place, MAX_TEXT)?;
     leftovers::sweep_once(folder_of(&change.path));
     let mode = match (&now.state, &seen.now, &change.before) {
@@ -309,7 +309,7 @@ pub fn rewrite(
     let state = file(store, mode, text)?;
     write(
         store,
-        place,
+        &mut place,
         change,
         &change.after,
         now,
@@ -328,7 +328,7 @@ fn put_back(
     if !before.is_known() || is_secret(roots, path, before, after) {
         return Err(TakeBackError::Unknown(path.to_owned()));
     }
-    let place = Beneath::open(roots, path)?;
+    let mut place = Beneath::open(roots, path)?;
     if after.is_absent() && !place.clear() {
         return Err(TakeBackError::Folder(path.to_owned()));
     }
@@ -339,13 +339,13 @@ fn put_back(
     let (state, bytes) = wanted(store, path, before, after, &now)?;
     let done = write(
         store,
-        place,
+        &mut place,
         change,
         after,
         now,
         (&state, &bytes, folder_modes),
     )?;
-    opened.leave();
+    opened.becomes(&place, &state);
     Ok(done)
 }
 
@@ -360,7 +360,7 @@ fn is_secret(roots: &[PathBuf], path: &Path, before: &FileState, after: &FileSta
 /// kept anywhere else.
 fn write(
     store: &Store,
-    mut place: Beneath<'_>,
+    place: &mut Beneath<'_>,
     change: &Change,
     after: &FileState,
     now: Now,
@@ -381,7 +381,7 @@ fn write(
         let former = store
             .writing(path)
             .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
-            .filter(|it| is_there(&place, it.stage));
+            .filter(|it| is_there(place, it.stage));
         if let Some(former) = former {
             overwritten = former.overwritten.unwrap_or(overwritten);
             modes = former.folder_modes;
@@ -410,7 +410,7 @@ fn write(
             folder_modes,
             is_other: change.is_other,
         };
-        if let Err(error) = replace(&mut place, &now, &wanted, note_in_place) {
+        if let Err(error) = replace(place, &now, &wanted, note_in_place) {
             if !is_in_place {
                 // It was not written, so that nothing is found of it.
                 let _ = store.note(path, &writing(Stage::Failed));
@@ -418,7 +418,7 @@ fn write(
             return Err(error);
         }
         // Without this note, the same text from an agent would count as this one.
-        if let Some(stat) = stat(&place) {
+        if let Some(stat) = stat(place) {
             let at = clock::now_ms();
             let _ = store.note(path, &writing(Stage::Done { stat, at }));
         }

@@ -6,8 +6,8 @@
 mod shared;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -932,11 +932,14 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
 /// By the turn, by one name after the other, and whichever is taken back first; and each comes back.
 #[test]
 fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
-    for command in [
-        "echo new > f; ln f k",
-        "echo new > f; ln f k; ln f m; ln f c",
-        "echo new > g; ln g k",
-        "echo new > f; ln -f f h",
+    for (command, mode) in [
+        ("echo new > f; ln f k", 0o644),
+        ("echo new > f; ln f k; ln f m; ln f c", 0o644),
+        ("echo new > g; ln g k", 0o644),
+        ("echo new > f; ln -f f h", 0o644),
+        ("chmod 644 g; echo new > g; chmod 444 g", 0o444),
+        ("ln -f g h", 0o444),
+        ("chmod 444 f; ln f k", 0o444),
     ] {
         for order in 0..4 {
             let mut lab = Lab::new();
@@ -944,9 +947,11 @@ fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
             lab.write("g", "old g\n");
             lab.write("h", "old h\n");
             fs::hard_link(lab.root.join("g"), lab.root.join("twin")).unwrap();
+            fs::set_permissions(lab.root.join("g"), Permissions::from_mode(mode)).unwrap();
             let texts = |lab: &Lab| {
                 let names = ["f", "g", "h", "twin", "k", "m", "c"].map(|it| lab.root.join(it));
-                names.map(|it| fs::read_to_string(it).ok())
+                let mode = |it: &PathBuf| it.metadata().map(|it| it.mode() & 0o777).ok();
+                names.map(|it| (mode(&it), fs::read_to_string(it).ok()))
             };
             let before = texts(&lab);
             let kept = lab

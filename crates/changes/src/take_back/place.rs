@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pillion_discovery::regular_file;
 use pillion_text::fingerprint;
@@ -46,8 +46,9 @@ impl Now {
     }
 }
 
-/// A file that an agent has left without permission to read or write it, with that permission for as long as it is replaced.
-pub(super) struct Opened(Option<(PathBuf, u32)>);
+/// A file that an agent has left without permission to read or write it, with that permission for as long as it is replaced. Other
+/// names of it may stay.
+pub(super) struct Opened(Option<(fs::File, u32)>);
 
 impl Opened {
     /// Of this file, if it has the permissions of `after`.
@@ -57,7 +58,10 @@ impl Opened {
             let stat = Stat::at(at).ok().flatten();
             stat.is_some_and(|it| !it.is_link && it.mode == *mode)
         });
-        Self(at.filter(|(at, mode)| set_mode(at, mode | OWN).is_ok()))
+        Self(at.and_then(|(at, mode)| {
+            set_mode(&at, mode | OWN).ok()?;
+            Some((regular_file::open(&at).ok()?.0, mode))
+        }))
     }
 
     /// This is the state of the file, which had other permissions.
@@ -67,16 +71,22 @@ impl Opened {
         }
     }
 
-    /// Another one is there now, with permissions of its own.
-    pub(super) fn leave(mut self) {
-        self.0 = None;
+    /// This is at the path now, which may be the file.
+    pub(super) fn becomes(mut self, place: &Beneath<'_>, state: &FileState) {
+        let at = place.at().and_then(|at| Stat::at(&at).ok().flatten());
+        if let (Some((file, mode)), Some(new)) = (&mut self.0, state.mode()) {
+            let own = file.metadata().ok().and_then(|it| Stat::of(&it));
+            if own.map(|it| it.inode) == at.map(|it| it.inode) {
+                *mode = new;
+            }
+        }
     }
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        if let Some((at, mode)) = &self.0
-            && let Err(error) = set_mode(at, *mode)
+        if let Some((file, mode)) = &self.0
+            && let Err(error) = set_mode_of(file, *mode)
         {
             tracing::debug!(%error, "a file keeps the permissions with which it was read");
         }
@@ -177,7 +187,9 @@ pub(super) fn replace(
         return Ok(());
     };
     match (&now.state, wanted.state) {
-        (FileState::File { .. }, FileState::File { mode, .. }) if bytes == now.bytes => {
+        (FileState::File { .. }, FileState::File { mode, .. })
+            if bytes == now.bytes && !wanted.is_other =>
+        {
             set_mode(&at, *mode).map_err(failed("set the permissions of", path))
         }
         (FileState::File { .. }, FileState::File { mode, .. }) => {
@@ -316,6 +328,18 @@ fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
         }
     }
     open(OFlags::empty())?.set_permissions(permissions)
+}
+
+#[cfg(unix)]
+fn set_mode_of(file: &fs::File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere it may fail")]
+fn set_mode_of(_file: &fs::File, _mode: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(not(unix))]
