@@ -635,6 +635,7 @@ impl Recorder {
             // Whoever reads it has the changes that it knows of.
             self.store.save(turn)?;
         }
+        self.store.is_all_noted();
         self.remove_dropped();
         Ok(())
     }

@@ -34,6 +34,7 @@ pub use notes::{NoteNames, WaitingNote};
 pub use shown::{Shown, Shows};
 use space::Space;
 pub use space::{Usage, limit, size};
+pub(crate) use tables::Source;
 
 /// The folder below the user's state directory.
 const FOLDER: [&str; 2] = ["pillion", "changes"];

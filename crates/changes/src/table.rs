@@ -21,7 +21,7 @@ use crate::remark::Remark;
 use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
 use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash};
-use crate::store::{MAX_TEXT, Store};
+use crate::store::{MAX_TEXT, Source, Store};
 
 /// So much is copied when a folder is looked at for the first time: 1 GiB.
 const MAX_COPIED: u64 = 1 << 30;
@@ -45,21 +45,6 @@ struct Known {
     text: Source,
     /// True if it may have been written since without a trace.
     is_racy: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-enum Source {
-    Kept(Hash),
-    /// Nowhere: it is too long.
-    None,
-    /// Nowhere, because it could not be read or stored: the next look tries again.
-    Failed,
-}
-
-impl Source {
-    fn is_known(&self) -> bool {
-        matches!(self, Self::Kept(_))
-    }
 }
 
 /// The store to which texts are copied.
@@ -278,7 +263,7 @@ impl Table {
     /// Returns true if what is at this path now can be brought back. Waits for the disk.
     pub fn keeps(&self, path: &Path) -> bool {
         match self.files.get(path) {
-            Some(known) => known.text.is_known(),
+            Some(known) => matches!(known.text, Source::Kept(_)),
             None => self.knows(path) && matches!(Stat::below(&self.root, path), Ok(None)),
         }
     }
@@ -373,6 +358,7 @@ impl Table {
     /// A file is not as it is known any more.
     fn drops(&mut self, known: &Known) {
         if let Source::Kept(hash) = &known.text {
+            self.store.is_unnoted(hash.clone());
             self.dropped.0.push(hash.clone());
             self.dropped.1 += known.stat.size;
         }
@@ -682,9 +668,6 @@ impl Table {
 
     /// Keeps in the store what is known by now. Without it, nothing is known of what changes once this process has been killed.
     fn write_log(&mut self) {
-        if self.root.as_os_str().is_empty() {
-            return;
-        }
         let mut log = std::mem::take(&mut self.log);
         let (me, root) = (process::id(), &self.root);
         let written = log.write(self.files.len(), |news| match news {

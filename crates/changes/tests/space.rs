@@ -8,6 +8,7 @@ mod shared;
 use std::fs;
 use std::time::{Duration, Instant};
 
+use pillion_changes::recorder::Call;
 use pillion_changes::{Act, ChangeRef, Deciding, Hash, Kept, Recorder, Store, StoreError};
 use pillion_discovery::Environment;
 
@@ -209,5 +210,63 @@ fn the_oldest_seen_turns_make_room_and_what_is_unseen_stays() {
             assert!(Instant::now() < until);
             recorder.prepare();
         }
+    }
+}
+
+/// A turn that goes takes no text of a file with it, whichever change of the file is found just then.
+#[test]
+fn what_makes_room_leaves_the_text_before_of_each_change() {
+    const LONG: usize = 30 << 10;
+    for (has_hooks, is_taken_back, is_outside) in [
+        (true, false, false),
+        (false, false, false),
+        (true, true, false),
+        (true, false, true),
+    ] {
+        let tree = WorkTree::new();
+        let state = tree.folder.path().join("state");
+        let pairs = [
+            ("XDG_STATE_HOME", state.as_os_str()),
+            ("PILLION_CHANGES_LIMIT", "1000K".as_ref()),
+        ];
+        let store = Store::of(&Environment::from_pairs(pairs)).unwrap();
+        let folder = match is_outside {
+            true => tree.folder.path().to_owned(),
+            false => tree.root.clone(),
+        };
+        let files: Vec<_> = (0..8).map(|it| folder.join(format!("f{it}"))).collect();
+        let text = |file: usize, at: u8| vec![b'a' + at + 40 * (file as u8 % 2); LONG + file];
+        for (number, file) in files.iter().enumerate() {
+            fs::write(file, text(number, 0)).unwrap();
+        }
+        let mut recorder = recorder(&store, &tree.root);
+        for at in 1..40 {
+            let number = usize::from(at) % files.len();
+            let file = &files[number];
+            let before = fs::read(file).unwrap();
+            turn(&mut recorder, has_hooks, |recorder| {
+                if is_outside {
+                    let call = Call {
+                        path: Some(file.clone()),
+                        id: "2".to_owned(),
+                        ..shell("2")
+                    };
+                    recorder.before(HOOKED, "claude", call).unwrap();
+                }
+                fs::write(file, text(number, at)).unwrap();
+                if is_outside {
+                    recorder.after(HOOKED, "2", |_| Vec::new()).unwrap();
+                }
+            });
+            let turn = u64::from(at);
+            assert!(has(&store, &before), "{turn} {has_hooks} {is_taken_back}");
+            decide(&store, Act::TakeBack, turn);
+            assert_eq!(fs::read(file).unwrap(), before, "{turn}");
+            if !is_taken_back {
+                decide(&store, Act::Undo, turn);
+                decide(&store, Act::Keep, turn);
+            }
+        }
+        assert!(store.numbers().unwrap()[0] > 1, "none was in the way");
     }
 }

@@ -102,7 +102,8 @@ impl Recorder {
         }
         if is_by_person {
             let closed: Result<Vec<()>, _> = numbers.into_iter().map(|it| self.close(it)).collect();
-            self.tables.iter_mut().for_each(Table::ends);
+            let tables = self.tables.iter_mut().chain([&mut self.outside]);
+            tables.for_each(Table::ends);
             self.sessions.clear();
             return closed.map(drop);
         }

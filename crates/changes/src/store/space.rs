@@ -39,6 +39,8 @@ const REMOVED: &str = "removed";
 pub(super) struct Space {
     limit: u64,
     taken: Arc<Mutex<Taken>>,
+    /// The texts that this process is about to note in a turn or in a table.
+    unnoted: Arc<Mutex<HashSet<Hash>>>,
 }
 
 #[derive(Debug, Default)]
@@ -54,6 +56,7 @@ impl Space {
         Self {
             limit: limit(environment).unwrap_or(USUAL),
             taken: Arc::default(),
+            unnoted: Arc::default(),
         }
     }
 
@@ -173,11 +176,23 @@ impl Store {
     /// As there, and when there is none.
     pub(crate) fn put_within(&self, text: &[u8]) -> Result<Hash, StoreError> {
         let bytes = text.len() as u64;
-        let is_there = || self.size_of(&Hash::of(text)) == bytes;
+        let hash = Hash::of(text);
+        self.is_unnoted(hash.clone());
+        let is_there = || self.size_of(&hash) == bytes;
         match self.has_room(bytes)? || is_there() {
             true => self.put(text),
             false => Err(StoreError::Full(self.space.limit)),
         }
+    }
+
+    /// This text stays until all is noted, whatever makes room for others.
+    pub(crate) fn is_unnoted(&self, text: Hash) {
+        lock(&self.space.unnoted).insert(text);
+    }
+
+    /// What this process knows is in turns and tables.
+    pub(crate) fn is_all_noted(&self) {
+        lock(&self.space.unnoted).clear();
     }
 
     fn has_room(&self, more: u64) -> Result<bool, StoreError> {
@@ -203,6 +218,9 @@ impl Store {
     /// texts go that nothing needs. Returns how many bytes are taken.
     fn make_room(&self, more: u64) -> Result<u64, StoreError> {
         let mut bytes = self.measure()?;
+        let mut watched = self.texts_of_tables()?;
+        watched.extend(lock(&self.space.unnoted).iter().cloned());
+        let is_watched = |text: &Hash| watched.contains(text);
         let surplus = |bytes: u64| bytes.saturating_add(more).saturating_sub(self.space.limit);
         while surplus(bytes) > 0 {
             // Some more than needed, so that this is not done for each file.
@@ -216,21 +234,24 @@ impl Store {
                 }
                 if self.is_seen(&turn)? && !turn.goes_on() {
                     let texts = self.texts_of_turn(number)?;
-                    let bytes: u64 = texts.iter().map(|it| self.size_of(it)).sum();
+                    let going_with_it = texts.iter().filter(|it| !is_watched(it));
+                    let bytes: u64 = going_with_it.map(|it| self.size_of(it)).sum();
                     room = room.saturating_sub(bytes);
-                    going.push(number);
+                    going.extend((bytes > 0).then_some(number));
                 }
             }
             if going.is_empty() {
                 break;
             }
             tracing::info!(?going, "turns are forgotten, as the store is full");
-            let texts = self.forget_all(&going, &[])?;
+            let mut texts = self.forget_all(&going, &[])?;
+            // A file may be another one by now, and its text is the one before that change.
+            texts.retain(|it| !is_watched(it));
             self.remove(&texts)?;
             bytes = self.measure()?;
         }
         if surplus(bytes) > 0 {
-            self.remove_texts(SystemTime::now(), LEAST_IDLE, |_| false)?;
+            self.remove_texts(SystemTime::now(), LEAST_IDLE, is_watched)?;
             bytes = self.measure()?;
         }
         Ok(bytes)

@@ -1,14 +1,64 @@
 //! The files of watched folders as they were looked at last, in the store: a log for each folder and each process that watches it.
 //! By it, whoever watches next knows what has changed since that process was killed.
 
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use super::{MAX_RECORD, Store, StoreError};
 use crate::state::Hash;
 
 pub(super) const TABLES: &str = "tables";
 
+/// The place of a file's text, as a table knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Source {
+    Kept(Hash),
+    /// Nowhere: it is too long.
+    None,
+    /// Nowhere, because it could not be read or stored: the next look tries again.
+    Failed,
+}
+
+/// A line of a table, as far as it is about texts.
+#[derive(Deserialize)]
+struct Line {
+    path: serde_json::Value,
+    known: Option<Known>,
+}
+
+#[derive(Deserialize)]
+struct Known {
+    text: Source,
+}
+
+/// The texts of the files of a table by what its lines say last.
+fn texts_of(lines: &[u8]) -> impl Iterator<Item = Hash> {
+    let lines = lines.split(|byte| *byte == b'\n');
+    let lines = lines.filter_map(|it| serde_json::from_slice::<Line>(it).ok());
+    let last: HashMap<_, _> = lines.map(|it| (it.path.to_string(), it.known)).collect();
+    last.into_values().filter_map(|known| match known?.text {
+        Source::Kept(text) => Some(text),
+        Source::None | Source::Failed => None,
+    })
+}
+
 impl Store {
+    /// The texts of all files as whoever watches them has seen them last.
+    pub(super) fn texts_of_tables(&self) -> Result<HashSet<Hash>, StoreError> {
+        let Some(folder) = self.open(&[TABLES])? else {
+            return Ok(HashSet::new());
+        };
+        let mut texts = HashSet::new();
+        for name in folder.names()? {
+            texts.extend(texts_of(
+                &folder.read(&name, MAX_RECORD)?.unwrap_or_default(),
+            ));
+        }
+        Ok(texts)
+    }
+
     /// Begins the log of a folder anew with these lines.
     ///
     /// # Errors
