@@ -13,7 +13,7 @@ use pillion_text::{damage, visible};
 use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 
 use crate::proposal::Proposal;
-use crate::white;
+use crate::{Moved, white};
 use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 pub use hunk_notes::HunkNote;
@@ -92,6 +92,8 @@ pub struct Judged {
     pub ignores_white: bool,
     /// The lines after that get U+FFFD in place of their characters.
     pub unreadable: Vec<usize>,
+    /// The blocks that it moves.
+    pub moved: Moved,
     seen: Seen,
 }
 
@@ -125,6 +127,7 @@ impl Judged {
             white: Vec::new(),
             ignores_white: false,
             unreadable: Vec::new(),
+            moved: Moved::default(),
             seen: Seen::default(),
         }
     }
@@ -141,7 +144,7 @@ impl Judged {
             })
     }
 
-    /// The texts are others: finds the hunks of whitespace that means nothing, and the lines that become unreadable.
+    /// The texts are others: finds the hunks of whitespace that means nothing, the lines that become unreadable, and those that move.
     pub fn find_peculiarities(&mut self) {
         let (before, after) = (self.proposal.before(), self.proposal.after());
         let hunks = self.proposal.hunks().iter();
@@ -154,7 +157,9 @@ impl Judged {
         let unreadable = hunks
             .clone()
             .flat_map(|hunk| damage::unreadable(hunk, before, after));
-        (self.white, self.unreadable) = (white.collect(), unreadable.collect())
+        let moved = Moved::new(before, after, self.proposal.hunks());
+        (self.white, self.unreadable) = (white.collect(), unreadable.collect());
+        self.moved = moved;
     }
 
     /// The next hunk in one direction that is not ignored.

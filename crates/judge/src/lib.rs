@@ -6,6 +6,7 @@ pub mod highlight;
 pub mod journal;
 mod judged;
 pub mod marks;
+mod moved;
 pub mod proposal;
 pub mod rows;
 pub mod source;
@@ -15,3 +16,4 @@ pub mod words;
 
 pub use enclosing::enclosing;
 pub use judged::{Compared, Disk, Done, HunkNote, Job, Judged, SeenHunks, Step, Target};
+pub use moved::{Elsewhere, Moved};

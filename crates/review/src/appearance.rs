@@ -19,12 +19,14 @@ pub fn theme(choice: ThemeChoice) -> Theme {
         &variable("TERM"),
     );
     let is_dark = match choice {
-        ThemeChoice::Light => false,
-        ThemeChoice::Dark => true,
-        ThemeChoice::Auto if depth == Depth::None => true,
-        ThemeChoice::Auto => is_dark(),
+        ThemeChoice::Light | ThemeChoice::ColorblindLight => false,
+        ThemeChoice::Dark | ThemeChoice::ColorblindDark => true,
+        ThemeChoice::Auto | ThemeChoice::Colorblind => depth == Depth::None || is_dark(),
     };
-    Theme::new(is_dark, depth)
+    match choice {
+        ThemeChoice::Auto | ThemeChoice::Light | ThemeChoice::Dark => Theme::new(is_dark, depth),
+        _ => Theme::blue_orange(is_dark, depth),
+    }
 }
 
 /// The number of colours that the terminal has, according to the environment.

@@ -52,7 +52,8 @@ const KEYS: [(&str, &str); 35] = [
 ];
 
 /// Other facts that are good to know.
-const NOTES: [&str; 5] = [
+const NOTES: [&str; 6] = [
+    "↑ ↓ at an edge: the line moved, from or to there",
     "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
     "What you take back is all that is written here.",

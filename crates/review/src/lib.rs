@@ -45,6 +45,12 @@ pub enum ThemeChoice {
     Light,
     /// For a dark background.
     Dark,
+    /// Blue and orange in place of green and red; match the terminal's background.
+    Colorblind,
+    /// The same for a light background.
+    ColorblindLight,
+    /// The same for a dark background.
+    ColorblindDark,
 }
 
 /// The settings of a review.

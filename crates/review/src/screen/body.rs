@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use pillion_judge::Elsewhere;
 use pillion_judge::highlight::ColourRequest;
 use pillion_judge::proposal::Side;
 use pillion_judge::rows::{Layout, Row};
@@ -132,6 +133,7 @@ struct Cell {
     side: Side,
     line: usize,
     change: Option<Change>,
+    moved: Option<Elsewhere>,
     changed: Option<Changed>,
     is_out: bool,
     /// It differs from the other side in whitespace only.
@@ -165,12 +167,18 @@ impl Painter<'_> {
         }
         let theme = self.theme;
         let is_changed = matches!(row, Row::Changed { .. });
-        let unreadable = &self.view.unreadable;
+        let (unreadable, moved) = (&self.view.unreadable, &self.view.moved);
         let cell = |side: Side, line: Option<usize>| {
+            let moved = moved.of(side, line?).filter(|_| is_changed && !is_out);
+            let change = match moved {
+                Some(_) => theme.moved,
+                None => side.of((theme.removed, theme.added)),
+            };
             Some(Cell {
                 side,
                 line: line?,
-                change: is_changed.then(|| side.of((theme.removed, theme.added))),
+                change: is_changed.then_some(change),
+                moved,
                 changed: changed.clone(),
                 is_out,
                 is_white,
@@ -319,6 +327,10 @@ impl Painter<'_> {
                 base.patch(change.sign)
             };
             write(buffer, indented(area, 1), sign, style);
+            if let Some(moved) = cell.moved {
+                let arrow = if moved.line > cell.line { "↓" } else { "↑" };
+                write(buffer, area, arrow, base.patch(change.sign));
+            }
         }
         let area = indented(area, SIGN);
         let view = &mut *self.view;
@@ -365,6 +377,7 @@ impl Painter<'_> {
             unreadable: cell.is_unreadable.then_some(self.theme.removed.sign),
             shows_crlf: self.shows_crlf,
             shows_no_newline: cell.change.is_some(),
+            moved: cell.moved.and_then(|moved| moved_mark(cell.side, moved)),
         };
         line.draw(buffer, area, &window, self.theme);
     }
@@ -376,6 +389,13 @@ impl Painter<'_> {
             Some(change) => change.line,
         }
     }
+}
+
+/// What the first line of a block says that stands elsewhere.
+fn moved_mark(side: Side, moved: Elsewhere) -> Option<String> {
+    let way = side.of(("to", "from"));
+    let line = moved.line + 1;
+    moved.is_first.then(|| format!("moved {way} line {line}"))
 }
 
 fn number(line: usize, digits: usize, sub: usize) -> String {

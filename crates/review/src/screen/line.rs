@@ -40,6 +40,8 @@ pub struct TextLine<'a> {
     pub shows_crlf: bool,
     /// True if it matters that the text ends without a newline here.
     pub shows_no_newline: bool,
+    /// What is said behind it of where else it stands.
+    pub moved: Option<String>,
 }
 
 impl TextLine<'_> {
@@ -130,6 +132,10 @@ impl TextLine<'_> {
     }
 
     fn draw_end(&self, buffer: &mut Buffer, area: Rect, x: usize, content: &str, theme: &Theme) {
+        if let Some(moved) = &self.moved {
+            let style = self.base.patch(theme.moved.sign);
+            write(buffer, indented(area, x + 2), moved, style);
+        }
         let end = &self.text[content.len()..];
         let mark = match end {
             "\r\n" | "\r" if self.shows_crlf => "␍",

@@ -2,6 +2,7 @@
 
 mod enclosing;
 mod legibility;
+mod moved;
 mod noticing;
 mod pace;
 mod pane;

@@ -51,6 +51,8 @@ pub struct Theme {
     pub added: Change,
     /// Removed lines.
     pub removed: Change,
+    /// Lines that stand elsewhere on the other side.
+    pub moved: Change,
     classes: [Style; 7],
 }
 
@@ -82,6 +84,8 @@ struct Palette {
     missing: Tone,
     added: Tints,
     removed: Tints,
+    /// Lines that are elsewhere as well: no words of them change.
+    moved: Tints,
     /// Comment, string, constant, keyword, function, type, name: as in [`Class`], after what is plain.
     classes: [Tone; 7],
 }
@@ -111,6 +115,11 @@ const DARK: Palette = Palette {
         line: ((58, 26, 30), 52, Color::Reset),
         word: ((122, 42, 48), 88, Color::Reset),
     },
+    moved: Tints {
+        sign: ((190, 170, 235), 183, Color::Magenta),
+        line: ((44, 40, 62), 236, Color::Reset),
+        word: ((80, 72, 116), 60, Color::Reset),
+    },
     classes: [
         ((140, 147, 160), 251, Color::DarkGray),
         ((150, 210, 190), 115, Color::Cyan),
@@ -134,12 +143,17 @@ const LIGHT: Palette = Palette {
     added: Tints {
         sign: ((15, 120, 50), 22, Color::Green),
         line: ((220, 246, 226), 194, Color::Reset),
-        word: ((165, 228, 182), 157, Color::Reset),
+        word: ((150, 218, 168), 114, Color::Reset),
     },
     removed: Tints {
         sign: ((190, 30, 40), 124, Color::Red),
         line: ((255, 231, 230), 224, Color::Reset),
         word: ((255, 192, 190), 217, Color::Reset),
+    },
+    moved: Tints {
+        sign: ((110, 70, 170), 91, Color::Magenta),
+        line: ((238, 234, 248), 255, Color::Reset),
+        word: ((200, 186, 230), 146, Color::Reset),
     },
     classes: [
         ((95, 102, 112), 240, Color::DarkGray),
@@ -152,10 +166,54 @@ const LIGHT: Palette = Palette {
     ],
 };
 
+/// Blue is added, orange is removed: whoever takes red for green tells these apart.
+const BLUE_ORANGE_DARK: Palette = Palette {
+    good: ((110, 175, 250), 75, Color::Cyan),
+    added: Tints {
+        sign: ((110, 175, 250), 75, Color::Cyan),
+        line: ((16, 38, 74), 17, Color::Reset),
+        word: ((30, 84, 150), 25, Color::Reset),
+    },
+    removed: Tints {
+        sign: ((245, 165, 85), 215, Color::Yellow),
+        line: ((62, 36, 12), 52, Color::Reset),
+        word: ((130, 74, 16), 94, Color::Reset),
+    },
+    ..DARK
+};
+
+const BLUE_ORANGE_LIGHT: Palette = Palette {
+    good: ((10, 85, 190), 25, Color::Blue),
+    added: Tints {
+        sign: ((10, 85, 190), 25, Color::Blue),
+        line: ((222, 236, 255), 189, Color::Reset),
+        word: ((168, 204, 255), 111, Color::Reset),
+    },
+    removed: Tints {
+        sign: ((160, 75, 0), 94, Color::Red),
+        line: ((255, 236, 214), 230, Color::Reset),
+        word: ((255, 190, 120), 223, Color::Reset),
+    },
+    ..LIGHT
+};
+
 impl Theme {
     /// The colours for a dark or a light terminal. Without any, weight, underlines and signs show everything.
     pub fn new(dark: bool, depth: Depth) -> Self {
-        let palette = if dark { &DARK } else { &LIGHT };
+        Self::of(if dark { &DARK } else { &LIGHT }, depth)
+    }
+
+    /// The same, without red and green.
+    pub fn blue_orange(dark: bool, depth: Depth) -> Self {
+        let palette = if dark {
+            &BLUE_ORANGE_DARK
+        } else {
+            &BLUE_ORANGE_LIGHT
+        };
+        Self::of(palette, depth)
+    }
+
+    fn of(palette: &Palette, depth: Depth) -> Self {
         let colour = |tone: Tone| match depth {
             Depth::True => Color::Rgb(tone.0.0, tone.0.1, tone.0.2),
             Depth::Indexed => Color::Indexed(tone.1),
@@ -208,6 +266,7 @@ impl Theme {
             fold: faint,
             added: change(&palette.added),
             removed: change(&palette.removed),
+            moved: change(&palette.moved),
             classes: palette
                 .classes
                 .map(|tone| if has_syntax { fg(tone) } else { none }),

@@ -1,6 +1,7 @@
 //! Everything can be read, in both themes and with as many colours as a terminal has.
 
 use super::*;
+use crate::screen::theme::Change;
 
 #[test]
 fn without_colours_there_are_none() {
@@ -73,6 +74,32 @@ const TERMINALS: [(bool, Rgb, Rgb); 2] = [
     (false, (30, 32, 36), (255, 255, 255)),
 ];
 
+type Colours = fn(bool, Depth) -> Theme;
+
+/// All themes, for a dark and a light terminal.
+const THEMES: [(&str, Colours); 2] = [
+    ("red-green", Theme::new),
+    ("blue-orange", Theme::blue_orange),
+];
+
+/// Every theme with many colours, and the text and the paper below it.
+fn themes() -> impl Iterator<Item = (String, Theme, Rgb, Rgb)> {
+    let depths = [Depth::True, Depth::Indexed].into_iter();
+    let of_depth = |depth| TERMINALS.map(|terminal| (depth, terminal));
+    depths
+        .flat_map(of_depth)
+        .flat_map(|(depth, (dark, text, paper))| {
+            THEMES.map(|(name, theme)| {
+                (
+                    format!("{name}, {depth:?}, dark {dark}"),
+                    theme(dark, depth),
+                    text,
+                    paper,
+                )
+            })
+        })
+}
+
 /// Every style of text that a theme has, on every paper on which it is drawn.
 fn styles(theme: &Theme) -> Vec<(String, Style)> {
     let mut styles = vec![
@@ -100,7 +127,12 @@ fn styles(theme: &Theme) -> Vec<(String, Style)> {
     ];
     let parts = classes.map(|class| (format!("{class:?}"), theme.class(class)));
     styles.extend(parts.clone());
-    for (name, change) in [("added", theme.added), ("removed", theme.removed)] {
+    let changes = [
+        ("added", theme.added),
+        ("removed", theme.removed),
+        ("moved", theme.moved),
+    ];
+    for (name, change) in changes {
         let more = [
             ("stand-in".to_owned(), theme.stand_in),
             ("sign".to_owned(), change.sign),
@@ -118,19 +150,72 @@ fn styles(theme: &Theme) -> Vec<(String, Style)> {
 #[test]
 fn everything_can_be_read() {
     let mut unreadable = Vec::new();
-    for depth in [Depth::True, Depth::Indexed] {
-        for (dark, text, paper) in TERMINALS {
-            for (name, style) in styles(&Theme::new(dark, depth)) {
-                let front = shown(style.fg.unwrap_or_default(), text);
-                let back = shown(style.bg.unwrap_or_default(), paper);
-                let contrast = contrast(front, back);
-                if contrast < 4.5 {
-                    unreadable.push(format!("{depth:?}, dark {dark}: {name}: {contrast:.2}"));
-                }
+    for (of, theme, text, paper) in themes() {
+        for (name, style) in styles(&theme) {
+            let front = shown(style.fg.unwrap_or_default(), text);
+            let back = shown(style.bg.unwrap_or_default(), paper);
+            let contrast = contrast(front, back);
+            if contrast < 4.5 {
+                unreadable.push(format!("{of}: {name}: {contrast:.2}"));
             }
         }
     }
     assert!(unreadable.is_empty(), "{unreadable:#?}");
+}
+
+#[test]
+fn words_that_changed_stand_out_from_their_lines() {
+    let mut faint = Vec::new();
+    for (of, theme, _, paper) in themes() {
+        for (name, change) in [("added", theme.added), ("removed", theme.removed)] {
+            let ground = |style: Style| shown(style.bg.unwrap_or_default(), paper);
+            let contrast = contrast(ground(change.word), ground(change.line));
+            if contrast < 1.3 {
+                faint.push(format!("{of}: {name}: {contrast:.2}"));
+            }
+        }
+    }
+    assert!(faint.is_empty(), "{faint:#?}");
+}
+
+/// A colour as somebody sees it who has no cones for red, or none for green (Viénot, Brettel and Mollon 1999).
+fn dichromatic((r, g, b): Rgb, lacks_red: bool) -> Rgb {
+    let linear = |value: u8| (f64::from(value) / 255.0).powf(2.2);
+    let (r, g, b) = (linear(r), linear(g), linear(b));
+    let (red, blue) = match lacks_red {
+        true => (0.112_38 * r + 0.887_62 * g, 0.004_01 * r - 0.004_01 * g + b),
+        false => (
+            0.292_75 * r + 0.707_25 * g,
+            -0.022_34 * r + 0.022_34 * g + b,
+        ),
+    };
+    let part = |value: f64| (value.clamp(0.0, 1.0).powf(1.0 / 2.2) * 255.0) as u8;
+    (part(red), part(red), part(blue))
+}
+
+#[test]
+fn blue_and_orange_differ_for_whoever_takes_red_for_green() {
+    for (dark, _, paper) in TERMINALS {
+        for depth in [Depth::True, Depth::Indexed] {
+            let theme = Theme::blue_orange(dark, depth);
+            let grounds = |style: fn(&Change) -> Style| {
+                [&theme.added, &theme.removed]
+                    .map(|change| shown(style(change).bg.unwrap_or_default(), paper))
+            };
+            for [added, removed] in [grounds(|it| it.line), grounds(|it| it.word)] {
+                for lacks_red in [true, false] {
+                    let (one, other) = (
+                        dichromatic(added, lacks_red),
+                        dichromatic(removed, lacks_red),
+                    );
+                    // What is blue is not yellow, whatever is seen of red and green.
+                    let blueness = |(yellow, _, blue): Rgb| i32::from(blue) - i32::from(yellow);
+                    let differ = blueness(one) - blueness(other);
+                    assert!(differ >= 25, "{dark} {depth:?}: {one:?} {other:?}");
+                }
+            }
+        }
+    }
 }
 
 /// The cells of a message in the line below the diff, and the others of that line.
