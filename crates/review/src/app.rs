@@ -7,6 +7,7 @@ mod files;
 mod history;
 mod keys;
 mod mode;
+mod mouse;
 mod naming;
 mod notes;
 mod outside;
@@ -18,6 +19,7 @@ mod search;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crossterm::event::MouseEvent;
 use pillion_judge::highlight::Texts;
 use pillion_judge::proposal::Side;
 use pillion_judge::rows::Layout;
@@ -37,6 +39,8 @@ use crate::view::{Stayed, View, Viewport};
 pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use files::FilesPage;
 pub use history::{History, Opened, Past};
+use mouse::Drag;
+pub use mouse::Place;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
 use review_delay::{ReviewDelay, Subject};
@@ -58,6 +62,8 @@ pub enum Event {
     Key(Press),
     /// The terminal has shown what was written before this question, at this time.
     Answered(Mark, Instant),
+    /// The mouse was moved, pressed or turned.
+    Mouse(MouseEvent),
     /// A text was pasted, and the terminal marked it as such.
     Pasted(String),
     /// The terminal has another size.
@@ -195,6 +201,8 @@ pub enum Effect {
     Past(Box<Past>),
     /// Put a text on the clipboard.
     Copy(String),
+    /// Have the terminal report what the mouse does, or not.
+    Mouse(bool),
     /// Read the file of this diff again, on a thread.
     Reread(DiffId),
     /// Give the terminal back to the shell until it brings us back.
@@ -301,6 +309,11 @@ pub struct App {
     pub history: History,
     /// The list of the pending diffs, while it is shown.
     pub files: FilesPage,
+    /// The terminal reports what the mouse does.
+    pub has_mouse: bool,
+    /// What the last frame has where.
+    pub places: Vec<(Rect, Place)>,
+    drag: Option<Drag>,
     /// The terminal's size.
     pub size: Size,
     /// True if it is shown in lines that are appended.
@@ -338,6 +351,7 @@ impl App {
         match event {
             Event::Key(press) => self.on_key(&press, now),
             Event::Answered(mark, at) => self.delay.answered(mark, at),
+            Event::Mouse(mouse) => self.on_mouse(mouse, now),
             Event::Pasted(text) => {
                 if !self.paste_remark(&text) {
                     self.say(Tone::Warning, PASTED, now);

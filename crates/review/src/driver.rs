@@ -72,7 +72,7 @@ pub fn run(
     let (face, keyboard) = match is_plain {
         true => (Face::Lines(Lines::new()), Keyboard::lines(sender.clone())?),
         false => {
-            let screen = Screen::new(notifier.has_title())?;
+            let screen = Screen::new(notifier.has_title(), options.mouse)?;
             (Face::Screen(screen), Keyboard::start(sender.clone())?)
         }
     };
@@ -81,6 +81,7 @@ pub fn run(
     let answers = move |answer| drop(files.send(Input::Source(answer)));
     let (unfinished, finished) = unbounded();
     let mut app = App::new(options.roots, size);
+    app.has_mouse = options.mouse;
     if is_plain {
         app.be_plain();
     }
@@ -258,6 +259,7 @@ impl Driver {
             Input::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.update(Event::Resized(Size::new(width, height)))
             }
+            Input::Terminal(TerminalEvent::Mouse(mouse)) => self.update(Event::Mouse(mouse)),
             Input::Terminal(TerminalEvent::Paste(text)) => self.update(Event::Pasted(text)),
             Input::Terminal(_) => Ok(()),
             Input::Closing(proposal, edit, reason, closed) => {
@@ -423,6 +425,11 @@ impl Driver {
             Effect::Past(past) => history::open(*past, self.sender.clone())?,
             Effect::Copy(text) => {
                 execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
+            }
+            Effect::Mouse(is_ours) => {
+                if let Some(screen) = self.face.screen() {
+                    screen.take_mouse(is_ours)?;
+                }
             }
             Effect::Reread(id) => self.sources.reread(id)?,
             Effect::Suspend => {

@@ -163,4 +163,9 @@ impl Columns {
             right_text: right_text.max(1),
         }
     }
+
+    /// The columns of the left side, with its marks.
+    pub fn left_width(&self) -> usize {
+        MARK + self.left_number + SIGN + self.left_text
+    }
 }

@@ -13,7 +13,7 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 60;
 
 /// The keys, and what each of them does.
-const KEYS: [(&str, &str); 35] = [
+const KEYS: [(&str, &str); 37] = [
     ("a", "accept the proposal as shown"),
     ("r", "reject it"),
     ("R", "reject, or take back, with a reason"),
@@ -36,6 +36,8 @@ const KEYS: [(&str, &str); 35] = [
     ("c  Enter", "20 more lines beside the hunk; all of them"),
     ("x", "unfold or fold all unchanged lines"),
     ("w", "wrap long lines, or cut them"),
+    ("y  Y", "copy the hunk; the path"),
+    ("M", "give the mouse to the terminal, or take it"),
     ("i", "n skips hunks of whitespace only, or not"),
     ("o", "merge with the file on disk"),
     ("s", "send your notes to the agent now"),

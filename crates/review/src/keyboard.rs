@@ -226,6 +226,9 @@ impl<S: Source> Reader<S> {
                 self.ahead.push_front((Read::Event(event), at));
                 continue;
             }
+            if self.is_in_paste && matches!(event, Event::Mouse(_)) {
+                continue;
+            }
             let Event::Key(key) = event else {
                 self.is_in_paste |= matches!(event, Event::Paste(_));
                 return Ok(Input::Terminal(event));

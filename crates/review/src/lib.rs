@@ -62,6 +62,8 @@ pub struct Options {
     pub theme: ThemeChoice,
     /// The ways to announce a proposal.
     pub notify: Vec<Notify>,
+    /// True if the mouse scrolls, clicks and copies lines, until the person gives it back to the terminal.
+    pub mouse: bool,
     /// True if files that are saved in the workspace become the context.
     pub watch: bool,
     /// True if lines are appended, and read, in place of a screen.

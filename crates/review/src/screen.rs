@@ -45,7 +45,7 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         return Rest::default();
     }
     let geometry = app.geometry();
-    header::draw(buffer, &geometry, app, theme);
+    app.places = header::draw(buffer, &geometry, app, theme);
     let mut rest = Rest::default();
     if app.views.is_empty() {
         let (x, width) = (geometry.body.x, geometry.body.width);
@@ -54,7 +54,8 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         rest = body::draw(buffer, geometry.body, app, theme);
     }
     if let Some(pane) = geometry.pane {
-        changes::draw_pane(buffer, pane, app, theme);
+        let places = changes::draw_pane(buffer, pane, app, theme);
+        app.places.extend(places);
     } else if let Some(page) = app.changes() {
         let top = geometry.header.bottom();
         let height = geometry.status.top().saturating_sub(top);
@@ -63,7 +64,8 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
             height,
             ..area
         };
-        changes::draw(buffer, area, page, theme);
+        let places = changes::draw(buffer, area, page, theme);
+        app.places.extend(places);
     }
     footer::draw(buffer, &geometry, app, theme);
     if app.is_plain && !matches!(app.overlay, Some(Overlay::Changes) | None) {
@@ -71,10 +73,13 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         buffer.reset();
     }
     match app.overlay {
+        Some(Overlay::Files) => {
+            let places = files::draw(buffer, area, app, theme);
+            app.places.extend(places);
+        }
         Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         Some(Overlay::History) => history::draw(buffer, area, app, theme),
-        Some(Overlay::Files) => files::draw(buffer, area, app, theme),
         Some(Overlay::Changes) | None => {}
     }
     rest

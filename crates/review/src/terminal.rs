@@ -55,6 +55,13 @@ const PUSH_RELEASES: &str = "\x1b[>3u";
 const POP_RELEASES: &str = "\x1b[<u";
 const ASK_FOR_RELEASES: &str = "\x1b[?u";
 
+/// True if the terminal reports what the mouse does while it is ours.
+static HAS_MOUSE: AtomicBool = AtomicBool::new(false);
+
+/// Asks for that, as far as a button is held down, and takes that back.
+const TAKE_MOUSE: &str = "\x1b[?1002h\x1b[?1006h";
+const LEAVE_MOUSE: &str = "\x1b[?1006l\x1b[?1002l";
+
 /// Asks where the cursor is.
 const ASK_FOR_CURSOR: &str = "\x1b[6n";
 
@@ -70,12 +77,13 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// Takes the terminal over. Its title comes back in the end, if it is to be changed.
+    /// Takes the terminal over, perhaps with the mouse. Its title comes back in the end, if it is to be changed.
     ///
     /// # Errors
     /// When the terminal refuses.
-    pub fn new(keeps_title: bool) -> io::Result<Self> {
+    pub fn new(keeps_title: bool, has_mouse: bool) -> io::Result<Self> {
         restore_after_panic();
+        HAS_MOUSE.store(has_mouse, Ordering::SeqCst);
         KEEPS_TITLE.store(keeps_title, Ordering::SeqCst);
         let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
         let mut screen = Self {
@@ -98,6 +106,16 @@ impl Screen {
     pub fn ask(&mut self, (row, column): (u16, u16)) -> io::Result<()> {
         let place = MoveTo(column - 1, row - 1);
         execute!(io::stdout(), place, Print(ASK_FOR_CURSOR))
+    }
+
+    /// Has the terminal report what the mouse does, or not.
+    ///
+    /// # Errors
+    /// When the terminal refuses.
+    pub fn take_mouse(&mut self, is_ours: bool) -> io::Result<()> {
+        HAS_MOUSE.store(is_ours, Ordering::SeqCst);
+        let sequence = if is_ours { TAKE_MOUSE } else { LEAVE_MOUSE };
+        execute!(io::stdout(), Print(sequence))
     }
 
     /// Has repeated and released keys reported, by a terminal that knows how.
@@ -128,6 +146,9 @@ impl Screen {
         )?;
         if REPORTS_RELEASES.load(Ordering::SeqCst) {
             execute!(io::stdout(), Print(PUSH_RELEASES))?;
+        }
+        if HAS_MOUSE.load(Ordering::SeqCst) {
+            execute!(io::stdout(), Print(TAKE_MOUSE))?;
         }
         if KEEPS_TITLE.load(Ordering::SeqCst) {
             execute!(io::stdout(), Print(PUSH_TITLE))?;
@@ -256,6 +277,9 @@ fn restore() {
         let mut out = io::stdout();
         if KEEPS_TITLE.load(Ordering::SeqCst) {
             let _ = execute!(out, Print(POP_TITLE));
+        }
+        if HAS_MOUSE.load(Ordering::SeqCst) {
+            let _ = execute!(out, Print(LEAVE_MOUSE));
         }
         if REPORTS_RELEASES.load(Ordering::SeqCst) {
             let _ = execute!(out, Print(POP_RELEASES));

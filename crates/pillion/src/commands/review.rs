@@ -48,6 +48,10 @@ pub struct Args {
     #[arg(long)]
     no_watch: bool,
 
+    /// Leave the mouse to the terminal; `M` in the review does so, too
+    #[arg(long)]
+    no_mouse: bool,
+
     /// Propose a sample change, to try the review without an agent
     #[arg(long)]
     demo: bool,
@@ -90,6 +94,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         notify: args.notify,
         watch: !args.no_watch,
         is_plain: args.plain,
+        mouse: !args.no_mouse,
     };
     review.run(companion.handle(), options)
 }

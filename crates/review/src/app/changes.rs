@@ -273,6 +273,14 @@ impl ChangesPage {
         self.id = id.unwrap_or_default();
     }
 
+    /// Goes to a row.
+    pub(super) fn go_to(&mut self, row: usize) {
+        self.id = self
+            .rows()
+            .get(row)
+            .map_or_else(String::new, |row| row.id().to_owned());
+    }
+
     /// Goes to the next change that nobody has seen. Returns false if there is none.
     fn go_on(&mut self) -> bool {
         let (rows, at) = (self.rows(), self.at());

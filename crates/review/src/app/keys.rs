@@ -64,6 +64,7 @@ impl App {
             (KeyCode::Char('H'), false) => self.ask_for_history(),
             (KeyCode::Char('S'), false) => self.show_changes(),
             (KeyCode::Char('t'), false) => self.toggle_pane(now),
+            (KeyCode::Char('M'), false) => self.toggle_mouse(now),
             (KeyCode::Char('s'), false) => self.send_notes(press),
             _ => self.on_diff_key(press, control, now),
         }
@@ -215,6 +216,8 @@ impl App {
             KeyCode::Enter => self.views[self.current].toggle_gaps(),
             KeyCode::Char('x') => self.views[self.current].toggle_folds(),
             KeyCode::Char('i') => self.ignore_whitespace(now),
+            KeyCode::Char('y') => self.copy_hunk(now),
+            KeyCode::Char('Y') => self.copy_path(now),
             KeyCode::Char(_) | KeyCode::F(_) => {
                 self.say(Tone::Info, "this key does nothing · ? shows all keys", now);
             }
@@ -295,12 +298,19 @@ impl App {
             (KeyCode::Char(digit @ '0'..='9'), false) => self.on_digit(digit, now),
             _ => return false,
         }
-        if self.current != shown {
+        let current = std::mem::replace(&mut self.current, shown);
+        self.show_at(current);
+        true
+    }
+
+    /// Shows the diff at a place among the pending ones.
+    pub(super) fn show_at(&mut self, at: usize) {
+        if self.current != at {
+            self.current = at;
             // Such as that another one was proposed, which is shown now.
             self.message.take_if(|message| !message.is_lasting);
             self.show_first_hunk();
         }
-        true
     }
 
     /// Goes to the diff of a number, as tabs and commands show it: several digits make one.

@@ -3,7 +3,9 @@
 
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
+};
 
 use super::TOGETHER;
 
@@ -15,6 +17,9 @@ const MAX_SEQUENCE: usize = 64;
 
 /// No more bytes of a paste are taken in: more than the words for an agent may have.
 const MAX_PASTE: usize = 64 * 1_024;
+
+/// The bits for Shift, Alt and Control beside a button of the mouse.
+const MOUSE_KEYS: u16 = 4 | 8 | 16;
 
 /// The end of a paste that the terminal marks.
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -213,6 +218,9 @@ fn meaning(inner: &[u8], last: u8) -> Option<Read> {
     if inner.starts_with('?') {
         return (last == b'u').then_some(Read::KnowsReleases);
     }
+    if let Some(mouse) = inner.strip_prefix('<') {
+        return of_mouse(mouse, last == b'M').map(|mouse| Read::Event(Event::Mouse(mouse)));
+    }
     let mut numbers = inner.split(';');
     let first: u32 = numbers
         .next()
@@ -237,6 +245,29 @@ fn meaning(inner: &[u8], last: u8) -> Option<Read> {
         _ => KeyEventKind::Press,
     };
     Some(Read::Event(Event::Key(KeyEvent { kind, ..key })))
+}
+
+/// What the mouse did: its button, with bits for movement and keys, and the column and row from 1.
+fn of_mouse(inner: &str, is_pressed: bool) -> Option<MouseEvent> {
+    let mut numbers = inner.split(';').map(|number| number.parse::<u16>().ok());
+    let (button, column, row) = (numbers.next()??, numbers.next()??, numbers.next()??);
+    let left = MouseButton::Left;
+    let kind = match (button & !MOUSE_KEYS, is_pressed) {
+        (0, true) => MouseEventKind::Down(left),
+        (0 | 32, false) => MouseEventKind::Up(left),
+        (32, true) => MouseEventKind::Drag(left),
+        (64, true) => MouseEventKind::ScrollUp,
+        (65, true) => MouseEventKind::ScrollDown,
+        (66, true) => MouseEventKind::ScrollLeft,
+        (67, true) => MouseEventKind::ScrollRight,
+        _ => return None,
+    };
+    Some(MouseEvent {
+        kind,
+        column: column.checked_sub(1)?,
+        row: row.checked_sub(1)?,
+        modifiers: KeyModifiers::NONE,
+    })
 }
 
 /// The modifiers of a sequence.
@@ -403,6 +434,28 @@ mod tests {
         let mut after_escape = keys(&[KeyCode::Esc]);
         after_escape.extend("[abc".chars().map(|char| of(char, KeyEventKind::Press)));
         assert_eq!(read_after(TOGETHER, &[b"\x1b", b"[abc"]), after_escape);
+    }
+
+    #[test]
+    fn the_mouse_is_no_key() {
+        let bytes = b"\x1b[<0;3;2Ma\x1b[<32;4;2M\x1b[<0;4;2m\x1b[<65;1;1M\x1b[<35;1;1M\x1b[<0;0;1M\x1b[<;1;1M";
+        let mouse = |kind, column, row| {
+            Read::Event(Event::Mouse(MouseEvent {
+                kind,
+                column,
+                row,
+                modifiers: KeyModifiers::NONE,
+            }))
+        };
+        let left = MouseButton::Left;
+        let expected = [
+            mouse(MouseEventKind::Down(left), 2, 1),
+            of('a', KeyEventKind::Press),
+            mouse(MouseEventKind::Drag(left), 3, 1),
+            mouse(MouseEventKind::Up(left), 3, 1),
+            mouse(MouseEventKind::ScrollDown, 0, 0),
+        ];
+        assert_eq!(read(&[bytes]), expected);
     }
 
     #[test]

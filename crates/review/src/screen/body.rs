@@ -12,9 +12,9 @@ use pillion_text::hunks::Mark;
 use pillion_text::visible;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 
-use crate::app::{App, Search};
+use crate::app::{App, Place, Search};
 use crate::geometry::{DIVIDER, MARK, SIGN};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
@@ -30,8 +30,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         return Rest::default();
     };
     let is_in_sight = app.is_in_sight();
-    let search = app.search.clone();
-    let view = &mut app.views[app.current];
+    let (search, dragged) = (app.search.clone(), app.dragged());
+    let (view, places) = (&mut app.views[app.current], &mut app.places);
     if let Some(text) = instead(view) {
         write(buffer, indented(area, 2), text, theme.muted);
         return Rest::default();
@@ -48,6 +48,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         viewport,
         theme,
         search,
+        dragged: None,
         shows_crlf,
         is_unfinished: false,
     };
@@ -58,7 +59,12 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
             break;
         };
         let height = painter.view.height_of(index, &painter.viewport);
+        painter.dragged = dragged
+            .as_ref()
+            .filter(|it| it.0.contains(&index))
+            .map(|it| it.1);
         for (sub, line) in (above..height).zip(&mut lines) {
+            places.push((line, Place::Row(index)));
             painter.row(buffer, line, row, sub);
         }
         above = 0;
@@ -123,6 +129,8 @@ struct Painter<'a> {
     viewport: Viewport,
     theme: &'a Theme,
     search: Option<Search>,
+    /// The side of the row that is being dragged over.
+    dragged: Option<Side>,
     shows_crlf: bool,
     /// True if something is left to the next frame.
     is_unfinished: bool,
@@ -136,6 +144,7 @@ struct Cell {
     moved: Option<Elsewhere>,
     changed: Option<Changed>,
     is_out: bool,
+    is_dragged: bool,
     /// It differs from the other side in whitespace only.
     is_white: bool,
     /// It gets U+FFFD in place of its characters.
@@ -167,6 +176,12 @@ impl Painter<'_> {
         }
         let theme = self.theme;
         let is_changed = matches!(row, Row::Changed { .. });
+        let lines = row.lines();
+        let dragged = self
+            .dragged
+            .filter(|side| side.of((&lines.0, &lines.1)).is_some());
+        // Unified, a line that is the same on both sides is drawn once.
+        let is_unified = self.viewport.columns.layout == Layout::Unified;
         let (unreadable, moved) = (&self.view.unreadable, &self.view.moved);
         let cell = |side: Side, line: Option<usize>| {
             let moved = moved.of(side, line?).filter(|_| is_changed && !is_out);
@@ -181,11 +196,11 @@ impl Painter<'_> {
                 moved,
                 changed: changed.clone(),
                 is_out,
+                is_dragged: dragged.is_some_and(|it| is_unified || it == side),
                 is_white,
                 is_unreadable: side == Side::Right && unreadable.contains(&line?),
             })
         };
-        let lines = row.lines();
         let (left, right) = (cell(Side::Left, lines.0), cell(Side::Right, lines.1));
         match self.viewport.columns.layout {
             Layout::SideBySide => self.side_by_side(buffer, area, [left, right], sub),
@@ -260,7 +275,7 @@ impl Painter<'_> {
         sub: usize,
     ) {
         let columns = self.viewport.columns;
-        let left_width = narrow(MARK + columns.left_number + SIGN + columns.left_text);
+        let left_width = narrow(columns.left_width());
         let left = Rect {
             width: left_width.min(area.width),
             ..area
@@ -306,10 +321,14 @@ impl Painter<'_> {
     }
 
     fn number_style(&self, cell: &Cell) -> Style {
-        match cell.change {
+        let style = match cell.change {
             Some(_) if cell.is_unreadable => self.theme.removed.sign,
             Some(change) if !cell.is_out => change.sign,
             _ => self.theme.muted,
+        };
+        match cell.is_dragged {
+            true => style.add_modifier(Modifier::REVERSED),
+            false => style,
         }
     }
 

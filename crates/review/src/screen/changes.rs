@@ -9,7 +9,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use pillion_view::changes::{ListedChange, ListedTurn};
 
-use crate::app::{App, ChangesPage, ChangesRow};
+use crate::app::{App, ChangesPage, ChangesRow, Place};
 use crate::screen::theme::Theme;
 use crate::screen::{around, fill, narrow, put};
 
@@ -23,11 +23,18 @@ const STATE: usize = 11;
 const LINES: usize = 10;
 
 /// Draws the list, as far as there is room, around the cursor.
-pub fn draw(buffer: &mut Buffer, area: Rect, page: &ChangesPage, theme: &Theme) {
+pub fn draw(
+    buffer: &mut Buffer,
+    area: Rect,
+    page: &ChangesPage,
+    theme: &Theme,
+) -> Vec<(Rect, Place)> {
     Clear.render(area, buffer);
+    let mut places = vec![(area, Place::Page)];
     if let Some(text) = page.instead() {
         let line = Line::styled(format!("  {}", visible::one_line(text)), theme.strong);
-        return put(buffer, area, &line);
+        put(buffer, area, &line);
+        return places;
     }
     let (rows, at) = (page.rows(), page.at());
     let height = usize::from(area.height);
@@ -65,15 +72,23 @@ pub fn draw(buffer: &mut Buffer, area: Rect, page: &ChangesPage, theme: &Theme) 
                 ]);
             }
         }
-        put(buffer, Rect { y, ..area }, &Line::from(spans));
+        let line = Rect {
+            y,
+            height: 1,
+            ..area
+        };
+        put(buffer, line, &Line::from(spans));
+        places.push((line, Place::Change(number)));
     }
     left_out(buffer, area, page, rows.len(), theme);
+    places
 }
 
 /// Draws the list beside the diff, around the cursor if keys mean the list, or else around what is on the screen.
-pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
+    let mut places = vec![(area, Place::Page)];
     if area.is_empty() {
-        return;
+        return places;
     }
     let edge = Rect {
         x: area.right() - 1,
@@ -126,9 +141,16 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
                 spans.extend(change_in(change, app, room, is_shown(row), theme));
             }
         }
-        put(buffer, Rect { y, ..list }, &Line::from(spans));
+        let line = Rect {
+            y,
+            height: 1,
+            ..list
+        };
+        put(buffer, line, &Line::from(spans));
+        places.push((line, Place::Change(number)));
     }
     left_out(buffer, list, page, rows.len(), theme);
+    places
 }
 
 /// A turn in so many columns: its number, its agent, and as much of the prompt as fits.

@@ -9,23 +9,33 @@ use ratatui::text::{Line, Span};
 use super::pages::panel;
 use super::theme::Theme;
 use super::{agents, around};
-use crate::app::App;
+use crate::app::{App, Place};
 use crate::view::View;
 
 /// Columns of the frame and of all that stands before the path.
 const BEFORE_PATH: usize = 6 + 2 + 5 + 15 + 8;
 
 /// Over everything else.
-pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
+    let mut places = vec![(area, Place::Page)];
     let listed = app.listed_files();
     let height = usize::from(area.height.saturating_sub(2));
     let room = usize::from(area.width).saturating_sub(BEFORE_PATH);
     let are_several = agents::are_several(app);
     let chosen = app.chosen_file();
     let rows = around(&listed, chosen.unwrap_or_default(), height);
-    let mut lines: Vec<_> = rows
-        .map(|(at, view)| {
+    let mut lines: Vec<_> = (area.top() + 1..)
+        .zip(rows)
+        .map(|(y, (at, view))| {
             let view = &app.views[*view];
+            places.push((
+                Rect {
+                    y,
+                    height: 1,
+                    ..area
+                },
+                Place::Diff(view.diff.id),
+            ));
             let agent = match are_several {
                 true => format!("  {}", app.agent_name(view)),
                 false => String::new(),
@@ -43,6 +53,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         app.views.len()
     );
     panel(buffer, area, &title, lines, 0, theme);
+    places
 }
 
 /// A diff, in a panel that has so many columns for its path and what follows.

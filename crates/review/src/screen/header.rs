@@ -10,18 +10,23 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::app::App;
+use crate::app::{App, Place};
 use crate::geometry::{self, Geometry};
 use crate::screen::theme::Theme;
 use crate::screen::{agents, fill, put, right_end, tabs, wrapped};
 use crate::view::View;
 
-/// Draws the lines above the diff.
-pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) {
+/// Draws the lines above the diff. Answers where the tabs are.
+pub fn draw(
+    buffer: &mut Buffer,
+    geometry: &Geometry,
+    app: &App,
+    theme: &Theme,
+) -> Vec<(Rect, Place)> {
     workspace(buffer, geometry.header, app, theme);
-    if let Some(area) = geometry.tabs {
-        tabs::draw(buffer, area, app, theme);
-    }
+    let tabs = geometry
+        .tabs
+        .map(|area| tabs::draw(buffer, area, app, theme));
     if let Some(view) = app.view() {
         title(buffer, geometry.title, app, view, theme);
     } else {
@@ -30,6 +35,7 @@ pub fn draw(buffer: &mut Buffer, geometry: &Geometry, app: &App, theme: &Theme) 
     if let (Some(area), Some(note)) = (geometry.note, app.note()) {
         self::note(buffer, area, &note, theme.warning);
     }
+    tabs.unwrap_or_default()
 }
 
 fn note(buffer: &mut Buffer, area: Rect, note: &str, style: Style) {

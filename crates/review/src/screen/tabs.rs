@@ -7,18 +7,19 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::app::App;
+use crate::app::{App, Place};
 use crate::screen::theme::Theme;
-use crate::screen::{agents, put, right_end};
+use crate::screen::{agents, narrow, put, right_end};
 use crate::view::View;
 
 /// A name in a tab has at most so many columns.
 const MAX_NAME: usize = 28;
 
 /// Draws as many tabs as there is room for, the current one among them.
-pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
     let count = app.views.len();
     let total = format!(" {}/{count} ", app.current + 1);
+    let taken_before = width(&total) + 1;
     // The signs at both ends take a column each.
     let room = usize::from(area.width).saturating_sub(width(&total) + 2);
     let are_several = agents::are_several(app);
@@ -46,7 +47,13 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         Span::styled(total, theme.muted),
         Span::styled(if first > 0 { "‹" } else { " " }, theme.muted),
     ];
+    let mut places = Vec::new();
+    let mut x = area.x + narrow(taken_before);
     for (at, name) in tabs {
+        let width = narrow(width(&name));
+        let tab = Rect { x, width, ..area }.intersection(area);
+        places.push((tab, Place::Diff(app.views[at].diff.id)));
+        x = x.saturating_add(width + 1);
         let style = if at == app.current {
             theme.current.add_modifier(Modifier::REVERSED)
         } else {
@@ -62,6 +69,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         let sign = Line::styled("›", theme.muted);
         put(buffer, right_end(area, 1), &sign);
     }
+    places
 }
 
 fn tab(app: &App, at: usize, with_agent: bool) -> String {

@@ -2,6 +2,7 @@
 
 mod enclosing;
 mod legibility;
+mod mouse;
 mod moved;
 mod noticing;
 mod pace;
