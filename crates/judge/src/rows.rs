@@ -195,7 +195,11 @@ impl Rows {
             for (lines, line) in [(&mut part.before, left), (&mut part.after, right)] {
                 if let Some(line) = line {
                     // The first line of a side comes after those of the other in one column.
-                    let start = if lines.start == lines.end { line } else { lines.start };
+                    let start = if lines.start == lines.end {
+                        line
+                    } else {
+                        lines.start
+                    };
                     *lines = start..line + 1;
                 }
             }

@@ -69,6 +69,58 @@ fn an_unmodified_buffer_is_read_again_where_the_person_was(version: NvimVersion)
     world.nvim.assert_no_errors();
 }
 
+/// An agent adds lines above, and changes one: everything stays at its text, and one undo takes all of it back.
+#[each_neovim]
+fn what_is_on_the_screen_stays_at_its_text(version: NvimVersion) {
+    let (world, _agent, path) = with_agent(version);
+    let_it_look(&world);
+    world
+        .nvim
+        .command("set scrolloff=0 foldmethod=manual | 20,25fold | normal! zR");
+    world.nvim.command("30mark a | split");
+    world.nvim.lua::<()>(
+        "vim.g.space = vim.api.nvim_create_namespace('somebody')
+            vim.g.extmark = vim.api.nvim_buf_set_extmark(0, vim.g.space, 29, 0, {})
+            for index, win in ipairs(vim.api.nvim_list_wins()) do
+                vim.api.nvim_win_call(win, function()
+                    vim.fn.winrestview({ topline = 35 * index, lnum = 35 * index + 2, col = 3 })
+                end)
+            end",
+        json!([]),
+    );
+    let places = "local views = vim.tbl_map(function(win)
+                return { vim.fn.getwininfo(win)[1].topline, vim.api.nvim_win_get_cursor(win) }
+            end, vim.api.nvim_list_wins())
+            local mark, folds = vim.fn.line(\"'a\"), { vim.fn.foldlevel(20), vim.fn.foldlevel(27) }
+            local extmark = vim.api.nvim_buf_get_extmark_by_id(0, vim.g.space, vim.g.extmark, {})[1]
+            return { views, mark, folds, extmark }";
+    let before: Value = world.nvim.lua(places, json!([]));
+    assert_eq!(
+        before,
+        json!([[[35, [37, 3]], [70, [72, 3]]], 30, [1, 0], 29])
+    );
+    let changed = lines("line").replace("line 50\n", "changed\n");
+    fs::write(&path, format!("import a\nimport b\n{changed}")).unwrap();
+    wait_first_line(&world, "import a");
+    let after: Value = world.nvim.lua(places, json!([]));
+    assert_eq!(
+        after,
+        json!([[[37, [39, 3]], [72, [74, 3]]], 32, [0, 1], 31])
+    );
+    let is_modified = "return vim.bo.modified";
+    assert!(!world.nvim.lua::<bool>(is_modified, json!([])));
+    world.nvim.command("silent undo");
+    wait_first_line(&world, "line 1");
+    let line: String = world.nvim.lua("return vim.fn.getline(50)", json!([]));
+    assert_eq!(line, "line 50");
+    assert!(world.nvim.lua::<bool>(is_modified, json!([])));
+    // Nobody is asked whether what the agent wrote may be written over.
+    world.nvim.command("silent write");
+    assert_eq!(fs::read_to_string(&path).unwrap(), lines("line"));
+    assert_eq!(world.nvim.blocked_in(), None);
+    world.nvim.assert_no_errors();
+}
+
 /// An agent writes all lines of a mixed file with CRLF, or a whole file with LF.
 #[each_neovim]
 fn a_file_that_gets_other_line_endings_is_read_with_them(version: NvimVersion) {

@@ -205,7 +205,7 @@ end
 
 --- From now on what agents write is looked for.
 function M.attach()
-  group = vim.api.nvim_create_augroup("PillionReload", {})
+  group = vim.api.nvim_create_augroup(check.GROUP, {})
   local function on(events, callback, pattern)
     vim.api.nvim_create_autocmd(events, {
       group = group,
@@ -219,7 +219,7 @@ function M.attach()
   on("User", M.check, { "PillionDiffClosed", "PillionStatusChanged" })
   -- Neovim looks by itself when a hidden buffer is entered, before any other event.
   on("FileChangedShell", function(event)
-    check.answer_for(event.buf, group, is_agent_here())
+    check.answer_for(event.buf, is_agent_here())
   end)
   on({ "BufNewFile", "BufWritePost" }, function(event)
     check.remember(event.buf)

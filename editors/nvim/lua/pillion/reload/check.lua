@@ -4,10 +4,14 @@
 --- answered here; only for this look, so that people's own FileChangedShell commands stay in charge
 --- of all others.
 
+local in_place = require("pillion.reload.in_place")
 local notify = require("pillion.notify")
 local utf8 = require("pillion.utf8")
 
 local M = {}
+
+--- The group of the autocommands by which this is asked.
+M.GROUP = "PillionReload"
 
 --- A file that is replaced is gone for a moment, one that is written anew is empty. Milliseconds.
 local MISSING_FOR = 300
@@ -49,19 +53,37 @@ local function is_modified(buf)
   return vim.bo[buf].modified
 end
 
---- Keeps cursors and what is scrolled to in every window of the buffer.
+local places = vim.api.nvim_create_namespace("pillion_reload")
+
+--- Marks a line, so that it is found again wherever it moves.
+local function mark(buf, line)
+  return vim.api.nvim_buf_set_extmark(buf, places, line - 1, 0, {})
+end
+
+--- Where a marked line is now.
+local function line_of(buf, id)
+  return vim.api.nvim_buf_get_extmark_by_id(buf, places, id, {})[1] + 1
+end
+
+--- Keeps cursors and what is scrolled to in every window of the buffer, at their text.
 local function keeping_views(buf, change)
   local views = {}
   for _, win in ipairs(vim.fn.win_findbuf(buf)) do
-    views[win] = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+    local view = vim.api.nvim_win_call(win, vim.fn.winsaveview)
+    views[win] = { view = view, top = mark(buf, view.topline), cursor = mark(buf, view.lnum) }
   end
   change()
-  for win, view in pairs(views) do
+  for win, kept in pairs(views) do
     if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
+      local view = kept.view
+      view.topline, view.lnum = line_of(buf, kept.top), line_of(buf, kept.cursor)
       vim.api.nvim_win_call(win, function()
         vim.fn.winrestview(view)
       end)
     end
+  end
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.api.nvim_buf_clear_namespace(buf, places, 0, -1)
   end
 end
 
@@ -172,14 +194,19 @@ local function is_for(command, buf, path)
   return vim.fn.match(path, pattern) >= 0 or vim.fn.match(vim.fn.fnamemodify(path, ":t"), pattern) >= 0
 end
 
+--- True if people have commands of their own for a file that changed.
+local function is_answered(buf, path)
+  return vim.iter(vim.api.nvim_get_autocmds({ event = "FileChangedShell" })):any(function(command)
+    return command.group_name ~= M.GROUP and is_for(command, buf, path)
+  end)
+end
+
 --- Answers Neovim's question about a buffer that it looked at by itself, as a look from here would.
 --- People's own commands for it stay in charge, and without an agent Neovim asks as ever.
-function M.answer_for(buf, group, is_agent_here)
+function M.answer_for(buf, is_agent_here)
   local path = vim.api.nvim_buf_get_name(buf)
-  for _, command in ipairs(vim.api.nvim_get_autocmds({ event = "FileChangedShell" })) do
-    if command.group ~= group and is_for(command, buf, path) then
-      return
-    end
+  if is_answered(buf, path) then
+    return
   end
   if not is_agent_here then
     vim.v.fcs_choice = "ask"
@@ -206,7 +233,15 @@ local function without_autoread(buf, action)
   end
 end
 
+--- The text that an unmodified buffer can get hunk by hunk, or nil.
+local function text_in_place(buf, path)
+  local stat = vim.uv.fs_stat(path)
+  local is_short = stat and stat.size <= MAX_LOOKED_AT
+  return is_short and not is_modified(buf) and not is_answered(buf, path) and content_of(path) or nil
+end
+
 local function checktime(buf, path)
+  local content = text_in_place(buf, path)
   local command = vim.api.nvim_create_autocmd("FileChangedShell", {
     buffer = buf,
     callback = function()
@@ -219,6 +254,8 @@ local function checktime(buf, path)
   keeping_views(buf, function()
     if not is_modified(buf) and is_read_otherwise(buf, path) then
       without_autoread(buf, look)
+    elseif content then
+      in_place.read(buf, content, look)
     else
       look()
     end
