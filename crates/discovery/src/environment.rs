@@ -214,6 +214,12 @@ impl Environment {
             .join("opencode")
     }
 
+    /// The folder of the settings of Pillion's own, as the XDG specification has it on every system.
+    pub fn pillion_config(&self) -> PathBuf {
+        self.named_or_home("XDG_CONFIG_HOME", ".config")
+            .join("pillion")
+    }
+
     /// The variable that a person sets to move a base elsewhere. Nobody moves their home for that.
     pub fn variable(base: Base) -> Option<&'static str> {
         match base {

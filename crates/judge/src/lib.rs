@@ -1,10 +1,12 @@
 //! What a person does to a proposed or written change, without any screen: hunks taken out, texts edited, notes, what was seen,
 //! and the decision that comes of it. The terminal review draws it; so can any other view.
 
+pub mod act;
 mod enclosing;
 pub mod highlight;
 pub mod journal;
 mod judged;
+pub mod keys;
 pub mod marks;
 mod moved;
 pub mod proposal;

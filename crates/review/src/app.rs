@@ -1,11 +1,11 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
+mod acts;
 mod changes;
 mod comparing;
 mod deciding;
 mod files;
 mod history;
-mod keys;
 mod mode;
 mod mouse;
 mod naming;
@@ -19,8 +19,10 @@ mod search;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crossterm::event::MouseEvent;
+use crossterm::event::{KeyEvent, MouseEvent};
+use pillion_judge::act::{Act, Place};
 use pillion_judge::highlight::Texts;
+use pillion_judge::keys::Keys;
 use pillion_judge::proposal::Side;
 use pillion_judge::rows::Layout;
 use pillion_judge::syntax::Coloured;
@@ -40,9 +42,10 @@ pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use files::FilesPage;
 pub use history::{History, Opened, Past};
 use mouse::Drag;
-pub use mouse::Place;
+pub use mouse::Spot;
+pub use plain::Line;
 use remark::Remark;
-pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press, decides};
+pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press};
 use review_delay::{ReviewDelay, Subject};
 pub use search::Search;
 
@@ -58,8 +61,10 @@ const LONG_MESSAGE: Duration = Duration::from_secs(60);
 /// Everything that happens to a review.
 #[derive(Debug)]
 pub enum Event {
-    /// A key was pressed.
-    Key(Press),
+    /// The person does something.
+    Act(Act, Press),
+    /// A key was pressed that stands for nothing else: it is typed, if anything is.
+    Typed(KeyEvent, Press),
     /// The terminal has shown what was written before this question, at this time.
     Answered(Mark, Instant),
     /// The mouse was moved, pressed or turned.
@@ -244,13 +249,15 @@ enum Question {
 }
 
 impl Question {
-    /// The key that asks.
-    fn key(self) -> char {
+    /// What asks it, and is done when it is answered.
+    fn act(self) -> Act {
         match self {
-            Self::Accept | Self::Keep => 'a',
-            Self::Reject | Self::TakeBack => 'r',
-            Self::Create => 'o',
-            Self::Unasked | Self::After => 'm',
+            Self::Accept => Act::Accept,
+            Self::Reject => Act::Reject,
+            Self::Create => Act::Merge,
+            Self::Unasked | Self::After => Act::Mode,
+            Self::Keep => Act::Keep,
+            Self::TakeBack => Act::TakeBack,
         }
     }
 }
@@ -285,9 +292,13 @@ pub struct Message {
 pub struct App {
     /// The workspace folders.
     pub roots: Vec<PathBuf>,
+    /// The keys of commands.
+    pub keys: Keys,
     /// The last report of the companion.
     pub status: Status,
     troubles: Vec<String>,
+    /// Why commands have not the keys that the person chose.
+    pub troubles_of_keys: Option<String>,
     /// The agents whose programs are on PATH, as far as is known.
     pub installed: Vec<Dialect>,
     /// The kinds of proposers that are distinguished by numbers.
@@ -312,7 +323,7 @@ pub struct App {
     /// The terminal reports what the mouse does.
     pub has_mouse: bool,
     /// What the last frame has where.
-    pub places: Vec<(Rect, Place)>,
+    pub spots: Vec<(Rect, Spot)>,
     drag: Option<Drag>,
     /// The terminal's size.
     pub size: Size,
@@ -349,7 +360,8 @@ impl App {
     /// Takes in what happened and returns what is to be done.
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
-            Event::Key(press) => self.on_key(&press, now),
+            Event::Act(act, press) => self.on_act(act, &press, now),
+            Event::Typed(key, press) => self.on_typed(key, &press, now),
             Event::Answered(mark, at) => self.delay.answered(mark, at),
             Event::Mouse(mouse) => self.on_mouse(mouse, now),
             Event::Pasted(text) => {
@@ -484,6 +496,7 @@ impl App {
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let status = &self.status;
         let warnings = status.unasked.iter().chain(&status.warnings);
+        let warnings = warnings.chain(&self.troubles_of_keys);
         let warnings = warnings.chain(&self.troubles);
         warnings.map(String::as_str)
     }
@@ -581,6 +594,11 @@ impl App {
     /// The question that waits for its answer.
     fn question(&self) -> Option<Question> {
         self.message.as_ref()?.asks
+    }
+
+    /// Returns true if a question waits for its answer where keys answer it.
+    pub fn has_question(&self) -> bool {
+        self.question().is_some() && matches!(self.place(), Place::Diff | Place::List)
     }
 
     /// The question does not wait any more.

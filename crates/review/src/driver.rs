@@ -18,6 +18,7 @@ use pillion_discovery::{Environment, kept_text};
 use pillion_judge::Job;
 use pillion_judge::highlight::Highlighting;
 use pillion_judge::journal::Journal;
+use pillion_judge::keys::Keys;
 use pillion_judge::source::{News, OnDisk, Sources};
 use pillion_system::Worker;
 use pillion_text::stderr;
@@ -27,7 +28,7 @@ use ratatui::layout::Size;
 
 use self::drafts::Drafts;
 use self::editor::Running;
-use crate::app::{App, Effect, Event, Mark};
+use crate::app::{App, Effect, Event, Line, Mark, Press};
 use crate::edit;
 use crate::face::Face;
 use crate::keyboard::{self, Keyboard};
@@ -69,11 +70,17 @@ pub fn run(
     }
     let in_tmux = std::env::var_os("TMUX").is_some();
     let notifier = Notifier::new(options.notify, in_tmux);
+    let chosen = Keys::of_file(&Environment::current().pillion_config().join("keys.toml"));
+    let keys = chosen.clone().unwrap_or_default();
     let (face, keyboard) = match is_plain {
-        true => (Face::Lines(Lines::new()), Keyboard::lines(sender.clone())?),
+        true => {
+            let keyboard = Keyboard::lines(sender.clone(), keys.clone())?;
+            (Face::Lines(Lines::new()), keyboard)
+        }
         false => {
             let screen = Screen::new(notifier.has_title(), options.mouse)?;
-            (Face::Screen(screen), Keyboard::start(sender.clone())?)
+            let keyboard = Keyboard::start(sender.clone(), keys.clone())?;
+            (Face::Screen(screen), keyboard)
         }
     };
     let size = face.size().unwrap_or(Size::new(80, 24));
@@ -85,6 +92,10 @@ pub fn run(
     if is_plain {
         app.be_plain();
     }
+    if let Err(why) = &chosen {
+        app.troubles_of_keys = Some(format!("{why}; every command has its default key"));
+    }
+    app.keys = keys;
     let mut driver = Driver {
         app,
         keyboard,
@@ -248,9 +259,9 @@ impl Driver {
     fn take_in(&mut self, input: Input) -> io::Result<()> {
         match input {
             Input::Companion(event) => self.companion_event(event),
-            Input::Key(press) => {
-                self.update(Event::Key(press))?;
-                if keyboard::hands_over(&press) && self.editor.is_none() {
+            Input::Key(key, press) => {
+                self.update(keyboard::meaning(&self.app, key, press))?;
+                if keyboard::hands_over(&self.app.keys, &key) && self.editor.is_none() {
                     self.keyboard.go_on();
                 }
                 Ok(())
@@ -302,9 +313,13 @@ impl Driver {
     /// A line was typed: an answer to what the review asks to type, or a key and what follows it.
     fn line(&mut self, line: &str, at: Instant) -> io::Result<()> {
         for typed in self.app.typed(line, at) {
-            self.update(typed)?;
+            let event = match typed {
+                Line::Key(key) => keyboard::meaning(&self.app, key, Press::alone(at)),
+                Line::Event(event) => event,
+            };
+            self.update(event)?;
         }
-        if keyboard::line_hands_over(line) && self.editor.is_none() {
+        if keyboard::line_hands_over(&self.app.keys, line) && self.editor.is_none() {
             self.keyboard.go_on();
         }
         Ok(())

@@ -3,6 +3,7 @@
 
 mod answers;
 mod decode;
+mod meaning;
 mod tty;
 
 use std::collections::VecDeque;
@@ -10,13 +11,17 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use pillion_judge::act::Act;
+use pillion_judge::keys::Keys;
 use pillion_system::spawn;
 
 use crate::Input;
-use crate::app::{self, HELD, HeldKey, LOOK, Mark, Press, decides};
+use crate::app::{self, HELD, HeldKey, LOOK, Mark, Press};
 use answers::Answers;
 use decode::Read;
 use tty::Tty;
+
+pub use meaning::{chord, meaning};
 
 pub use tty::ANSWERS;
 
@@ -39,18 +44,18 @@ impl Keyboard {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn start(inputs: crossbeam_channel::Sender<Input>) -> io::Result<Self> {
+    pub fn start(inputs: crossbeam_channel::Sender<Input>, keys: Keys) -> io::Result<Self> {
         let (go_on, wait) = crossbeam_channel::unbounded();
         #[cfg(unix)]
         let (resized, resumed) = (inputs.clone(), inputs.clone());
         spawn("keys", move || {
-            let mut reader = Reader::new(Tty::default());
+            let mut reader = Reader::new(Tty::default(), keys.clone());
             loop {
                 let Ok(input) = reader.next() else {
                     let _ = inputs.send(Input::Stop);
                     return;
                 };
-                let waits = matches!(&input, Input::Key(press) if hands_over(press));
+                let waits = matches!(&input, Input::Key(key, _) if hands_over(&keys, key));
                 if inputs.send(input).is_err() || (waits && wait.recv().is_err()) {
                     return;
                 }
@@ -73,12 +78,12 @@ impl Keyboard {
     ///
     /// # Errors
     /// When there can be no thread.
-    pub fn lines(inputs: crossbeam_channel::Sender<Input>) -> io::Result<Self> {
+    pub fn lines(inputs: crossbeam_channel::Sender<Input>, keys: Keys) -> io::Result<Self> {
         let (go_on, wait) = crossbeam_channel::unbounded();
         spawn("lines", move || {
             for line in io::stdin().lines() {
                 let Ok(line) = line else { break };
-                let waits = line_hands_over(&line);
+                let waits = line_hands_over(&keys, &line);
                 let sent = inputs.send(Input::Line(line, Instant::now()));
                 if sent.is_err() || (waits && wait.recv().is_err()) {
                     return;
@@ -102,17 +107,15 @@ impl Keyboard {
 }
 
 /// Returns true if another program may read from the terminal after this key.
-pub fn hands_over(press: &Press) -> bool {
-    match press.key.code {
-        KeyCode::Char('e') => true,
-        KeyCode::Char('z') => press.key.modifiers.contains(KeyModifiers::CONTROL),
-        _ => false,
-    }
+pub fn hands_over(keys: &Keys, key: &KeyEvent) -> bool {
+    let hands_over = |chord| keys.is_for(chord, Act::Edit) || keys.is_for(chord, Act::Suspend);
+    chord(key).is_some_and(hands_over)
 }
 
 /// As [`hands_over`], of a line.
-pub fn line_hands_over(line: &str) -> bool {
-    line.trim() == "e"
+pub fn line_hands_over(keys: &Keys, line: &str) -> bool {
+    let chord = line.trim().parse();
+    chord.is_ok_and(|chord| keys.is_for(chord, Act::Edit))
 }
 
 /// The text that a key stands for where it is part of a paste.
@@ -149,6 +152,7 @@ impl Source for Tty {
 /// Turns what the terminal sends into input.
 struct Reader<S> {
     source: S,
+    keys: Keys,
     /// Input that was read to find out whether it follows at once.
     ahead: VecDeque<(Read, Instant)>,
     answers: Answers,
@@ -167,9 +171,10 @@ struct Reader<S> {
 }
 
 impl<S: Source> Reader<S> {
-    fn new(source: S) -> Self {
+    fn new(source: S, keys: Keys) -> Self {
         Self {
             source,
+            keys,
             ahead: VecDeque::new(),
             answers: Answers::default(),
             withheld: VecDeque::new(),
@@ -261,14 +266,21 @@ impl<S: Source> Reader<S> {
         // Only these are worth waiting for.
         let is_in_burst = is_late
             || follows_another
-            || (decides(&key) && self.is_followed(at, BURST_INTERVAL, None)?);
+            || (self.decides(&key) && self.is_followed(at, BURST_INTERVAL, None)?);
         let is_held = self.is_held(&key, at, since)?;
-        Ok(Some(Input::Key(Press {
-            key,
+        let press = Press {
             at,
             is_in_burst,
             is_held,
-        })))
+        };
+        Ok(Some(Input::Key(key, press)))
+    }
+
+    /// Returns true if a key may change what an agent gets: only a person may press it, not a paste.
+    fn decides(&self, key: &KeyEvent) -> bool {
+        let is_guarded = |chord| self.keys.is_guarded(chord);
+        // Enter also ends words that are typed.
+        key.code == KeyCode::Enter || chord(key).is_some_and(is_guarded)
     }
 
     /// Returns true if a key repeats because it is held down.
@@ -290,7 +302,7 @@ impl<S: Source> Reader<S> {
             return Ok(true);
         }
         // A held key is silent before it begins to repeat: only the next one tells.
-        Ok(since < 2 * LOOK && decides(key) && self.is_followed(at, HELD, Some(key.code))?)
+        Ok(since < 2 * LOOK && self.decides(key) && self.is_followed(at, HELD, Some(key.code))?)
     }
 
     /// Returns true if another key, or just this one, is pressed within `interval` of the one that was read at `at`.
@@ -387,12 +399,12 @@ mod tests {
     /// The same, with `!` behind a key that is held.
     fn out_of(events: VecDeque<(u64, Read)>) -> String {
         let now = Instant::now();
-        let mut reader = Reader::new(Script { events, now });
+        let mut reader = Reader::new(Script { events, now }, Keys::default());
         let mut out = String::new();
         while let Ok(input) = reader.next() {
             match input {
-                Input::Key(press) => {
-                    let code = press.key.code.as_char().unwrap();
+                Input::Key(key, press) => {
+                    let code = key.code.as_char().unwrap();
                     out.push(if press.is_in_burst {
                         code.to_ascii_uppercase()
                     } else {
@@ -411,6 +423,25 @@ mod tests {
     fn every_key_of_a_paste_is_known_as_one_also_the_first() {
         assert_eq!(read(vec![typed("aaaarrrr")]), "AAAARRRR");
         assert_eq!(read(vec![typed("ra"), typed("n")]), "RAn");
+    }
+
+    #[test]
+    fn the_first_key_of_a_paste_is_known_as_one_wherever_what_it_decides_is() {
+        for (keys, is_known) in [
+            ("", false),
+            ("accept = \"x\"", true),
+            ("keep = \"x\"", true),
+        ] {
+            let key = |after| (after, Read::Event(key('x', KeyEventKind::Press)));
+            let script = Script {
+                events: [key(500), key(1)].into(),
+                now: Instant::now(),
+            };
+            let mut reader = Reader::new(script, Keys::read(keys).unwrap());
+            let first = reader.next().unwrap();
+            let is_paste = matches!(first, Input::Key(_, press) if press.is_in_burst);
+            assert_eq!(is_paste, is_known, "{keys}");
+        }
     }
 
     #[test]
@@ -453,11 +484,11 @@ mod tests {
                 }
                 events.push_back((500, Read::Event(key('x', KeyEventKind::Press))));
                 let now = Instant::now();
-                let mut reader = Reader::new(Script { events, now });
+                let mut reader = Reader::new(Script { events, now }, Keys::default());
                 let mut keys = Vec::new();
                 while let Ok(input) = reader.next() {
                     keys.extend(match input {
-                        Input::Key(press) => Some(press.key.code),
+                        Input::Key(key, _) => Some(key.code),
                         _ => None,
                     });
                 }
@@ -472,13 +503,13 @@ mod tests {
     fn shown(events: impl IntoIterator<Item = (u64, Read)>) -> String {
         let events = events.into_iter().collect();
         let now = Instant::now();
-        let mut reader = Reader::new(Script { events, now });
+        let mut reader = Reader::new(Script { events, now }, Keys::default());
         let mut out = String::new();
         while let Ok(input) = reader.next() {
             match input {
                 Input::Terminal(Event::Paste(text)) => out += &format!("<{text}>"),
-                Input::Key(press) => {
-                    out.extend(press.key.code.as_char());
+                Input::Key(key, press) => {
+                    out.extend(key.code.as_char());
                     out.extend(press.is_no_decision().then_some('!'));
                 }
                 other => panic!("{other:?}"),
@@ -607,16 +638,19 @@ mod tests {
     fn an_answer_about_the_cursor_is_no_key_and_makes_no_burst() {
         let mark = Mark::default();
         let (row, column) = mark.place();
-        let mut reader = Reader::new(Script {
-            events: [
-                (50, Read::Event(key('a', KeyEventKind::Press))),
-                (0, Read::Cursor(row, column)),
-            ]
-            .into(),
-            now: Instant::now(),
-        });
+        let mut reader = Reader::new(
+            Script {
+                events: [
+                    (50, Read::Event(key('a', KeyEventKind::Press))),
+                    (0, Read::Cursor(row, column)),
+                ]
+                .into(),
+                now: Instant::now(),
+            },
+            Keys::default(),
+        );
         let first = reader.next().unwrap();
-        assert!(matches!(first, Input::Key(press) if !press.is_in_burst));
+        assert!(matches!(first, Input::Key(_, press) if !press.is_in_burst));
         let second = reader.next().unwrap();
         assert!(matches!(second, Input::Event(app::Event::Answered(of, _)) if of == mark));
     }

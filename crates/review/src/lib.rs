@@ -74,7 +74,7 @@ pub struct Options {
 #[derive(Debug)]
 enum Input {
     Companion(EditorEvent),
-    Key(app::Press),
+    Key(crossterm::event::KeyEvent, app::Press),
     /// A line that was typed where there are no single keys, and when.
     Line(String, Instant),
     /// Anything else that the terminal sends.

@@ -45,7 +45,7 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         return Rest::default();
     }
     let geometry = app.geometry();
-    app.places = header::draw(buffer, &geometry, app, theme);
+    app.spots = header::draw(buffer, &geometry, app, theme);
     let mut rest = Rest::default();
     if app.views.is_empty() {
         let (x, width) = (geometry.body.x, geometry.body.width);
@@ -54,8 +54,8 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         rest = body::draw(buffer, geometry.body, app, theme);
     }
     if let Some(pane) = geometry.pane {
-        let places = changes::draw_pane(buffer, pane, app, theme);
-        app.places.extend(places);
+        let spots = changes::draw_pane(buffer, pane, app, theme);
+        app.spots.extend(spots);
     } else if let Some(page) = app.changes() {
         let top = geometry.header.bottom();
         let height = geometry.status.top().saturating_sub(top);
@@ -64,8 +64,8 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
             height,
             ..area
         };
-        let places = changes::draw(buffer, area, page, theme);
-        app.places.extend(places);
+        let spots = changes::draw(buffer, area, page, theme);
+        app.spots.extend(spots);
     }
     footer::draw(buffer, &geometry, app, theme);
     if app.is_plain && !matches!(app.overlay, Some(Overlay::Changes) | None) {
@@ -74,10 +74,10 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
     }
     match app.overlay {
         Some(Overlay::Files) => {
-            let places = files::draw(buffer, area, app, theme);
-            app.places.extend(places);
+            let spots = files::draw(buffer, area, app, theme);
+            app.spots.extend(spots);
         }
-        Some(Overlay::Help(from)) => pages::help(buffer, area, from, theme),
+        Some(Overlay::Help(from)) => pages::help(buffer, area, &app.keys, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
         Some(Overlay::History) => history::draw(buffer, area, app, theme),
         Some(Overlay::Changes) | None => {}

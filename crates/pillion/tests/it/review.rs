@@ -7,6 +7,7 @@ mod gate;
 mod history;
 #[cfg(target_os = "linux")]
 mod hung_disk;
+mod keys;
 mod merged;
 mod notes;
 mod plain;

@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyCode;
+use pillion_judge::act::Act;
 use pillion_protocol::Note;
 use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
 };
 
+use super::acts::moved;
 use super::review_delay::{Press, TooEarly};
 use super::{App, Effect, Overlay, Question, Tone};
 use crate::geometry::{self, LEAST_WITH_PANE};
@@ -265,14 +266,6 @@ impl ChangesPage {
         }
     }
 
-    fn go_by(&mut self, by: isize) {
-        let rows = self.rows();
-        let last = rows.len().saturating_sub(1);
-        let at = self.at().saturating_add_signed(by).min(last);
-        let id = rows.get(at).map(|row| row.id().to_owned());
-        self.id = id.unwrap_or_default();
-    }
-
     /// Goes to a row.
     pub(super) fn go_to(&mut self, row: usize) {
         self.id = self
@@ -334,14 +327,17 @@ impl App {
     pub(super) fn toggle_pane(&mut self, now: Instant) {
         if self.pane_width().is_some() {
             self.changes.beside = Some(false);
-            return self.say(Tone::Info, "t shows the list again, S opens it", now);
+            let (pane, list) = (self.key(Act::Pane), self.key(Act::List));
+            let text = format!("{pane} shows the list again, {list} opens it");
+            return self.say(Tone::Info, text, now);
         }
         let has_turns = |list: &ChangesList| !list.turns.is_empty();
         let is_empty = !self.changes.list.as_ref().is_none_or(has_turns);
         self.changes.beside = Some(true);
         if self.room_for_pane().is_none() {
+            let list = self.key(Act::List);
             let text = format!(
-                "the list beside the diff needs {LEAST_WITH_PANE} columns: S opens it over the diff"
+                "the list beside the diff needs {LEAST_WITH_PANE} columns: {list} opens it over the diff"
             );
             self.say(Tone::Info, text, now);
         } else if is_empty {
@@ -384,33 +380,23 @@ impl App {
         self.changes.is_stale = true;
     }
 
-    pub(super) fn on_changes_key(&mut self, press: &Press, now: Instant) {
-        let page = isize::from(self.size.height.cast_signed())
-            .saturating_sub(6)
-            .max(1);
-        let code = press.key.code;
+    pub(super) fn on_list_act(&mut self, act: Act, press: &Press, now: Instant) {
         let list = &mut self.changes;
-        match code {
-            KeyCode::Down | KeyCode::Char('j') => list.go_by(1),
-            KeyCode::Up | KeyCode::Char('k') => list.go_by(-1),
-            KeyCode::PageDown => list.go_by(page),
-            KeyCode::PageUp => list.go_by(-page),
-            KeyCode::Home | KeyCode::Char('g') => list.go_by(isize::MIN),
-            KeyCode::End | KeyCode::Char('G') => list.go_by(isize::MAX),
-            KeyCode::Char('n') if !list.go_on() => {
-                self.say(Tone::Info, "nothing is unseen here", now);
+        match act {
+            Act::Next if !list.go_on() => self.say(Tone::Info, "nothing is unseen here", now),
+            Act::List | Act::Close => self.overlay = None,
+            Act::Open | Act::Keep | Act::TakeBack | Act::Undo => {
+                self.act_on_row(act, press, false, now);
             }
-            KeyCode::Char('n') => {}
-            KeyCode::Char('S' | 'q') | KeyCode::Esc => self.overlay = None,
-            KeyCode::Char('t') => self.toggle_pane(now),
-            KeyCode::Enter | KeyCode::Char('a' | 'r' | 'z') => match press.check() {
-                Ok(()) => self.act_on_row(press, false, now),
-                Err(why) => self.say_too_early(why, now),
-            },
-            KeyCode::Char('R') => self.ask_about_row(true),
-            KeyCode::Char('C') => self.ask_about_row(false),
-            KeyCode::Char('?') | KeyCode::F(1) => self.cover(Overlay::Help(0)),
-            _ => {}
+            Act::Reason => self.ask_about_row(true),
+            Act::Note => self.ask_about_row(false),
+            _ => {
+                let last = list.rows().len().saturating_sub(1);
+                let height = self.size.height.saturating_sub(6);
+                if let Some(to) = moved(act, list.at(), last, height) {
+                    list.go_to(to);
+                }
+            }
         }
     }
 
@@ -444,17 +430,19 @@ impl App {
         let row = self.changes.under_cursor();
         let is_same = row.is_some_and(|(of, is)| of == id && is == revision);
         if !is_same || self.changes().is_none() {
-            let text = "this has changed since: look at it; R goes on with your reason";
+            let reason = self.key(Act::Reason);
+            let text =
+                format!("this has changed since: look at it; {reason} goes on with your reason");
             return self.say(Tone::Warning, text, now);
         }
         match press.check() {
-            Ok(()) => self.act_on_row(press, true, now),
+            Ok(()) => self.act_on_row(Act::TakeBack, press, true, now),
             Err(why) => self.say_too_early(why, now),
         }
     }
 
     /// What a key is about to do to several files at once, as a question.
-    fn question_about(&self, row: ChangesRow<'_>, code: KeyCode) -> Option<(Question, String)> {
+    fn question_about(&self, row: ChangesRow<'_>, act: Act) -> Option<(Question, String)> {
         let ChangesRow::Turn(turn) = row else {
             return None;
         };
@@ -466,32 +454,29 @@ impl App {
             0 => "files",
             _ => "or more files",
         };
-        match code {
-            KeyCode::Char('a') if unseen > 1 => Some((
+        let yes = self.key(Act::Answer);
+        match act {
+            Act::Keep if unseen > 1 => Some((
                 Question::Keep,
-                format!("{title}: {unseen} {files} are unseen: y keeps them all"),
+                format!("{title}: {unseen} {files} are unseen: {yes} keeps them all"),
             )),
-            KeyCode::Char('r') if of > 1 => Some((
+            Act::TakeBack if of > 1 => Some((
                 Question::TakeBack,
-                format!("{title}: y takes {of} {files} back"),
+                format!("{title}: {yes} takes {of} {files} back"),
             )),
             _ => None,
         }
     }
 
     /// `has_reason`: with the reason that was typed, which names what it takes back.
-    fn act_on_row(&mut self, press: &Press, has_reason: bool, now: Instant) {
-        let code = match has_reason {
-            true => KeyCode::Char('r'),
-            false => press.key.code,
-        };
+    fn act_on_row(&mut self, act: Act, press: &Press, has_reason: bool, now: Instant) {
         let Some(row) = self.changes.row() else {
             return;
         };
         if !self.changes.is_drawn(row, press.at) {
             return self.say_too_early(TooEarly::Unseen, now);
         }
-        let asked = self.question_about(row, code).filter(|_| !has_reason);
+        let asked = self.question_about(row, act).filter(|_| !has_reason);
         let under_cursor = self.changes.under_cursor();
         if let Some((question, text)) = asked
             && !(self.is_asked(question, &text) && self.changes.asked == under_cursor)
@@ -505,7 +490,7 @@ impl App {
             return;
         };
         let (id, revision) = (Some(row.id().to_owned()), Some(row.revision().to_owned()));
-        let is_keeping = code == KeyCode::Char('a');
+        let is_keeping = act == Act::Keep;
         let mut words = self.changes.words_for(row, is_keeping, has_reason);
         let meant = Meant {
             id: id.clone(),
@@ -514,12 +499,15 @@ impl App {
             ..Meant::default()
         };
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
-        let act = match code {
-            KeyCode::Enter if !is_text => {
-                let text = "this is not text, and cannot be shown: a keeps it, r takes it back";
+        let act = match act {
+            Act::Open if !is_text => {
+                let (keep, take_back) = (self.key(Act::Keep), self.key(Act::TakeBack));
+                let text = format!(
+                    "this is not text, and cannot be shown: {keep} keeps it, {take_back} takes it back"
+                );
                 return self.say(Tone::Info, text, now);
             }
-            KeyCode::Enter => {
+            Act::Open => {
                 // What is opened is to be seen.
                 self.overlay = None;
                 if let Some(at) = self.view_of(row) {
@@ -529,8 +517,8 @@ impl App {
                 self.changes.opening.clone_from(&id);
                 ChangesAct::Look(id)
             }
-            KeyCode::Char('a') => ChangesAct::Keep(meant),
-            KeyCode::Char('z') => ChangesAct::Undo(id),
+            Act::Keep => ChangesAct::Keep(meant),
+            Act::Undo => ChangesAct::Undo(id),
             _ => ChangesAct::TakeBack(TakeBack {
                 meant,
                 ..TakeBack::default()

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crossterm::event::KeyCode;
+use pillion_judge::act::Act;
 use pillion_judge::marks;
 use pillion_protocol::Note;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
@@ -13,17 +13,21 @@ use super::review_delay::Press;
 use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone};
 
 impl App {
-    /// Decides about the diff that is shown, as its key says.
-    pub(super) fn decide(&mut self, press: &Press, now: Instant) {
+    /// Accepts the diff that is shown.
+    pub(super) fn accept(&mut self, press: &Press) {
         let view = &self.views[self.current];
-        if press.key.code == KeyCode::Char('a') {
-            let notes = self.note_of_list().into_iter().chain(view.notes(true));
-            let decide = view.acceptance(self.seen(press), notes.collect());
-            let text = view.accepted();
-            return self.send(decide, text);
-        }
+        let notes = self.note_of_list().into_iter().chain(view.notes(true));
+        let decide = view.acceptance(self.seen(press), notes.collect());
+        let text = view.accepted();
+        self.send(decide, text);
+    }
+
+    /// Rejects the diff that is shown, or asks first if edits would be lost.
+    pub(super) fn ask_or_reject(&mut self, press: &Press, now: Instant) {
+        let view = &self.views[self.current];
         if view.proposal.holds_edits() && self.question() != Some(Question::Reject) {
-            let text = "this would drop your edits: y rejects, a accepts them";
+            let (yes, accept) = (self.key(Act::Answer), self.key(Act::Accept));
+            let text = format!("this would drop your edits: {yes} rejects, {accept} accepts them");
             return self.ask(Question::Reject, text, now);
         }
         self.reject(press, None);
@@ -156,7 +160,8 @@ impl App {
                     let text = format!("{name}: {}", refusal.message);
                     self.say(Tone::Warning, text, now);
                 } else if refusal.repeat {
-                    let text = format!("{}: y accepts it all the same", refusal.message);
+                    let (message, yes) = (refusal.message, self.key(Act::Answer));
+                    let text = format!("{message}: {yes} accepts it all the same");
                     self.ask(Question::Accept, text, now);
                 } else {
                     self.say(Tone::Warning, refusal.message, now);

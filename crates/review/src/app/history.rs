@@ -2,9 +2,10 @@
 
 use std::time::Instant;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_changes::history::Item;
+use pillion_judge::act::Act;
 
+use super::acts::moved;
 use super::{App, Effect, Overlay, Tone};
 
 /// The rows of the frame around it.
@@ -74,42 +75,34 @@ impl App {
         }
     }
 
-    pub(super) fn on_history_key(&mut self, key: KeyEvent) {
-        let height = usize::from(self.size.height.saturating_sub(FRAME)).max(1);
+    pub(super) fn on_history_act(&mut self, act: Act) {
+        let height = self.size.height.saturating_sub(FRAME).max(1);
         let history = &mut self.history;
-        if let KeyCode::Esc | KeyCode::Char('q' | 'H') = key.code {
-            if history.opened.take().is_none() {
-                self.overlay = None;
-            }
-            return;
-        }
         let (at, last) = match &history.opened {
-            Some(opened) => (opened.from, opened.lines.len().saturating_sub(height)),
+            Some(opened) => {
+                let last = opened.lines.len().saturating_sub(height.into());
+                (opened.from, last)
+            }
             None => (history.at, history.items.len().saturating_sub(1)),
         };
-        let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let page = height.saturating_sub(1).max(1);
-        let to = match (key.code, control) {
-            (KeyCode::Down | KeyCode::Char('j'), false) => at + 1,
-            (KeyCode::Up | KeyCode::Char('k'), false) => at.saturating_sub(1),
-            (KeyCode::PageDown | KeyCode::Char(' '), false) | (KeyCode::Char('f'), true) => {
-                at + page
+        match (act, &mut history.opened) {
+            (Act::Close | Act::History, opened) => {
+                if opened.take().is_none() {
+                    self.overlay = None;
+                }
             }
-            (KeyCode::PageUp, false) | (KeyCode::Char('b'), true) => at.saturating_sub(page),
-            (KeyCode::Home | KeyCode::Char('g'), false) => 0,
-            (KeyCode::End | KeyCode::Char('G'), false) => last,
-            (KeyCode::Enter, false) if history.opened.is_none() => {
-                let chosen = history.items.get(at);
+            (Act::Open, None) => {
+                let chosen = history.items.get(at).cloned();
                 self.effects
-                    .extend(chosen.map(|past| Effect::Past(Box::new(past.clone()))));
-                return;
+                    .extend(chosen.map(|past| Effect::Past(Box::new(past))));
             }
-            _ => return,
-        };
-        let to = to.min(last);
-        match &mut history.opened {
-            Some(opened) => opened.from = to,
-            None => history.at = to,
+            (act, opened) => {
+                let to = moved(act, at, last, height.saturating_sub(1)).unwrap_or(at);
+                match opened {
+                    Some(opened) => opened.from = to,
+                    None => history.at = to,
+                }
+            }
         }
         self.fit_history();
     }

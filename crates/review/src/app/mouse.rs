@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, MouseButton, MouseEvent, MouseEventKind};
+use pillion_judge::act::Act;
 use pillion_judge::highlight::Texts;
 use pillion_judge::proposal::Side;
 use pillion_judge::rows::{Layout, Row};
@@ -19,7 +20,7 @@ const WHEEL: u8 = 3;
 
 /// What is drawn somewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Spot {
     /// The name of a pending diff.
     Diff(DiffId),
     /// A line of the list of what agents have written.
@@ -78,8 +79,9 @@ impl App {
         self.effects.push(Effect::Mouse(self.has_mouse));
         let text = match self.has_mouse {
             true => "the mouse scrolls, goes where you click, and copies lines",
-            false => "the mouse is the terminal's · M takes it again",
+            false => "the mouse is the terminal's · <mouse> takes it again",
         };
+        let text = text.replace("<mouse>", &self.key(Act::Mouse));
         self.say(Tone::Info, text, now);
     }
 
@@ -90,15 +92,22 @@ impl App {
         }
         self.drop_question();
         match (self.overlay, self.viewport()) {
+            (Some(Overlay::Files), _) => {
+                (0..WHEEL).for_each(|_| self.on_files_key(code.into()));
+            }
             (Some(_), _) => {
+                let act = if code == KeyCode::Down {
+                    Act::Down
+                } else {
+                    Act::Up
+                };
                 // Held down, it decides nothing, whatever it comes to mean.
                 let press = Press {
-                    key: code.into(),
                     at: now,
                     is_in_burst: false,
                     is_held: true,
                 };
-                (0..WHEEL).for_each(|_| self.on_key(&press, now));
+                (0..WHEEL).for_each(|_| self.on_act(act, &press, now));
             }
             (None, Some(viewport)) => {
                 let view = &mut self.views[self.current];
@@ -114,16 +123,16 @@ impl App {
     }
 
     /// What the last frame has there, above everything else.
-    fn place_at(&self, position: Position) -> Option<Place> {
-        let mut above = self.places.iter().rev();
+    fn spot_at(&self, position: Position) -> Option<Spot> {
+        let mut above = self.spots.iter().rev();
         let (_, place) = above.find(|(area, _)| area.contains(position))?;
         Some(*place)
     }
 
     fn begin_drag(&mut self, position: Position) {
         self.drag = None;
-        let place = self.place_at(position);
-        if let (Some(Place::Row(row)), None, None) = (place, self.overlay, &self.remark) {
+        let place = self.spot_at(position);
+        if let (Some(Spot::Row(row)), None, None) = (place, self.overlay, &self.remark) {
             self.drag = self.side_at(position, row).map(|(texts, side)| Drag {
                 texts,
                 side,
@@ -150,10 +159,10 @@ impl App {
     }
 
     fn drag_to(&mut self, position: Position) {
-        let place = self.place_at(position);
+        let place = self.spot_at(position);
         if let Some(drag) = &mut self.drag {
             drag.has_moved |= drag.began != position;
-            if let Some(Place::Row(row)) = place {
+            if let Some(Spot::Row(row)) = place {
                 drag.to = row;
             }
         }
@@ -178,14 +187,14 @@ impl App {
         if self.remark.is_some() || is_covered {
             return;
         }
-        match self.place_at(position) {
-            Some(Place::Diff(id)) => self.show_diff(id),
-            Some(Place::Change(row)) => {
+        match self.spot_at(position) {
+            Some(Spot::Diff(id)) => self.show_diff(id),
+            Some(Spot::Change(row)) => {
                 self.overlay = Some(Overlay::Changes);
                 self.changes.go_to(row);
             }
-            Some(Place::Row(row)) => self.click_row(row),
-            Some(Place::Page) | None => return,
+            Some(Spot::Row(row)) => self.click_row(row),
+            Some(Spot::Page) | None => return,
         }
         self.drop_question();
     }

@@ -1,5 +1,6 @@
 //! The facts that the reviewer should know about the diff that is shown, in a line above it.
 
+use pillion_judge::act::Act;
 use pillion_judge::{Disk, Judged, marks};
 use pillion_protocol::runs_code::Runner;
 use pillion_text::visible;
@@ -29,10 +30,11 @@ impl App {
         let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
         if let Some(what) = disk {
             let merges = match view.disk {
-                Disk::Gone => "o makes it a new file",
-                _ => "o merges both",
+                Disk::Gone => "makes it a new file",
+                _ => "merges both",
             };
-            return Some(format!("{what} · {merges}"));
+            let key = self.keys.name(Act::Merge);
+            return Some(format!("{what} · {key} {merges}"));
         }
         if let Some(marks) = marks::note(view.proposal.hunks()) {
             return Some(marks);

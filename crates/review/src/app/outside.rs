@@ -3,6 +3,7 @@
 use std::mem;
 use std::time::Instant;
 
+use pillion_judge::act::Act;
 use pillion_judge::proposal::Edits;
 use pillion_judge::{Disk, Done, Step, Target};
 use pillion_view::{CloseReason, Diff, DiffId, Reply};
@@ -65,24 +66,29 @@ impl App {
             Done::Rebased(is_changed) => {
                 let is_new = |view: &View| view.proposal.is_new_file();
                 let text = if is_changed && self.views.find(id).is_some_and(is_new) {
-                    "this is a new file now: a creates it"
+                    format!(
+                        "this is a new file now: {} creates it",
+                        self.key(Act::Accept)
+                    )
                 } else if is_changed {
-                    "merged with the file on disk"
+                    "merged with the file on disk".to_owned()
                 } else {
-                    "the file is unchanged"
+                    "the file is unchanged".to_owned()
                 };
                 let other = self.views.find(id).filter(|_| !is_shown);
                 let text = match other {
                     Some(view) => format!("{}: {text}", view.target.shown),
-                    None => text.to_owned(),
+                    None => text,
                 };
                 self.say(Tone::Info, text, now);
             }
             Done::Edited(is_changed) => {
-                let text = if is_changed {
-                    "the proposal is now your text · a accepts it, z undoes it"
-                } else {
-                    "the proposal is unchanged"
+                let (accept, undo) = (self.key(Act::Accept), self.key(Act::Undo));
+                let text = match is_changed {
+                    true => format!(
+                        "the proposal is now your text · {accept} accepts it, {undo} undoes it"
+                    ),
+                    false => "the proposal is unchanged".to_owned(),
                 };
                 self.say(Tone::Good, text, now);
             }
@@ -103,9 +109,9 @@ impl App {
         }
         // The list is in front of all diffs.
         let key = match (self.is_at_list(), shows) {
-            (true, _) => "S",
+            (true, _) => self.key(Act::List),
             (false, true) => return,
-            (false, false) => "Tab",
+            (false, false) => self.key(Act::NextDiff),
         };
         if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
@@ -120,10 +126,10 @@ impl App {
             return;
         };
         let (agent, name) = (self.agent_name(view), &view.target.shown);
-        let how = if self.shows(id) {
-            "z restores the previous one"
-        } else {
-            "in its tab"
+        let undo = self.key(Act::Undo);
+        let how = match self.shows(id) {
+            true => format!("{undo} restores the previous one"),
+            false => "in its tab".to_owned(),
         };
         let text = match edits {
             Edits::None => format!("{agent} has a newer proposal for {name} · {how}"),
@@ -132,7 +138,7 @@ impl App {
             }
             Edits::Conflict(text) => {
                 let why = format!(
-                    "{agent}'s newer proposal for {name} changes what you wrote (z restores that)"
+                    "{agent}'s newer proposal for {name} changes what you wrote ({undo} restores that)"
                 );
                 self.effects.push(view.keep(text, why.clone()));
                 why
@@ -146,12 +152,13 @@ impl App {
             return;
         };
         let name = &view.target.shown;
-        let text = match self.shows(id) {
-            true => format!("what you had changed in {name} was kept · Z brings it back"),
-            false => {
-                format!("what you had changed in {name} was kept · Z in its tab brings it back")
-            }
+        let redo = self.key(Act::Redo);
+        let place = match self.shows(id) {
+            true => "",
+            false => " in its tab",
         };
+        let text =
+            format!("what you had changed in {name} was kept · {redo}{place} brings it back");
         self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
     }
 
@@ -272,7 +279,9 @@ impl App {
             Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
                 (view.disk, view.is_gone) = (Disk::Gone, true);
                 let name = &view.target.shown;
-                let text = format!("{name} was deleted: y makes this a new file, r rejects");
+                let (yes, reject) = (self.keys.name(Act::Answer), self.keys.name(Act::Reject));
+                let text =
+                    format!("{name} was deleted: {yes} makes this a new file, {reject} rejects");
                 match self.shows(id) {
                     true => self.ask(Question::Create, text, now),
                     false => self.say(Tone::Warning, text, now),

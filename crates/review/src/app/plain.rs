@@ -4,8 +4,19 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{App, Event, Overlay, Press};
+use pillion_judge::act::Act;
 use pillion_judge::rows::Layout;
+
+use super::{App, Event, Overlay, Press};
+
+/// A part of what a line means.
+#[derive(Debug)]
+pub enum Line {
+    /// A key, which means what it means when it is its turn.
+    Key(KeyEvent),
+    /// Anything else.
+    Event(Event),
+}
 
 impl App {
     /// Arranges each diff in one column, and cuts no line: the order of the lines is that in which they are read.
@@ -17,17 +28,13 @@ impl App {
 
     /// What this line means that was typed at this time: text, where the review asks for some, or a key, and the text for it. An empty
     /// line goes on.
-    pub fn typed(&self, line: &str, at: Instant) -> Vec<Event> {
-        let press = |code| {
-            Event::Key(Press {
-                key: KeyEvent::new(code, KeyModifiers::NONE),
-                at,
-                is_in_burst: false,
-                is_held: false,
-            })
-        };
+    pub fn typed(&self, line: &str, at: Instant) -> Vec<Line> {
+        let press = |code| Line::Key(KeyEvent::new(code, KeyModifiers::NONE));
         if self.remark.is_some() {
-            return vec![Event::Pasted(line.to_owned()), press(KeyCode::Enter)];
+            return vec![
+                Line::Event(Event::Pasted(line.to_owned())),
+                press(KeyCode::Enter),
+            ];
         }
         if self.overlay == Some(Overlay::Files) && !is_word(line) {
             let keys = line.chars().map(|it| press(KeyCode::Char(it)));
@@ -35,14 +42,19 @@ impl App {
         }
         let mut rest = line.trim().chars();
         let Some(key) = rest.next() else {
-            return vec![press(KeyCode::Char('n'))];
+            return vec![Line::Event(Event::Act(Act::Next, Press::alone(at)))];
         };
         let rest = rest.as_str();
+        let stands_for =
+            |act| matches!(key.to_string().parse(), Ok(key) if self.keys.is_for(key, act));
+        let asks = [Act::Reason, Act::Note, Act::Search, Act::Line]
+            .map(stands_for)
+            .contains(&true);
         let text = rest.trim_start();
         match key {
             _ if rest.is_empty() => vec![press(KeyCode::Char(key))],
-            'R' | 'C' | 'c' | '/' | ':' if text.len() < rest.len() || matches!(key, '/' | ':') => {
-                let typed = Event::Pasted(text.to_owned());
+            _ if asks && (text.len() < rest.len() || !key.is_alphanumeric()) => {
+                let typed = Line::Event(Event::Pasted(text.to_owned()));
                 vec![press(KeyCode::Char(key)), typed, press(KeyCode::Enter)]
             }
             _ if is_word(line) => vec![press(match line.trim() {
@@ -51,7 +63,7 @@ impl App {
                 "space" => KeyCode::Char(' '),
                 _ => KeyCode::Enter,
             })],
-            _ => vec![Event::Notice(NO_COMMAND.to_owned())],
+            _ => vec![Line::Event(Event::Notice(NO_COMMAND.to_owned()))],
         }
     }
 }

@@ -7,12 +7,14 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_judge::HunkNote;
+use pillion_judge::act::Act;
 use pillion_judge::proposal::Version;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
 use tui_input::{Input, InputRequest};
 
+use super::acts::DECIDING;
 use super::review_delay::Press;
 use super::{App, Effect, PASTED, Tone};
 use crate::view::View;
@@ -61,7 +63,7 @@ impl App {
     /// Starts to ask for the reason, or goes on with one that was not sent.
     pub(super) fn ask_for_reason(&mut self, now: Instant) {
         if self.views[self.current].deciding.is_some() {
-            return self.say(Tone::Info, "this is being decided", now);
+            return self.say(Tone::Info, DECIDING, now);
         }
         let view = &mut self.views[self.current];
         let (key, text) = (view.key(), std::mem::take(&mut view.reason));
@@ -72,7 +74,7 @@ impl App {
     pub(super) fn ask_for_note(&mut self, now: Instant) {
         let view = &self.views[self.current];
         if view.deciding.is_some() {
-            return self.say(Tone::Info, "this is being decided", now);
+            return self.say(Tone::Info, DECIDING, now);
         }
         let Some(lines) = view.lines_of_hunk(view.hunk) else {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
@@ -117,16 +119,16 @@ impl App {
     }
 
     /// A key while words are typed.
-    pub(super) fn on_remark_key(&mut self, press: &Press, now: Instant) {
+    pub(super) fn on_remark_key(&mut self, key: KeyEvent, press: &Press, now: Instant) {
         let Some(remark) = &mut self.remark else {
             return;
         };
         remark.is_pasted = false;
-        let control = press.key.modifiers.contains(KeyModifiers::CONTROL);
-        match (press.key.code, control) {
+        let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        match (key.code, control) {
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), true) => self.leave_remark(),
             (KeyCode::Enter, _) => self.end_remark(press, now),
-            _ => match request(press.key) {
+            _ => match request(key) {
                 Some(InputRequest::InsertChar(typed)) => {
                     remark.insert(typed.encode_utf8(&mut [0; 4]));
                 }
@@ -329,10 +331,13 @@ impl App {
         let (tone, said) = match purpose {
             Purpose::Reason(key) => match self.view().is_some_and(|view| view.key() == key) {
                 true => return self.reject(press, Some(Note::on_all(text))),
-                false => (
-                    Tone::Warning,
-                    "a newer proposal is there: look at it; R goes on with your reason",
-                ),
+                false => {
+                    let reason = self.key(Act::Reason);
+                    let text = format!(
+                        "a newer proposal is there: look at it; {reason} goes on with your reason"
+                    );
+                    return self.say(Tone::Warning, text, now);
+                }
             },
             Purpose::ListedReason(id, revision) => {
                 return self.take_back_because(press, &id, &revision, now);

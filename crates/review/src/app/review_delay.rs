@@ -3,7 +3,6 @@
 
 use std::time::{Duration, Instant};
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_view::DiffId;
 pub use pillion_view::{HELD, HeldKey, LOOK};
 
@@ -13,11 +12,9 @@ const SILENT: Duration = Duration::from_secs(2);
 /// One that does say so may be at the end of a very slow line. It may also have lost the question.
 const SLOW: Duration = Duration::from_secs(30);
 
-/// A key as it was pressed.
+/// How a key was pressed.
 #[derive(Debug, Clone, Copy)]
 pub struct Press {
-    /// The key.
-    pub key: KeyEvent,
     /// The time at which it was read.
     pub at: Instant,
     /// True if it arrived together with another key, which no person's keys do.
@@ -27,6 +24,15 @@ pub struct Press {
 }
 
 impl Press {
+    /// A key that nothing else came with.
+    pub fn alone(at: Instant) -> Self {
+        Self {
+            at,
+            is_in_burst: false,
+            is_held: false,
+        }
+    }
+
     /// Returns true if it decides nothing, whatever is on the screen: it is held down, or pasted.
     pub fn is_no_decision(&self) -> bool {
         self.check().is_err()
@@ -43,14 +49,6 @@ impl Press {
             (false, false) => Ok(()),
         }
     }
-}
-
-/// Returns true if a key may change what an agent gets: only a person may press it, not a paste.
-pub fn decides(key: &KeyEvent) -> bool {
-    matches!(
-        key.code,
-        KeyCode::Char('a' | 'r' | ' ' | 'e' | 'z' | 'Z' | 'o' | 'm' | 'q' | 'y') | KeyCode::Enter
-    ) && !key.modifiers.intersects(KeyModifiers::CONTROL)
 }
 
 /// A question to the terminal whether it shows a frame: the cursor is put to a place of its own, and the terminal is

@@ -1,5 +1,6 @@
 //! The review as a person with a keyboard meets it, without terminal and files.
 
+mod acts;
 pub mod changes;
 mod deciding;
 mod delay;
@@ -27,12 +28,21 @@ use pillion_protocol::{Decision, Dialect, Outcome, Proposer};
 use pillion_view::{Against, Refusal, SetPlace};
 
 use super::*;
+use crate::keyboard::meaning;
 
 /// A text of four hunks, before and after.
 const FOUR: [&str; 2] = [
     "1\n-\n-\n-\n2\n-\n-\n-\n3\n-\n-\n-\n4\n",
     "I\n-\n-\n-\nII\n-\n-\n-\nIII\n-\n-\n-\nIV\n",
 ];
+
+/// A key that is pressed.
+struct Pressed {
+    key: KeyEvent,
+    at: Instant,
+    is_in_burst: bool,
+    is_held: bool,
+}
 
 /// A review with a clock that the test sets.
 pub struct Person {
@@ -198,11 +208,21 @@ impl Person {
             // Whoever reads a line of the list takes their time.
             self.now += Duration::from_millis(400);
         }
-        self.happens(Event::Key(self.press_of(code)))
+        self.happens(self.event(self.press_of(code)))
     }
 
-    fn press_of(&self, code: KeyCode) -> Press {
-        Press {
+    /// What a key means now.
+    fn event(&self, pressed: Pressed) -> Event {
+        let press = Press {
+            at: pressed.at,
+            is_in_burst: pressed.is_in_burst,
+            is_held: pressed.is_held,
+        };
+        meaning(&self.app, pressed.key, press)
+    }
+
+    fn press_of(&self, code: KeyCode) -> Pressed {
+        Pressed {
             key: KeyEvent::new(code, KeyModifiers::NONE),
             at: self.now,
             is_in_burst: false,

@@ -14,7 +14,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::app::{App, Place, Search};
+use crate::app::{App, Search, Spot};
 use crate::geometry::{DIVIDER, MARK, SIGN};
 use crate::screen::line::TextLine;
 use crate::screen::theme::{Change, Theme};
@@ -31,7 +31,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     };
     let is_in_sight = app.is_in_sight();
     let (search, dragged) = (app.search.clone(), app.dragged());
-    let (view, places) = (&mut app.views[app.current], &mut app.places);
+    let (view, spots) = (&mut app.views[app.current], &mut app.spots);
     if let Some(text) = instead(view) {
         write(buffer, indented(area, 2), text, theme.muted);
         return Rest::default();
@@ -64,7 +64,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
             .filter(|it| it.0.contains(&index))
             .map(|it| it.1);
         for (sub, line) in (above..height).zip(&mut lines) {
-            places.push((line, Place::Row(index)));
+            spots.push((line, Spot::Row(index)));
             painter.row(buffer, line, row, sub);
         }
         above = 0;

@@ -1,6 +1,7 @@
 //! Draws the list of what agents have written: over the diff, or beside it.
 
 use pillion_judge::Target;
+use pillion_judge::act::Act;
 use pillion_text::visible::{self, width};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,7 +10,7 @@ use ratatui::widgets::{Clear, Widget};
 
 use pillion_view::changes::{ListedChange, ListedTurn};
 
-use crate::app::{App, ChangesPage, ChangesRow, Place};
+use crate::app::{App, ChangesPage, ChangesRow, Spot};
 use crate::screen::theme::Theme;
 use crate::screen::{around, fill, narrow, put};
 
@@ -28,13 +29,13 @@ pub fn draw(
     area: Rect,
     page: &ChangesPage,
     theme: &Theme,
-) -> Vec<(Rect, Place)> {
+) -> Vec<(Rect, Spot)> {
     Clear.render(area, buffer);
-    let mut places = vec![(area, Place::Page)];
+    let mut clicks = vec![(area, Spot::Page)];
     if let Some(text) = page.instead() {
         let line = Line::styled(format!("  {}", visible::one_line(text)), theme.strong);
         put(buffer, area, &line);
-        return places;
+        return clicks;
     }
     let (rows, at) = (page.rows(), page.at());
     let height = usize::from(area.height);
@@ -78,17 +79,17 @@ pub fn draw(
             ..area
         };
         put(buffer, line, &Line::from(spans));
-        places.push((line, Place::Change(number)));
+        clicks.push((line, Spot::Change(number)));
     }
     left_out(buffer, area, page, rows.len(), theme);
-    places
+    clicks
 }
 
 /// Draws the list beside the diff, around the cursor if keys mean the list, or else around what is on the screen.
-pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
-    let mut places = vec![(area, Place::Page)];
+pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
+    let mut clicks = vec![(area, Spot::Page)];
     if area.is_empty() {
-        return places;
+        return clicks;
     }
     let edge = Rect {
         x: area.right() - 1,
@@ -109,14 +110,14 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> V
         },
     );
     let has_keys = app.changes().is_some();
-    let keys = match has_keys {
-        true => [("Esc", " goes back to the diff"), ("", "")],
-        false => [("S", " opens this list  "), ("t", " hides it")],
+    let keys: &[_] = match has_keys {
+        true => &[(Act::Close, " goes back to the diff")],
+        false => &[(Act::List, " opens this list  "), (Act::Pane, " hides it")],
     };
     let mut spans = vec![Span::raw("  ")];
-    for (key, what) in keys {
-        spans.push(Span::styled(key, theme.key));
-        spans.push(Span::styled(what, theme.muted));
+    for (act, what) in keys {
+        spans.push(Span::styled(app.keys.name(*act), theme.key));
+        spans.push(Span::styled(*what, theme.muted));
     }
     put(buffer, heading, &Line::from(spans));
     let page = app.pane();
@@ -147,10 +148,10 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> V
             ..list
         };
         put(buffer, line, &Line::from(spans));
-        places.push((line, Place::Change(number)));
+        clicks.push((line, Spot::Change(number)));
     }
     left_out(buffer, list, page, rows.len(), theme);
-    places
+    clicks
 }
 
 /// A turn in so many columns: its number, its agent, and as much of the prompt as fits.

@@ -9,15 +9,15 @@ use ratatui::text::{Line, Span};
 use super::pages::panel;
 use super::theme::Theme;
 use super::{agents, around};
-use crate::app::{App, Place};
+use crate::app::{App, Spot};
 use crate::view::View;
 
 /// Columns of the frame and of all that stands before the path.
 const BEFORE_PATH: usize = 6 + 2 + 5 + 15 + 8;
 
 /// Over everything else.
-pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
-    let mut places = vec![(area, Place::Page)];
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
+    let mut spots = vec![(area, Spot::Page)];
     let listed = app.listed_files();
     let height = usize::from(area.height.saturating_sub(2));
     let room = usize::from(area.width).saturating_sub(BEFORE_PATH);
@@ -28,13 +28,13 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
         .zip(rows)
         .map(|(y, (at, view))| {
             let view = &app.views[*view];
-            places.push((
+            spots.push((
                 Rect {
                     y,
                     height: 1,
                     ..area
                 },
-                Place::Diff(view.diff.id),
+                Spot::Diff(view.diff.id),
             ));
             let agent = match are_several {
                 true => format!("  {}", app.agent_name(view)),
@@ -53,7 +53,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
         app.views.len()
     );
     panel(buffer, area, &title, lines, 0, theme);
-    places
+    spots
 }
 
 /// A diff, in a panel that has so many columns for its path and what follows.

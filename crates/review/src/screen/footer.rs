@@ -1,5 +1,6 @@
 //! Draws what is below the diff: the last message, where the view stands, and the keys.
 
+use pillion_judge::act::{Act, Place, commands};
 use pillion_judge::marks;
 use pillion_judge::rows::Layout;
 use pillion_text::counted;
@@ -13,6 +14,7 @@ use crate::app::{App, ChangesRow, Tone};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE};
 use crate::screen::theme::Theme;
 use crate::screen::{fill, indented, put, right_end, wrapped};
+use crate::view::View;
 
 /// Where there are fewer columns, what a hunk lies in is left out.
 const MIN_HEADING: usize = 12;
@@ -136,7 +138,7 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let mut order: Vec<_> = (0..all.len()).collect();
     order.sort_by_key(|at| all[*at].2);
     for at in order {
-        let (key, what, _) = all[at];
+        let (key, what, _) = &all[at];
         let taken = width(key) + width(what) + 3;
         if taken <= room {
             room -= taken;
@@ -145,7 +147,7 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     }
     let mut spans = vec![Span::raw(" ")];
     for ((key, what, _), _) in all.iter().zip(&kept).filter(|(_, kept)| **kept) {
-        spans.push(Span::styled(*key, theme.key));
+        spans.push(Span::styled(key.clone(), theme.key));
         spans.push(Span::raw(" "));
         spans.push(Span::styled(*what, theme.muted));
         spans.push(Span::raw("  "));
@@ -154,89 +156,76 @@ fn keys(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 }
 
 /// A key, what it does in a word or two, and how soon it gives way when there is no room.
-type Hint = (&'static str, &'static str, i8);
+type Hint = (String, &'static str, i8);
 
-/// It has all of them, so it gives way last.
-const HELP: Hint = ("?", "help", -1);
-
+/// The commands that are of use now, in the order of their table, and last what is said of all.
 fn wanted(app: &App) -> Vec<Hint> {
     if let Some((enter, esc)) = app.enter_and_esc_do() {
-        return vec![("Enter", enter, 0), ("Esc", esc, 0)];
+        return vec![("Enter".to_owned(), enter, 0), ("Esc".to_owned(), esc, 0)];
     }
-    if app.changes().is_some() {
-        return vec![
-            ("Enter", "look", 0),
-            ("a", "keep", 0),
-            ("r", "take back", 0),
-            ("R", "with reason", 2),
-            ("C", "note", 4),
-            ("z", "undo", 1),
-            ("n", "next", 3),
-            (
-                "S",
-                if app.views.is_empty() {
-                    "close"
-                } else {
-                    "diffs"
-                },
-                0,
-            ),
-            HELP,
-        ];
-    }
-    let notes = (!app.status.waiting.is_empty()).then_some(("s", "send notes", 1));
-    let Some(view) = app.view() else {
-        let mut keys = Vec::from_iter(notes);
-        keys.extend([HELP, ("q", "quit", 0)]);
-        if app.status.unseen > 0 {
-            keys.insert(0, ("S", "what was written", 1));
-        }
-        if app.status.review.is_some() {
-            keys.insert(0, ("m", "when to ask", 1));
-        }
-        return keys;
+    let place = match app.changes() {
+        Some(_) => Place::List,
+        None => Place::Diff,
     };
-    let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
+    let held = commands().filter(|command| command.places.contains(&place));
+    let hints = held.filter_map(|command| {
+        let (word, rank) = command.hint?;
+        let word = match place {
+            Place::List => word_in_list(app, command.act, word),
+            _ => word_on_diff(app, command.act, word),
+        }?;
+        let key = app.keys.name(command.act);
+        let beside = match (command.act, place, &app.search) {
+            (Act::Next, Place::Diff, Some(_)) => Some(Act::PreviousHit),
+            (Act::Next, Place::Diff, None) => Some(Act::Previous),
+            _ => None,
+        };
+        let key = beside.map_or(key.clone(), |act| format!("{key}/{}", app.keys.name(act)));
+        Some((key, word, rank))
+    });
+    hints.collect()
+}
+
+fn word_in_list(app: &App, act: Act, word: &'static str) -> Option<&'static str> {
+    match act {
+        Act::List if app.views.is_empty() => Some("close"),
+        Act::List => Some("diffs"),
+        Act::Next => Some("next"),
+        _ => Some(word),
+    }
+}
+
+/// The word for a command on the page of a diff, if it is of use there now.
+fn word_on_diff(app: &App, act: Act, word: &'static str) -> Option<&'static str> {
+    let word_if = |is_useful: bool| is_useful.then_some(word);
+    match (act, app.view()) {
+        (Act::SendNotes, _) => word_if(!app.status.waiting.is_empty()),
+        (Act::Help | Act::Quit, _) => Some(word),
+        (Act::List, None) => word_if(app.status.unseen > 0),
+        (Act::Mode, None) => word_if(app.status.review.is_some()),
+        (Act::List | Act::Mode | Act::Note, _) | (_, None) => None,
+        (act, Some(view)) => word_on_view(app, view, act, word),
+    }
+}
+
+fn word_on_view(app: &App, view: &View, act: Act, word: &'static str) -> Option<&'static str> {
     let is_written = view.diff.written.is_some();
-    let searches = app.search.is_some();
-    let mut keys = vec![
-        ("a", "accept", 0),
-        ("r", if is_written { "leave" } else { "reject" }, 0),
-        ("space", if is_out { "hunk back in" } else { "hunk out" }, 1),
-        match searches {
-            true => ("n/N", "hit", 0),
-            false => ("n/p", "hunk", 2),
-        },
-        ("e", "edit", 2),
-        ("z", "undo", 5),
-    ];
-    if is_written {
-        keys.insert(2, ("R", "take back", 3));
+    let has_folds = view.rows().folds().next().is_some();
+    let either = |is_other: bool, other| Some(if is_other { other } else { word });
+    match act {
+        Act::Reject => either(is_written, "leave"),
+        Act::Reason => is_written.then_some("take back"),
+        Act::Exclude => {
+            let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
+            either(is_out, "hunk back in")
+        }
+        Act::Next => either(app.search.is_some(), "hit"),
+        Act::NextDiff => (app.views.len() > 1).then_some(word),
+        Act::Layout if view.is_one_sided() || app.body_width() < SIDE_BY_SIDE => None,
+        Act::Layout => either(app.layout_of(view) == Layout::Unified, "side by side"),
+        Act::More => has_folds.then_some(word),
+        Act::Unfold => (view.is_unfolded() && !has_folds).then_some(word),
+        Act::Wrap => either(app.wrap, "cut lines"),
+        _ => Some(word),
     }
-    if app.views.len() > 1 {
-        keys.push(("Tab", "next diff", 3));
-    }
-    if !view.is_one_sided() && app.body_width() >= SIDE_BY_SIDE {
-        keys.push((
-            "u",
-            if app.layout_of(view) == Layout::Unified {
-                "side by side"
-            } else {
-                "unified"
-            },
-            6,
-        ));
-    }
-    if view.rows().folds().next().is_some() {
-        keys.push(("c", "unfold", 7));
-    } else if view.is_unfolded() {
-        keys.push(("x", "fold", 7));
-    }
-    keys.extend(notes);
-    keys.extend([
-        ("w", if app.wrap { "cut lines" } else { "wrap" }, 8),
-        HELP,
-        ("q", "quit", 3),
-    ]);
-    keys
 }

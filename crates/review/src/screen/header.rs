@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
-use crate::app::{App, Place};
+use crate::app::{App, Spot};
 use crate::geometry::{self, Geometry};
 use crate::screen::theme::Theme;
 use crate::screen::{agents, fill, put, right_end, tabs, wrapped};
@@ -22,7 +22,7 @@ pub fn draw(
     geometry: &Geometry,
     app: &App,
     theme: &Theme,
-) -> Vec<(Rect, Place)> {
+) -> Vec<(Rect, Spot)> {
     workspace(buffer, geometry.header, app, theme);
     let tabs = geometry
         .tabs

@@ -1,5 +1,7 @@
 //! Draws what stands instead of a diff or over it: welcome, help, the question before leaving.
 
+use pillion_judge::act::Act;
+use pillion_judge::keys::Keys;
 use pillion_protocol::Dialect;
 use pillion_text::visible::wrap;
 use pillion_text::{counted, visible};
@@ -18,7 +20,10 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let count = app.views.len();
     let lines = vec![
         Line::styled("pillion: this terminal is too small", theme.strong),
-        Line::raw(format!("{count} pending · q quits")),
+        Line::raw(format!(
+            "{count} pending · {} quits",
+            app.keys.name(Act::Quit)
+        )),
     ];
     Paragraph::new(lines)
         .wrap(Wrap { trim: true })
@@ -28,6 +33,7 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 /// Nothing is pending: how to get an agent here.
 pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let working = agents::working(app);
+    let [mode, view, list] = [Act::Mode, Act::View, Act::List].map(|act| app.keys.name(act));
     let mut lines = if app.status.agents.is_empty() && working.is_empty() {
         how_to_start(&app.installed, theme)
     } else if app.status.agents.is_empty() {
@@ -44,19 +50,19 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
                 "Nothing to review right now.",
                 "When an agent proposes a change, it opens here.",
             ),
-            Some(unasked) => (unasked, "m shows every change here first."),
+            Some(unasked) => (unasked, &*format!("{mode} shows every change here first.")),
         };
         vec![
             Line::styled(visible::one_line(head), theme.strong),
             Line::raw(""),
-            Line::raw(next),
+            Line::raw(next.to_owned()),
         ]
     };
     if app.status.unseen > 0 {
         let files = counted(app.status.unseen, "changed file");
         lines.push(Line::raw(""));
         lines.push(Line::styled(
-            format!("{files} that you have not seen: v shows what changed, S lists it."),
+            format!("{files} that you have not seen: {view} shows what changed, {list} lists it."),
             theme.strong,
         ));
     }
@@ -155,8 +161,8 @@ fn how_to_start(installed: &[Dialect], theme: &Theme) -> Vec<Line<'static>> {
 }
 
 /// The keys.
-pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
-    let (rows, seen) = help::rows(area.as_size());
+pub fn help(buffer: &mut Buffer, area: Rect, keys: &Keys, from: u16, theme: &Theme) {
+    let (rows, seen) = help::rows(keys, area.as_size());
     let count = u16::try_from(rows.len()).unwrap_or(u16::MAX);
     let lines = rows.into_iter().map(|row| match row {
         HelpRow::Key(key, text) => Line::from(vec![
@@ -170,14 +176,14 @@ pub fn help(buffer: &mut Buffer, area: Rect, from: u16, theme: &Theme) {
             Span::styled(command, theme.key),
         ]),
     });
-    let title = if count > seen {
-        " Keys · ↓ for more · Esc "
-    } else {
-        " Keys · Esc "
+    let [down, close] = [Act::Down, Act::Close].map(|act| keys.name(act));
+    let title = match count > seen {
+        true => format!(" Keys · {down} for more · {close} "),
+        false => format!(" Keys · {close} "),
     };
     let width = help::width(area.as_size());
     let area = centred(area, width, count.min(seen).saturating_add(2));
-    panel(buffer, area, title, lines.collect(), from, theme);
+    panel(buffer, area, &title, lines.collect(), from, theme);
 }
 
 /// The question whether to leave although diffs are pending, or notes wait for agents.
@@ -206,9 +212,9 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
     let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));
     let answers = Line::from_iter([
-        Span::styled("y", theme.key),
+        Span::styled(app.keys.name(Act::Answer), theme.key),
         Span::raw(" quit    "),
-        Span::styled("n", theme.key),
+        Span::styled(app.keys.name(Act::Stay), theme.key),
         Span::raw(" stay"),
     ]);
     let lines: Vec<_> = rows.chain([Line::raw(""), answers.centered()]).collect();

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use crate::app::{App, Place};
+use crate::app::{App, Spot};
 use crate::screen::theme::Theme;
 use crate::screen::{agents, narrow, put, right_end};
 use crate::view::View;
@@ -16,7 +16,7 @@ use crate::view::View;
 const MAX_NAME: usize = 28;
 
 /// Draws as many tabs as there is room for, the current one among them.
-pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Place)> {
+pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
     let count = app.views.len();
     let total = format!(" {}/{count} ", app.current + 1);
     let taken_before = width(&total) + 1;
@@ -47,12 +47,12 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
         Span::styled(total, theme.muted),
         Span::styled(if first > 0 { "‹" } else { " " }, theme.muted),
     ];
-    let mut places = Vec::new();
+    let mut clicks = Vec::new();
     let mut x = area.x + narrow(taken_before);
     for (at, name) in tabs {
         let width = narrow(width(&name));
         let tab = Rect { x, width, ..area }.intersection(area);
-        places.push((tab, Place::Diff(app.views[at].diff.id)));
+        clicks.push((tab, Spot::Diff(app.views[at].diff.id)));
         x = x.saturating_add(width + 1);
         let style = if at == app.current {
             theme.current.add_modifier(Modifier::REVERSED)
@@ -69,7 +69,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
         let sign = Line::styled("›", theme.muted);
         put(buffer, right_end(area, 1), &sign);
     }
-    places
+    clicks
 }
 
 fn tab(app: &App, at: usize, with_agent: bool) -> String {

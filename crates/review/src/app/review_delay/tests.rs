@@ -1,7 +1,5 @@
 //! A reviewer in front of a terminal that shows at once what is drawn, late, or nothing that it says.
 
-use crossterm::event::KeyEventKind;
-
 use super::*;
 
 const FRAME: Duration = Duration::from_millis(16);
@@ -59,15 +57,12 @@ impl Scene {
         self.now += Duration::from_millis(ms);
     }
 
-    fn press(&mut self, key: char) -> Result<(), TooEarly> {
-        self.press_as(key, false, false)
+    fn press(&mut self) -> Result<(), TooEarly> {
+        self.press_as(false, false)
     }
 
-    fn press_as(&mut self, key: char, is_held: bool, is_in_burst: bool) -> Result<(), TooEarly> {
-        let key =
-            KeyEvent::new_with_kind(KeyCode::Char(key), KeyModifiers::NONE, KeyEventKind::Press);
+    fn press_as(&mut self, is_held: bool, is_in_burst: bool) -> Result<(), TooEarly> {
         let press = Press {
-            key,
             at: self.now,
             is_in_burst,
             is_held,
@@ -94,7 +89,7 @@ fn a_steady_reviewer_decides_about_everything() {
         let mut decided = 0;
         for _ in 0..60 {
             scene.wait(interval);
-            if scene.press('a').is_ok() {
+            if scene.press().is_ok() {
                 decided += 1;
                 scene.next();
             }
@@ -108,12 +103,12 @@ fn a_steady_reviewer_decides_about_everything() {
 fn another_key_than_the_one_that_decided_waits_as_long() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    assert_eq!(scene.press('a'), Ok(()));
+    assert_eq!(scene.press(), Ok(()));
     scene.next();
     scene.wait(699);
-    assert_eq!(scene.press('r'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(1);
-    assert_eq!(scene.press('r'), Ok(()));
+    assert_eq!(scene.press(), Ok(()));
 }
 
 #[test]
@@ -121,14 +116,14 @@ fn keys_that_were_pressed_before_the_frame_decide_nothing_however_late_it_is() {
     let mut scene = Scene::new();
     scene.wait(1_000);
     scene.subject.revision += 1;
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(10_000);
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "nothing was drawn");
+    assert_eq!(scene.press(), Err(TooEarly::Unseen), "nothing was drawn");
     let typed = scene.now;
     scene.wait(5_000);
     scene.draw();
     scene.now = typed;
-    assert_eq!(scene.press('r'), Err(TooEarly::Unseen), "typed before");
+    assert_eq!(scene.press(), Err(TooEarly::Unseen), "typed before");
 }
 
 #[test]
@@ -136,10 +131,10 @@ fn what_the_reviewer_changed_is_decided_about_once_it_is_drawn() {
     let mut scene = Scene::new();
     scene.wait(1_000);
     scene.subject.changes += 1;
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(1_000);
     scene.draw();
-    assert_eq!(scene.press('a'), Ok(()));
+    assert_eq!(scene.press(), Ok(()));
 }
 
 #[test]
@@ -149,9 +144,9 @@ fn a_question_is_read_before_it_is_answered() {
     scene.subject.asked = Some(1);
     scene.draw();
     scene.wait(699);
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(1);
-    assert_eq!(scene.press('a'), Ok(()));
+    assert_eq!(scene.press(), Ok(()));
 }
 
 #[test]
@@ -159,23 +154,23 @@ fn the_same_proposal_is_looked_at_again_after_it_was_covered() {
     let mut scene = Scene::new();
     scene.wait(1_000);
     scene.delay.drawn(None, scene.now);
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(1_000);
     scene.draw();
     scene.wait(699);
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.delay.forget();
     scene.wait(1_000);
-    assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+    assert_eq!(scene.press(), Err(TooEarly::Unseen));
 }
 
 #[test]
 fn keys_that_arrive_together_and_held_ones_decide_nothing() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    assert_eq!(scene.press_as('a', false, true), Err(TooEarly::Pasted));
-    assert_eq!(scene.press_as('a', true, false), Err(TooEarly::Held));
-    assert_eq!(scene.press('a'), Ok(()));
+    assert_eq!(scene.press_as(false, true), Err(TooEarly::Pasted));
+    assert_eq!(scene.press_as(true, false), Err(TooEarly::Held));
+    assert_eq!(scene.press(), Ok(()));
 }
 
 #[test]
@@ -184,15 +179,15 @@ fn on_a_slow_line_the_delay_begins_when_the_terminal_shows_the_text() {
         let mut scene = Scene::slow();
         scene.answer(scene.asked);
         scene.wait(1_000);
-        assert_eq!(scene.press('r'), Ok(()));
+        assert_eq!(scene.press(), Ok(()));
         scene.next();
         scene.wait(late);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "{late}");
+        assert_eq!(scene.press(), Err(TooEarly::Unseen), "{late}");
         scene.answer(scene.asked);
         scene.wait(699);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen), "{late}");
+        assert_eq!(scene.press(), Err(TooEarly::Unseen), "{late}");
         scene.wait(1);
-        assert_eq!(scene.press('a'), Ok(()), "{late}");
+        assert_eq!(scene.press(), Ok(()), "{late}");
     }
 }
 
@@ -207,13 +202,13 @@ fn an_answer_that_comes_late_or_twice_is_none_to_another_question() {
     for mark in [first, second, second] {
         scene.answer(mark);
         scene.wait(1_000);
-        assert_eq!(scene.press('a'), Err(TooEarly::Unseen));
+        assert_eq!(scene.press(), Err(TooEarly::Unseen));
     }
     scene.answer(scene.asked);
     scene.wait(500);
     scene.answer(scene.asked);
     scene.wait(200);
-    assert_eq!(scene.press('a'), Ok(()), "the first answer counts");
+    assert_eq!(scene.press(), Ok(()), "the first answer counts");
 }
 
 #[test]
@@ -221,9 +216,9 @@ fn a_terminal_that_never_answers_is_waited_for_and_no_longer() {
     let mut scene = Scene::slow();
     for _ in 0..3 {
         scene.wait(2_699);
-        assert!(scene.press('a').is_err());
+        assert!(scene.press().is_err());
         scene.wait(1);
-        assert_eq!(scene.press('a'), Ok(()));
+        assert_eq!(scene.press(), Ok(()));
         scene.next();
     }
     // One that lost a question does not lock the reviewer out.
@@ -231,9 +226,9 @@ fn a_terminal_that_never_answers_is_waited_for_and_no_longer() {
     scene.answers_at_once = false;
     scene.next();
     scene.wait(30_699);
-    assert!(scene.press('a').is_err());
+    assert!(scene.press().is_err());
     scene.wait(1);
-    assert_eq!(scene.press('a'), Ok(()));
+    assert_eq!(scene.press(), Ok(()));
 }
 
 #[test]

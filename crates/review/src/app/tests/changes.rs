@@ -51,7 +51,7 @@ pub fn list() -> ChangesList {
     }
 }
 
-fn with_list() -> Person {
+pub fn with_list() -> Person {
     let mut person = Person::new(100, 24);
     let asked = person.press("S");
     assert!(matches!(*asked, [Effect::Changes]), "{asked:?}");
@@ -59,7 +59,7 @@ fn with_list() -> Person {
     person
 }
 
-fn acts(effects: Vec<Effect>) -> Vec<ChangesAct> {
+pub fn acts(effects: Vec<Effect>) -> Vec<ChangesAct> {
     let act = |effect| match effect {
         Effect::Act(act, _) => Some(act),
         _ => None,
@@ -142,12 +142,12 @@ fn what_is_no_text_is_not_opened_and_what_nobody_pressed_decides_nothing() {
             KeyCode::Char('z'),
             KeyCode::Enter,
         ] {
-            let press = Press {
+            let press = Pressed {
                 is_in_burst,
                 is_held,
                 ..person.press_of(code)
             };
-            assert_eq!(acts(person.happens(Event::Key(press))), [], "{code:?}");
+            assert_eq!(acts(person.happens(person.event(press))), [], "{code:?}");
         }
     }
 }
@@ -156,7 +156,7 @@ fn what_is_no_text_is_not_opened_and_what_nobody_pressed_decides_nothing() {
 fn nothing_is_decided_about_a_line_before_it_is_drawn() {
     let undrawn = |person: &mut Person, key: char| {
         let press = person.press_of(KeyCode::Char(key));
-        person.happens_undrawn(Event::Key(press))
+        person.happens_undrawn(person.event(press))
     };
     let opens = |person: &mut Person| {
         person.press("S");
@@ -209,7 +209,7 @@ fn the_help_and_the_question_whether_to_leave_lead_back_to_the_list() {
         [help, KeyCode::Esc],
         [help, help],
         [help, KeyCode::Char('q')],
-        [KeyCode::F(1), KeyCode::Enter],
+        [KeyCode::F(1), help],
     ] {
         for key in keys {
             person.key(key);
@@ -220,7 +220,7 @@ fn the_help_and_the_question_whether_to_leave_lead_back_to_the_list() {
         person.press(before);
         let mut quit = person.press_of(KeyCode::Char('c'));
         quit.key.modifiers = KeyModifiers::CONTROL;
-        person.happens(Event::Key(quit));
+        person.happens(person.event(quit));
         assert_eq!(person.app.overlay, Some(Overlay::Quit));
         person.press("n");
         assert_eq!(person.app.overlay, Some(Overlay::Changes), "{before}");
@@ -582,7 +582,7 @@ fn nothing_is_taken_back_for_a_reason_that_was_typed_about_something_else() {
     assert_eq!(line(&person), "reason for taking back 8.2: one two▏");
     let mut press = person.press_of(KeyCode::Enter);
     press.is_in_burst = true;
-    assert_eq!(acts(person.happens(Event::Key(press))), []);
+    assert_eq!(acts(person.happens(person.event(press))), []);
     assert!(line(&person).contains("Enter again takes it back"));
 }
 
@@ -643,7 +643,7 @@ fn keys_that_follow_each_other_too_fast_decide_nothing() {
     for key in "nananana".chars() {
         person.now += Duration::from_millis(50);
         let press = person.press_of(KeyCode::Char(key));
-        kept.extend(acts(person.happens(Event::Key(press))));
+        kept.extend(acts(person.happens(person.event(press))));
     }
     assert_eq!(kept, []);
     assert!(

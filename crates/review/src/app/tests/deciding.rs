@@ -101,7 +101,7 @@ fn what_the_agent_did_is_said_after_the_decision_that_it_did_it_for() {
         let mut person = Person::new(80, 24);
         person.open("a.txt", Some("a\n"), "b\n");
         let press = person.press_of(KeyCode::Char('a'));
-        person.app.update(Event::Key(press), person.now);
+        person.app.update(person.event(press), person.now);
         let key = person.app.views[0].key();
         let notice = || Event::Notice("the agent wrote it".to_owned());
         if is_early {
@@ -124,7 +124,7 @@ fn while_the_gate_looks_nothing_else_is_decided() {
     let id = person.open("a.txt", Some("a\n"), "b\n");
     person.open("b.txt", Some("a\n"), "b\n");
     let press = person.press_of(KeyCode::Char('a'));
-    let effects = person.app.update(Event::Key(press), person.now);
+    let effects = person.app.update(person.event(press), person.now);
     assert_eq!(outcomes(effects), accepted(1, "b\n"));
     for key in ["a", "r", " ", "e", "z", "o"] {
         assert!(person.press(key).is_empty(), "{key}");
@@ -139,7 +139,7 @@ fn while_the_gate_looks_nothing_else_is_decided() {
     assert_eq!(person.shown(), id);
     person.wait(700);
     let press = person.press_of(KeyCode::Char('a'));
-    person.app.update(Event::Key(press), person.now);
+    person.app.update(person.event(press), person.now);
     let effects = person.happens(Event::Stop);
     assert_eq!(outcomes(effects), []);
 }
@@ -149,7 +149,7 @@ fn a_decision_about_a_proposal_that_was_replaced_meanwhile_is_over() {
     let mut person = Person::new(80, 24);
     let id = person.open("a.txt", Some("a\n"), "b\n");
     let press = person.press_of(KeyCode::Char('a'));
-    person.app.update(Event::Key(press), person.now);
+    person.app.update(person.event(press), person.now);
     let key = person.app.views[0].key();
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\n"), "c\n");
     person.happens(Event::Ruled(key, Ruling::stale(Stale::Replaced)));

@@ -28,11 +28,11 @@ fn hold(person: &mut Person, key: &str) -> Vec<Effect> {
     let code = KeyCode::Char(key.chars().next().unwrap());
     for _ in 0..75 {
         let is_held = true;
-        let press = Press {
+        let press = Pressed {
             is_held,
             ..person.press_of(code)
         };
-        effects.extend(person.happens(Event::Key(press)));
+        effects.extend(person.happens(person.event(press)));
         person.wait(33);
     }
     effects
@@ -82,11 +82,11 @@ fn a_paste_decides_nothing_and_does_not_leave() {
     let mut effects = Vec::new();
     for code in "aaaarrrr oeezZqy".chars().map(KeyCode::Char) {
         let is_in_burst = true;
-        let press = Press {
+        let press = Pressed {
             is_in_burst,
             ..person.press_of(code)
         };
-        effects.extend(person.happens(Event::Key(press)));
+        effects.extend(person.happens(person.event(press)));
     }
     assert!(effects.is_empty(), "{effects:?}");
     assert_eq!(person.message(), PASTED);
@@ -101,11 +101,11 @@ fn a_repeated_key_decides_nothing_and_does_not_leave() {
     person.open("a.txt", Some("a\n"), "b\n");
     let mut press = person.press_of(KeyCode::Char('a'));
     press.is_held = true;
-    assert_eq!(outcomes(person.happens(Event::Key(press))), []);
+    assert_eq!(outcomes(person.happens(person.event(press))), []);
     person.key(KeyCode::Char('q'));
     let mut press = person.press_of(KeyCode::Char('y'));
     press.is_held = true;
-    assert!(!quits(&person.happens(Event::Key(press))));
+    assert!(!quits(&person.happens(person.event(press))));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_diff_that_is_not_drawn_yet_is_not_judged_however_long_it_takes() {
     let press = |person: &mut Person, code| {
         let press = person.press_of(code);
         person.now += Duration::from_secs(2);
-        person.happens_undrawn(Event::Key(press))
+        person.happens_undrawn(person.event(press))
     };
     // Another view comes up, the former one closes, the text is compared anew.
     press(&mut person, KeyCode::Tab);

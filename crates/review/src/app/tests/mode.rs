@@ -85,12 +85,12 @@ fn nothing_is_asked_when_that_is_answered_as_well() {
 fn what_nobody_pressed_chooses_nothing() {
     for (is_in_burst, is_held) in [(true, false), (false, true)] {
         let mut person = at(Some(ReviewMode::Asked));
-        let press = Press {
+        let press = Pressed {
             is_in_burst,
             is_held,
             ..person.press_of(KeyCode::Char('m'))
         };
-        assert_eq!(choices(&person.happens(Event::Key(press))), []);
+        assert_eq!(choices(&person.happens(person.event(press))), []);
     }
     // Beside a diff as well as without one; where no agent is known to ask as one chooses, that is asked.
     let mut person = Person::new(100, 24);
@@ -113,12 +113,12 @@ fn notes_are_sent_by_a_key_that_was_pressed() {
     person.open("a.txt", Some("1\n"), "2\n");
     assert_eq!(sends(&person.press("s")), 1);
     for (is_in_burst, is_held) in [(true, false), (false, true)] {
-        let press = Press {
+        let press = Pressed {
             is_in_burst,
             is_held,
             ..person.press_of(KeyCode::Char('s'))
         };
-        assert_eq!(sends(&person.happens(Event::Key(press))), 0);
+        assert_eq!(sends(&person.happens(person.event(press))), 0);
     }
     let told = Chosen {
         done: true,

@@ -57,7 +57,7 @@ fn a_line_can_be_corrected_and_left_and_gone_on_with() {
     let mut control = |key| {
         let mut press = person.press_of(KeyCode::Char(key));
         press.key.modifiers = KeyModifiers::CONTROL;
-        person.happens(Event::Key(press));
+        person.happens(person.event(press));
         line(&person)
     };
     assert_eq!(control('w'), "reason for rejecting a.txt: one two  ▏");
@@ -80,7 +80,7 @@ fn a_paste_is_one_line_and_sends_nothing() {
     // In a terminal that does not mark what is pasted.
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
-    assert!(person.happens(Event::Key(enter)).is_empty());
+    assert!(person.happens(person.event(enter)).is_empty());
     assert_eq!(
         line(&person),
         "reason for rejecting a.txt: no rm v[0]x  ▏ (pasted text decides nothing here: Enter again rejects)"
@@ -311,7 +311,7 @@ fn an_enter_that_was_pasted_keeps_no_note_and_all_notes_have_one_limit() {
     );
     let mut enter = person.press_of(KeyCode::Enter);
     enter.is_in_burst = true;
-    person.happens(Event::Key(enter));
+    person.happens(person.event(enter));
     assert_eq!(
         line(&person),
         "note on line 1 of a.txt: no  ▏ (pasted text decides nothing here: Enter again keeps it)"
@@ -406,11 +406,11 @@ fn words_are_edited_where_the_cursor_is() {
         person.open("a.txt", Some(OLD), NEW);
         person.press("Cone twe");
         for key in &keys {
-            let press = Press {
+            let press = Pressed {
                 key: *key,
                 ..person.press_of(KeyCode::Enter)
             };
-            person.happens(Event::Key(press));
+            person.happens(person.event(press));
         }
         let (line, _) = person.app.line().unwrap();
         assert!(line.ends_with(&format!(": {expected}")), "{keys:?}: {line}");

@@ -78,17 +78,17 @@ fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
     for (width, of_list, of_diff) in [
         (
             120,
-            "Enter look  a keep  r take back  R with reason  C note  z undo  n next  S diffs  ? help",
+            "Enter look  a keep  r take back  R with reason  C note  n next  z undo  S diffs  ? help",
             "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  z undo  u side by side  w wrap  ? help  q quit",
         ),
         (
             80,
-            "Enter look  a keep  r take back  R with reason  z undo  n next  S diffs  ? help",
+            "Enter look  a keep  r take back  R with reason  n next  z undo  S diffs  ? help",
             "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  ? help",
         ),
         (
             60,
-            "Enter look  a keep  r take back  z undo  S diffs  ? help",
+            "Enter look  a keep  r take back  n next  S diffs  ? help",
             "a accept  r leave  space hunk out  n/p hunk  e edit  ? help",
         ),
         (

@@ -1,0 +1,76 @@
+//! Commands on other keys: what decides, what asks and answers, and what is typed.
+
+use pillion_judge::keys::Keys;
+
+use super::changes::{acts as listed, with_list};
+use super::*;
+
+fn keys(text: &str) -> Keys {
+    Keys::read(text).unwrap()
+}
+
+#[test]
+fn a_question_is_asked_and_answered_by_the_keys_that_the_person_chose() {
+    for (accept, answer) in [("x", "b"), ("y", "a"), ("?", "!")] {
+        let mut person = Person::new(80, 24);
+        // Each key is free in its place, whatever it was.
+        let free = "keep = \"K\"\nhelp = \"F1\"\n";
+        person.app.keys = keys(&format!("{free}accept = {accept:?}\nanswer = {answer:?}"));
+        person.open("a.txt", Some("a\n"), "b\n");
+        person.ruling = Some(doubted("it runs code"));
+        assert_eq!(outcomes(person.press(accept)), []);
+        let question = format!("it runs code: {answer} accepts it all the same");
+        assert_eq!(person.message(), question);
+        // Who taps the key that asked has not read it.
+        assert_eq!(outcomes(person.press(&accept.repeat(3))), []);
+        assert_eq!(person.message(), question);
+        person.wait(700);
+        assert_eq!(outcomes(person.press(answer)), accepted(1, "b\n"));
+    }
+}
+
+#[test]
+fn a_key_that_decides_elsewhere_is_no_held_key_and_no_paste() {
+    for (is_in_burst, is_held) in [(true, false), (false, true)] {
+        let mut person = Person::new(80, 24);
+        person.app.keys = keys("reject = \"x\"\nexclude = \"X\"");
+        person.open("a.txt", Some("a\n"), "b\n");
+        for key in "xX".chars() {
+            let pressed = Pressed {
+                is_in_burst,
+                is_held,
+                ..person.press_of(KeyCode::Char(key))
+            };
+            assert_eq!(outcomes(person.happens(person.event(pressed))), []);
+        }
+        assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
+        assert_eq!(outcomes(person.press("r")), [], "it has no meaning now");
+        assert_eq!(outcomes(person.press("x")), rejected(1));
+    }
+}
+
+#[test]
+fn the_list_keeps_and_takes_back_by_the_keys_that_the_person_chose() {
+    let mut person = with_list();
+    person.app.keys = keys("keep = \"x\"\ntake-back = \"d\"\nopen = \"Right\"");
+    let acts = |person: &mut Person, key| listed(person.press(key));
+    assert_eq!(acts(&mut person, "a"), []);
+    assert_eq!(acts(&mut person, "r"), []);
+    assert!(matches!(acts(&mut person, "x")[..], [ChangesAct::Keep(_)]));
+    assert!(matches!(
+        acts(&mut person, "d")[..],
+        [ChangesAct::TakeBack(_)]
+    ));
+    let opened = listed(person.key(KeyCode::Right));
+    assert!(matches!(opened[..], [ChangesAct::Look(_)]));
+}
+
+#[test]
+fn words_are_typed_with_the_keys_of_commands() {
+    let mut person = Person::new(80, 24);
+    person.app.keys = keys("accept = \"x\"\nnote = \"#\"");
+    person.open("a.txt", Some("a\n"), "b\n");
+    assert_eq!(outcomes(person.press("#axrq?")), []);
+    let (line, _) = person.app.line().unwrap();
+    assert_eq!(line, "note on line 1 of a.txt: axrq?▏");
+}
