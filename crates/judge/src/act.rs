@@ -84,7 +84,7 @@ commands! {
     [
         Accept "accept" "a" [Diff] Typed ("accept", 0) "accept the proposal as shown";
         Reject "reject" "r" [Diff] Typed ("reject", 0) "reject it";
-        Open "open" "Enter" [List History] Typed ("look", 0) "in the list: open";
+        Open "open" "Enter" [List History] Free ("look", 0) "in the list: open";
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
         TakeBack "take-back" "r" [List] Typed ("take back", 0) "in the list: take back";
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";

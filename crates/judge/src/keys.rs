@@ -241,6 +241,17 @@ impl Keys {
         of_act.next().map_or(&[], |(_, keys)| keys)
     }
 
+    /// A sentence with the first key of each command whose name stands in it, as in `<undo> undoes it`.
+    pub fn fill(&self, sentence: &'static str) -> String {
+        let fill = |text: String, command: &Command| {
+            text.replace(&format!("<{}>", command.name), &self.name(command.act))
+        };
+        let named = |command: &Command| sentence.matches(&format!("<{}>", command.name)).count();
+        let all: usize = commands().map(named).sum();
+        debug_assert_eq!(all, sentence.matches('<').count(), "{sentence}");
+        commands().fold(sentence.to_owned(), fill)
+    }
+
     /// The first key of a command, for people.
     pub fn name(&self, act: Act) -> String {
         self.all(act)

@@ -48,11 +48,6 @@ impl App {
         }
     }
 
-    /// The first key of a command, for messages.
-    pub(super) fn key(&self, act: Act) -> String {
-        self.keys.name(act)
-    }
-
     /// A key is typed that is no command.
     pub(super) fn on_typed(&mut self, key: KeyEvent, press: &Press, now: Instant) {
         self.changes.forget_opening();
@@ -64,8 +59,9 @@ impl App {
                 if let Err(why) = press.check() {
                     self.say_too_early(why, now);
                 } else if self.place() == Place::Diff && self.view().is_some() {
-                    let help = self.key(Act::Help);
-                    let text = format!("this key does nothing · {help} shows all keys");
+                    let text = self
+                        .keys
+                        .fill("this key does nothing · <help> shows all keys");
                     self.say(Tone::Info, text, now);
                 }
             }
@@ -386,8 +382,8 @@ impl App {
                     let text = match view.seen_hunks().unseen {
                         0 => "all of it has been on the screen".to_owned(),
                         left => {
-                            let (left, skips) = (counted(left, "hunk"), self.key(Act::Whitespace));
-                            format!("all but {left} that {skips} skips")
+                            let skips = self.keys.fill("<whitespace> skips");
+                            format!("all but {} that {skips}", counted(left, "hunk"))
                         }
                     };
                     self.say(Tone::Info, text, now);
@@ -410,16 +406,15 @@ impl App {
                     self.say(Tone::Warning, text, now);
                 }
                 Ok(_) if view.proposal.is_nothing() => {
-                    let is_written = view.diff.written.is_some();
-                    let (accept, reject) = (self.key(Act::Accept), self.key(Act::Reject));
-                    let text = match is_written {
-                        false => format!(
-                            "all hunks excluded: {reject} rejects, {accept} accepts the file unchanged"
-                        ),
-                        true => format!(
-                            "all hunks excluded: {accept} takes the change out of the file, {reject} leaves it"
-                        ),
+                    let text = match view.diff.written {
+                        None => {
+                            "all hunks excluded: <reject> rejects, <accept> accepts the file unchanged"
+                        }
+                        Some(_) => {
+                            "all hunks excluded: <accept> takes the change out of the file, <reject> leaves it"
+                        }
                     };
+                    let text = self.keys.fill(text);
                     self.say(Tone::Info, text, now);
                 }
                 Ok(_) => self.message = None,
@@ -439,9 +434,8 @@ impl App {
 
     fn undo(&mut self, back: bool, now: Instant) {
         let proposal = &mut self.views[self.current].proposal;
-        let redo = self.keys.name(Act::Redo);
         let (change, how) = match back {
-            true => (proposal.undo(), format!("undone · {redo} redoes it")),
+            true => (proposal.undo(), self.keys.fill("undone · <redo> redoes it")),
             false => (proposal.redo(), "redone".to_owned()),
         };
         let text = match change {
@@ -453,7 +447,7 @@ impl App {
     }
 
     fn ignore_whitespace(&mut self, now: Instant) {
-        let next = self.key(Act::Next);
+        let next = self.keys.name(Act::Next);
         let view = &mut self.views[self.current];
         view.ignores_white = !view.ignores_white;
         let hunks = view.white.iter().filter(|white| **white).count();
@@ -475,7 +469,7 @@ impl App {
         } else if self.body_width() < SIDE_BY_SIDE {
             let how = match self.size.width < SIDE_BY_SIDE {
                 true => String::new(),
-                false => format!(": {} hides the list beside it", self.key(Act::Pane)),
+                false => self.keys.fill(": <pane> hides the list beside it"),
             };
             let text = format!("side by side needs {SIDE_BY_SIDE} columns{how}");
             self.say(Tone::Info, text, now);

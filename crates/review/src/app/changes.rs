@@ -327,18 +327,17 @@ impl App {
     pub(super) fn toggle_pane(&mut self, now: Instant) {
         if self.pane_width().is_some() {
             self.changes.beside = Some(false);
-            let (pane, list) = (self.key(Act::Pane), self.key(Act::List));
-            let text = format!("{pane} shows the list again, {list} opens it");
+            let text = self
+                .keys
+                .fill("<pane> shows the list again, <list> opens it");
             return self.say(Tone::Info, text, now);
         }
         let has_turns = |list: &ChangesList| !list.turns.is_empty();
         let is_empty = !self.changes.list.as_ref().is_none_or(has_turns);
         self.changes.beside = Some(true);
         if self.room_for_pane().is_none() {
-            let list = self.key(Act::List);
-            let text = format!(
-                "the list beside the diff needs {LEAST_WITH_PANE} columns: {list} opens it over the diff"
-            );
+            let opens = self.keys.fill("<list> opens it over the diff");
+            let text = format!("the list beside the diff needs {LEAST_WITH_PANE} columns: {opens}");
             self.say(Tone::Info, text, now);
         } else if is_empty {
             self.say(Tone::Info, NO_TURNS, now);
@@ -430,15 +429,11 @@ impl App {
         let row = self.changes.under_cursor();
         let is_same = row.is_some_and(|(of, is)| of == id && is == revision);
         if !is_same || self.changes().is_none() {
-            let reason = self.key(Act::Reason);
-            let text =
-                format!("this has changed since: look at it; {reason} goes on with your reason");
+            let text = "this has changed since: look at it; <reason> goes on with your reason";
+            let text = self.keys.fill(text);
             return self.say(Tone::Warning, text, now);
         }
-        match press.check() {
-            Ok(()) => self.act_on_row(Act::TakeBack, press, true, now),
-            Err(why) => self.say_too_early(why, now),
-        }
+        self.act_on_row(Act::TakeBack, press, true, now);
     }
 
     /// What a key is about to do to several files at once, as a question.
@@ -454,7 +449,7 @@ impl App {
             0 => "files",
             _ => "or more files",
         };
-        let yes = self.key(Act::Answer);
+        let yes = self.keys.fill("<answer>");
         match act {
             Act::Keep if unseen > 1 => Some((
                 Question::Keep,
@@ -473,8 +468,14 @@ impl App {
         let Some(row) = self.changes.row() else {
             return;
         };
-        if !self.changes.is_drawn(row, press.at) {
-            return self.say_too_early(TooEarly::Unseen, now);
+        let may = press
+            .check()
+            .and_then(|()| match self.changes.is_drawn(row, press.at) {
+                true => Ok(()),
+                false => Err(TooEarly::Unseen),
+            });
+        if let Err(why) = may {
+            return self.say_too_early(why, now);
         }
         let asked = self.question_about(row, act).filter(|_| !has_reason);
         let under_cursor = self.changes.under_cursor();
@@ -501,10 +502,8 @@ impl App {
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
         let act = match act {
             Act::Open if !is_text => {
-                let (keep, take_back) = (self.key(Act::Keep), self.key(Act::TakeBack));
-                let text = format!(
-                    "this is not text, and cannot be shown: {keep} keeps it, {take_back} takes it back"
-                );
+                let text = "this is not text, and cannot be shown: <keep> keeps it, <take-back> takes it back";
+                let text = self.keys.fill(text);
                 return self.say(Tone::Info, text, now);
             }
             Act::Open => {

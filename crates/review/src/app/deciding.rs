@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use pillion_judge::act::Act;
 use pillion_judge::marks;
 use pillion_protocol::Note;
 use pillion_view::decision::TAKEN_FOR_REJECTION;
@@ -26,8 +25,8 @@ impl App {
     pub(super) fn ask_or_reject(&mut self, press: &Press, now: Instant) {
         let view = &self.views[self.current];
         if view.proposal.holds_edits() && self.question() != Some(Question::Reject) {
-            let (yes, accept) = (self.key(Act::Answer), self.key(Act::Accept));
-            let text = format!("this would drop your edits: {yes} rejects, {accept} accepts them");
+            let text = "this would drop your edits: <answer> rejects, <accept> accepts them";
+            let text = self.keys.fill(text);
             return self.ask(Question::Reject, text, now);
         }
         self.reject(press, None);
@@ -160,8 +159,8 @@ impl App {
                     let text = format!("{name}: {}", refusal.message);
                     self.say(Tone::Warning, text, now);
                 } else if refusal.repeat {
-                    let (message, yes) = (refusal.message, self.key(Act::Answer));
-                    let text = format!("{message}: {yes} accepts it all the same");
+                    let how = self.keys.fill("<answer> accepts it all the same");
+                    let text = format!("{}: {how}", refusal.message);
                     self.ask(Question::Accept, text, now);
                 } else {
                     self.say(Tone::Warning, refusal.message, now);

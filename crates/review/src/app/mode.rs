@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use pillion_judge::act::Act;
 use pillion_protocol::{ReviewChoice, ReviewMode};
 use pillion_view::Chosen;
 
@@ -23,10 +22,8 @@ impl App {
                 Some(ReviewChoice::Asked)
             }
             (Some(Some(ReviewMode::Always)), _) => {
-                let yes = self.key(Act::Answer);
-                let text = format!(
-                    "some changes may not be shown then: {yes} has agents ask as their permission modes say"
-                );
+                let text = "some changes may not be shown then: <answer> has agents ask as their permission modes say";
+                let text = self.keys.fill(text);
                 return self.ask(Question::Unasked, text, now);
             }
             (Some(_), _) => Some(ReviewChoice::Always),
@@ -35,8 +32,9 @@ impl App {
     }
 
     fn ask_for_after(&mut self, now: Instant) {
-        let yes = self.key(Act::Answer);
-        let text = format!("{yes}: agents write first, and you look afterwards");
+        let text = self
+            .keys
+            .fill("<answer>: agents write first, and you look afterwards");
         self.ask(Question::After, text, now);
     }
 

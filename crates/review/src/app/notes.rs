@@ -1,6 +1,5 @@
 //! The facts that the reviewer should know about the diff that is shown, in a line above it.
 
-use pillion_judge::act::Act;
 use pillion_judge::{Disk, Judged, marks};
 use pillion_protocol::runs_code::Runner;
 use pillion_text::visible;
@@ -29,12 +28,11 @@ impl App {
         let older = "compared with an older version of the file";
         let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
         if let Some(what) = disk {
-            let merges = match view.disk {
-                Disk::Gone => "makes it a new file",
-                _ => "merges both",
-            };
-            let key = self.keys.name(Act::Merge);
-            return Some(format!("{what} · {key} {merges}"));
+            let merges = self.keys.fill(match view.disk {
+                Disk::Gone => "<merge> makes it a new file",
+                _ => "<merge> merges both",
+            });
+            return Some(format!("{what} · {merges}"));
         }
         if let Some(marks) = marks::note(view.proposal.hunks()) {
             return Some(marks);

@@ -66,10 +66,8 @@ impl App {
             Done::Rebased(is_changed) => {
                 let is_new = |view: &View| view.proposal.is_new_file();
                 let text = if is_changed && self.views.find(id).is_some_and(is_new) {
-                    format!(
-                        "this is a new file now: {} creates it",
-                        self.key(Act::Accept)
-                    )
+                    self.keys
+                        .fill("this is a new file now: <accept> creates it")
                 } else if is_changed {
                     "merged with the file on disk".to_owned()
                 } else {
@@ -83,13 +81,11 @@ impl App {
                 self.say(Tone::Info, text, now);
             }
             Done::Edited(is_changed) => {
-                let (accept, undo) = (self.key(Act::Accept), self.key(Act::Undo));
                 let text = match is_changed {
-                    true => format!(
-                        "the proposal is now your text · {accept} accepts it, {undo} undoes it"
-                    ),
-                    false => "the proposal is unchanged".to_owned(),
+                    true => "the proposal is now your text · <accept> accepts it, <undo> undoes it",
+                    false => "the proposal is unchanged",
                 };
+                let text = self.keys.fill(text);
                 self.say(Tone::Good, text, now);
             }
         }
@@ -109,9 +105,9 @@ impl App {
         }
         // The list is in front of all diffs.
         let key = match (self.is_at_list(), shows) {
-            (true, _) => self.key(Act::List),
+            (true, _) => self.keys.name(Act::List),
             (false, true) => return,
-            (false, false) => self.key(Act::NextDiff),
+            (false, false) => self.keys.name(Act::NextDiff),
         };
         if let Some(view) = self.views.find(id) {
             let (agent, name) = (self.agent_name(view), &view.target.shown);
@@ -126,11 +122,10 @@ impl App {
             return;
         };
         let (agent, name) = (self.agent_name(view), &view.target.shown);
-        let undo = self.key(Act::Undo);
-        let how = match self.shows(id) {
-            true => format!("{undo} restores the previous one"),
-            false => "in its tab".to_owned(),
-        };
+        let how = self.keys.fill(match self.shows(id) {
+            true => "<undo> restores the previous one",
+            false => "in its tab",
+        });
         let text = match edits {
             Edits::None => format!("{agent} has a newer proposal for {name} · {how}"),
             Edits::Carried => {
@@ -138,7 +133,8 @@ impl App {
             }
             Edits::Conflict(text) => {
                 let why = format!(
-                    "{agent}'s newer proposal for {name} changes what you wrote ({undo} restores that)"
+                    "{agent}'s newer proposal for {name} changes what you wrote ({})",
+                    self.keys.fill("<undo> restores that")
                 );
                 self.effects.push(view.keep(text, why.clone()));
                 why
@@ -152,13 +148,11 @@ impl App {
             return;
         };
         let name = &view.target.shown;
-        let redo = self.key(Act::Redo);
-        let place = match self.shows(id) {
-            true => "",
-            false => " in its tab",
-        };
-        let text =
-            format!("what you had changed in {name} was kept · {redo}{place} brings it back");
+        let redo = self.keys.fill(match self.shows(id) {
+            true => "<redo> brings it back",
+            false => "<redo> in its tab brings it back",
+        });
+        let text = format!("what you had changed in {name} was kept · {redo}");
         self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
     }
 
@@ -279,9 +273,10 @@ impl App {
             Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
                 (view.disk, view.is_gone) = (Disk::Gone, true);
                 let name = &view.target.shown;
-                let (yes, reject) = (self.keys.name(Act::Answer), self.keys.name(Act::Reject));
-                let text =
-                    format!("{name} was deleted: {yes} makes this a new file, {reject} rejects");
+                let how = self
+                    .keys
+                    .fill("<answer> makes this a new file, <reject> rejects");
+                let text = format!("{name} was deleted: {how}");
                 match self.shows(id) {
                     true => self.ask(Question::Create, text, now),
                     false => self.say(Tone::Warning, text, now),

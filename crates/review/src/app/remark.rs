@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_judge::HunkNote;
-use pillion_judge::act::Act;
 use pillion_judge::proposal::Version;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
@@ -332,10 +331,9 @@ impl App {
             Purpose::Reason(key) => match self.view().is_some_and(|view| view.key() == key) {
                 true => return self.reject(press, Some(Note::on_all(text))),
                 false => {
-                    let reason = self.key(Act::Reason);
-                    let text = format!(
-                        "a newer proposal is there: look at it; {reason} goes on with your reason"
-                    );
+                    let text =
+                        "a newer proposal is there: look at it; <reason> goes on with your reason";
+                    let text = self.keys.fill(text);
                     return self.say(Tone::Warning, text, now);
                 }
             },

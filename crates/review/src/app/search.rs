@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Instant;
 
-use pillion_judge::act::Act;
 use pillion_judge::proposal::{Proposal, Side};
 use pillion_judge::rows::{Row, Rows};
 use pillion_text::counted;
@@ -159,9 +158,10 @@ impl App {
         self.show_hit(&hit);
         let name = &self.views[hit.view].target.shown;
         let hits = counted(of, "hit");
-        let [next, back, end] =
-            [Act::Next, Act::PreviousHit, Act::EndSearch].map(|it| self.key(it));
-        let said = format!("{number} of {hits} in {name} · {next} {back} next, {end} ends");
+        let ways = self
+            .keys
+            .fill("<next> <previous-hit> next, <end-search> ends");
+        let said = format!("{number} of {hits} in {name} · {ways}");
         self.say(Tone::Info, said, now);
         if let Some(search) = &mut self.search {
             search.at = Some(hit);

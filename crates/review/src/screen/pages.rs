@@ -33,7 +33,6 @@ pub fn too_small(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
 /// Nothing is pending: how to get an agent here.
 pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     let working = agents::working(app);
-    let [mode, view, list] = [Act::Mode, Act::View, Act::List].map(|act| app.keys.name(act));
     let mut lines = if app.status.agents.is_empty() && working.is_empty() {
         how_to_start(&app.installed, theme)
     } else if app.status.agents.is_empty() {
@@ -50,7 +49,10 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
                 "Nothing to review right now.",
                 "When an agent proposes a change, it opens here.",
             ),
-            Some(unasked) => (unasked, &*format!("{mode} shows every change here first.")),
+            Some(unasked) => (
+                unasked,
+                &*app.keys.fill("<mode> shows every change here first."),
+            ),
         };
         vec![
             Line::styled(visible::one_line(head), theme.strong),
@@ -60,9 +62,10 @@ pub fn welcome(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     };
     if app.status.unseen > 0 {
         let files = counted(app.status.unseen, "changed file");
+        let how = app.keys.fill("<view> shows what changed, <list> lists it.");
         lines.push(Line::raw(""));
         lines.push(Line::styled(
-            format!("{files} that you have not seen: {view} shows what changed, {list} lists it."),
+            format!("{files} that you have not seen: {how}"),
             theme.strong,
         ));
     }
