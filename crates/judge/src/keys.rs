@@ -354,12 +354,12 @@ mod tests {
 
     #[test]
     fn a_person_puts_commands_on_other_keys() {
-        let text = "# mine\naccept = \"y\"\nanswer = \"b\"\nreject = [\"x\", \"Ctrl-R\"]\n";
+        let text = "# mine\naccept = \"y\"\nanswer = \"ü\"\nreject = [\"ö\", \"Ctrl-R\"]\n";
         let keys = Keys::read(text).unwrap();
         for (place, key, expected) in [
             (Place::Diff, "y", Some(Act::Accept)),
             (Place::Diff, "a", None),
-            (Place::Question, "b", Some(Act::Answer)),
+            (Place::Question, "ü", Some(Act::Answer)),
             (Place::Diff, "Ctrl-R", Some(Act::Reject)),
             (Place::Diff, "r", None),
             (Place::List, "r", Some(Act::TakeBack)),
@@ -368,7 +368,7 @@ mod tests {
         ] {
             assert_eq!(keys.act(place, chord(key)), expected, "{place:?} {key}");
         }
-        assert!(keys.is_guarded(chord("x")) && !keys.is_guarded(chord("n")));
+        assert!(keys.is_guarded(chord("ö")) && !keys.is_guarded(chord("n")));
         assert_eq!(keys.name(Act::Accept), "y");
     }
 

@@ -429,10 +429,10 @@ mod tests {
     fn the_first_key_of_a_paste_is_known_as_one_wherever_what_it_decides_is() {
         for (keys, is_known) in [
             ("", false),
-            ("accept = \"x\"", true),
-            ("keep = \"x\"", true),
+            ("accept = \"ö\"", true),
+            ("keep = \"ö\"", true),
         ] {
-            let key = |after| (after, Read::Event(key('x', KeyEventKind::Press)));
+            let key = |after| (after, Read::Event(key('ö', KeyEventKind::Press)));
             let script = Script {
                 events: [key(500), key(1)].into(),
                 now: Instant::now(),

@@ -27,12 +27,12 @@ fn with_keys(text: &str, shown: &str) -> Review {
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn a_person_accepts_with_a_key_of_their_own() {
-    let review = with_keys("accept = \"x\"\nhelp = [\"F2\", \"?\"]\n", "F2 help");
+    let review = with_keys("accept = \"X\"\nhelp = [\"F2\", \"?\"]\n", "F2 help");
     let mut agent = review.connect();
     let file = review.sandbox.home.file("a.txt", "old\n");
     agent.propose(&file, "new\n");
-    review.pane.wait_for("x accept", SOON);
-    review.decide("x");
+    review.pane.wait_for("X accept", SOON);
+    review.decide("X");
     let path = file.to_str().unwrap().to_owned();
     assert_eq!(agent.outcome(), Update::accepted(path, "new\n"));
 }
@@ -42,7 +42,7 @@ fn a_person_accepts_with_a_key_of_their_own() {
 fn a_wrong_setting_is_named_with_its_line_and_the_review_has_the_usual_keys() {
     for (text, line) in [
         (
-            "wrap = \"x\"\nacept = \"b\"\n",
+            "wrap = \"X\"\nacept = \"b\"\n",
             "keys.toml:2: there is no command \"acept\"; every command has its default key",
         ),
         ("accept = \"y\"\n", "keys.toml:1: y cannot be both"),

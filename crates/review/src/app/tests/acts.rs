@@ -11,7 +11,7 @@ fn keys(text: &str) -> Keys {
 
 #[test]
 fn a_question_is_asked_and_answered_by_the_keys_that_the_person_chose() {
-    for (accept, answer) in [("x", "b"), ("y", "a"), ("?", "!")] {
+    for (accept, answer) in [("ö", "ü"), ("y", "a"), ("?", "!")] {
         let mut person = Person::new(80, 24);
         // Each key is free in its place, whatever it was.
         let free = "keep = \"K\"\nhelp = \"F1\"\n";
@@ -33,9 +33,9 @@ fn a_question_is_asked_and_answered_by_the_keys_that_the_person_chose() {
 fn a_key_that_decides_elsewhere_is_no_held_key_and_no_paste() {
     for (is_in_burst, is_held) in [(true, false), (false, true)] {
         let mut person = Person::new(80, 24);
-        person.app.keys = keys("reject = \"x\"\nexclude = \"X\"");
+        person.app.keys = keys("reject = \"ö\"\nexclude = \"Ö\"");
         person.open("a.txt", Some("a\n"), "b\n");
-        for key in "xX".chars() {
+        for key in "öÖ".chars() {
             let pressed = Pressed {
                 is_in_burst,
                 is_held,
@@ -45,20 +45,20 @@ fn a_key_that_decides_elsewhere_is_no_held_key_and_no_paste() {
         }
         assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
         assert_eq!(outcomes(person.press("r")), [], "it has no meaning now");
-        assert_eq!(outcomes(person.press("x")), rejected(1));
+        assert_eq!(outcomes(person.press("ö")), rejected(1));
     }
 }
 
 #[test]
 fn the_list_keeps_and_takes_back_by_the_keys_that_the_person_chose() {
     let mut person = with_list();
-    person.app.keys = keys("keep = \"x\"\ntake-back = \"d\"\nopen = \"Right\"");
+    person.app.keys = keys("keep = \"ö\"\ntake-back = \"ü\"\nopen = \"Right\"");
     let acts = |person: &mut Person, key| listed(person.press(key));
     assert_eq!(acts(&mut person, "a"), []);
     assert_eq!(acts(&mut person, "r"), []);
-    assert!(matches!(acts(&mut person, "x")[..], [ChangesAct::Keep(_)]));
+    assert!(matches!(acts(&mut person, "ö")[..], [ChangesAct::Keep(_)]));
     assert!(matches!(
-        acts(&mut person, "d")[..],
+        acts(&mut person, "ü")[..],
         [ChangesAct::TakeBack(_)]
     ));
     let opened = listed(person.key(KeyCode::Right));
@@ -68,9 +68,9 @@ fn the_list_keeps_and_takes_back_by_the_keys_that_the_person_chose() {
 #[test]
 fn words_are_typed_with_the_keys_of_commands() {
     let mut person = Person::new(80, 24);
-    person.app.keys = keys("accept = \"x\"\nnote = \"#\"");
+    person.app.keys = keys("accept = \"ö\"\nnote = \"#\"");
     person.open("a.txt", Some("a\n"), "b\n");
-    assert_eq!(outcomes(person.press("#axrq?")), []);
+    assert_eq!(outcomes(person.press("#aörq?")), []);
     let (line, _) = person.app.line().unwrap();
-    assert_eq!(line, "note on line 1 of a.txt: axrq?▏");
+    assert_eq!(line, "note on line 1 of a.txt: aörq?▏");
 }
