@@ -354,7 +354,8 @@ mod tests {
 
     #[test]
     fn a_person_puts_commands_on_other_keys() {
-        let text = "# mine\naccept = \"y\"\nanswer = \"ü\"\nreject = [\"ö\", \"Ctrl-R\"]\n";
+        let text =
+            "# mine\ncopy = \"F5\"\naccept = \"y\"\nanswer = \"ü\"\nreject = [\"ö\", \"Ctrl-R\"]\n";
         let keys = Keys::read(text).unwrap();
         for (place, key, expected) in [
             (Place::Diff, "y", Some(Act::Accept)),

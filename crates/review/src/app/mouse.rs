@@ -81,7 +81,7 @@ impl App {
             true => "the mouse scrolls, goes where you click, and copies lines",
             false => "the mouse is the terminal's · <mouse> takes it again",
         };
-        let text = text.replace("<mouse>", &self.key(Act::Mouse));
+        let text = self.keys.fill(text);
         self.say(Tone::Info, text, now);
     }
 

@@ -14,7 +14,7 @@ fn a_question_is_asked_and_answered_by_the_keys_that_the_person_chose() {
     for (accept, answer) in [("ö", "ü"), ("y", "a"), ("?", "!")] {
         let mut person = Person::new(80, 24);
         // Each key is free in its place, whatever it was.
-        let free = "keep = \"K\"\nhelp = \"F1\"\n";
+        let free = "keep = \"K\"\nhelp = \"F1\"\ncopy = \"F5\"\n";
         person.app.keys = keys(&format!("{free}accept = {accept:?}\nanswer = {answer:?}"));
         person.open("a.txt", Some("a\n"), "b\n");
         person.ruling = Some(doubted("it runs code"));
