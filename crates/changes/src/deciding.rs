@@ -19,7 +19,7 @@ use pillion_text::visible;
 
 pub use self::error::{Act, DecideError};
 pub use self::meant::{is_any_taken_back_shown, last_act};
-use self::moved::Origins;
+use self::moved::{Failed, Origins};
 pub use self::telling::Words;
 use self::telling::{Telling, remark};
 use self::writing::Written;
@@ -87,6 +87,8 @@ pub struct Deciding<'a> {
     takes_all: bool,
     /// The numbers of the changes that are decided at once.
     at_once: BTreeSet<u64>,
+    /// The numbers of those that go first, of changes that wait for each other.
+    opens_circle: BTreeSet<u64>,
     /// The folders that the turn has made.
     new_folders: HashSet<&'a Path>,
     /// The texts that an act brings back, as far as they were looked for.
@@ -107,6 +109,7 @@ impl<'a> Deciding<'a> {
             at: clock::now_ms(),
             takes_all: false,
             at_once: BTreeSet::new(),
+            opens_circle: BTreeSet::new(),
             origins: None,
         }
     }
@@ -183,7 +186,12 @@ impl<'a> Deciding<'a> {
             let count = waiting.len();
             let failed = self.pass(act, &waiting, part, &mut said);
             // What was done may have been in the way of another.
-            if failed.is_empty() || failed.len() == count {
+            let is_stuck = failed.len() == count;
+            let first = is_stuck
+                .then(|| self.first_in_circle(act, &failed))
+                .flatten();
+            self.opens_circle.extend(first.map(|it| it.number));
+            if failed.is_empty() || (is_stuck && first.is_none()) {
                 for (change, error) in failed {
                     said(self.decided(change, Err(error)));
                 }
@@ -200,7 +208,7 @@ impl<'a> Deciding<'a> {
         changes: &[&'b Change],
         part: usize,
         said: &mut impl FnMut(Decided),
-    ) -> Vec<(&'b Change, DecideError)> {
+    ) -> Vec<Failed<'b>> {
         let mut failed = Vec::new();
         for part in changes.chunks(part) {
             self.read_running();

@@ -792,7 +792,7 @@ fn change_of(lab: &Lab, path: &str) -> ChangeRef {
 }
 
 /// What an agent's command moves, what a person puts in its way, where the text was, and where it is.
-const MOVES: [(&str, &str, &str, &str); 8] = [
+const MOVES: [(&str, &str, &str, &str); 10] = [
     ("mv a b", "echo mine > a", "a", "b"),
     ("mv a b", "mkdir -p a; echo mine > a/mine", "a", "b"),
     ("mv a e && ln -s e a", "rm a; echo mine > a", "a", "e"),
@@ -807,6 +807,9 @@ const MOVES: [(&str, &str, &str, &str); 8] = [
     // It replaces another file.
     ("mv a other", "echo mine > a", "a", "other"),
     ("mv l m", "echo mine > l", "l", "m"),
+    // A file and a folder change places.
+    ("mv d x; mv a d; mv x a", "echo mine > a/mine", "a", "d"),
+    ("mv d x; mv a d; mv x a", "echo mine > d", "d/f", "a/f"),
 ];
 
 fn before_moves() -> Lab {
@@ -878,8 +881,8 @@ fn the_new_half_of_a_move_alone_is_not_taken_back_and_neither_is_the_old_one_und
         let expected = format!("{new}: {to} holds the text of {from}, which is not back");
         assert_eq!(done, [expected], "{command}");
         assert_eq!(files(&lab), moved, "{command}");
-        if command.contains("ln -s") && from.contains('/') {
-            // The link is to go as well.
+        if command.contains("mv x") || (command.contains("ln -s") && from.contains('/')) {
+            // The link is to go as well, or the other half of the exchange.
             continue;
         }
         for both in [[old, new], [new, old]] {
@@ -925,6 +928,11 @@ fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
         "mkdir m; for i in $(seq 70); do echo $i > m/$i; done",
         "mv many e; ln -s e many",
         "mkdir new; mv many new/many; echo f > many",
+        // A file, or a link, and a folder change places; three do; and a folder moves into its own file's place.
+        "mv d x; mv a d; mv x a",
+        "mv d x; mv l d; mv x l",
+        "mkdir x; mv d/f x/f; mv a d/a; mv other x/o; mv d a; mv x other; mv a/a d; cp d a/f",
+        "mv d x; mv a d; mv other a; mv x other",
     ];
     for command in moves {
         let mut lab = before_moves();

@@ -2,14 +2,19 @@
 //! each moment.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::{fs, io};
 
 use super::{Act, DecideError, Deciding};
 use crate::state::{FileState, Hash};
-use crate::take_back;
+use crate::take_back::{self, TakeBackError};
 use crate::turn::{Change, ChangeState};
 
 /// What an act brings back where there is no such file, by its text: the numbers of the changes.
 pub(super) type Origins = HashMap<Hash, Vec<u64>>;
+
+/// A change with which something could not be done, and why.
+pub(super) type Failed<'a> = (&'a Change, DecideError);
 
 /// A text that can be lost: that of a file or of a link.
 fn content(state: &FileState) -> Option<(bool, &Hash)> {
@@ -28,6 +33,43 @@ fn is_origin((from, to): (&FileState, &FileState)) -> bool {
         Some((false, _)) => !matches!(from, FileState::File { .. }),
         None => false,
     }
+}
+
+/// Returns true if one of these files is to be where a folder of the other one is.
+fn is_nested(change: &Change, other: &Change) -> bool {
+    let (path, other) = (&change.path, &other.path);
+    path != other && (path.starts_with(other) || other.starts_with(path))
+}
+
+/// Returns true if a change is as it was because another one is in its way, or is not back.
+fn waits(error: &DecideError) -> bool {
+    match error {
+        DecideError::OnlyCopy { .. } => true,
+        DecideError::TakeBack(TakeBackError::Io { source, .. }) => {
+            source.kind() == io::ErrorKind::NotADirectory
+        }
+        DecideError::TakeBack(error) => {
+            matches!(
+                error,
+                TakeBackError::Folder(_) | TakeBackError::Elsewhere(_)
+            )
+        }
+        _ => false,
+    }
+}
+
+/// Returns true if nothing else is in a folder that stands at this path than these, and folders.
+fn has_only(path: &Path, known: &HashSet<&Path>) -> bool {
+    if !path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+        return true;
+    }
+    let mut entries = fs::read_dir(path).into_iter().flatten();
+    entries.all(|entry| {
+        entry.is_ok_and(|it| {
+            let is_folder = it.file_type().is_ok_and(|it| it.is_dir());
+            known.contains(&*it.path()) || (is_folder && has_only(&it.path(), known))
+        })
+    })
 }
 
 impl<'a> Deciding<'a> {
@@ -87,11 +129,44 @@ impl<'a> Deciding<'a> {
         Some((text, origins))
     }
 
-    /// Returns true if one of these files is in the way of the other, which comes back at once with it.
+    /// Returns true if one of these files is in the way of the other, which comes back at once with it, or if that takes more of
+    /// them, which wait for each other in a circle.
     fn makes_way(&self, change: &Change, origin: &Change) -> bool {
-        let (path, other) = (&change.path, &origin.path);
-        let is_nested = path.starts_with(other) || other.starts_with(path);
-        path == other || (is_nested && self.at_once.contains(&origin.number))
+        let is_at_once = self.at_once.contains(&origin.number);
+        let is_in_way = is_nested(change, origin) || self.opens_circle.contains(&change.number);
+        change.path == origin.path || (is_in_way && is_at_once)
+    }
+
+    /// Of changes that have all failed, as each waits for another one, one that may go first: a file holds the text of another one,
+    /// which comes back, in the end, once this one has gone. Until then the store alone has that text.
+    pub(super) fn first_in_circle(&self, act: Act, failed: &[Failed<'a>]) -> Option<&'a Change> {
+        let mut copies = failed.iter().filter(|(change, error)| {
+            let is_new = !self.opens_circle.contains(&change.number);
+            is_new && matches!(error, DecideError::OnlyCopy { .. })
+        });
+        let first = copies.find(|(it, _)| self.is_in_circle(act, it, failed));
+        first.map(|(it, _)| *it)
+    }
+
+    /// Returns true if all that this one waits for comes back, or is in the way and goes, once this one has gone.
+    fn is_in_circle(&self, act: Act, first: &Change, failed: &[Failed<'a>]) -> bool {
+        let of_number = |number| failed.iter().find(|(it, _)| it.number == number);
+        let paths: HashSet<&Path> = failed.iter().map(|(it, _)| it.path.as_path()).collect();
+        let (mut seen, mut next, mut is_closed) = (HashSet::new(), vec![first.number], false);
+        while let Some(number) = next.pop() {
+            let waiting = of_number(number).filter(|(_, error)| waits(error));
+            let Some((change, _)) = waiting.filter(|(it, _)| has_only(&it.path, &paths)) else {
+                return false;
+            };
+            let origins = self.held(act, change).map(|(_, origins)| origins);
+            let origins = origins.into_iter().flatten();
+            let in_its_way = failed.iter().map(|(it, _)| *it);
+            let in_its_way = in_its_way.filter(|it| is_nested(it, change));
+            let needed: Vec<_> = origins.chain(in_its_way).map(|it| it.number).collect();
+            is_closed |= needed.contains(&first.number);
+            next.extend(needed.into_iter().filter(|it| seen.insert(*it)));
+        }
+        is_closed
     }
 
     /// Puts changes in the order in which nothing waits for what comes after it: what only goes, and may be in the way of
