@@ -90,12 +90,14 @@ commands! {
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";
         Note "note" "C" [Diff List] Free ("note", 5) "note on the hunk, sent with your decision";
         Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
+        Select "select" "V" [Diff] Free "select lines, to exclude or note them";
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";
         Previous "previous" "p" [Diff] Free "previous hunk";
         Edit "edit" "e" [Diff] Shown ("edit", 2) "edit the proposal in $VISUAL or $EDITOR";
         Undo "undo" "z" [Diff List] Shown ("undo", 4) "undo the last change; redo it";
         Redo "redo" "Z" [Diff] Shown "undo the last change; redo it";
         Merge "merge" "o" [Diff] Shown "merge with the file on disk";
+        Stage "stage" "+" [Diff List] Typed "put what was kept into git's index";
         Answer "answer" "y" [Question Quit] Typed "answer yes to a question";
         Stay "stay" "n" [Quit] Free "";
     ]
@@ -117,7 +119,7 @@ commands! {
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";
         Search "search" "/" [Diff] Free "search all diffs";
         PreviousHit "previous-hit" "N" [Diff] Free "previous hit; without a search, hunk";
-        EndSearch "end-search" "Esc" [Diff] Free "end the search";
+        EndSearch "end-search" "Esc" [Diff] Free "end the search, or the selection";
         Line "line" ":" [Diff] Free "go to a line by its number";
     ]
     [

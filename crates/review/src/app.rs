@@ -15,6 +15,7 @@ mod plain;
 mod remark;
 mod review_delay;
 mod search;
+mod selection;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -48,6 +49,7 @@ use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press};
 use review_delay::{ReviewDelay, Subject};
 pub use search::Search;
+use selection::Selection;
 
 /// The message after a paste.
 const PASTED: &str = "pasted text decides nothing here";
@@ -334,6 +336,8 @@ pub struct App {
     notices: Vec<(Duration, Tone, String)>,
     /// The words that are being typed.
     remark: Option<Remark>,
+    /// The lines that are selected.
+    selection: Option<Selection>,
     /// What was searched for, until Esc.
     pub search: Option<Search>,
     /// Counts what was asked.

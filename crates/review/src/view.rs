@@ -38,6 +38,8 @@ pub struct View {
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
     paints: u64,
+    /// Counts how often the rows became others.
+    arrangements: u64,
     rows: Rows,
     rows_for: (Layout, Unfolding),
     /// The columns of the longest line that changes on each side, and the texts that they were measured in.
@@ -86,6 +88,7 @@ impl View {
             unfolding: Unfolding::default(),
             paint: Paint::default(),
             paints: 0,
+            arrangements: 0,
             rows: Rows::default(),
             rows_for: (Layout::Unified, Unfolding::default()),
             widest: (0, 0),
@@ -93,6 +96,11 @@ impl View {
             version,
             height: 1,
         }
+    }
+
+    /// Another one once the rows are others.
+    pub fn arrangement(&self) -> u64 {
+        self.arrangements
     }
 
     /// The rows, as [`View::arrange`] worked them out.
@@ -129,6 +137,7 @@ impl View {
         }
         self.version = self.proposal.version();
         (self.rows, self.rows_for) = (rows, rows_for);
+        self.arrangements += 1;
         Some(stand.stayed)
     }
 

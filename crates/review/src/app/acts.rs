@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 use pillion_judge::act::{Act, Guard, Place};
+use pillion_judge::proposal::NotText;
 use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
@@ -189,7 +190,11 @@ impl App {
             }
             Act::Accept => self.accept(press),
             Act::Reject => self.ask_or_reject(press, now),
+            Act::Exclude if self.toggle_selected(now) => {}
             Act::Exclude => self.toggle_hunk(&viewport, now),
+            Act::Select => self.select(&viewport, now),
+            Act::EndSearch if self.selected().is_some() => self.end_selection(),
+            Act::Stage => self.stage_hunk(now),
             Act::Edit => self.edit(),
             Act::Undo => self.undo(true, now),
             Act::Redo => self.undo(false, now),
@@ -279,6 +284,9 @@ impl App {
 
     /// What changes nothing but what is visible.
     fn on_moving_act(&mut self, act: Act, viewport: &Viewport, now: Instant) {
+        if self.extend_selection(act, viewport) {
+            return;
+        }
         let (count, shown) = (self.views.len(), self.current);
         let view = &mut self.views[shown];
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
@@ -400,25 +408,32 @@ impl App {
         } else if !view.sees_hunk(viewport) {
             view.go_to_hunk(hunk, viewport);
         } else {
-            match view.proposal.toggle(hunk) {
-                Err(_) => {
-                    let text = "the old lines are not UTF-8: this hunk stays";
-                    self.say(Tone::Warning, text, now);
-                }
-                Ok(_) if view.proposal.is_nothing() => {
-                    let text = match view.diff.written {
-                        None => {
-                            "all hunks excluded: <reject> rejects, <accept> accepts the file unchanged"
-                        }
-                        Some(_) => {
-                            "all hunks excluded: <accept> takes the change out of the file, <reject> leaves it"
-                        }
-                    };
-                    let text = self.keys.fill(text);
-                    self.say(Tone::Info, text, now);
-                }
-                Ok(_) => self.message = None,
+            let toggled = view.proposal.toggle(hunk);
+            self.toggled(toggled, now);
+        }
+    }
+
+    /// Tells what came of taking something out, or back in.
+    pub(super) fn toggled(&mut self, toggled: Result<bool, NotText>, now: Instant) {
+        let view = &self.views[self.current];
+        match toggled {
+            Err(_) => {
+                let text = "the old lines are not UTF-8: this hunk stays";
+                self.say(Tone::Warning, text, now);
             }
+            Ok(_) if view.proposal.is_nothing() => {
+                let text = match view.diff.written {
+                    None => {
+                        "all hunks excluded: <reject> rejects, <accept> accepts the file unchanged"
+                    }
+                    Some(_) => {
+                        "all hunks excluded: <accept> takes the change out of the file, <reject> leaves it"
+                    }
+                };
+                let text = self.keys.fill(text);
+                self.say(Tone::Info, text, now);
+            }
+            Ok(_) => self.message = None,
         }
     }
 

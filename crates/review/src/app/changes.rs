@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use pillion_judge::act::Act;
 use pillion_protocol::Note;
+use pillion_protocol::verdict::Lines;
 use pillion_view::changes::{
-    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, TakeBack,
+    ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part, TakeBack,
 };
 
 use super::acts::moved;
@@ -384,7 +385,7 @@ impl App {
         match act {
             Act::Next if !list.go_on() => self.say(Tone::Info, "nothing is unseen here", now),
             Act::List | Act::Close => self.overlay = None,
-            Act::Open | Act::Keep | Act::TakeBack | Act::Undo => {
+            Act::Open | Act::Keep | Act::TakeBack | Act::Undo | Act::Stage => {
                 self.act_on_row(act, press, false, now);
             }
             Act::Reason => self.ask_about_row(true),
@@ -397,6 +398,31 @@ impl App {
                 }
             }
         }
+    }
+
+    /// Stages the hunk that is shown of a change, as it stands in the file.
+    pub(super) fn stage_hunk(&mut self, now: Instant) {
+        let view = &self.views[self.current];
+        let (Some(id), Some(hunk)) = (&view.diff.written, view.proposal.hunks().get(view.hunk))
+        else {
+            let text = "nothing is written yet: stage it in the list of what was written (<list>)";
+            let text = self.keys.fill(text);
+            return self.say(Tone::Info, text, now);
+        };
+        let line = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        let last = hunk.after.end.saturating_sub(1).max(hunk.after.start);
+        let part = Part {
+            meant: Meant {
+                id: Some(id.clone()),
+                ..Meant::default()
+            },
+            lines: Some(Lines {
+                first: line(hunk.after.start),
+                last: line(last),
+            }),
+        };
+        let act = ChangesAct::Stage(part);
+        self.effects.push(Effect::Act(act, SentWords::default()));
     }
 
     /// The view that shows a change, or the first one of a turn, if all that opening it would show is there.
@@ -518,6 +544,7 @@ impl App {
             }
             Act::Keep => ChangesAct::Keep(meant),
             Act::Undo => ChangesAct::Undo(id),
+            Act::Stage => ChangesAct::Stage(Part { meant, lines: None }),
             _ => ChangesAct::TakeBack(TakeBack {
                 meant,
                 ..TakeBack::default()

@@ -75,7 +75,7 @@ impl App {
         if view.deciding.is_some() {
             return self.say(Tone::Info, DECIDING, now);
         }
-        let Some(lines) = view.lines_of_hunk(view.hunk) else {
+        let Some(lines) = self.noted_lines() else {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
         };
         let text = view.note_on(&lines).map(|note| note.text.clone());

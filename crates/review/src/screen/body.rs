@@ -31,6 +31,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     };
     let is_in_sight = app.is_in_sight();
     let (search, dragged) = (app.search.clone(), app.dragged());
+    let selected = app.selected().unwrap_or_default();
     let (view, spots) = (&mut app.views[app.current], &mut app.spots);
     if let Some(text) = instead(view) {
         write(buffer, indented(area, 2), text, theme.muted);
@@ -66,6 +67,9 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         for (sub, line) in (above..height).zip(&mut lines) {
             spots.push((line, Spot::Row(index)));
             painter.row(buffer, line, row, sub);
+            if selected.contains(&index) {
+                write(buffer, line, "█", theme.current);
+            }
         }
         above = 0;
     }

@@ -296,6 +296,20 @@ impl View {
         start..row
     }
 
+    /// Moves as little as needed to see a row.
+    pub fn bring_into_view(&mut self, row: usize, viewport: &Viewport) {
+        if row < self.top.row {
+            self.top = Top { row, sub: 0 };
+        }
+        let mut room = row.saturating_sub(self.top.row);
+        while room > 0 && !self.visible(viewport).contains(&row) {
+            self.step_down(viewport);
+            room -= 1;
+        }
+        self.clamp(viewport);
+        self.follow(viewport);
+    }
+
     /// Returns true if some of the current hunk is visible.
     pub fn sees_hunk(&mut self, viewport: &Viewport) -> bool {
         let seen = self.visible(viewport);

@@ -74,3 +74,58 @@ fn words_are_typed_with_the_keys_of_commands() {
     let (line, _) = person.app.line().unwrap();
     assert_eq!(line, "note on line 1 of a.txt: aörq?▏");
 }
+
+#[test]
+fn selected_lines_are_taken_out_and_noted_by_themselves() {
+    let mut person = Person::new(100, 24);
+    person.app.be_plain();
+    person.open("a.txt", Some("a\nb\nc\nd\n"), "a\nB\nC\nd\n");
+    person.wait(700);
+    // In one column: -b, -c, +B, +C.
+    person.press("V");
+    assert_eq!(person.app.selected(), Some(1..2));
+    person.press("j");
+    assert_eq!(person.app.selected(), Some(1..3));
+    person.press(" ");
+    assert_eq!(person.app.selected(), None);
+    let proposal = &person.app.view().unwrap().proposal;
+    assert_eq!(proposal.count().out, 1);
+    assert_eq!(proposal.text(), "a\nb\nc\nB\nC\nd\n");
+    person.press("z");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nB\nC\nd\n");
+    // Esc ends it, and so does what arranges the rows anew.
+    person.press("VjG");
+    assert_eq!(person.app.selected(), Some(1..6));
+    person.key(KeyCode::Esc);
+    assert_eq!(person.app.selected(), None);
+    person.press("Vu");
+    assert_eq!(person.app.selected(), None);
+    // A note on lines is on those.
+    person.press("uVjjj");
+    person.press("C");
+    person.press("why");
+    person.key(KeyCode::Enter);
+    let notes = person.app.view().unwrap().notes(true);
+    let lines = notes[0].lines.unwrap();
+    assert_eq!((lines.first, lines.last, &*notes[0].text), (1, 2, "why"));
+}
+
+#[test]
+fn a_change_is_staged_from_the_list_and_nothing_of_a_proposal() {
+    let mut person = with_list();
+    person.press("j");
+    let acts = listed(person.press("+"));
+    let [ChangesAct::Stage(part)] = &acts[..] else {
+        panic!("{acts:?}");
+    };
+    assert!(part.meant.id.is_some() && part.lines.is_none());
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some("a\n"), "b\n");
+    person.wait(700);
+    assert_eq!(listed(person.press("+")), []);
+    assert!(
+        person.message().contains("nothing is written yet"),
+        "{}",
+        person.message()
+    );
+}
