@@ -315,7 +315,7 @@ impl Driver {
         for typed in self.app.typed(line, at) {
             let event = match typed {
                 Line::Key(key) => keyboard::meaning(&self.app, key, Press::alone(at)),
-                Line::Event(event) => event,
+                Line::Event(event) => *event,
             };
             self.update(event)?;
         }

@@ -15,7 +15,7 @@ pub enum Line {
     /// A key, which means what it means when it is its turn.
     Key(KeyEvent),
     /// Anything else.
-    Event(Event),
+    Event(Box<Event>),
 }
 
 impl App {
@@ -32,7 +32,7 @@ impl App {
         let press = |code| Line::Key(KeyEvent::new(code, KeyModifiers::NONE));
         if self.remark.is_some() {
             return vec![
-                Line::Event(Event::Pasted(line.to_owned())),
+                Line::Event(Box::new(Event::Pasted(line.to_owned()))),
                 press(KeyCode::Enter),
             ];
         }
@@ -42,7 +42,10 @@ impl App {
         }
         let mut rest = line.trim().chars();
         let Some(key) = rest.next() else {
-            return vec![Line::Event(Event::Act(Act::Next, Press::alone(at)))];
+            return vec![Line::Event(Box::new(Event::Act(
+                Act::Next,
+                Press::alone(at),
+            )))];
         };
         let rest = rest.as_str();
         let stands_for =
@@ -54,7 +57,7 @@ impl App {
         match key {
             _ if rest.is_empty() => vec![press(KeyCode::Char(key))],
             _ if asks && (text.len() < rest.len() || !key.is_alphanumeric()) => {
-                let typed = Line::Event(Event::Pasted(text.to_owned()));
+                let typed = Line::Event(Box::new(Event::Pasted(text.to_owned())));
                 vec![press(KeyCode::Char(key)), typed, press(KeyCode::Enter)]
             }
             _ if is_word(line) => vec![press(match line.trim() {
@@ -63,7 +66,7 @@ impl App {
                 "space" => KeyCode::Char(' '),
                 _ => KeyCode::Enter,
             })],
-            _ => vec![Line::Event(Event::Notice(NO_COMMAND.to_owned()))],
+            _ => vec![Line::Event(Box::new(Event::Notice(NO_COMMAND.to_owned())))],
         }
     }
 }
