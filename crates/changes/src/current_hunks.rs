@@ -98,6 +98,11 @@ impl CurrentHunks {
         merged.conflicts == 0 && merged.text == text.bytes()
     }
 
+    /// The text before the change.
+    pub fn before(&self) -> &Text {
+        &self.before
+    }
+
     /// The text now.
     pub fn now(&self) -> &Text {
         &self.now

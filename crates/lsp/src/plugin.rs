@@ -23,8 +23,8 @@ pub use self::messages::DidChangeWorkspace;
 use self::messages::{
     Agent, Asked, CHANGES, Choose, DECIDE, DID_CHANGE_CONTEXT, DID_CHANGE_DIFF, DID_CHANGE_NOTES,
     DID_CHANGE_STATUS, DID_CHANGE_WORKSPACE, DID_SYNC, DidChangeContext, ENVIRONMENT, FindHunks,
-    HUNKS, KEEP, MENTION, MERGE, MergeTexts, REVIEW, Requests, SEND_NOTES, TAKE_BACK, UNDO, Undo,
-    WORKSPACE,
+    HUNKS, KEEP, LOOK, MENTION, MERGE, MergeTexts, Named, REVIEW, Requests, SEND_NOTES, TAKE_BACK,
+    UNDO, WORKSPACE,
 };
 use crate::asking::Asking;
 use crate::disk::Done;
@@ -179,7 +179,11 @@ impl ClientProfile for Plugin {
             TAKE_BACK => Self::act(id, codec::read(params).map(ChangesAct::TakeBack)),
             UNDO => Self::act(
                 id,
-                codec::read(params).map(|Undo { id }| ChangesAct::Undo(id)),
+                codec::read(params).map(|Named { id }| ChangesAct::Undo(id)),
+            ),
+            LOOK => Self::act(
+                id,
+                codec::read(params).map(|Named { id }| ChangesAct::Look(id)),
             ),
             _ => Action::answer(id, Err(message::unknown_method(&method))),
         }]

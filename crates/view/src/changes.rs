@@ -97,6 +97,13 @@ pub struct ListedHunk {
     pub lines: Range<usize>,
     /// The number of lines that were there before.
     pub removed: usize,
+    /// The first of these lines, as far as they are short enough to be shown beside what stands there now.
+    #[serde(default)]
+    pub before: Vec<String>,
+    /// The hunk in one line for people, without its file: the name of the change, its state, the number of lines, and what
+    /// the first of them says.
+    #[serde(default)]
+    pub label: String,
 }
 
 /// An act of a person on changes.

@@ -44,7 +44,8 @@ command -nargs=* -range -bar -complete=customlist,CompleteShort PillionSend
 command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
       \ command.Dispatch('add', [<f-args>], {})
 command -nargs=? -bar -bang PillionChanges command.Dispatch('changes', [<f-args>], {bang: <bang>false})
-command -nargs=* PillionKeep command.Dispatch('keep', [], {words: <q-args>})
+command -nargs=* -bang PillionKeep command.Dispatch('keep', [], {words: <q-args>, bang: <bang>false})
+command -nargs=? -bar PillionLook command.Dispatch('look', [<f-args>], {})
 command -nargs=* -range -bang PillionTakeBack
       \ command.Dispatch('take-back', [], {words: <q-args>, range: <range>, line1: <line1>, line2: <line2>, bang: <bang>false})
 command -nargs=? -bar PillionUndo command.Dispatch('undo', [<f-args>], {})
@@ -54,7 +55,8 @@ command -nargs=? -bar -complete=customlist,CompleteShort PillionReview
 
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'], ['send', 'Send'],
-    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['take-back', 'TakeBack'], ['undo', 'Undo']]
+    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['look', 'Look'], ['take-back', 'TakeBack'],
+    ['undo', 'Undo']]
   execute $'nnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
   execute $'xnoremap <silent> <Plug>(pillion-{key}) :Pillion{name}<CR>'
   execute $'tnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
@@ -62,7 +64,8 @@ endfor
 # These take no range.
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'],
-    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['undo', 'Undo']]
+    ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['look', 'Look'],
+    ['undo', 'Undo']]
   execute $'xnoremap <silent> <Plug>(pillion-{key}) <Esc><Cmd>Pillion{name}<CR>'
 endfor
 

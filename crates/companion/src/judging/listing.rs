@@ -1,12 +1,22 @@
 //! The list of what agents have written, for views. Waits for the disk.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
+use pillion_changes::current_hunks::CurrentHunks;
 use pillion_changes::{Change, ChangeState, Kept, Store, history, kept, take_back};
+use pillion_text::hunks::Hunk;
+use pillion_text::{Text, visible};
 use pillion_view::changes::{ChangesList, ListedChange, ListedHunk, ListedTurn};
 
 /// No more changes are listed.
 const MAX_CHANGES: usize = 2_000;
+
+/// No more of the lines that were removed in a hunk are listed, and no more of each of them.
+const MAX_BEFORE: (usize, usize) = (50, 400);
+
+/// No more of a line is in a label.
+const MAX_LABEL: usize = 60;
 
 /// What there is below these folders.
 pub(super) fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
@@ -55,24 +65,62 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let shows_hunks = lines.is_some() && state != ChangeState::TakenBack;
     let found = now.filter(|_| shows_hunks);
     let found = found.and_then(|now| take_back::hunks_in(store, change, now).ok());
-    let hunks = found.iter().flat_map(|it| it.hunks());
+    let is_unseen = state == ChangeState::Unseen;
     let (id, state_name) = (kept.name(change).to_string(), state.name());
     let count = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
     ListedChange {
+        hunks: found
+            .iter()
+            .flat_map(|found| {
+                let name = format!("{id} {state_name}");
+                let hunks = found.hunks().iter();
+                hunks.map(move |hunk| listed_hunk(&name, found, hunk, is_unseen))
+            })
+            .collect(),
         label: format!("{id} {state_name}{}", count.unwrap_or_default()),
         id,
         revision,
         path: change.path.clone(),
         shown: kept.place(change),
         state: state_name.to_owned(),
-        is_unseen: state == ChangeState::Unseen,
+        is_unseen,
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),
-        hunks: hunks
-            .map(|hunk| ListedHunk {
-                lines: hunk.after.clone(),
-                removed: hunk.before.len(),
-            })
-            .collect(),
     }
+}
+
+/// A hunk of a change, named so. What was there before is for people who have not seen it.
+fn listed_hunk(name: &str, found: &CurrentHunks, hunk: &Hunk, is_unseen: bool) -> ListedHunk {
+    let (added, removed) = (hunk.after.len(), hunk.before.len());
+    let says = match hunk.after.is_empty() {
+        true => first_words(found.before(), &hunk.before),
+        false => first_words(found.now(), &hunk.after),
+    };
+    let (lines, width) = MAX_BEFORE;
+    let end = hunk.before.start + removed.min(lines);
+    let before = hunk.before.start..if is_unseen { end } else { hunk.before.start };
+    ListedHunk {
+        lines: hunk.after.clone(),
+        removed,
+        before: before
+            .map(|line| visible::head(&line_of(found.before(), line), width))
+            .collect(),
+        label: format!("{name} +{added} -{removed}: {says}"),
+    }
+}
+
+/// The beginning of the first of these lines that says something.
+fn first_words(text: &Text, lines: &Range<usize>) -> String {
+    let mut said = lines.clone().map(|line| line_of(text, line));
+    let says = said.find(|line| !line.trim().is_empty());
+    visible::head(
+        &visible::one_line(says.unwrap_or_default().trim()),
+        MAX_LABEL,
+    )
+}
+
+/// A line without its end.
+fn line_of(text: &Text, line: usize) -> String {
+    let line = String::from_utf8_lossy(text.slice(line..line + 1));
+    line.trim_end_matches(['\n', '\r']).to_owned()
 }

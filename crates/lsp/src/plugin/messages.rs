@@ -33,6 +33,7 @@ pub const CHANGES: &str = "pillion/changes";
 pub const KEEP: &str = "pillion/keep";
 pub const TAKE_BACK: &str = "pillion/takeBack";
 pub const UNDO: &str = "pillion/undo";
+pub const LOOK: &str = "pillion/look";
 pub const DIAGNOSTICS: &str = "pillion/diagnostics";
 pub const OPEN_DIFF: &str = "pillion/openDiff";
 pub const CLOSE_DIFF: &str = "pillion/closeDiff";
@@ -138,9 +139,9 @@ pub struct Choose {
     pub choice: Option<String>,
 }
 
-/// The person undoes that they have taken something back.
+/// A change or a turn that the person names, or none: they undo what was done with it, or look at it.
 #[derive(Debug, Deserialize, Serialize)]
-pub struct Undo {
+pub struct Named {
     pub id: Option<String>,
 }
 

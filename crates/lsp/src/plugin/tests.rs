@@ -330,7 +330,9 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/keep` (request)" => check_shared::<Meant>(fields, &tables),
             "`pillion/takeBack` (request)" => check_shared::<TakeBack>(fields, &tables),
             "`pillion/takeBack` (request): Buffer" => check_shared::<BufferText>(fields, &tables),
-            "`pillion/undo` (request)" => check_shared::<Undo>(fields, &tables),
+            "`pillion/undo` (request)" | "`pillion/look` (request)" => {
+                check_shared::<Named>(fields, &tables);
+            }
             "`pillion/keep` (request): The answer" | "`pillion/takeBack` (request): The answer" => {
                 check_written(acted(), fields, &tables);
             }
@@ -488,7 +490,7 @@ fn status() -> Value {
 fn turns() -> Value {
     let changed = json!({
         "id": "7.2", "revision": "r", "path": "/a", "shown": "a", "label": "l", "state": "unseen", "isUnseen": true,
-        "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1}],
+        "added": 1, "removed": 1, "hunks": [{"lines": {"start": 1, "end": 2}, "removed": 1, "before": ["b"], "label": "l"}],
     });
     let turn = json!({
         "id": "7", "agent": "claude", "prompt": "p", "began": 1, "ended": 2, "title": "t", "revision": "r",

@@ -83,9 +83,9 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
     assert_eq!(
         rest,
         [
-            ("1.1 unseen +3 -2 first.txt", 2, 2),
-            ("1.1 unseen +3 -2 first.txt", 7, 8),
-            ("1.2 unseen +1 -0 new.txt", 1, 1),
+            ("1.1 unseen +1 -1: B first.txt", 2, 2),
+            ("1.1 unseen +2 -1: G first.txt", 7, 8),
+            ("1.2 unseen +1 -0: new new.txt", 1, 1),
             ("1.3 unseen  picture (new) picture", 1, 1),
         ]
     );
@@ -99,7 +99,7 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
     world
         .nvim
         .wait_until("all changes", "#vim.fn.getqflist() == 5");
-    assert_eq!(list(&world)[3].0, "1.2 kept +1 -0 new.txt");
+    assert_eq!(list(&world)[3].0, "1.2 kept +1 -0: new new.txt");
     world.nvim.command("call cursor(5, 1) | PillionTakeBack");
     wait_told(&world, "1.3 picture: taken back");
     assert!(!world.home.workspace().join("picture").exists());
@@ -109,6 +109,94 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
         fs::read(world.home.workspace().join("picture")).unwrap(),
         b"\0\xff"
     );
+    world.nvim.assert_no_errors();
+}
+
+/// A hunk is no file: what is kept has to be named. Undo is about what was done last.
+#[each_neovim]
+fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: NvimVersion) {
+    let (world, _) = world(version);
+    open_list(&world, "PillionChanges");
+    world.nvim.command("call cursor(3, 1)");
+    world.nvim.input(":PillionKeep<CR>");
+    wait_told(
+        &world,
+        "1.1 has 2 hunks, and is kept as a whole: :PillionKeep!",
+    );
+    assert_eq!(world.home.states_of(1)[0], "unseen");
+    world.nvim.input(":PillionKeep!<CR>");
+    world.home.wait_state(1, "kept");
+    world.nvim.input(":PillionUndo<CR>");
+    wait_told(&world, "1.1 first.txt: is not kept any more");
+    assert_eq!(world.home.states_of(1)[0], "unseen");
+    world.nvim.input(":PillionUndo<CR>");
+    wait_told(&world, "nothing");
+    world.nvim.assert_no_errors();
+}
+
+/// What is drawn in the buffer: the signs by line, and the virtual lines.
+const MARKS: &str = "local space = vim.api.nvim_create_namespace('pillion_written')
+    local signs, gone = {}, {}
+    for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })) do
+        local about = mark[4]
+        if about.sign_text then
+            table.insert(signs, { mark[2] + 1, vim.trim(about.sign_text) })
+        end
+        for _, line in ipairs(about.virt_lines or {}) do
+            table.insert(gone, { mark[2] + 1, vim.trim(vim.iter(line):map(function(it) return it[1] end):join('')) })
+        end
+    end
+    return { signs, gone }";
+
+fn wait_marks(world: &World, signs: usize) {
+    let code = format!("#(function() {MARKS} end)()[1] == {signs}");
+    world.nvim.wait_until("the marks", &code);
+}
+
+#[each_neovim]
+fn what_an_agent_wrote_is_marked_in_the_buffer_until_it_is_decided(version: NvimVersion) {
+    let (world, path) = world(version);
+    wait_marks(&world, 3);
+    let marks: Value = world.nvim.lua(MARKS, json!([]));
+    assert_eq!(
+        marks,
+        json!([[[2, "~"], [7, "~"], [8, "+"]], [[2, "b"], [7, "g"]]])
+    );
+    let line = || world.nvim.lua::<u64>("return vim.fn.line('.')", json!([]));
+    for (command, wanted) in [("Next", 2), ("Next", 7), ("Next", 7), ("Previous", 2)] {
+        world.nvim.command(&format!("Pillion{command}Change"));
+        assert_eq!(line(), wanted, "{command}");
+    }
+    wait_told(&world, "no more unseen changes here");
+    // They move with the text.
+    world.nvim.command("call append(0, ['mine', 'too'])");
+    let moved: Value = world.nvim.lua(MARKS, json!([]));
+    assert_eq!(moved[0], json!([[4, "~"], [9, "~"], [10, "+"]]));
+    world.nvim.command("silent undo | 2 PillionTakeBack");
+    wait_marks(&world, 2);
+    let rest: Value = world.nvim.lua(MARKS, json!([]));
+    assert_eq!(rest, json!([[[7, "~"], [8, "+"]], [[7, "g"]]]));
+    world.nvim.command("PillionKeep 1.1");
+    wait_marks(&world, 0);
+    // Lines that are only gone.
+    let text = fs::read_to_string(&path).unwrap().replace("c\nd\n", "");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &text).unwrap());
+    world.nvim.command("checktime");
+    wait_marks(&world, 1);
+    let gone: Value = world.nvim.lua(MARKS, json!([]));
+    assert_eq!(gone[1], json!([[3, "c"], [3, "d"]]));
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn what_an_agent_wrote_is_shown_beside_what_was_there(version: NvimVersion) {
+    let (world, _) = world(version);
+    open_list(&world, "PillionChanges");
+    world.nvim.command("call cursor(2, 1) | PillionLook");
+    let is_shown = "vim.wo.diff and vim.b.pillion_diff ~= nil";
+    world.nvim.wait_until("the diff", is_shown);
     world.nvim.assert_no_errors();
 }
 

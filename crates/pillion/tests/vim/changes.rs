@@ -44,9 +44,9 @@ fn the_list_leads_to_hunks_and_what_is_in_it_is_decided(version: VimVersion) {
         .get("mapnew(getqflist(), {_, item -> [item.text, item.lnum, item.end_lnum]})");
     assert!(found[0].0.starts_with("turn 1 of Claude Code, "));
     let rest = [
-        ("1.1 unseen +3 -2", 2, 2),
-        ("1.1 unseen +3 -2", 7, 8),
-        ("1.2 unseen +1 -0", 1, 1),
+        ("1.1 unseen +1 -1: B", 2, 2),
+        ("1.1 unseen +2 -1: G", 7, 8),
+        ("1.2 unseen +1 -0: new", 1, 1),
     ];
     let rest = rest.map(|(text, first, last)| (text.to_owned(), first, last));
     assert_eq!(found[1..], rest);
@@ -61,6 +61,27 @@ fn the_list_leads_to_hunks_and_what_is_in_it_is_decided(version: VimVersion) {
     world.vim.command("PillionTakeBack 1.1");
     world.vim.wait_until("an empty list", "empty(getqflist())");
     assert_eq!(read(&path), BEFORE);
+    world.vim.assert_no_errors();
+}
+
+/// A hunk is no file: what is kept has to be named. Undo is about what was done last.
+#[each_vim]
+fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: VimVersion) {
+    let (world, _) = world(version);
+    world.vim.command("PillionChanges");
+    world.vim.wait_until("the list", "&buftype == 'quickfix'");
+    world.vim.command("call cursor(3, 1) | PillionKeep");
+    world
+        .vim
+        .wait_said("1.1 has 2 hunks, and is kept as a whole: :PillionKeep!");
+    assert_eq!(world.home.states_of(1)[0], "unseen");
+    world.vim.command("PillionKeep!");
+    world.home.wait_state(1, "kept");
+    world.vim.command("PillionUndo");
+    world.vim.wait_said("1.1 first.txt: is not kept any more");
+    assert_eq!(world.home.states_of(1)[0], "unseen");
+    world.vim.command("PillionLook 1.1");
+    world.vim.wait_until("the diff", "&diff");
     world.vim.assert_no_errors();
 }
 

@@ -2,6 +2,7 @@
 --- back. Pillion decides what that means; here is only what stands under the cursor, and what is put into buffers.
 
 local buffers = require("pillion.buffers")
+local in_place = require("pillion.reload.in_place")
 local notify = require("pillion.notify")
 local request = require("pillion.request")
 local text = require("pillion.diff.text")
@@ -19,20 +20,18 @@ local listed = {}
 
 --- The entries of a change: one for each hunk that stands in the file.
 local function entries(change)
-  local path = change.path
-  local function entry(first, last)
-    return { filename = path, lnum = first, end_lnum = last, text = change.label, type = "I" }
+  local function entry(first, last, words, hunks)
+    local about = { id = change.id, hunks = hunks }
+    return { filename = change.path, lnum = first, end_lnum = last, text = words, type = "I", user_data = about }
   end
   local found = {}
   for _, hunk in ipairs(change.hunks) do
-    local first = math.max(hunk.lines.start + 1, 1)
-    found[#found + 1] = entry(first, math.max(hunk.lines["end"], first))
+    local first = hunk.lines.start + 1
+    found[#found + 1] = entry(first, math.max(hunk.lines["end"], first), hunk.label or change.label, #change.hunks)
   end
   if #found == 0 then
     -- Nothing of it can be pointed to: it is gone, or not text.
-    local whole = entry(1, 1)
-    whole.text = ("%s  %s"):format(change.label, change.shown)
-    found[1] = whole
+    found[1] = entry(1, 1, ("%s  %s"):format(change.label, change.shown), 0)
   end
   return found
 end
@@ -158,18 +157,19 @@ function M.changed()
   end
 end
 
---- The entry under the cursor, if the cursor is in the list: its name and lines, or nothing of that between entries.
+--- The entry under the cursor, if the cursor is in the list: its name, its lines, and how many hunks its change has; or
+--- nothing of that between entries.
 local function entry_under_cursor()
   local is_list = vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
   if not is_list then
     return nil
   end
   local item = vim.fn.getqflist({ items = 0 }).items[vim.fn.line(".")]
-  local id = item and item.valid == 1 and item.text:match("^%d+%.%d+")
-  if not id then
+  local about = item and item.valid == 1 and item.user_data
+  if not about then
     return {}
   end
-  return { id = id, first = item.lnum - 1, last = item.end_lnum - 1, is_hunk = not item.text:find("  ", 1, true) }
+  return { id = about.id, first = item.lnum - 1, last = item.end_lnum - 1, hunks = about.hunks }
 end
 
 --- The file in the window, or nil.
@@ -202,27 +202,12 @@ local function open_buffers(this)
   return found
 end
 
---- Puts another text into a buffer as one edit, with only those lines that differ.
-local function edit(buf, content)
-  local new, old = text.decode(content), text.of_buffer(buf)
-  local first, last = 0, 0
-  while first < math.min(#old.lines, #new.lines) and old.lines[first + 1] == new.lines[first + 1] do
-    first = first + 1
-  end
-  local room = math.min(#old.lines, #new.lines) - first
-  while last < room and old.lines[#old.lines - last] == new.lines[#new.lines - last] do
-    last = last + 1
-  end
-  local lines = vim.list_slice(new.lines, first + 1, #new.lines - last)
-  vim.api.nvim_buf_set_lines(buf, first, #old.lines - last, false, lines)
-end
-
 --- True if the edit could be made: the buffer still has the text that Pillion was told.
 local function apply(change, sent)
   local buf = buffers.find(change.path)
   for _, told in ipairs(sent) do
     if buf and told.uri == change.uri and buffers.text(buf) == told.content then
-      return pcall(edit, buf, change.content)
+      return pcall(in_place.set_lines, buf, text.decode(change.content).lines)
     end
   end
   return false
@@ -242,11 +227,13 @@ local function act(method, params, sent)
 end
 
 --- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
---- file in the window.
-function M.keep(typed)
+--- file in the window. A hunk is not kept by itself: `call.bang` keeps all of them.
+function M.keep(typed, call)
   local params = { typed = typed }
   local entry = entry_under_cursor()
-  if entry then
+  if entry and (entry.hunks or 0) > 1 and not call.bang and not typed:find("^%s*%d") then
+    error({ message = ("%s has %d hunks, and is kept as a whole: :PillionKeep! keeps it"):format(entry.id, entry.hunks) })
+  elseif entry then
     params.id = entry.id
     params.revision = listed[entry.id] and listed[entry.id].revision
   else
@@ -265,7 +252,7 @@ function M.take_back(typed, call)
     local known = listed[entry.id]
     params.id = entry.id
     this = known and buffers.find(known.path)
-    if not call.bang and entry.is_hunk then
+    if not call.bang and entry.hunks and entry.hunks > 0 then
       params.lines = { first = entry.first, last = entry.last }
     end
     -- What is merged with is a buffer that is not saved, and not what was listed.
@@ -288,7 +275,13 @@ function M.take_back(typed, call)
   act("pillion/takeBack", params, params.buffers)
 end
 
---- Undoes that a change or a turn was taken back, or what was taken back last.
+--- Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest turn.
+function M.look(word)
+  local entry = entry_under_cursor() or {}
+  act("pillion/look", { id = word or entry.id or vim.NIL }, {})
+end
+
+--- Undoes what was done with a change or a turn, or what was done last.
 function M.undo(word)
   act("pillion/undo", { id = word or vim.NIL }, {})
 end

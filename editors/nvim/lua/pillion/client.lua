@@ -113,10 +113,13 @@ local notifications = {
     M.state.unseen = params.unseen or 0
     M.state.decided = type(params.decided) == "string" and params.decided or nil
     M.state.at_quit = type(params.atQuit) == "string" and params.atQuit or nil
-    if package.loaded["pillion.changes"] and params.changes ~= M.state.changes then
-      require("pillion.changes").changed()
+    if params.changes ~= M.state.changes then
+      M.state.changes = params.changes
+      if package.loaded["pillion.changes"] then
+        require("pillion.changes").changed()
+      end
+      require("pillion.written").refresh()
     end
-    M.state.changes = params.changes
     require("pillion.status").update(params)
   end,
   ["pillion/offerText"] = function(params)
@@ -170,6 +173,9 @@ local function after_the_end()
   require("pillion.context").detach()
   require("pillion.reload").detach()
   require("pillion.diff").close_all()
+  if package.loaded["pillion.written"] then
+    require("pillion.written").detach()
+  end
   require("pillion.environment").clear()
   M.state = fresh_state()
   require("pillion.status").update(M.state)

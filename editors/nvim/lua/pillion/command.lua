@@ -159,7 +159,7 @@ M.subcommands = {
   keep = {
     help = "keep what an agent has written",
     run = function(_, call)
-      require("pillion.changes").keep(call.words)
+      require("pillion.changes").keep(call.words, call)
     end,
   },
   ["take-back"] = {
@@ -168,8 +168,26 @@ M.subcommands = {
       require("pillion.changes").take_back(call.words, call)
     end,
   },
+  look = {
+    help = "show what an agent has written beside what was there before",
+    run = function(arguments)
+      require("pillion.changes").look(arguments[1])
+    end,
+  },
+  ["next-change"] = {
+    help = "go to the next hunk here that nobody has looked at",
+    run = function()
+      require("pillion.written").go(1)
+    end,
+  },
+  ["previous-change"] = {
+    help = "go to the previous hunk here that nobody has looked at",
+    run = function()
+      require("pillion.written").go(-1)
+    end,
+  },
   undo = {
-    help = "bring back what was taken back last",
+    help = "undo what was taken back or kept last",
     run = function(arguments)
       require("pillion.changes").undo(arguments[1])
     end,

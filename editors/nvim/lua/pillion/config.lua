@@ -23,6 +23,7 @@ local defaults = {
     keep_terminal_focus = true,
     open_new_file = false,
   },
+  marks = true,
   agents = {},
   prompts = {
     document = "Write documentation comments for {this}",
@@ -110,6 +111,7 @@ local rules = {
     keep_terminal_focus = of_type("boolean"),
     open_new_file = of_type("boolean"),
   },
+  marks = of_type("boolean"),
   agents = is_agents,
   prompts = is_prompts,
 }

@@ -19,10 +19,12 @@ var listed: dict<dict<any>> = {}
 
 # The entries of a change: one for each hunk that stands in the file.
 def Entries(change: dict<any>): list<dict<any>>
-  const about = {filename: change.path, text: change.label, type: 'I'}
+  const count = len(change.hunks)
+  const about = {filename: change.path, type: 'I', user_data: {id: change.id, hunks: count}}
   var found = change.hunks->mapnew((_, hunk) => {
     const first = hunk.lines.start + 1
-    return extendnew(about, {lnum: first, end_lnum: max([hunk.lines.end, first])})
+    const words = get(hunk, 'label', change.label)
+    return extendnew(about, {lnum: first, end_lnum: max([hunk.lines.end, first]), text: words})
   })
   if empty(found)
     # Nothing of it can be pointed to: it is gone, or not text.
@@ -142,14 +144,14 @@ def IsInList(): bool
   return &buftype == 'quickfix' && getqflist({id: 0}).id == list.id
 enddef
 
-# The entry of the list under the cursor: its name and lines, or nothing between entries.
+# The entry of the list under the cursor: its name, its lines, and how many hunks its change has; or nothing between entries.
 def EntryUnderCursor(): dict<any>
   const item = get(getqflist({items: 0}).items, line('.') - 1, {})
-  const id = get(item, 'valid', 0) ? matchstr(item.text, '^\d\+\.\d\+') : ''
-  if id == '' || !has_key(listed, id)
+  const about: any = get(item, 'valid', 0) ? get(item, 'user_data', '') : ''
+  if type(about) != v:t_dict || !has_key(listed, about.id)
     return {}
   endif
-  return {id: id, first: item.lnum - 1, last: item.end_lnum - 1, is_hunk: item.text !~ '  '}
+  return {id: about.id, first: item.lnum - 1, last: item.end_lnum - 1, hunks: about.hunks}
 enddef
 
 # The file in the window, if there is one.
@@ -206,14 +208,16 @@ def Act(method: string, params: dict<any>, sent: list<dict<any>>)
 enddef
 
 # Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file
-# in the window.
-export def Keep(typed: string)
+# in the window. A hunk is not kept by itself: with `bang` all of them are.
+export def Keep(typed: string, bang: bool)
   var params: dict<any> = {typed: typed}
   if !IsInList()
     extend(params, FileHere())
   else
     const entry = EntryUnderCursor()
-    if !empty(entry)
+    if get(entry, 'hunks', 0) > 1 && !bang && typed !~ '^\s*\d'
+      throw $'Pillion: {entry.id} has {entry.hunks} hunks, and is kept as a whole: :PillionKeep! keeps it'
+    elseif !empty(entry)
       extend(params, {id: entry.id, revision: listed[entry.id].revision})
     endif
   endif
@@ -238,7 +242,7 @@ export def TakeBack(typed: string, about: dict<any>)
   elseif !empty(entry)
     params.id = entry.id
     own = files.BufferOf(listed[entry.id].path)
-    if !about.bang && entry.is_hunk
+    if !about.bang && entry.hunks > 0
       params.lines = {first: entry.first, last: entry.last}
     endif
     # What is merged with is a buffer that is not saved, and not what was listed.
@@ -250,7 +254,13 @@ export def TakeBack(typed: string, about: dict<any>)
   Act('pillion/takeBack', params, params.buffers)
 enddef
 
-# Undoes that a change or a turn was taken back, or what was taken back last.
+# Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest turn.
+export def Look(word: string)
+  const id = word != '' || !IsInList() ? word : get(EntryUnderCursor(), 'id', '')
+  Act('pillion/look', id == '' ? {} : {id: id}, [])
+enddef
+
+# Undoes what was done with a change or a turn, or what was done last.
 export def Undo(word: string)
   Act('pillion/undo', word == '' ? {} : {id: word}, [])
 enddef

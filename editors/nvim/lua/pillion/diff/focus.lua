@@ -63,6 +63,25 @@ function M.activity(in_event)
   return mode.mode == "t" and "terminal" or "busy"
 end
 
+local following = vim.api.nvim_create_namespace("pillion_following")
+local is_following = false
+
+--- The person has decided in a view: until they type something, they look for what comes next.
+function M.follow()
+  is_following = true
+  vim.on_key(function(_, typed)
+    if typed ~= "" then
+      is_following = false
+      vim.on_key(nil, following)
+    end
+  end, following)
+end
+
+--- True if a terminal that has the focus keeps it when a proposal comes.
+function M.keeps_terminal()
+  return require("pillion.config").get().diff.keep_terminal_focus and not is_following
+end
+
 --- The facts that `restore` needs.
 function M.capture()
   local mode = vim.api.nvim_get_mode()

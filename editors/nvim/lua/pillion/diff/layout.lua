@@ -126,8 +126,33 @@ local function add_original(buf, is_horizontal)
   return split("leftabove vertical", math.floor(vim.api.nvim_win_get_width(0) / 2), buf)
 end
 
+--- True while the tab line is left out that would come with the second tab page.
+local is_without_tabline = false
+
+--- A terminal in sight would get a line less, and its program a signal to draw itself anew.
+local function leave_tabline_out()
+  local has_terminal = vim.iter(vim.api.nvim_tabpage_list_wins(0)):any(function(win)
+    return vim.bo[vim.api.nvim_win_get_buf(win)].buftype == "terminal"
+  end)
+  if vim.o.showtabline == 1 and #vim.api.nvim_list_tabpages() == 1 and has_terminal then
+    vim.o.showtabline = 0
+    is_without_tabline = true
+  end
+end
+
+local function bring_tabline_back()
+  local has_view = vim.iter(vim.api.nvim_list_wins()):any(function(win)
+    return vim.w[win].pillion_diff ~= nil
+  end)
+  if is_without_tabline and not has_view then
+    is_without_tabline = false
+    vim.o.showtabline = vim.o.showtabline == 0 and 1 or vim.o.showtabline
+  end
+end
+
 --- Opens a tab page with the proposal in the current window.
 local function open_tab(buf)
+  leave_tabline_out()
   -- `:sbuffer` may go elsewhere with 'switchbuf'.
   local switchbuf = vim.o.switchbuf
   vim.o.switchbuf = ""
@@ -197,13 +222,14 @@ function M.close(tab, wins)
   end
   if is_ours then
     vim.cmd("tabclose! " .. vim.api.nvim_tabpage_get_number(tab))
-    return
+    wins = {}
   end
   for _, win in ipairs(wins) do
     if vim.api.nvim_win_is_valid(win) and not pcall(vim.api.nvim_win_close, win, true) then
       vacate(win)
     end
   end
+  bring_tabline_back()
 end
 
 return M

@@ -111,6 +111,20 @@ local function rescue(diff)
   end
 end
 
+--- The person has decided in a view: what came next has the focus next, as soon as it comes.
+local function follow()
+  local next = M.sorted()[1]
+  if not next then
+    focus.follow()
+  elseif not next.waits and not view.obstacle() then
+    local done, problem = view.go_to(next)
+    M.guard()
+    if not done then
+      notify.unasked("error", ("cannot open the view of %s: %s"):format(next.path, problem))
+    end
+  end
+end
+
 local function take_away(diff)
   leaving[diff.id] = nil
   rescue(diff)
@@ -128,6 +142,9 @@ local function take_away(diff)
     astray.left(vim.fn.fnamemodify(diff.path, ":t"), M.of_buffer)
   end
   M.emit("PillionDiffClosed", diff, diff.outcome)
+  if is_inside and diff.outcome ~= "closed" then
+    follow()
+  end
 end
 
 --- True if the person is in the middle of typing in a view that the other side closes: the rest of

@@ -51,7 +51,7 @@ function M.obstacle(in_event)
   elseif activity == "busy" then
     return "typing"
   end
-  local stays = activity == "terminal" and config.get().diff.keep_terminal_focus
+  local stays = activity == "terminal" and focus.keeps_terminal()
   return stays and needs_tab() and not layout.side_of(0) and "terminal" or nil
 end
 
@@ -73,8 +73,10 @@ local function plan(diff, here, how)
   if here.in_terminal and options.keep_terminal_focus then
     local side = spec.tab and layout.side_of(here.win)
     spec.terminal = side and { buf = vim.api.nvim_win_get_buf(here.win), side = side }
-    spec.focus = spec.terminal and "terminal" or "stay"
-    spec.unseen = spec.tab and not spec.terminal
+    if focus.keeps_terminal() then
+      spec.focus = spec.terminal and "terminal" or "stay"
+      spec.unseen = spec.tab and not spec.terminal
+    end
   elseif how.in_view then
     spec.tab, spec.focus, spec.unseen = true, "stay", true
   end

@@ -1,0 +1,144 @@
+--- What agents have written and nobody has looked at, in the buffers of these files: signs, colours, the lines that were
+--- there before, and the way from hunk to hunk.
+
+local client = require("pillion.client")
+local marks = require("pillion.diff.marks")
+local notify = require("pillion.notify")
+local text = require("pillion.diff.text")
+
+local M = {}
+
+local namespace = vim.api.nvim_create_namespace("pillion_written")
+
+--- By buffer: the extmarks at its hunks. By path: the hunks that nobody has looked at, as they were listed last.
+local places, unseen = {}, {}
+
+--- True while the list is on its way; true if it is another one already.
+local is_asked, is_stale = false, false
+
+local group
+
+local function clear(buf)
+  places[buf] = nil
+  if vim.api.nvim_buf_is_valid(buf) then
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  end
+end
+
+--- By path: the hunks that nobody has looked at.
+local function unseen_of(turns)
+  local found = {}
+  for _, turn in ipairs(turns) do
+    for _, change in ipairs(turn.changes) do
+      if change.isUnseen and #change.hunks > 0 then
+        found[change.path] = vim.list_extend(found[change.path] or {}, change.hunks)
+      end
+    end
+  end
+  return found
+end
+
+local function draw_hunk(buf, told, new)
+  local first, count = told.lines.start, told.lines["end"] - told.lines.start
+  if told.lines["end"] > #new then
+    return
+  end
+  local hunk = { old = 1, old_count = told.removed, new = first + (count > 0 and 1 or 0), new_count = count }
+  marks.draw(buf, namespace, hunk, told.before or {}, new)
+  local row = math.min(first, vim.api.nvim_buf_line_count(buf) - 1)
+  table.insert(places[buf], vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {}))
+end
+
+--- Draws what is in a buffer. Lines are those of the file: where the person has changed some, the marks of before have
+--- moved with the text.
+local function draw(buf, told)
+  if told and places[buf] and vim.bo[buf].modified then
+    return
+  end
+  clear(buf)
+  if not told or vim.bo[buf].modified then
+    return
+  end
+  places[buf] = {}
+  marks.define_highlights()
+  local new = text.lines(buf)
+  for _, hunk in ipairs(told) do
+    draw_hunk(buf, hunk, new)
+  end
+end
+
+local function draw_all(turns)
+  unseen = unseen_of(turns)
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    local name = vim.api.nvim_buf_get_name(buf)
+    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and name ~= "" then
+      draw(buf, unseen[vim.uv.fs_realpath(name) or name])
+    end
+  end
+end
+
+local function attach()
+  group = vim.api.nvim_create_augroup("PillionWritten", {})
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost" }, {
+    group = group,
+    callback = function()
+      if next(unseen) then
+        -- Lines may be elsewhere now.
+        M.refresh()
+      end
+    end,
+  })
+end
+
+--- Asks what there is, and draws it.
+function M.refresh()
+  if not require("pillion.config").get().marks then
+    return
+  elseif is_asked then
+    is_stale = true
+    return
+  end
+  if not group then
+    attach()
+  end
+  is_stale = false
+  is_asked = client.request("pillion/changes", vim.empty_dict(), function(_, answer)
+    is_asked = false
+    if is_stale then
+      M.refresh()
+    elseif type(answer) == "table" and answer.turns then
+      draw_all(answer.turns)
+    end
+  end)
+end
+
+--- Nothing is known any more.
+function M.detach()
+  is_asked, is_stale, unseen = false, false, {}
+  vim.tbl_map(clear, vim.tbl_keys(places))
+  if group then
+    vim.api.nvim_del_augroup_by_id(group)
+    group = nil
+  end
+end
+
+--- Goes to the next hunk of the buffer, or with a negative `step` to the one before.
+function M.go(step)
+  local buf, here = vim.api.nvim_get_current_buf(), vim.api.nvim_win_get_cursor(0)[1]
+  local target
+  for _, id in ipairs(places[buf] or {}) do
+    local line = vim.api.nvim_buf_get_extmark_by_id(buf, namespace, id, {})[1] + 1
+    local is_ahead = (line - here) * step > 0
+    if is_ahead and (not target or (target - line) * step > 0) then
+      target = line
+    end
+  end
+  if target then
+    vim.cmd("normal! m'")
+    vim.api.nvim_win_set_cursor(0, { target, 0 })
+  else
+    notify.info("no more unseen changes here. Hint: :PillionChanges")
+  end
+end
+
+return M
