@@ -50,10 +50,11 @@ fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version: NvimVersion) {
     review.propose(PROPOSED);
     assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
     let shown: Value = review.world.nvim.lua(
-        "return { vim.fn.winnr('$'), vim.fn.winwidth(0) }",
+        "return { vim.fn.winnr('$'), vim.fn.winwidth(0), vim.fn.winheight(0), vim.o.showtabline }",
         json!([]),
     );
-    assert_eq!(shown, json!([3, 40]));
+    // A tab line would take a line from the terminal.
+    assert_eq!(shown, json!([3, 40, 38, 0]));
     review.type_until(
         "typed",
         "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil",
@@ -67,8 +68,40 @@ fn a_person_in_a_terminal_stays_in_it_and_sees_the_diff(version: NvimVersion) {
         .wait_until("the terminal again", "vim.api.nvim_get_mode().mode == 't'");
     // The cursor goes with the output.
     assert_eq!(fs::read_to_string(&sizes).unwrap(), "38 40\n");
+    let tabline: u64 = review.world.nvim.lua("return vim.o.showtabline", json!([]));
+    assert_eq!(tabline, 1);
     assert_eq!(review.everything()[2], before[2]);
     assert_eq!(review.everything()[1], before[1]);
+}
+
+/// Whoever has decided in a view decides in the next one, until they type something else.
+#[each_neovim]
+fn after_a_decision_in_a_view_the_next_proposal_has_the_focus(version: NvimVersion) {
+    let mut review = Review::new(version);
+    type_in_terminal(&review);
+    review.propose(PROPOSED);
+    review.type_until("<C-\\><C-n><C-w>h", "vim.b.pillion_diff ~= nil");
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(PROPOSED);
+    let in_terminal = "vim.api.nvim_get_mode().mode == 't'";
+    review.world.nvim.wait_until("the terminal", in_terminal);
+    let next = PROPOSED.replace("four", "4");
+    review.begin(&next);
+    review
+        .world
+        .nvim
+        .wait_until("the next view", "vim.b.pillion_diff ~= nil");
+    assert_eq!(mode_and_tabs(&review), json!(["n", 2, "acwrite", false]));
+    review.world.look();
+    review.world.nvim.input(":w<CR>");
+    review.is_accepted(&next);
+    review.world.nvim.wait_until("the terminal", in_terminal);
+    review.type_until(
+        "typed",
+        "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false)):find('typed') ~= nil",
+    );
+    review.propose(PROPOSED);
+    assert_eq!(mode_and_tabs(&review), json!(["t", 2, "terminal", false]));
 }
 
 #[each_neovim]

@@ -71,6 +71,9 @@ def TakeAway(diff: dict<any>)
     astray.Left(fnamemodify(diff.path, ':t'))
   endif
   events.Emit('PillionDiffClosed', {id: diff.id, path: diff.path, agent: diff.agent, outcome: diff.outcome})
+  if is_inside && diff.outcome != 'closed'
+    waiting.Follow()
+  endif
   waiting.Update()
   # Those that wait open by themselves.
   const left = len(pending.Sorted()->filter((_, other) => !other.waits))

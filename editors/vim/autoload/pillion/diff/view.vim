@@ -70,9 +70,28 @@ def GoToFirstHunk(diff: dict<any>)
   endif
 enddef
 
+# True while the tab line is left out that would come with the second tab page.
+var is_without_tabline = false
+
+# A terminal in sight would get a line less, and its program a signal to draw itself anew.
+def LeaveTablineOut()
+  if &showtabline == 1 && tabpagenr('$') == 1 && indexof(tabpagebuflist(), (_, buf) => getbufvar(buf, '&buftype') == 'terminal') >= 0
+    &showtabline = 0
+    is_without_tabline = true
+  endif
+enddef
+
+def BringTablineBack()
+  if is_without_tabline && indexof(getwininfo(), (_, info) => has_key(info.variables, 'pillion_diff')) < 0
+    is_without_tabline = false
+    &showtabline = &showtabline == 0 ? 1 : &showtabline
+  endif
+enddef
+
 # Puts the buffers into a tab page of their own. `terminal`: its buffer and side, if it stays in sight.
 def Build(diff: dict<any>, terminal: dict<any>)
   diff.windows = {}
+  LeaveTablineOut()
   diff.had_hor = index(split(&scrollopt, ','), 'hor') >= 0
   execute 'silent tab sbuffer' diff.right
   Mark(diff, 'right')
@@ -214,6 +233,7 @@ def CloseWindows(diff: dict<any>)
       endif
     endfor
     diff.windows = {}
+    BringTablineBack()
     RestoreScrolling(diff)
   })
 enddef

@@ -19,6 +19,9 @@ const PAUSE = 400
 var timer = 0
 var notice = 0
 
+# True from a decision that the person made in a view until they type something: they look for what comes next.
+var follows = false
+
 # Those that wait, in the order in which they are shown.
 def Waiting(): list<dict<any>>
   var diffs = pending.Sorted()->filter((_, diff) => diff.waits)
@@ -66,7 +69,7 @@ enddef
 def Show(diff: dict<any>)
   diff.waits = false
   try
-    view.Show(diff, false)
+    view.Show(diff, follows)
   catch
     notify.Error($'cannot show {label.Path(diff)}: {v:exception}')
   endtry
@@ -126,6 +129,30 @@ export def Update()
     LookIfFree()
   else
     PutNotice(diffs)
+  endif
+enddef
+
+# The person has decided in a view: what waits has the focus now, and else what comes next.
+export def Follow()
+  follows = exists('##KeyInputPre') == 1
+  if follows
+    augroup PillionFollow
+      autocmd!
+      autocmd KeyInputPre * EndFollow()
+    augroup END
+  endif
+  const diffs = Waiting()
+  if !empty(diffs) && CanShow()
+    Show(diffs[0])
+    Update()
+  endif
+enddef
+
+# What Vim feeds itself is not typed.
+def EndFollow()
+  if v:event.typed
+    follows = false
+    autocmd! PillionFollow
   endif
 enddef
 
