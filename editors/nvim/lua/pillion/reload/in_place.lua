@@ -49,9 +49,11 @@ function M.set_lines(buf, new)
   end
 end
 
-local function in_buffer(buf, command, file)
+--- `:wundo` or `:rundo`; without it, what could be undone takes one step more.
+local function with_undo_file(buf, command, file)
+  local mods = { silent = true, emsg_silent = true, noautocmd = true }
   vim.api.nvim_buf_call(buf, function()
-    vim.cmd(("silent! noautocmd %s %s"):format(command, vim.fn.fnameescape(file)))
+    vim.cmd({ cmd = command, args = { file }, magic = { file = false }, mods = mods })
   end)
 end
 
@@ -72,10 +74,10 @@ function M.read(buf, content, read)
   M.set_lines(buf, new.lines)
   vim.bo[buf].modified = false
   local undo = vim.fn.tempname()
-  in_buffer(buf, "wundo!", undo)
+  with_undo_file(buf, "wundo", undo)
   read()
   if vim.api.nvim_buf_is_valid(buf) and vim.uv.fs_stat(undo) then
-    in_buffer(buf, "rundo", undo)
+    with_undo_file(buf, "rundo", undo)
   end
   os.remove(undo)
 end
