@@ -36,6 +36,22 @@ pub fn is_git_folder(folder: &Path) -> bool {
             || (is("objects", Metadata::is_dir) && is("refs", Metadata::is_dir)))
 }
 
+/// Returns true if git takes this folder for the top of a work tree. A folder called `.git` that is none of git's is passed over,
+/// as git does; a file or a link counts wherever it leads, as it may lead there again. Blocking.
+pub fn is_work_tree(top: &Path) -> bool {
+    let git = top.join(GIT);
+    let kind = git.symlink_metadata();
+    kind.is_ok_and(|kind| !kind.is_dir() || is_git_folder(&git))
+}
+
+/// Returns true if this folder is the top of a repository of any kind. Blocking.
+pub fn is_top(folder: &Path) -> bool {
+    MARKS.iter().any(|mark| match *mark {
+        GIT => is_work_tree(folder),
+        mark => folder.join(mark).symlink_metadata().is_ok(),
+    })
+}
+
 /// Returns true if this path below `root` lies in a folder of version control, or is one, and not in a work tree within it.
 /// Blocking.
 pub fn holds(root: &Path, path: &Path) -> bool {
@@ -47,7 +63,7 @@ pub fn holds(root: &Path, path: &Path) -> bool {
         if depth > 0 && is_git_folder(it) {
             return true;
         }
-        if is_root || (depth > 0 && it.join(GIT).symlink_metadata().is_ok()) {
+        if is_root || (depth > 0 && is_work_tree(it)) {
             return false;
         }
     }
@@ -100,7 +116,7 @@ fn name_in(file: &Path) -> Option<String> {
 }
 
 #[cfg(all(test, unix))]
-mod tests {
+pub mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
     use std::os::unix::fs::symlink;
@@ -112,7 +128,7 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn make_git(folder: &Path) {
+    pub fn make_git(folder: &Path) {
         fs::create_dir_all(folder.join("objects/pack")).unwrap();
         fs::create_dir_all(folder.join("refs/heads")).unwrap();
         write(&folder.join("HEAD"), "ref: refs/heads/main\n");

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::real_path::canonicalize;
-use crate::version_control::MARKS;
+use crate::version_control::is_top;
 
 /// The facts that the roots depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -146,12 +146,8 @@ impl Projects {
         if let Some(known) = self.repositories.get(folder) {
             return known.clone();
         }
-        let has_mark = || {
-            let mut marks = MARKS.iter();
-            marks.any(|mark| folder.join(mark).symlink_metadata().is_ok())
-        };
         let found = match folder.parent() {
-            Some(_) if self.allow(folder) && has_mark() => Some(folder.to_owned()),
+            Some(_) if self.allow(folder) && is_top(folder) => Some(folder.to_owned()),
             Some(above) => self.repository(above),
             None => None,
         };
@@ -167,6 +163,8 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::version_control::tests::make_git;
+    use crate::version_control::{GIT, MARKS};
 
     /// A home folder that is a repository, and one below it.
     struct Disk {
@@ -178,8 +176,11 @@ mod tests {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let home = fs::canonicalize(dir.path()).unwrap().join("home");
-            for folder in [".git", "repo/.git", "repo/src/deep", "notes", "other/.hg"] {
+            for folder in ["repo/src/deep", "notes", "other/.hg"] {
                 fs::create_dir_all(home.join(folder)).unwrap();
+            }
+            for folder in [".git", "repo/.git"] {
+                make_git(&home.join(folder));
             }
             for file in ["a", "repo/src/deep/a.rs", "notes/a", "other/a"] {
                 fs::write(home.join(file), "").unwrap();
@@ -282,7 +283,7 @@ mod tests {
             let shown = disk.shown(workspace.roots(Some(&disk.home)));
             assert_eq!(shown, expected, "{projects:?} {files:?}");
         }
-        fs::create_dir(disk.home.join("repo/src/.git")).unwrap();
+        make_git(&disk.home.join("repo/src/.git"));
         let workspace = Workspace {
             projects: vec![disk.home.join("repo")],
             files: vec![disk.home.join(file)],
@@ -330,6 +331,7 @@ mod tests {
                 fs::create_dir_all(repository.join("src")).unwrap();
                 let at = repository.join(mark);
                 match kind {
+                    "folder" if mark == GIT => make_git(&at),
                     "folder" => fs::create_dir(at).unwrap(),
                     "file" => fs::write(at, "gitdir: elsewhere").unwrap(),
                     _ => std::os::unix::fs::symlink("/gone", at).unwrap(),
@@ -342,6 +344,16 @@ mod tests {
                 let roots = workspace.roots(Some(&home));
                 assert_eq!(roots.paths, [repository], "{mark} {kind}");
             }
+        }
+    }
+
+    #[test]
+    fn a_folder_called_git_that_is_no_repository_is_none() {
+        let disk = Disk::new();
+        for inner in ["", "hooks", "objects"] {
+            fs::create_dir_all(disk.home.join("repo/src/.git").join(inner)).unwrap();
+            let named = disk.named(&["notes"], &["repo/src/deep/a.rs"], false);
+            assert_eq!(named, "notes repo > repo", "{inner}");
         }
     }
 

@@ -16,6 +16,14 @@ use crate::person::{Person, Said};
 use crate::wait::pause;
 use crate::{Env, SOON};
 
+/// Makes a folder the top of a repository of git's that has no commit yet.
+pub fn make_repository(top: &Path) {
+    for folder in ["objects", "refs"] {
+        fs::create_dir_all(top.join(".git").join(folder)).expect("the folder is ours");
+    }
+    fs::write(top.join(".git/HEAD"), "ref: refs/heads/main\n").expect("it was just made");
+}
+
 /// A hermetic HOME, TMPDIR and XDG_RUNTIME_DIR with one workspace folder, gone on drop.
 #[derive(Debug)]
 pub struct Home {

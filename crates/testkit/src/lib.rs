@@ -68,7 +68,7 @@ pub use emacs::{Emacs, EmacsSetup};
 pub use env::Env;
 pub use headless::Headless;
 pub use helix::Helix;
-pub use home::Home;
+pub use home::{Home, make_repository};
 #[cfg(target_os = "linux")]
 pub use hung_disk::HungDisk;
 pub use ide_chooser::{ChoiceSituation, Chosen, ChosenDial, IdeChooser, IdeProcess};

@@ -3,7 +3,9 @@
 
 use std::fs;
 
-use pillion_testkit::{EmacsSetup, EmacsVersion, Home, each_newer_emacs, lock_files};
+use pillion_testkit::{
+    EmacsSetup, EmacsVersion, Home, each_newer_emacs, lock_files, make_repository,
+};
 
 use crate::world::{PROPOSED, World};
 
@@ -39,7 +41,7 @@ fn agents_find_emacs_once_beside_lsp_mode(version: EmacsVersion) {
 fn once(version: EmacsVersion, is_served: &str, client: impl FnOnce(EmacsSetup) -> EmacsSetup) {
     let home = Home::new();
     // A project, whose folder is the root.
-    fs::create_dir(home.workspace().join(".git")).unwrap();
+    make_repository(&home.workspace());
     let world = World::with(version, home, client);
     // Its server has answered, and would be found.
     world.emacs.wait_until("a server", is_served);

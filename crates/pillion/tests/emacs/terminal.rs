@@ -5,7 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
-use pillion_testkit::{Emacs, EmacsVersion, Home, SOON, TestClaude, each_emacs, each_newer_emacs};
+use pillion_testkit::{
+    Emacs, EmacsVersion, Home, SOON, TestClaude, each_emacs, each_newer_emacs, make_repository,
+};
 
 use crate::world::World;
 
@@ -105,11 +107,11 @@ fn an_agent_starts_in_the_project_of_the_file_that_was_just_opened(version: Emac
     ] {
         let terminal = Terminal::new(version);
         let home = terminal.world.home.home();
-        fs::create_dir_all(home.join("other/.git")).unwrap();
+        make_repository(&home.join("other"));
         fs::create_dir_all(home.join("other/sub")).unwrap();
         fs::write(home.join("other/sub/b.txt"), "b\n").unwrap();
         if set_up.contains("other/\"") {
-            fs::create_dir_all(home.join("other/sub/.git")).unwrap();
+            make_repository(&home.join("other/sub"));
         }
         let emacs = &terminal.world.emacs;
         let project = "(defun pillion-test-project (folder) \

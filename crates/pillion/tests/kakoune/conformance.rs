@@ -3,7 +3,7 @@
 use std::thread;
 
 use pillion_testkit::conformance::{commands, fill, run, suite};
-use pillion_testkit::{Home, KakouneVersion, each_kakoune};
+use pillion_testkit::{Home, KakouneVersion, each_kakoune, make_repository};
 
 use crate::world::World;
 
@@ -12,7 +12,7 @@ fn kakoune_passes(version: KakouneVersion) {
     let home = Home::new();
     fill(&home);
     // It stays a root when Kakoune works elsewhere.
-    home.file(".git/HEAD", "");
+    make_repository(&home.workspace());
     let other = home.other_workspace("other");
     let text = "text\n\n\n\ntext\n";
     let files = [("a.txt", text), ("b.txt", text)];

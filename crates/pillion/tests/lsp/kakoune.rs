@@ -8,7 +8,7 @@ use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
 use pillion_testkit::{
     Editors, Home, Kakoune, KakouneSetup, KakouneVersion, SOON, TestAgent, Tmux, discovery_file,
-    discovery_files, each_kakoune, kill_all_of,
+    discovery_files, each_kakoune, kill_all_of, make_repository,
 };
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -146,7 +146,7 @@ impl Scene {
         let home = Home::new();
         let path = home.file("poem.py", BEFORE);
         // A project, whose folder is the root.
-        fs::create_dir(home.workspace().join(".git")).unwrap();
+        make_repository(&home.workspace());
         let config = home.home().join(".config/kak");
         fs::create_dir_all(&config).unwrap();
         fs::write(config.join("kakrc"), settings).unwrap();

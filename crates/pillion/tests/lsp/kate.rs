@@ -12,7 +12,7 @@ use pillion_testkit::client::Update;
 use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
     Claude, ClaudeRelease, Env, Home, Kate, KateVersion, Model, SOON, TestAgent, TestClaude, Tmux,
-    Turn, each_kate, lock_files,
+    Turn, each_kate, lock_files, make_repository,
 };
 use serde_json::{Value, json};
 
@@ -248,7 +248,7 @@ impl Scene {
         fs::write(file, settings.to_string()).unwrap();
         fs::write(config.join("katerc"), allowed).unwrap();
         // A project, whose folder is the root.
-        fs::create_dir(home.workspace().join(".git")).unwrap();
+        make_repository(&home.workspace());
         let kate = Kate::start(version, &home, &env(&home), &[&path]);
         Scene {
             kate,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{SOON, discovery_file};
+use pillion_testkit::{SOON, discovery_file, make_repository};
 use serde_json::{Value, json};
 
 use crate::client::{Editor, files, plugin_params, uri};
@@ -149,8 +149,11 @@ fn below(home: &Path, value: &Value) -> Vec<String> {
 fn a_plugin_s_workspace_makes_the_roots_and_the_folder_where_agents_start() {
     let sandbox = Sandbox::new();
     let home = sandbox.home.home().canonicalize().unwrap();
-    for folder in [".git", "repo/.git", "repo/src", "other/_darcs", "notes"] {
+    for folder in ["repo/src", "other/_darcs", "notes"] {
         fs::create_dir_all(home.join(folder)).unwrap();
+    }
+    for top in ["", "repo"] {
+        make_repository(&home.join(top));
     }
     let workspace = |folders: &[&str], files: &[&str], chosen: Option<bool>| {
         let uris = |names: &[&str]| {
@@ -225,8 +228,9 @@ fn a_plugin_s_workspace_makes_the_roots_and_the_folder_where_agents_start() {
 fn a_request_of_a_workspace_is_answered_when_its_roots_are_known() {
     let sandbox = Sandbox::new();
     let home = sandbox.home.home().canonicalize().unwrap();
-    for folder in ["repo/.git", "other/.git", "notes"] {
-        fs::create_dir_all(home.join(folder)).unwrap();
+    fs::create_dir(home.join("notes")).unwrap();
+    for top in ["repo", "other"] {
+        make_repository(&home.join(top));
     }
     let mut params = plugin_params();
     params["capabilities"]["experimental"]["pillion"] =

@@ -5,7 +5,9 @@ use std::{fs, thread};
 
 use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
-use pillion_testkit::{Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent, each_neovim};
+use pillion_testkit::{
+    Home, Nvim, NvimSetup, NvimVersion, SOON, TestAgent, each_neovim, make_repository,
+};
 use serde_json::json;
 
 use crate::world;
@@ -248,8 +250,7 @@ fn projects(version: NvimVersion, init: &str) -> (Nvim, Home) {
     let home = Home::new();
     for (folder, is_project) in [("one", true), ("two", true), ("loose", false)] {
         if is_project {
-            fs::create_dir_all(home.workspace().join(folder).join(".git"))
-                .expect("the home is ours");
+            make_repository(&home.workspace().join(folder));
         }
         home.file(&format!("{folder}/a.txt"), "text\n");
     }

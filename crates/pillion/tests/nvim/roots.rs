@@ -1,7 +1,7 @@
 //! The workspace roots: agents connect from the folders that Neovim works in (B23).
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, NvimSetup, NvimVersion, each_neovim};
+use pillion_testkit::{Home, NvimSetup, NvimVersion, each_neovim, make_repository};
 use serde_json::json;
 
 use crate::world::{PILLION, World, setup};
@@ -94,7 +94,7 @@ fn a_neovim_that_opens_a_file_of_another_ones_project_shares_its_companion(versi
     let home = Home::new();
     let project = home.workspace();
     let other = home.other_workspace("other");
-    std::fs::create_dir(project.join(".git")).unwrap();
+    make_repository(&project);
     std::fs::write(other.join("b.txt"), "b\n").unwrap();
     let world = World::with(version, home, &[("a.txt", "a\n")], |setup| setup);
     let setup = setup(version, &world.home).cwd(&other);
@@ -117,7 +117,7 @@ fn a_neovim_that_opens_a_file_of_another_ones_project_shares_its_companion(versi
 fn many_files_of_one_folder_displace_no_repository(version: NvimVersion) {
     let home = Home::new();
     let other = home.other_workspace("other");
-    std::fs::create_dir(other.join(".git")).unwrap();
+    make_repository(&other);
     std::fs::write(other.join("b.txt"), "b\n").unwrap();
     let project = home.workspace();
     for number in 0..99 {
@@ -148,7 +148,7 @@ fn many_files_of_one_folder_displace_no_repository(version: NvimVersion) {
 fn the_home_folder_and_the_whole_machine_are_no_roots(version: NvimVersion) {
     for cwd in ["home", "/"] {
         let home = Home::new();
-        std::fs::create_dir(home.home().join(".git")).unwrap();
+        make_repository(&home.home());
         std::fs::create_dir(home.home().join("notes")).unwrap();
         std::fs::write(home.home().join("notes/b.txt"), "b\n").unwrap();
         let rc = home.home().join("rc");
@@ -167,7 +167,7 @@ fn the_home_folder_and_the_whole_machine_are_no_roots(version: NvimVersion) {
             .command(&format!("edit {}/b.txt", notes.display()));
         wait_published(&world, &[&notes]);
         let project = world.home.workspace();
-        std::fs::create_dir(project.join(".git")).unwrap();
+        make_repository(&project);
         let file = world.home.file("src/a.txt", "a\n");
         world.nvim.command(&format!("edit {}", file.display()));
         wait_published(&world, &[&project]);
@@ -227,7 +227,7 @@ fn autochdir_does_not_move_the_root(version: NvimVersion) {
     );
     world.nvim.command("split | lcd /");
     // The next change of the roots: nothing came in between.
-    std::fs::create_dir(other.join(".git")).unwrap();
+    make_repository(&other);
     world.nvim.command("doautocmd <nomodeline> FocusGained");
     wait_published(&world, &[&project, &other]);
 }

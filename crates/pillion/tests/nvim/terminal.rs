@@ -4,7 +4,7 @@ mod scene;
 
 use std::time::{Duration, Instant};
 
-use pillion_testkit::{Home, NvimVersion, SOON, each_neovim};
+use pillion_testkit::{Home, NvimVersion, SOON, each_neovim, make_repository};
 use serde_json::{Value, json};
 
 pub use self::scene::{is_refused, world};
@@ -75,10 +75,10 @@ fn an_agent_starts_in_the_root_of_the_file_that_was_used_last(version: NvimVersi
     ] {
         let (world, agents) = world(version, |setup| setup);
         let project = world.home.workspace();
-        std::fs::create_dir(project.join(".git")).unwrap();
+        make_repository(&project);
         let file = world.home.file("src/a.txt", "a\n");
         let other = world.home.other_workspace("other");
-        std::fs::create_dir(other.join(".git")).unwrap();
+        make_repository(&other);
         std::fs::write(other.join("b.txt"), "b\n").unwrap();
         world.nvim.command(&format!("edit {}", file.display()));
         // In the same instant, as in a map or a project picker.

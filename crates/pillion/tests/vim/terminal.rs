@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Instant;
 
-use pillion_testkit::{Home, SOON, TestClaude, Vim, VimVersion, each_vim};
+use pillion_testkit::{Home, SOON, TestClaude, Vim, VimVersion, each_vim, make_repository};
 
 use crate::world::World;
 
@@ -117,7 +117,7 @@ fn an_agent_starts_where_the_person_is_at_that_moment(version: VimVersion) {
         let home = &terminal.world.home;
         fs::create_dir(home.workspace().join("src")).unwrap();
         let other = home.other_workspace("other");
-        fs::create_dir(other.join(".git")).unwrap();
+        make_repository(&other);
         fs::write(other.join("b.txt"), "b\n").unwrap();
         let notes = home.home().join("notes");
         fs::create_dir_all(notes.join(".hg")).unwrap();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
-use pillion_discovery::version_control::GIT;
+use pillion_discovery::version_control::{GIT, is_work_tree};
 
 pub use files::{Outside, user_excludes};
 use files::{compile, exclude_file};
@@ -45,8 +45,7 @@ impl Rules {
             outside.stamp(excludes.to_owned());
             rules.put(excludes, root);
         }
-        let is_repository = |folder: &&Path| folder.join(GIT).exists();
-        let Some(top) = root.ancestors().find(is_repository) else {
+        let Some(top) = root.ancestors().find(|folder| is_work_tree(folder)) else {
             return rules;
         };
         let mut around: Vec<_> = root.ancestors().skip(1).collect();
@@ -63,7 +62,7 @@ impl Rules {
     /// The rules in `folder`, which lies in the folder of these. `has` tells whether it holds a name.
     pub fn within(&self, folder: &Path, has: impl Fn(&str) -> bool, outside: &mut Outside) -> Self {
         let mut rules = self.clone();
-        if has(GIT) {
+        if has(GIT) && is_work_tree(folder) {
             // Rules from around a repository do not hold inside it.
             rules.last = None;
             if let Some(excludes) = self.excludes.clone() {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Home, discovery_file, discovery_files, each_editor};
+use pillion_testkit::{Home, discovery_file, discovery_files, each_editor, make_repository};
 
 use crate::driver::{Habit, Kind};
 use crate::person::{Person, wait_for};
@@ -41,7 +41,7 @@ fn neither_home_nor_the_machine_is_a_root(kind: Kind) {
 fn the_repository_of_an_open_file_is_a_root(kind: Kind) {
     let home = Home::new();
     let repository = home.home().join("repo");
-    std::fs::create_dir_all(repository.join(".git")).unwrap();
+    make_repository(&repository);
     let path = file_in(&repository.join("src"));
     let cwd = home.home();
     let person = Person::in_folder(kind, Habit::None, home, cwd, path);

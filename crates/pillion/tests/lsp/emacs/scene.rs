@@ -9,7 +9,8 @@ use pillion_discovery::Environment;
 use pillion_discovery::state;
 use pillion_testkit::client::claude::Answer;
 use pillion_testkit::{
-    Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files, programs_below,
+    Call, Emacs, EmacsSetup, EmacsVersion, Home, SOON, Tmux, lock_files, make_repository,
+    programs_below,
 };
 
 const PILLION: &str = env!("CARGO_BIN_EXE_pillion");
@@ -76,7 +77,7 @@ impl Scene {
         let home = Home::new();
         let path = home.file(&client.file("poem"), text);
         // A project, whose folder is the root.
-        fs::create_dir(home.workspace().join(".git")).unwrap();
+        make_repository(&home.workspace());
         let tmux = Tmux::start();
         let setup = EmacsSetup::new(version, &home)
             .pillion(PILLION)

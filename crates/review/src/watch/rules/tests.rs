@@ -14,6 +14,13 @@ fn folder_with(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
         let file = path.join(name);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
+        if let Some((top, _)) = name.split_once(".git/") {
+            let git = path.join(top).join(".git");
+            for inner in ["objects", "refs"] {
+                fs::create_dir_all(git.join(inner)).unwrap();
+            }
+            fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        }
     }
     (folder, path)
 }
@@ -103,6 +110,14 @@ fn rules_above_the_root_hold_up_to_the_top_of_the_repository() {
             ("a.rs", false),
         ],
     );
+}
+
+#[test]
+fn a_folder_called_git_that_is_no_repository_keeps_no_rules_out() {
+    let (_folder, outer) = folder_with(&[(".git/HEAD", ""), (".gitignore", "*.log\n")]);
+    fs::create_dir_all(outer.join("sub/.git")).unwrap();
+    check(&outer.join("sub"), None, &[("a.log", true)]);
+    check(&outer, None, &[("sub/a.log", true)]);
 }
 
 #[test]
