@@ -11,6 +11,7 @@ mod hooks;
 mod notes;
 mod outcomes;
 mod proposers;
+mod unconnected;
 mod work;
 
 use std::iter;
@@ -108,6 +109,8 @@ pub(crate) struct MainLoop {
     release: Option<Instant>,
     /// The agents that front ends know of.
     connected: Vec<Dialect>,
+    /// The agents that run in the folders and may have to be told to connect.
+    running: Vec<unconnected::Running>,
     /// The front end of this process, if it is the companion's own.
     own_view: Option<Arc<SeatedView>>,
 }
@@ -200,6 +203,7 @@ impl MainLoop {
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
+            running: Vec::new(),
             own_view: parts.own_view,
         }
     }
@@ -212,6 +216,7 @@ impl MainLoop {
         mut signals: Signals,
     ) -> Unanswered {
         self.report_status();
+        self.look_for_running();
         let mut ends: Option<Instant> = None;
         let ending = 'running: loop {
             let due = ends.into_iter().fold(self.due(), Instant::min);

@@ -85,6 +85,13 @@ impl<'a> Surroundings<'a> {
             && !exceptions.any(|name| self.environment.filled(name).is_some())
     }
 
+    /// The agent's settings for every companion, as far as the person has not chosen otherwise.
+    fn settings(&self, variables: &Variables) -> impl Iterator<Item = Change> {
+        let unset = { variables.settings.iter() }
+            .filter(|(name, _)| self.environment.filled(name).is_none());
+        unset.map(|(name, value)| Change::set(name, value))
+    }
+
     fn removal(&self, name: &'static str) -> Option<Change> {
         let is_set = self.environment.filled(name).is_some();
         is_set.then_some(Change { name, value: None })
@@ -140,9 +147,7 @@ impl Wiring {
         {
             changes.push(Change::set(name, "1"));
         }
-        let others = names.settings.iter();
-        let unset = others.filter(|(name, _)| here.environment.filled(name).is_none());
-        changes.extend(unset.map(|(name, value)| Change::set(name, value)));
+        changes.extend(here.settings(names));
         Self(changes)
     }
 
@@ -172,11 +177,9 @@ impl Wiring {
             }
             None => false,
         };
-        if leads_on {
-            return Self::default();
-        }
         let stale = names.leading().filter_map(|name| here.removal(name));
-        Self(stale.collect())
+        let stale = stale.filter(|_| !leads_on);
+        Self(stale.chain(here.settings(names)).collect())
     }
 
     /// Returns notes for a person who did not ask to be shown the changes: on the variables that not only agents read.

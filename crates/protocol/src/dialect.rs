@@ -205,6 +205,11 @@ impl Dialect {
         self.row().connects_in_roots_only
     }
 
+    /// Returns true if it looks for a companion only at its start, and later when the person tells it to.
+    pub fn connects_when_told(self) -> bool {
+        self.row().connects_when_told
+    }
+
     /// The number of characters after which it cuts what is selected, if it adds that to every prompt and never says that one was
     /// sent.
     pub fn cuts_selection(self) -> Option<usize> {

@@ -234,21 +234,32 @@ pub struct Status {
     /// What people have said to agents that these have not read yet, one sentence each.
     #[serde(default)]
     pub waiting: Vec<String>,
+    /// The agents that ask in their own windows once the last editor or review is closed; none while there is another one.
+    #[serde(default)]
+    pub left_alone: Vec<String>,
     /// What a person decided last, and what came of it, unless something waits for them since.
     #[serde(default)]
     pub decided: Option<Phrase>,
 }
 
 impl Status {
-    /// What a person is told who quits while notes wait for agents.
+    /// What a person is told who quits while notes wait for agents, or agents ask elsewhere from then on.
     pub fn at_quit(&self) -> Option<String> {
-        match self.waiting.len() {
+        let waiting = match self.waiting.len() {
             0 => None,
             1 => Some("1 note waits for its agent, and is kept until it reads it".to_owned()),
             count => Some(format!(
                 "{count} notes wait for their agents, and are kept until these read them"
             )),
-        }
+        };
+        let alone = (!self.left_alone.is_empty()).then(|| {
+            format!(
+                "without an editor or review here, {} asks about each change in its own window",
+                self.left_alone.join(" and ")
+            )
+        });
+        let all: Vec<_> = waiting.into_iter().chain(alone).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 

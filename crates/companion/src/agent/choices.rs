@@ -158,6 +158,15 @@ impl Agents {
         unique(agents.iter().filter_map(seen))
     }
 
+    /// The agents that ask in their own windows once nobody is connected to them.
+    pub(crate) fn left_alone(&self, agents: &[Listening]) -> Vec<String> {
+        let asks = |it: &&Listening| {
+            self.get(&it.session)
+                .is_some_and(|agent| agent.mode.asks_alone())
+        };
+        unique(agents.iter().filter(asks).map(|it| it.name(agents)))
+    }
+
     /// Returns when the agents ask, of those that do as the person chooses.
     pub(crate) fn review(&self, agents: &[Listening]) -> Option<Review> {
         let known = agents.iter().filter_map(|it| {

@@ -191,6 +191,11 @@ impl Mode {
         }
     }
 
+    /// Returns true if it asks in its own window before each change while nobody is connected: as it was started.
+    pub(super) fn asks_alone(&self) -> bool {
+        matches!(&self.hook, Hook::Says { review, .. } if *review != ReviewMode::Asked)
+    }
+
     /// The mode in which it can be: where nothing is recorded, every change is shown first.
     fn recorded(&mut self, mode: ReviewMode, records: bool) -> ReviewMode {
         let is_unrecorded = mode == ReviewMode::After && !records;

@@ -66,6 +66,9 @@ impl MainLoop {
                 let reported = self.views.report(view, files, is_trusted);
                 self.context
                     .report(reported.files, reported.is_trusted, now);
+                if !{ self.agents.left_alone(&self.sessions.listening()) }.is_empty() {
+                    self.report_status();
+                }
             }
             Tell::Saved(file) => self.saved(file.into(), now),
             Tell::Synced { path, is_saved } => {
@@ -242,6 +245,7 @@ impl MainLoop {
     pub(super) fn report_agents(&mut self) {
         if self.sessions.connected() != self.connected {
             self.report_status();
+            self.look_for_running();
         }
     }
 
@@ -258,7 +262,9 @@ impl MainLoop {
         working.retain(|agent| !self.connected.contains(agent));
         Status {
             working,
-            asking: self.agents.notes(&listening),
+            asking: { self.agents.notes(&listening).into_iter() }
+                .chain(self.unconnected())
+                .collect(),
             unasked: self.agents.unasked(&listening),
             review: self.agents.review(&listening).map(|mut review| {
                 if unseen > 0 {
@@ -274,6 +280,10 @@ impl MainLoop {
             changes: self.recording.list(),
             ended: self.recording.ended(),
             waiting: self.agents.waiting_notes(),
+            left_alone: match self.views.options().count() {
+                0 | 1 => self.agents.left_alone(&listening),
+                _ => Vec::new(),
+            },
             decided: self.last_decision.phrase(),
             agents: self.connected.clone(),
             context: (*self.context.current()).clone(),
@@ -322,6 +332,7 @@ impl MainLoop {
             self.recording.watch(&roots);
             self.kept_notes.find();
             self.agents.stirred(Instant::now());
+            self.look_for_running();
             self.publish();
         }
     }

@@ -482,6 +482,7 @@ fn status() -> Value {
             is_written: false,
         }),
         waiting: vec![String::new()],
+        left_alone: Vec::new(),
         ..pillion_view::Status::default()
     };
     messages::status(&status, 1)

@@ -25,7 +25,7 @@ use pillion_doctor::setup::hooks;
 use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling, caller};
 use pillion_protocol::claude::hooks::CommandsBeside;
-use pillion_protocol::{Dialect, remarks};
+use pillion_protocol::{Dialect, ReviewMode, remarks};
 use pillion_system::duration;
 use pillion_system::stdio::is_nowhere;
 use pillion_text::stderr;
@@ -323,16 +323,17 @@ pub fn command_line(agent: Dialect, flags: &[&str]) -> Result<CommandLine, Failu
     })
 }
 
-/// The commands that run beside the hooks of an agent. No shell stays with them.
-pub fn commands_beside(agent: Dialect) -> Result<CommandsBeside, Failure> {
+/// The commands that run beside the hooks of an agent that asks in these cases. No shell stays with them.
+pub fn commands_beside(agent: Dialect, review: ReviewMode) -> Result<CommandsBeside, Failure> {
     let program = program(&Machine::current())?;
-    let command = |name| {
+    let command = |name, flag| {
         let words = [program.as_str(), "hook", name, agent.name()];
-        format!("exec {}", shell_words::join(words))
+        format!("exec {}", shell_words::join(words.into_iter().chain(flag)))
     };
+    let asked = (review == ReviewMode::Asked).then_some("--asked");
     Ok(CommandsBeside {
-        wait: command("wait"),
-        guard: command("guard"),
+        wait: command("wait", None),
+        guard: command("guard", asked),
     })
 }
 

@@ -40,7 +40,8 @@ use crate::wiring::{Surroundings, Wiring};
 /// that of the editor that this terminal runs in, else the one with the deepest workspace folder, else the
 /// most recently used. The agent then replaces this command: keys, signals and exit code are the agent's. If
 /// no companion serves this folder, the agent starts without one, and a note says so; in a terminal, it waits two
-/// seconds for one.
+/// seconds for one. Claude Code goes on looking for half a minute, and asks before each change in its own window until it is
+/// connected.
 ///
 /// Everything after AGENT is passed on unchanged: `pillion run qwen --approval-mode default`. For an agent
 /// that you start in another way, such as with `npx`, see `pillion env`.
@@ -175,7 +176,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         ));
     }
     let arguments = match &companion {
-        Some(companion) if companion.state.is_some() => {
+        // Who starts before the editor or review is asked about its changes, and finds that later.
+        None if agent != Dialect::ClaudeCode => start.arguments.to_vec(),
+        Some(companion) if companion.state.is_none() => start.arguments.to_vec(),
+        _ => {
             let is_silent = agent != Dialect::ClaudeCode || args.print;
             let reported = (!is_silent).then(|| chosen.reported_release(agent, &environment));
             if let Some(reported) = reported.filter(|_| !release.is_known()) {
@@ -189,7 +193,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             };
             let command = || hook::command_line(agent, &[]);
             // Without them, notes that wait go with the next prompt, and no answer of ours lets a call pass.
-            let beside = hook::commands_beside(agent).ok();
+            let beside = hook::commands_beside(agent, args.review.into()).ok();
             let (arguments, note) = review::arguments(
                 release,
                 start.arguments,
@@ -202,9 +206,11 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             if let Some(note) = note {
                 stderr::print(format_args!("note: {note}."));
             }
-            arguments
+            match companion {
+                None => review::looking(arguments),
+                Some(_) => arguments,
+            }
         }
-        _ => start.arguments.to_vec(),
     };
     let start = Start {
         arguments: &arguments,

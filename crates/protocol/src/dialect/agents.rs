@@ -43,6 +43,7 @@ pub(crate) struct Row {
     pub(crate) announces_writes: bool,
     pub(crate) writes_own_text: bool,
     pub(crate) connects_in_roots_only: bool,
+    pub(crate) connects_when_told: bool,
     pub(crate) cuts_selection: Option<usize>,
 }
 
@@ -70,6 +71,7 @@ impl Row {
         announces_writes: false,
         writes_own_text: false,
         connects_in_roots_only: false,
+        connects_when_told: false,
         cuts_selection: None,
     };
 }

@@ -140,6 +140,7 @@ fn status() -> Status {
         changes: 0,
         ended: None,
         waiting: Vec::new(),
+        left_alone: Vec::new(),
         decided: None,
     }
 }

@@ -1,17 +1,18 @@
 //! `pillion hook guard`.
 //!
 //! Claude Code starts it beside the hook that calls the companion over its own connection. If that hook gets no answer, because
-//! the companion was killed, the connection broke or Claude Code has not come back to a new companion, it would make the call: of
-//! two hooks, the one that has it ask the person counts.
+//! there is no companion, it was killed, the connection broke or Claude Code has not come back to a new companion, it would make
+//! the call: of two hooks, the one that has it ask the person counts.
 
 use std::io;
-use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use pillion_discovery::{CompanionState, Environment, depth_in, state, unended};
+use pillion_hooks::Call;
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
+use pillion_protocol::held::RUNS_COMMANDS;
 use pillion_view::ask::{Guard, Guarded};
 use pillion_view::{Client, ClientError};
 
@@ -20,18 +21,24 @@ use crate::args;
 
 /// Stand beside the hook of a call, and have the agent ask if that hook gets no answer
 ///
-/// The agent starts this itself, before each call that Pillion may show. Without a companion it does nothing.
+/// The agent starts this itself, before each call that Pillion may show.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The agent
     #[arg(value_name = "AGENT", value_parser = args::agent([Dialect::ClaudeCode]))]
     agent: Dialect,
+
+    /// Where no editor or review is open, leave it to the agent's permission mode
+    #[arg(long)]
+    asked: bool,
 }
 
 /// Why the agent asks, for the person.
 const NO_ANSWER: &str = "the editor or review ended, and nobody had decided";
 const NOT_CONNECTED: &str =
     "Claude Code is not connected to the open editor or review. hint: type /ide";
+const NOBODY: &str = "no editor or review is open in this folder, so the change is neither shown nor recorded. \
+                      hint: start one, such as `pillion`, and type /ide";
 
 /// The time limit for an agent that is just connecting.
 const CONNECTS_WITHIN: Duration = Duration::from_millis(500);
@@ -47,29 +54,27 @@ pub fn run(args: &Args) -> anyhow::Result<()> {
     };
     let guard = Guard {
         processes: agent::processes(protocol),
-        call: call.id,
+        call: call.id.clone(),
     };
-    let environment = Environment::current();
-    if let Some(why) = why_unanswered(&environment, args.agent, &guard, call.folder.as_deref()) {
+    if let Some(why) = why_unanswered(&Environment::current(), args, &guard, &call) {
         super::give(&pillion_hooks::Answer::json(hooks::decision("ask", &why)))?;
     }
     Ok(())
 }
 
-/// Waits at the companion that the agent is connected to. Returns why the hook gets no answer, if it gets none.
+/// Waits at the companion that the agent is connected to. Returns why the agent asks, if the hook gets no answer.
 fn why_unanswered(
     environment: &Environment,
-    agent: Dialect,
+    args: &Args,
     guard: &Guard,
-    folder: Option<&Path>,
+    call: &Call,
 ) -> Option<String> {
-    // Without it, Claude Code was started while no editor or review was open, and none is known to be its.
-    let port = agent.port_variable();
+    // Without it, Claude Code was started while no editor or review was open.
+    let port = args.agent.port_variable();
     let port = port.and_then(|name| environment.filled(name)?.to_str()?.parse::<u16>().ok());
+    let folder = call.folder.as_deref();
     let is_its = |it: &CompanionState| {
-        port.is_some_and(|port| {
-            it.port == port || folder.is_some_and(|folder| depth_in(&it.roots, folder).is_some())
-        })
+        port == Some(it.port) || folder.is_some_and(|folder| depth_in(&it.roots, folder).is_some())
     };
     let until = Instant::now() + CONNECTS_WITHIN;
     loop {
@@ -91,8 +96,15 @@ fn why_unanswered(
             }
         }
         if why != Some(NOT_CONNECTED) || Instant::now() >= until {
-            let killed = || unended::roots_on(environment, port?).map(|it| find::killed(&it));
-            return why.map(str::to_owned).or_else(killed);
+            let unended = match port {
+                Some(port) => unended::roots_on(environment, port),
+                None => folder.and_then(|folder| unended::roots_around(environment, folder)),
+            };
+            let killed = || unended.map(|it| find::killed(&it));
+            // What a shell command writes is not shown before the write by an open one either.
+            let is_shown = !args.asked && call.tool != RUNS_COMMANDS;
+            let nobody = || is_shown.then(|| NOBODY.to_owned());
+            return why.map(str::to_owned).or_else(killed).or_else(nobody);
         }
         sleep(BETWEEN_LOOKS);
     }

@@ -17,6 +17,9 @@ use crate::failure::Failure;
 
 const OPTION: &str = "--settings";
 
+/// With this option it connects to the companion of its folder that it finds within half a minute.
+const LOOKS: &str = "--ide";
+
 /// Linux starts no program with a longer argument.
 const MAX_ARGUMENT: usize = 128 << 10;
 
@@ -147,6 +150,14 @@ pub fn arguments(
             "your {OPTION} are passed on as they are, without what makes Claude Code ask before each change: {why}"
         ))),
     }
+}
+
+/// The arguments of one that starts before the editor or review, and looks for it by itself.
+pub fn looking(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    if !prints(&arguments) && !arguments.iter().any(|word| word == LOOKS) {
+        arguments.insert(0, LOOKS.into());
+    }
+    arguments
 }
 
 /// The hooks that run this command line before each change.

@@ -5,11 +5,11 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread::spawn;
 
-use pillion_testkit::{Env, Home, Turn, all_of, kill_hub};
+use pillion_testkit::{Claude, ClaudeRelease, Env, Home, Model, Tmux, Turn, all_of, kill_hub};
 use serde_json::json;
 
-use super::run::{first_cell, notebook, propose_cell, run_in};
-use super::{Scene, read, wait_connected};
+use super::run::{SETTINGS, first_cell, notebook, propose_cell, run_in, start};
+use super::{NAME, Scene, read, wait_connected};
 use crate::companion::{self, SOON};
 use crate::review::Review;
 
@@ -121,6 +121,66 @@ fn claude_that_is_run_asks_if_it_does_not_come_back_to_an_open_review() {
     scene.claude.prompt("run it");
     scene.claude.wait_question();
     assert!(!made.exists());
+}
+
+/// Nobody is shown what it changes once the person has closed the last window, nor before there is one: it asks in its own.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_asks_before_there_is_a_review_and_when_the_last_one_is_closed() {
+    let home = Home::new();
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let words = ["claude", "--permission-mode", "bypassPermissions"];
+    let claude = start(
+        ClaudeRelease::Native,
+        &home,
+        &tmux,
+        &model,
+        &words,
+        SETTINGS,
+    );
+    let asks = |claude: &Claude, name: &str| {
+        let path = home.workspace().join(name);
+        let said = format!("{name} is done");
+        model.script([Turn::write_file(&path, "one\n"), Turn::say(said.as_str())]);
+        claude.prompt("change it");
+        let screen = claude.wait_question();
+        assert!(screen.contains("neither shown nor recorded"), "{screen}");
+        assert!(!path.exists(), "it is written only if it is allowed here");
+        claude.allow();
+        claude.wait_for(&said);
+        claude.wait_ready();
+        model.clear();
+    };
+    asks(&claude, "before.txt");
+    let review = Review::start_with(&tmux, &home, "review", &Env::default());
+    let said = "runs in this folder and is not connected: type /ide in it";
+    let pane = review.pane();
+    let connected = format!("● {NAME}");
+    let screen = pane.wait_until("Claude Code", SOON, |screen| {
+        screen.contains(said) || screen.contains(&connected)
+    });
+    if screen.contains(said) {
+        claude.connect_by_command();
+    }
+    wait_connected(&review);
+    pane.wait_gone(said, SOON);
+    let path = home.workspace().join("shown.txt");
+    model.script([
+        Turn::write_file(&path, "one\n"),
+        Turn::say("shown.txt is done"),
+    ]);
+    claude.prompt("change it");
+    pane.wait_for("Claude Code proposes shown.txt", SOON);
+    review.accept("shown.txt");
+    claude.wait_for("shown.txt is done");
+    claude.wait_ready();
+    review.wait_idle();
+    model.clear();
+    pane.send_keys(["q"]);
+    pane.wait_for("Claude Code asks about each change in", SOON);
+    pane.send_keys(["y"]);
+    pane.wait_exit(SOON);
+    asks(&claude, "after.txt");
 }
 
 /// Returns true if a process stands beside a hook that could tell that its companion was killed before it reached that.

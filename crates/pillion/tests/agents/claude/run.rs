@@ -28,16 +28,11 @@ const UNSHOWN: &str = "without showing";
 pub(super) fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settings: &str) -> Scene {
     let home = Home::new();
     let (tmux, model) = (Tmux::start(), Model::start());
-    let folder = home.workspace();
-    set_up_claude(&home, &folder);
-    fs::write(home.home().join(".claude/settings.json"), settings).expect("the home is ours");
     let review = Review::start_with(&tmux, &home, "review", &Env::default());
-    // Root may not use one of the modes otherwise.
-    let env = release.env(home.env(), &model).with("IS_SANDBOX", "1");
-    let start = [PILLION, "run"].iter().chain(options);
-    let command: Vec<&str> = start.chain(&["claude"]).chain(own).copied().collect();
-    let pane = tmux.spawn("claude", Size::new(110, 45), &env, &folder, &command);
-    let claude = Claude::attach(release, pane);
+    let words: Vec<_> = { options.iter().chain(&["claude"]).chain(own) }
+        .copied()
+        .collect();
+    let claude = start(release, &home, &tmux, &model, &words, settings);
     wait_connected(&review);
     Scene {
         claude,
@@ -46,6 +41,25 @@ pub(super) fn run(release: ClaudeRelease, options: &[&str], own: &[&str], settin
         tmux,
         home,
     }
+}
+
+/// Starts one with these words behind `pillion run`, and with these settings.
+pub(super) fn start(
+    release: ClaudeRelease,
+    home: &Home,
+    tmux: &Tmux,
+    model: &Model,
+    words: &[&str],
+    settings: &str,
+) -> Claude {
+    let folder = home.workspace();
+    set_up_claude(home, &folder);
+    fs::write(home.home().join(".claude/settings.json"), settings).expect("the home is ours");
+    // Root may not use one of the modes otherwise.
+    let env = release.env(home.env(), model).with("IS_SANDBOX", "1");
+    let command = [&[PILLION, "run"], words].concat();
+    let pane = tmux.spawn("claude", Size::new(110, 45), &env, &folder, &command);
+    Claude::attach(release, pane)
 }
 
 /// Whatever is the default of its release.

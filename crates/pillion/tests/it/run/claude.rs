@@ -116,6 +116,31 @@ fn without_a_companion_a_port_that_leads_nowhere_is_taken_out() {
     }
 }
 
+/// It finds the companion that comes later, and is asked about its changes from the start.
+#[test]
+fn without_a_companion_claude_code_looks_for_one_and_has_its_hooks() {
+    let stage = Stage::new(&format!("{NATIVE}\n{TALKATIVE}"));
+    let skips = "CLAUDE_CODE_IDE_SKIP_AUTO_INSTALL";
+    for own in [&["hello"][..], &["--ide"]] {
+        let said = stage.said(stage.command([&["claude"], own].concat()));
+        let all = said.args.join(" ");
+        assert_eq!(all.matches("--ide").count(), 1, "{all}");
+        assert!(
+            all.contains(HOOK) && all.contains("hook guard claude"),
+            "{all}"
+        );
+        assert_eq!(said.variable(skips), Some("1"));
+    }
+    let asked = stage.said(stage.command(["--review", "asked", "claude"]));
+    let all = asked.args.join(" ");
+    assert!(all.contains("hook guard claude --asked"), "{all}");
+    let prints = stage.said(stage.command(["claude", "-p", "x"]));
+    assert!(
+        !prints.args.contains(&"--ide".to_owned()),
+        "it connects to nobody"
+    );
+}
+
 /// The program that a native installer leaves behind: no package names its release, and it says it itself.
 const NATIVE: &str = r#"[ "$1" = --version ] && { echo '2.1.332 (Claude Code)'; exit; }"#;
 

@@ -42,5 +42,6 @@ pub(crate) const ROW: Row = Row {
     drops_last_line_feed: Some((2, 1, 328)),
     proposes: true,
     announces_writes: true,
+    connects_when_told: true,
     ..Row::PLAIN
 };

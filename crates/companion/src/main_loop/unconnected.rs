@@ -1,0 +1,84 @@
+//! Agents that run in the workspace and are not connected: those that connect later only when the person tells them to. The system
+//! is asked when a view or an agent comes or goes, and when one of them ends.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pillion_discovery::depth_in;
+use pillion_protocol::Dialect;
+use pillion_system::{process, spawn};
+
+use super::MainLoop;
+use crate::event::{Event, Events};
+use crate::tasks;
+
+/// An agent's process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Running {
+    agent: Dialect,
+    pid: u32,
+}
+
+/// The options with which an agent prints an answer, and connects to nobody.
+const PRINTS: [&str; 2] = ["-p", "--print"];
+
+impl MainLoop {
+    /// Finds out which of them run.
+    pub(super) fn look_for_running(&self) {
+        let (roots, events) = (Arc::clone(&self.roots), self.events.clone());
+        drop(tasks::spawn_blocking(move || {
+            let found = running(&roots);
+            let _ = events.send(Event::Asked(Self::task("running agents", move |it, _| {
+                it.found_running(found);
+            })));
+        }));
+    }
+
+    fn found_running(&mut self, found: Vec<Running>) {
+        for new in found.iter().filter(|it| !self.running.contains(it)) {
+            look_again_at_end(new.pid, self.events.clone());
+        }
+        if self.running != found {
+            self.running = found;
+            self.report_status();
+        }
+    }
+
+    /// What the person does about each of them.
+    pub(super) fn unconnected(&self) -> impl Iterator<Item = String> {
+        let is_away = |it: &&Running| self.sessions.of_process(&[it.pid]).is_none();
+        self.running.iter().filter(is_away).map(|Running { agent, pid }| {
+            format!("{agent} (process {pid}) runs in this folder and is not connected: type /ide in it")
+        })
+    }
+}
+
+fn look_again_at_end(pid: u32, events: Events) {
+    let wait = move || {
+        if process::wait_for_end(pid) {
+            let look = MainLoop::task("an agent's end", |it, _| it.look_for_running());
+            let _ = events.send(Event::Asked(look));
+        }
+    };
+    if let Err(error) = spawn("agent", wait) {
+        tracing::warn!(%error, "nobody notices if an agent ends");
+    }
+}
+
+/// Those whose folder is in one of these. Blocking.
+fn running(roots: &[PathBuf]) -> Vec<Running> {
+    let is_here =
+        |pid: &u32| process::folder(*pid).is_some_and(|it| depth_in(roots, &it).is_some());
+    let here = process::all().into_iter().filter(is_here);
+    let told = here.filter_map(|pid| {
+        let process = process::process(pid)?;
+        let mut agents = Dialect::ALL.into_iter();
+        let agent = agents.find(|it| it.connects_when_told() && it.name() == process.name())?;
+        let prints = process
+            .command
+            .split(' ')
+            .any(|word| PRINTS.contains(&word));
+        (!prints).then_some(Running { agent, pid })
+    });
+    told.collect()
+}
