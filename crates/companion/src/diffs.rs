@@ -102,6 +102,8 @@ struct Entry<C> {
     /// As the agent wrote it, where it is shown in another form: what it gets back unless the person
     /// changed something, or it would write that as it is.
     as_written: Option<Arc<String>>,
+    /// What the notebook has beside the cell that is shown.
+    beside: Option<String>,
     /// The tool with which the agent will write it, if the proposal shows that.
     tool: Option<Tool>,
     /// True if the file ended with a line feed when it was checked.

@@ -48,6 +48,11 @@ impl StandIn {
         }
     }
 
+    /// What the file has beside the cell of a notebook that this is.
+    pub(crate) fn beside(&self, file: &[u8]) -> Option<String> {
+        self.held()?.split(file, false).map(|(rest, _)| rest)
+    }
+
     /// Returns true if what is accepted is still to be written to the file: a shell command is no file, and a change may be
     /// written already.
     pub(crate) fn is_to_be_written(&self) -> bool {

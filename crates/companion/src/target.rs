@@ -30,6 +30,8 @@ pub(crate) struct Target {
     pub(crate) fingerprint: Option<String>,
     /// The proposal as it is to be shown, if that is not how it came.
     pub(crate) proposed: Option<Arc<String>>,
+    /// What a notebook has beside the cell that stands for it.
+    pub(crate) beside: Option<String>,
     /// The tool with which the agent will write it, if the proposal shows that.
     pub(crate) tool: Option<Tool>,
     /// The notes for the person about what the agent will write.
@@ -64,6 +66,7 @@ impl Target {
                 .then(|| fingerprint::of(original.text.as_deref())),
             original,
             proposed: None,
+            beside: None,
             tool: None,
             notes: Vec::new(),
             hunks: Vec::new(),
@@ -97,6 +100,7 @@ impl Target {
         };
         let Held { text, notes } = stand_in.find(&bytes)?;
         self.original.text = text.map(String::into_bytes);
+        self.beside = stand_in.beside(&bytes);
         self.notes.extend(notes);
         Ok(self)
     }

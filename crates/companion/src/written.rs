@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use pillion_changes::WriteOutcome;
 use pillion_protocol::Proposer;
+use pillion_protocol::held::HeldCall;
 use pillion_text::fingerprint;
 use pillion_view::{DiffId, Loss, Original, Stamp};
 
@@ -85,7 +86,11 @@ pub(crate) enum CameOf {
 /// The fingerprints of the forms in which a text may be written. They are computed when they are first asked for: to do it for
 /// a large text takes too long for the loop.
 #[derive(Clone)]
-pub(crate) struct Fingerprints(Arc<LazyLock<Vec<String>, Compute>>);
+pub(crate) struct Fingerprints {
+    all: Arc<LazyLock<Vec<String>, Compute>>,
+    /// The call, if they are of the source of a notebook's cell, and what the notebook has beside that.
+    cell: Option<Arc<(HeldCall, String)>>,
+}
 
 type Compute = Box<dyn FnOnce() -> Vec<String> + Send>;
 
@@ -321,22 +326,29 @@ impl Fingerprints {
     pub(crate) fn of(texts: impl IntoIterator<Item = Arc<String>>) -> Self {
         let texts: Vec<_> = texts.into_iter().collect();
         let hash = |text: &Arc<String>| fingerprint::hash(text.as_bytes());
-        let compute = move || texts.iter().map(hash).collect();
-        Self(Arc::new(LazyLock::new(Box::new(compute))))
+        Self::computed(move || texts.iter().map(hash).collect())
+    }
+
+    fn computed(compute: impl FnOnce() -> Vec<String> + Send + 'static) -> Self {
+        Self {
+            all: Arc::new(LazyLock::new(Box::new(compute))),
+            cell: None,
+        }
+    }
+
+    /// The same of a notebook's cell.
+    pub(crate) fn of_cell(self, cell: Option<(HeldCall, String)>) -> Self {
+        let cell = cell.map(Arc::new);
+        Self { cell, ..self }
     }
 
     /// Those, and these.
     fn or(&self, others: &Self) -> Self {
         let (these, others) = (self.clone(), others.clone());
-        let compute = move || [these.compute(), others.compute()].concat();
-        Self(Arc::new(LazyLock::new(Box::new(compute))))
-    }
-
-    /// Returns true if a file has one of the texts, in the one or the other encoding.
-    pub(crate) fn are_of(&self, text: &[u8]) -> bool {
-        let decoded = decoded(text);
-        let text = decoded.as_deref().map_or(text, str::as_bytes);
-        self.contains(&fingerprint::hash(text))
+        Self {
+            cell: self.cell.clone(),
+            ..Self::computed(move || [these.compute(), others.compute()].concat())
+        }
     }
 
     /// Returns true if this is the fingerprint of one of them in full.
@@ -346,7 +358,20 @@ impl Fingerprints {
 
     /// Computes them, so that the texts are let go.
     pub(crate) fn compute(&self) -> &[String] {
-        &self.0
+        &self.all
+    }
+
+    /// Returns true if a file of these bytes has one of the texts, in the one or the other encoding and form.
+    pub(crate) fn are_of(&self, bytes: &[u8]) -> bool {
+        if let Some((call, beside)) = self.cell.as_deref() {
+            let split = call.split(bytes, true);
+            return split.is_some_and(|(rest, source)| {
+                rest == *beside && self.contains(&fingerprint::hash(source.as_bytes()))
+            });
+        }
+        let decoded = decoded(bytes);
+        let text = decoded.as_deref().map_or(bytes, str::as_bytes);
+        self.contains(&fingerprint::hash(text))
     }
 
     /// Returns true if this is one of them.
@@ -363,6 +388,11 @@ impl fmt::Debug for Fingerprints {
 }
 
 impl Accepted {
+    /// Returns true if it is of the source of a notebook's cell.
+    pub(crate) fn is_of_cell(&self) -> bool {
+        self.fingerprints.cell.is_some()
+    }
+
     /// Looks at the file. Waits for the disk.
     pub(crate) fn look(&self) -> Found {
         self.fingerprints.compute();
@@ -378,17 +408,12 @@ impl Accepted {
             (None, None) if self.deletes && is_here => Found::Accepted,
             (Some(_), stamp) if self.deletes && *stamp == self.before => Found::Unchanged,
             (Some(_), _) if self.deletes => Found::Other,
-            (Some(text), _) if self.is(text) => Found::Accepted,
+            (Some(text), _) if self.fingerprints.are_of(text) => Found::Accepted,
             (None, _) if !is_here => Found::Unknown,
             (_, stamp) if *stamp == self.before => Found::Unchanged,
             (Some(text), _) if self.comes_after(text) => Found::Unchanged,
             _ => Found::Other,
         }
-    }
-
-    /// Returns true if a file has the text, in the one or the other encoding and form.
-    fn is(&self, text: &[u8]) -> bool {
-        self.fingerprints.are_of(text)
     }
 
     /// Returns true if a file has a text that the agent writes before this one.

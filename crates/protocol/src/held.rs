@@ -117,6 +117,15 @@ impl HeldCall {
         }
     }
 
+    /// What a file of these bytes has beside the cell, and the cell's source; `is_done` once the call was made. None if it has no
+    /// such place, or this is no change of a cell.
+    pub fn split(&self, file: &[u8], is_done: bool) -> Option<(String, String)> {
+        match self {
+            Self::Cell(edit) => edit.split(file, is_done),
+            Self::Command(_) => None,
+        }
+    }
+
     /// The tool's input with the text that a person has accepted, if that is another one.
     pub fn input_with(&self, text: &str) -> Option<Value> {
         if text == self.proposed() {
@@ -278,6 +287,24 @@ impl CellEdit {
         })
     }
 
+    fn split(&self, notebook: &[u8], is_done: bool) -> Option<(String, String)> {
+        let mut notebook: Value = serde_json::from_slice(notebook).ok()?;
+        let cells = notebook.get_mut("cells")?.as_array_mut()?;
+        let named = self.cell.as_deref().map(|name| place(cells, name));
+        let at = match (self.kind, is_done, named) {
+            (Kind::Insert, false, _) | (Kind::Delete, true, Some(None)) => None,
+            (Kind::Insert, true, None) => Some(0),
+            (Kind::Insert, true, Some(after)) => Some(after? + 1),
+            (Kind::Replace | Kind::Delete, _, named) => Some(named??),
+        };
+        let cell = at.map(|at| (at < cells.len()).then(|| cells.remove(at)));
+        let source = match cell {
+            None => String::new(),
+            Some(cell) => source(&cell?),
+        };
+        Some((notebook.to_string(), source))
+    }
+
     /// The type that the call gives the cell.
     fn new_type(&self) -> Option<&str> {
         self.input.get(CELL_TYPE)?.as_str()
@@ -380,6 +407,50 @@ mod tests {
             assert!(cell.notes[0].contains(note), "{more}: {:?}", cell.notes);
             assert_eq!(cell.notes.len(), 1);
         }
+    }
+
+    #[test]
+    fn a_cell_that_was_changed_is_told_from_the_rest_however_it_is_written() {
+        let cell = |id: &str, source: &str| json!({"id": id, "source": source});
+        let book = |cells: &[Value]| json!({"cells": cells, "nbformat": 4});
+        let (one, two, new) = (cell("a", "1"), cell("b", "2"), cell("c", "new"));
+        let changed = json!({"id": "a", "source": ["n", "ew"], "outputs": []});
+        for (more, after, source) in [
+            (json!({"cell_id": "a"}), vec![&changed, &two], "new"),
+            (
+                json!({"cell_id": "a", "edit_mode": "insert"}),
+                vec![&one, &new, &two],
+                "new",
+            ),
+            (
+                json!({"edit_mode": "insert"}),
+                vec![&new, &one, &two],
+                "new",
+            ),
+            (
+                json!({"cell_id": "a", "edit_mode": "delete"}),
+                vec![&two],
+                "",
+            ),
+        ] {
+            let call = edit(more.clone());
+            let before = book(&[one.clone(), two.clone()]).to_string();
+            let (rest, _) = call.split(before.as_bytes(), false).unwrap();
+            let after: Vec<Value> = after.into_iter().cloned().collect();
+            let written = format!("{:#}\n", book(&after));
+            let split = call.split(written.as_bytes(), true).unwrap();
+            assert_eq!(split, (rest.clone(), source.to_owned()), "{more}");
+            let others = written.replace("\"2\"", "\"two\"");
+            assert_ne!(
+                call.split(others.as_bytes(), true).unwrap().0,
+                rest,
+                "{more}"
+            );
+        }
+        assert_eq!(
+            edit(json!({"cell_id": "zz"})).split(&notebook(), true),
+            None
+        );
     }
 
     #[test]

@@ -152,24 +152,27 @@ impl<C> Entry<C> {
             return None;
         };
         let proposal = &self.proposal;
-        // A notebook is more than the text of its cell, and a command is no file.
         let refuses = proposal
             .proposer
             .agent()
             .is_some_and(Dialect::refuses_changed_file);
         let is_itself = proposal.proposer.itself().is_some();
-        let is_told = is_itself || (refuses && self.has_changed());
+        let is_whole = proposal.stand_in.is_none();
+        let is_told = is_whole && (is_itself || (refuses && self.has_changed()));
         let before = match is_itself {
             true => self.stamp_before(),
             false => self.decided.as_ref()?.on_disk.stamp.as_ref(),
         };
-        proposal.stand_in.is_none().then(|| Accepted {
+        // A notebook is more than the text of its cell, and a command is no file.
+        let cell = { proposal.held().cloned() }.zip(self.beside.clone());
+        (is_whole || cell.is_some()).then(|| Accepted {
             id: self.key.id,
             session: proposal.session.clone(),
             proposer: proposal.proposer,
             file_path: proposal.file_path.clone(),
             content: Arc::clone(content),
-            fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned()),
+            fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned())
+                .of_cell(cell),
             is_edited,
             before: before.cloned(),
             over: self.proposal.over.clone(),

@@ -54,6 +54,7 @@ impl<C> Diffs<C> {
             set,
             proposal,
             as_written: None,
+            beside: None,
             tool: None,
             ends_with_line_feed: false,
             is_in_editor,
@@ -115,6 +116,7 @@ impl<C> Diffs<C> {
             original,
             fingerprint,
             proposed,
+            beside,
             tool,
             mut notes,
             hunks,
@@ -140,6 +142,7 @@ impl<C> Diffs<C> {
             entry.as_written = Some(as_written);
         }
         entry.tool = tool;
+        entry.beside = beside;
         notes.extend(
             entry
                 .may_lose_line_feed()

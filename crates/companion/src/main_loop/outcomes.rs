@@ -114,7 +114,7 @@ impl MainLoop {
         let is_hooks = delivery.proposer.is_for_agent();
         if let Some(accepted) = accepted
             .as_ref()
-            .filter(|it| is_hooks || (is_known && it.is_told))
+            .filter(|it| is_hooks || (is_known && (it.is_told || it.is_of_cell())))
         {
             self.accepted_texts.accepted(accepted);
         }

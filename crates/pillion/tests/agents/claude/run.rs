@@ -14,6 +14,7 @@ use pillion_testkit::{
 
 use serde_json::{Value, json};
 
+use super::changes::pillion;
 use super::{NAME, Scene, ide, read, wait_connected};
 use crate::companion::{self, PILLION, SOON};
 use crate::review::Review;
@@ -531,6 +532,8 @@ fn asks_about_cells_in(mode: &str) {
     scene.wait_asked("+x = 4");
     scene.claude.wait_ready();
     assert_eq!(first_cell(&path), "x = 4");
+    let unseen = pillion(&scene, &["changes", "--json"]);
+    assert!(!unseen.contains("n.ipynb"), "both were accepted: {unseen}");
     // Rejected, and the turn goes on.
     propose_cell(&scene, &path, "x = 5");
     let screen = scene.review.reject_because("n.ipynb", "No more.");
