@@ -8,6 +8,7 @@ mod agents;
 mod judgements;
 mod log;
 mod notes;
+mod pending;
 mod shown;
 mod space;
 mod tables;

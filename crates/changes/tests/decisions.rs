@@ -129,6 +129,38 @@ fn offered(recorder: &mut Recorder) -> Vec<(u64, String)> {
     offers.map(|Offer { id, text, .. }| (id, text)).collect()
 }
 
+/// Their agents ask in windows of their own, which nobody closes.
+#[test]
+fn what_agents_still_ask_about_when_their_companion_ends_is_in_the_log_once() {
+    let world = World::new();
+    let folders = [world.root()];
+    let mut killed = world.recorder();
+    for id in 1..=3 {
+        killed.proposed(world.proposal(id, 1, USUAL));
+    }
+    for id in 1..=2 {
+        killed.asks_elsewhere(id).unwrap();
+    }
+    killed.decided(2, accepted(None)).unwrap();
+    let mut next = world.recorder();
+    assert_eq!(next.take_left(&folders).unwrap(), [], "its process lives");
+    killed.leave_all().unwrap();
+    killed.closed_all().unwrap();
+    let elsewhere = [world.root().join("../elsewhere")];
+    assert_eq!(next.take_left(&elsewhere).unwrap(), []);
+    let left = next.take_left(&folders).unwrap();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(world.after(&left[0]).as_deref(), USUAL.2);
+    assert_eq!(next.take_left(&folders).unwrap(), [], "once");
+    let states = [EntryState::Undecided, EntryState::Accepted];
+    assert!(states.iter().all(|it| world.states().contains(it)));
+    assert_eq!(
+        next.offers(None).unwrap(),
+        [],
+        "it is nothing that the person wrote"
+    );
+}
+
 #[test]
 fn each_decision_is_kept_with_all_its_texts() {
     let crlf: Texts = ("b.txt", Some(b"\xef\xbb\xbfa\r\nb"), Some("\u{feff}A\r\nb"));

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_changes::log::Entry;
 use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
 use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
@@ -88,6 +89,8 @@ pub(crate) enum Event {
     Kept(Kept),
     /// Nothing runs any more that the last turn of the session of this number has left behind.
     LeftBehindEnded(u64),
+    /// Nobody has decided about these proposals when their companion was killed.
+    LeftUndecided(Vec<Entry>),
     /// Something in the folders may have changed.
     Stirred,
     /// The folders were looked at for agents without hooks.

@@ -19,6 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_changes::log::Entry;
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, ProcessChoice};
@@ -109,6 +110,8 @@ pub(crate) struct MainLoop {
     release: Option<Instant>,
     /// The agents that front ends know of.
     connected: Vec<Dialect>,
+    /// The proposals about which their agents may still ask, and that nobody is shown here.
+    left_undecided: Vec<Entry>,
     /// The agents that run in the folders and may have to be told to connect.
     running: Vec<unconnected::Running>,
     /// The front end of this process, if it is the companion's own.
@@ -203,6 +206,7 @@ impl MainLoop {
             upkeep: Instant::now() + UPKEEP_INTERVAL,
             release: None,
             connected: Vec::new(),
+            left_undecided: Vec::new(),
             running: Vec::new(),
             own_view: parts.own_view,
         }
@@ -217,6 +221,7 @@ impl MainLoop {
     ) -> Unanswered {
         self.report_status();
         self.look_for_running();
+        self.recording.find_left();
         let mut ends: Option<Instant> = None;
         let ending = 'running: loop {
             let due = ends.into_iter().fold(self.due(), Instant::min);
@@ -346,6 +351,10 @@ impl MainLoop {
                 }
             }
             Event::LeftBehindEnded(session) => self.recording.left_behind_ended(session),
+            Event::LeftUndecided(left) => {
+                self.left_undecided.extend(left);
+                self.report_status();
+            }
             Event::Stirred => self.agents.stirred(now),
             Event::Glanced(glance) => self.glanced(&glance, now),
             Event::NotesFound(mut notes) => {

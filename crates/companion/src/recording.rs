@@ -390,8 +390,12 @@ impl Recording {
         };
         let bytes = text.map_or(0, Vec::len) + diff.proposed.len();
         let (id, events) = (new.id, self.events.clone());
+        let asks_elsewhere = diff.proposer.itself().is_some();
         self.order_with(bytes, move |recorder| {
             recorder.proposed(new);
+            if asks_elsewhere {
+                recorder.asks_elsewhere(id)?;
+            }
             send_offers(&events, recorder.offers(Some(id))?);
             Ok(())
         });
@@ -437,6 +441,23 @@ impl Recording {
     /// A proposal is shown no longer.
     pub(crate) fn closed(&self, id: DiffId) {
         self.order_with(0, move |recorder| recorder.closed(id.0));
+    }
+
+    /// The companion ends, nobody decides about what waits, and its agents still ask.
+    pub(crate) fn leave_all(&self) {
+        self.order_with(0, Recorder::leave_all);
+    }
+
+    /// Finds what nobody has decided about when a companion of these folders was killed: an event, if there is something.
+    pub(crate) fn find_left(&self) {
+        let (roots, events) = (self.roots.clone(), self.events.clone());
+        self.order(move |recorder| {
+            let left = recorder.take_left(&roots)?;
+            if !left.is_empty() {
+                let _ = events.send(Event::LeftUndecided(left));
+            }
+            Ok(())
+        });
     }
 
     /// No proposal is shown any longer.

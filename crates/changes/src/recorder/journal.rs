@@ -78,6 +78,8 @@ struct Pending {
     /// The same with its texts in the store: they enter it once an entry or an offer needs them, and most proposals are decided as
     /// they came, or taken away.
     kept: Option<Proposal>,
+    /// True if its agent asks in its own window, too, so that the store knows of it while it waits.
+    asks_elsewhere: bool,
     drafts: Vec<Draft>,
     /// The person's notes on it.
     notes: Vec<Note>,
@@ -136,6 +138,23 @@ impl NewProposal {
     }
 }
 
+/// An entry for a proposal that waits nowhere any more and about which nobody has decided. It has no text to offer.
+fn undecided(at: u64, proposal: Proposal, notes: Vec<Note>) -> Entry {
+    Entry {
+        number: 0,
+        state: EntryState::Undecided,
+        at,
+        proposal,
+        turn: None,
+        notes,
+        edited: None,
+        pending_in: None,
+        awaited_in: None,
+        outcome: None,
+        is_closed: true,
+    }
+}
+
 impl Recorder {
     /// A proposal is shown.
     pub fn proposed(&mut self, new: NewProposal) {
@@ -146,10 +165,49 @@ impl Recorder {
         let pending = Pending {
             new,
             kept,
+            asks_elsewhere: false,
             drafts,
             notes,
         };
         self.journal.pending.insert(id, pending);
+    }
+
+    /// The agent of a proposal asks in its own window, too: there, the question outlives this companion.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn asks_elsewhere(&mut self, id: u64) -> Result<(), StoreError> {
+        let Some(pending) = self.journal.pending.get_mut(&id) else {
+            return Ok(());
+        };
+        pending.asks_elsewhere = true;
+        let proposal = pending.keep(&self.store)?;
+        self.store.keep_pending(id, Some(process::id()), &proposal)
+    }
+
+    /// Nobody decides here any more about what waits, and its agents still ask.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn leave_all(&mut self) -> Result<(), StoreError> {
+        for (id, pending) in &mut self.journal.pending {
+            if mem::take(&mut pending.asks_elsewhere) {
+                let proposal = pending.keep(&self.store)?;
+                self.store.keep_pending(*id, None, &proposal)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the proposals in these folders about which nobody has decided when their companion was killed. They are in the log
+    /// from now on.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn take_left(&mut self, folders: &[PathBuf]) -> Result<Vec<Entry>, StoreError> {
+        let left = self.store.take_left(folders)?.into_iter();
+        let entry = |(at, proposal)| self.store.add_entry(undecided(at, proposal, Vec::new()));
+        left.map(entry).collect()
     }
 
     /// The person has these notes on a proposal, in place of those from before.
@@ -247,7 +305,7 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn decided(&mut self, id: u64, decided: Decision) -> Result<(), StoreError> {
-        let Some(mut pending) = self.journal.pending.remove(&id) else {
+        let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
         let entry = self.keep_decision(&mut pending, decided);
@@ -339,7 +397,7 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written.
     pub fn closed(&mut self, id: u64) -> Result<(), StoreError> {
-        let Some(mut pending) = self.journal.pending.remove(&id) else {
+        let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
         self.keep_notes(&mut pending)?;
@@ -347,6 +405,15 @@ impl Recorder {
             self.end_draft(draft.entry, None)?;
         }
         Ok(())
+    }
+
+    /// Takes a proposal that waits no more.
+    fn take_pending(&mut self, id: u64) -> Result<Option<Pending>, StoreError> {
+        let pending = self.journal.pending.remove(&id);
+        if pending.as_ref().is_some_and(|it| it.asks_elsewhere) {
+            self.store.drop_pending(id)?;
+        }
+        Ok(pending)
     }
 
     /// Keeps the notes on a proposal about which nobody has decided: with the text that the person has made of it, if they have, and
@@ -365,20 +432,7 @@ impl Recorder {
         if self.store.undecided()?.iter().any(is_same) {
             return Ok(());
         }
-        let entry = Entry {
-            number: 0,
-            state: EntryState::Undecided,
-            at: clock::now_ms(),
-            proposal,
-            turn: None,
-            notes,
-            edited: None,
-            pending_in: None,
-            awaited_in: None,
-            outcome: None,
-            // There is no text to offer.
-            is_closed: true,
-        };
+        let entry = undecided(clock::now_ms(), proposal, notes);
         self.store.add_entry(entry).map(drop)
     }
 

@@ -70,6 +70,11 @@ impl MainLoop {
             Ok(call) => call,
             Err(reason) => return answer(caller, Err(reason)),
         };
+        if goes_on(&call)
+            && let Some(agent) = self.sessions.agent(session)
+        {
+            self.goes_on(agent);
+        }
         self.signal(session, Signal::Calls(&call), now);
         let Some((agent, step)) = self.sessions.agent(session).zip(step_of(&call)) else {
             return self.serve(session, request, call, caller, Coverage::NotKept, now);
@@ -240,6 +245,18 @@ impl MainLoop {
         });
         self.views.ask_diagnostics(uri.as_deref(), found);
     }
+}
+
+/// Returns true if an agent that makes this call waits for no answer to a question from before.
+fn goes_on(call: &ToolCall) -> bool {
+    matches!(
+        call,
+        ToolCall::Open(_)
+            | ToolCall::BeforeWrite(_)
+            | ToolCall::AfterWrite(_)
+            | ToolCall::BeforeTurn(_)
+            | ToolCall::AfterTurn(_)
+    )
 }
 
 /// Answers a call. An agent that does not wait any more needs no answer.

@@ -84,6 +84,9 @@ impl MainLoop {
             self.perform(actions);
             self.release_guards();
         }
+        if ending == Ending::Asks {
+            self.recording.leave_all();
+        }
         self.recording.closed_all();
         self.views.send_stopped();
         let outboxes = self.sessions.outboxes();

@@ -264,6 +264,7 @@ impl MainLoop {
             working,
             asking: { self.agents.notes(&listening).into_iter() }
                 .chain(self.unconnected())
+                .chain(self.undecided_left())
                 .collect(),
             unasked: self.agents.unasked(&listening),
             review: self.agents.review(&listening).map(|mut review| {
@@ -331,6 +332,7 @@ impl MainLoop {
             self.roots = Arc::from(roots.as_slice());
             self.recording.watch(&roots);
             self.kept_notes.find();
+            self.recording.find_left();
             self.agents.stirred(Instant::now());
             self.look_for_running();
             self.publish();

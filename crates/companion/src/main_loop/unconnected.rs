@@ -1,11 +1,12 @@
-//! Agents that run in the workspace and are not connected: those that connect later only when the person tells them to. The system
-//! is asked when a view or an agent comes or goes, and when one of them ends.
+//! Agents that ask elsewhere: those that run in the workspace and are not connected, as they connect later only when the person
+//! tells them to, and those that a companion has left with a question. The system is asked who runs when a view or an agent comes
+//! or goes, and when one of them ends.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_discovery::depth_in;
-use pillion_protocol::Dialect;
+use pillion_protocol::{Dialect, Proposer};
 use pillion_system::{process, spawn};
 
 use super::MainLoop;
@@ -42,6 +43,29 @@ impl MainLoop {
             self.running = found;
             self.report_status();
         }
+    }
+
+    /// The agent makes a change, or is told what to do: what it asked about before is answered.
+    pub(super) fn goes_on(&mut self, agent: Dialect) {
+        let before = self.left_undecided.len();
+        self.left_undecided
+            .retain(|it| it.proposal.agent != agent.name());
+        if self.left_undecided.len() != before {
+            self.report_status();
+        }
+    }
+
+    /// What agents may still ask about in their own windows.
+    pub(super) fn undecided_left(&self) -> impl Iterator<Item = String> {
+        self.left_undecided.iter().map(|entry| {
+            let agent = Proposer::display_name_of(&entry.proposal.agent);
+            let file = entry.proposal.path.display();
+            format!(
+                "{agent} may still ask in its own window about {file}, as the editor or review was killed: `pillion show {}` shows the \
+                 change, and H in the review",
+                entry.name()
+            )
+        })
     }
 
     /// What the person does about each of them.

@@ -2,6 +2,7 @@
 
 use pillion_testkit::{ClaudeRelease, Env};
 
+use super::changes::pillion;
 use super::{Scene, read, wait_connected};
 use crate::companion::SOON;
 use crate::review::Review;
@@ -61,11 +62,16 @@ fn goes_on_when_its_companion_was_killed(release: ClaudeRelease) {
     scene.review = Review::start_with(&scene.tmux, &scene.home, "next", &Env::default());
     wait_connected(&scene.review);
     assert!(scene.claude.asks(), "the question stays");
+    let said = "may still ask in its own window about";
+    scene.review.pane().wait_for(said, SOON);
+    let shown = pillion(&scene, &["show", "d1"]);
+    assert!(shown.contains("+two"), "{shown}");
     scene.claude.allow();
     scene.claude.wait_for("new.txt is done");
     assert_eq!(read(&path), TEXT);
 
     let path = scene.propose_new("next.txt", TEXT);
+    scene.review.pane().wait_gone(said, SOON);
     scene.review.accept("next.txt");
     scene.claude.wait_for("next.txt is done");
     assert_eq!(read(&path), TEXT);
