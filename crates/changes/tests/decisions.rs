@@ -146,7 +146,7 @@ fn what_agents_still_ask_about_when_their_companion_ends_is_in_the_log_once() {
     assert_eq!(next.take_left(&folders).unwrap(), [], "its process lives");
     killed.leave_all().unwrap();
     killed.closed_all().unwrap();
-    let elsewhere = [world.root().join("../elsewhere")];
+    let elsewhere = [world.root().with_file_name("elsewhere")];
     assert_eq!(next.take_left(&elsewhere).unwrap(), []);
     let left = next.take_left(&folders).unwrap();
     assert_eq!(left.len(), 1, "{left:?}");

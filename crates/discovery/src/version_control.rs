@@ -116,7 +116,7 @@ fn name_in(file: &Path) -> Option<String> {
 }
 
 #[cfg(all(test, unix))]
-pub mod tests {
+pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
     use std::os::unix::fs::symlink;
@@ -128,7 +128,7 @@ pub mod tests {
         fs::write(path, text).unwrap();
     }
 
-    pub fn make_git(folder: &Path) {
+    pub(crate) fn make_git(folder: &Path) {
         fs::create_dir_all(folder.join("objects/pack")).unwrap();
         fs::create_dir_all(folder.join("refs/heads")).unwrap();
         write(&folder.join("HEAD"), "ref: refs/heads/main\n");

@@ -177,7 +177,7 @@ fn claude_that_is_run_asks_before_there_is_a_review_and_when_the_last_one_is_clo
     review.wait_idle();
     model.clear();
     pane.send_keys(["q"]);
-    pane.wait_for("Claude Code asks about each change in", SOON);
+    pane.wait_for("asks about each change in its own window", SOON);
     pane.send_keys(["y"]);
     pane.wait_exit(SOON);
     asks(&claude, "after.txt");
