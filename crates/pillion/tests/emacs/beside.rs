@@ -1,8 +1,6 @@
 //! The package beside eglot and lsp-mode that have `pillion lsp` as well, by the lines for those without the package:
 //! agents find Emacs once.
 
-use std::fs;
-
 use pillion_testkit::{
     EmacsSetup, EmacsVersion, Home, each_newer_emacs, lock_files, make_repository,
 };
