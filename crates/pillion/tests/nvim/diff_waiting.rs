@@ -110,6 +110,33 @@ fn it_opens_after_a_key_that_neovim_waits_for(version: NvimVersion) {
     world.nvim.assert_no_errors();
 }
 
+/// Where Neovim names the mode, a message of the command line is not on the screen.
+#[each_neovim]
+fn what_waits_is_said_on_the_screen(version: NvimVersion) {
+    let (home, tmux) = (Home::new(), Tmux::start());
+    let file = home.file("a.txt", ORIGINAL);
+    let nvim = setup(version, &home)
+        .arg(&file)
+        .in_tmux(&tmux, Size::new(100, 24));
+    let world = World { nvim, home };
+    world.wait_running();
+    let gemini = TestAgent::find(&world.home, pillion_protocol::Dialect::GeminiCli);
+    for (begin, mode) in [("i", "i"), ("v", "v"), ("qa", "n")] {
+        world.nvim.input(begin);
+        let begun = format!("vim.api.nvim_get_mode().mode == '{mode}'");
+        world.nvim.wait_until(begin, &begun);
+        gemini.propose(&file, PROPOSED);
+        let said = "Gemini CLI proposes a.txt: opens when you are done";
+        world.nvim.pane().wait_for(said, SOON);
+        gemini.close(&file).unwrap();
+        world.nvim.input(if begin == "qa" { "q" } else { "<Esc>" });
+        let is_gone = "vim.fn.reg_recording() == '' and #require('pillion.diff').list() == 0 and vim.api.nvim_get_mode().mode == 'n'";
+        world.nvim.wait_until("done", is_gone);
+        world.nvim.command("redraw!");
+    }
+    world.nvim.assert_no_errors();
+}
+
 /// The work of others goes on, and mode and prompt say nothing of it.
 #[each_neovim]
 fn it_opens_after_a_script_that_waits(version: NvimVersion) {

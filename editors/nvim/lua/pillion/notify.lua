@@ -36,9 +36,15 @@ function M.visible(text)
   )
 end
 
+--- True if Neovim names the mode where a message would stand.
+local function is_mode_named(mode)
+  return vim.fn.reg_recording() ~= "" or (vim.o.showmode and mode:find("^[iRvVsS\19\22]") ~= nil)
+end
+
 local function fits(text)
+  local mode = vim.api.nvim_get_mode().mode
   -- Without a line of its own, each message of a command that was typed would ask for Enter.
-  local has_line = vim.o.cmdheight > 0 and vim.api.nvim_get_mode().mode:find("^c") == nil
+  local has_line = vim.o.cmdheight > 0 and mode:find("^c") == nil and not is_mode_named(mode)
   return has_line and vim.fn.strdisplaywidth(text) <= vim.v.echospace
 end
 

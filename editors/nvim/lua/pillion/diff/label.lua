@@ -306,7 +306,7 @@ end
 local function say(diff, verb, hint)
   local room = vim.o.columns - width(("Pillion: %s %s %s"):format(diff.agent, verb, hint)) - 14
   local path = fitting(M.name(diff), math.max(room, MIN_ROOM), end_of)
-  notify.info(("%s %s %s%s"):format(diff.agent, verb, path, hint), diff)
+  notify.unasked("info", ("%s %s %s%s"):format(diff.agent, verb, path, hint), diff)
 end
 
 --- Says that there is a diff where the person does not look.
@@ -319,7 +319,7 @@ end
 function M.announce_waiting(diff)
   local mode = vim.api.nvim_get_mode()
   if not mode.blocking and not mode.mode:find("^[cr!]") then
-    say(diff, diff.does, ": opens when you stop typing")
+    say(diff, diff.does, ": opens when you are done")
   end
 end
 
