@@ -181,6 +181,23 @@ fn a_terminal_that_leaves_no_room_says_what_waits(version: VimVersion) {
 }
 
 #[each_vim]
+fn no_tab_line_takes_a_row_from_a_terminal(version: VimVersion) {
+    let mut review = Review::new(version);
+    let in_terminal = "&buftype == 'terminal' && mode() == 't'";
+    review.vim().command("botright vertical terminal ++cols=30");
+    review.vim().wait_until("a terminal", in_terminal);
+    let height: u32 = review.vim().get("winheight(0)");
+    review.begin_again(PROPOSED);
+    review.vim().wait_until(
+        "beside it",
+        &format!("tabpagenr('$') == 2 && {in_terminal}"),
+    );
+    assert_eq!(review.vim().get::<u32>("winheight(0)"), height);
+    review.close();
+    assert_eq!(review.vim().get::<u32>("&showtabline"), 1);
+}
+
+#[each_vim]
 fn keys_that_follow_the_end_of_typing_go_where_they_went(version: VimVersion) {
     let mut review = Review::new(version);
     review.vim().input_until("Gomine", "mode() == 'i'");
