@@ -86,10 +86,12 @@ pub(crate) enum CameOf {
 /// The fingerprints of the forms in which a text may be written. They are computed when they are first asked for: to do it for
 /// a large text takes too long for the loop.
 #[derive(Clone)]
-pub(crate) struct Fingerprints {
-    all: Arc<LazyLock<Vec<String>, Compute>>,
+pub(crate) struct Fingerprints(Arc<Inner>);
+
+struct Inner {
+    all: LazyLock<Vec<String>, Compute>,
     /// The call, if they are of the source of a notebook's cell, and what the notebook has beside that.
-    cell: Option<Arc<(HeldCall, String)>>,
+    cell: Option<(HeldCall, String)>,
 }
 
 type Compute = Box<dyn FnOnce() -> Vec<String> + Send>;
@@ -326,29 +328,30 @@ impl Fingerprints {
     pub(crate) fn of(texts: impl IntoIterator<Item = Arc<String>>) -> Self {
         let texts: Vec<_> = texts.into_iter().collect();
         let hash = |text: &Arc<String>| fingerprint::hash(text.as_bytes());
-        Self::computed(move || texts.iter().map(hash).collect())
+        Self::computed(None, move || texts.iter().map(hash).collect())
     }
 
-    fn computed(compute: impl FnOnce() -> Vec<String> + Send + 'static) -> Self {
-        Self {
-            all: Arc::new(LazyLock::new(Box::new(compute))),
-            cell: None,
-        }
+    fn computed(
+        cell: Option<(HeldCall, String)>,
+        compute: impl FnOnce() -> Vec<String> + Send + 'static,
+    ) -> Self {
+        let all = LazyLock::new(Box::new(compute) as Compute);
+        Self(Arc::new(Inner { all, cell }))
     }
 
     /// The same of a notebook's cell.
     pub(crate) fn of_cell(self, cell: Option<(HeldCall, String)>) -> Self {
-        let cell = cell.map(Arc::new);
-        Self { cell, ..self }
+        match cell {
+            None => self,
+            cell => Self::computed(cell, move || self.compute().to_vec()),
+        }
     }
 
     /// Those, and these.
     fn or(&self, others: &Self) -> Self {
         let (these, others) = (self.clone(), others.clone());
-        Self {
-            cell: self.cell.clone(),
-            ..Self::computed(move || [these.compute(), others.compute()].concat())
-        }
+        let compute = move || [these.compute(), others.compute()].concat();
+        Self::computed(self.0.cell.clone(), compute)
     }
 
     /// Returns true if this is the fingerprint of one of them in full.
@@ -358,12 +361,12 @@ impl Fingerprints {
 
     /// Computes them, so that the texts are let go.
     pub(crate) fn compute(&self) -> &[String] {
-        &self.all
+        &self.0.all
     }
 
     /// Returns true if a file of these bytes has one of the texts, in the one or the other encoding and form.
     pub(crate) fn are_of(&self, bytes: &[u8]) -> bool {
-        if let Some((call, beside)) = self.cell.as_deref() {
+        if let Some((call, beside)) = &self.0.cell {
             let split = call.split(bytes, true);
             return split.is_some_and(|(rest, source)| {
                 rest == *beside && self.contains(&fingerprint::hash(source.as_bytes()))
@@ -390,7 +393,7 @@ impl fmt::Debug for Fingerprints {
 impl Accepted {
     /// Returns true if it is of the source of a notebook's cell.
     pub(crate) fn is_of_cell(&self) -> bool {
-        self.fingerprints.cell.is_some()
+        self.fingerprints.0.cell.is_some()
     }
 
     /// Looks at the file. Waits for the disk.
