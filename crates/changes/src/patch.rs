@@ -55,20 +55,25 @@ pub(crate) fn written(
         }
         _ => {}
     }
-    let hunks = texts.map(|(before, after)| {
+    let none: Vec<u8> = "/dev/null".into();
+    let [old, new] = [(modes[0], &a), (modes[1], &b)]
+        .map(|(mode, name)| if mode.is_some() { name } else { &none });
+    let hunks = texts.and_then(|(before, after)| {
         let is_text = !before.bytes().contains(&0) && !after.bytes().contains(&0);
         is_text.then(|| patch(before, after))
     });
     match hunks {
-        None => line(&[b"# its text was not kept"]),
-        Some(None) => line(&[b"# it is not text"]),
+        None => {
+            // In git's words, so that it refuses to make an empty file of it.
+            line(&[b"Binary files ", old, b" and ", new, b" differ"]);
+            if texts.is_none() {
+                line(&[b"# its text was not kept"]);
+            }
+        }
         // There is nothing that git could apply.
-        Some(Some(hunks)) if hunks.is_empty() && modes[0] == modes[1] => return Vec::new(),
-        Some(Some(hunks)) if hunks.is_empty() => {}
-        Some(Some(hunks)) => {
-            let none: Vec<u8> = "/dev/null".into();
-            let [old, new] = [(modes[0], &a), (modes[1], &b)]
-                .map(|(mode, name)| if mode.is_some() { name } else { &none });
+        Some(hunks) if hunks.is_empty() && modes[0] == modes[1] => return Vec::new(),
+        Some(hunks) if hunks.is_empty() => {}
+        Some(hunks) => {
             line(&[b"--- ", old, tab(old)]);
             line(&[b"+++ ", new, tab(new)]);
             patch_of.extend(hunks);

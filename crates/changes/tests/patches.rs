@@ -65,6 +65,16 @@ impl Is {
     }
 }
 
+/// Returns true if git applies the patch in this folder.
+fn is_taken(tree: &WorkTree, root: &Path, patch: &[u8]) -> bool {
+    let mut git = Command::new("git");
+    git.args(["apply", "-"]).current_dir(root);
+    git.env("GIT_CEILING_DIRECTORIES", &tree.root);
+    let mut git = git.stdin(Stdio::piped()).spawn().unwrap();
+    git.stdin.take().unwrap().write_all(patch).unwrap();
+    git.wait().unwrap().success()
+}
+
 #[test]
 fn git_takes_the_patch_of_any_change_there_and_back() {
     use Is::{File, Link, Nothing};
@@ -107,12 +117,7 @@ fn git_takes_the_patch_of_any_change_there_and_back() {
                 let states = (from.state(&tree.store), to.state(&tree.store));
                 let patch = patch::of(&tree.store, Path::new(name), &states.0, &states.1);
                 let about = String::from_utf8_lossy(&patch).into_owned();
-                let mut git = Command::new("git");
-                git.args(["apply", "-"]).current_dir(&root);
-                git.env("GIT_CEILING_DIRECTORIES", &tree.root);
-                let mut git = git.stdin(Stdio::piped()).spawn().unwrap();
-                git.stdin.take().unwrap().write_all(&patch).unwrap();
-                assert!(git.wait().unwrap().success(), "{about}");
+                assert!(is_taken(&tree, &root, &patch), "{about}");
                 to.check(&path, &about);
             }
         }
@@ -138,17 +143,59 @@ fn what_git_cannot_know_is_a_remark_and_no_name_adds_lines() {
             "a\n+++ b/c",
             file(0o644, None),
             file(0o644, Some(b"x")),
-            "diff --git \"a/a\\n+++ b/c\" \"b/a\\n+++ b/c\"\n# its text was not kept\n",
+            "diff --git \"a/a\\n+++ b/c\" \"b/a\\n+++ b/c\"\n\
+             Binary files \"a/a\\n+++ b/c\" and \"b/a\\n+++ b/c\" differ\n# its text was not kept\n",
         ),
         (
             "\u{1b}[2J\u{202e}",
             file(0o644, Some(b"\0")),
             FileState::Absent,
             "diff --git \"a/\\033[2J\\342\\200\\256\" \"b/\\033[2J\\342\\200\\256\"\n\
-             deleted file mode 100644\n# it is not text\n",
+             deleted file mode 100644\n\
+             Binary files \"a/\\033[2J\\342\\200\\256\" and /dev/null differ\n",
         ),
     ] {
         let patch = patch::of(&tree.store, Path::new(name), &before, &after);
         assert_eq!(String::from_utf8(patch).unwrap(), expected);
+    }
+}
+
+/// Git would make an empty file of it, or change the permissions alone.
+#[test]
+fn git_refuses_what_the_patch_does_not_have() {
+    let tree = WorkTree::new();
+    let file = |mode, text: Option<&[u8]>| FileState::File {
+        mode,
+        size: 3,
+        text: text.map(|it| tree.store.put(it).unwrap()),
+    };
+    let text = Path::new("text");
+    let beside = patch::of(
+        &tree.store,
+        text,
+        &FileState::Absent,
+        &file(0o644, Some(b"x\n")),
+    );
+    for (before, after) in [
+        (FileState::Absent, file(0o644, Some(b"\0"))),
+        (FileState::Absent, file(0o644, None)),
+        (file(0o644, Some(b"x\n")), file(0o755, Some(b"\0"))),
+        (file(0o644, None), file(0o755, Some(b"x\n"))),
+        (file(0o644, Some(b"\0")), FileState::Absent),
+    ] {
+        let patch = patch::of(&tree.store, Path::new("a"), &before, &after);
+        let root = tree.root.join("work");
+        fs::create_dir_all(&root).unwrap();
+        if !before.is_absent() {
+            fs::write(root.join("a"), b"x\n").unwrap();
+        }
+        let all = [&*beside, &patch, &*beside].concat();
+        assert!(
+            !is_taken(&tree, &root, &all),
+            "{}",
+            String::from_utf8_lossy(&all)
+        );
+        assert!(!root.join(text).exists() && root.join("a").exists() != before.is_absent());
+        fs::remove_dir_all(root).unwrap();
     }
 }

@@ -12,8 +12,8 @@ use crate::failure::{Failure, Kind};
 /// Print what an agent changed, or a decision, as a patch
 ///
 /// On a terminal it comes in colour, by way of your pager: `GIT_PAGER`, `PAGER` or `less`, unless it is `cat` or empty.
-/// `git apply` takes the patch of a change, except for files that are not text. The text before is the one that the
-/// file had when the turn began, also if that was not committed anywhere. A file that is not text is named only. What
+/// `git apply` takes the patch of a change, and refuses that of a file that is not text, which is named only. The text before is
+/// the one that the file had when the turn began, also if that was not committed anywhere. What
 /// you took back before the agent changed the file again follows. An entry of `pillion log` is shown as it was decided:
 /// what you accepted, with your edits, what you rejected, or what you had written in a proposal that nobody decided
 /// about.
