@@ -46,6 +46,7 @@ pub mod turn;
 mod typed;
 
 pub use deciding::{Act, DecideError, Decided, Deciding, Words};
+pub use folder_watch::FolderWatch;
 pub use kept::Kept;
 pub use log::{Entry, EntryRef, EntryState, WriteOutcome};
 pub use recorder::{Decision, NewProposal, Offer, Recorder, Tally};

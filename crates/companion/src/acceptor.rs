@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -77,9 +78,10 @@ impl Acceptor {
         self.socket.is_in_place()
     }
 
-    /// Puts the socket back if it was deleted. Waits for the disk.
-    pub(crate) fn restore(&mut self) {
-        match self.socket.restore() {
+    /// Puts the socket back if it was deleted. Returns true if it had to. Waits for the disk.
+    pub(crate) fn restore(&mut self) -> bool {
+        let restored = self.socket.restore();
+        match &restored {
             Ok(false) => {}
             Ok(true) => {
                 tracing::info!("the socket is put back");
@@ -89,6 +91,12 @@ impl Acceptor {
             }
             Err(error) => tracing::warn!(%error, "the socket cannot be put back"),
         }
+        restored.unwrap_or_default()
+    }
+
+    /// The file that leads to it.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.socket.path()
     }
 }
 

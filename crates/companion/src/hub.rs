@@ -5,6 +5,7 @@
 
 mod connection;
 mod guests;
+mod kept_socket;
 mod remote_view;
 mod together;
 mod workspaces;
@@ -24,6 +25,7 @@ use pillion_system::{descriptors, lock, spawn, time_limit};
 use pillion_view::{Leaving, Options, Reply, Shows, StartError, Tell};
 
 use self::guests::Guests;
+use self::kept_socket::KEEP_INTERVAL;
 use self::remote_view::RemoteView;
 use self::workspaces::{Place, ViewId, WorkspaceId, Workspaces};
 use crate::acceptor::{Acceptor, Fate, Serve};
@@ -38,9 +40,6 @@ use crate::runtime::Runtime;
 use crate::who::Who;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, Refused};
-
-/// The interval at which the socket is put back if it is missing: shorter than front ends try to reach the hub.
-const KEEP_INTERVAL: Duration = Duration::from_secs(4);
 
 /// The time limit for its wait for the first front end.
 const FIRST_WITHIN: Duration = Duration::from_secs(10);
@@ -179,7 +178,9 @@ impl Hub {
         let acceptor = Acceptor::start(self.socket, Arc::new(server))?;
         let acceptor = Arc::new(Mutex::new(Some(acceptor)));
         let (kept, shared) = (Arc::clone(&acceptor), Arc::clone(&self.shared));
-        spawn("hub's socket", move || keep(&kept, &shared))?;
+        spawn("hub's socket", move || {
+            kept_socket::keep(&kept, &shared, KEEP_INTERVAL)
+        })?;
         let own_sockets = Arc::new(context_sockets::Sockets::default());
         let (sockets, shared) = (Arc::clone(&own_sockets), Arc::clone(&self.shared));
         let own = context_sockets::Place::of(&self.environment);
@@ -204,17 +205,6 @@ impl Hub {
         // system releases its lock.
         let _ = time_limit::run(FAREWELL, move || drop(lock(&acceptor).take()));
         Ok(())
-    }
-}
-
-/// Puts the socket back whenever it is missing, until the hub has ended. Waits for disks.
-fn keep(acceptor: &Mutex<Option<Acceptor>>, shared: &Shared) {
-    loop {
-        shared.wait_while(Instant::now() + KEEP_INTERVAL, |state| !state.is_over);
-        match &mut *lock(acceptor) {
-            Some(acceptor) if !shared.lock().is_over => acceptor.restore(),
-            _ => return,
-        }
     }
 }
 

@@ -174,9 +174,10 @@ impl Socket {
     /// # Errors
     /// When the folder cannot be used, or, for the hub, if another process has become it meanwhile.
     pub fn restore(&mut self) -> Result<bool, FileError> {
-        if state_dir::open(&self.address.directory)
-            .is_some_and(|it| it.has_socket(&self.address.name))
-        {
+        let folder = state_dir::open(&self.address.directory);
+        let is_there =
+            folder.is_some_and(|it| it.has_socket(&self.address.name) && self.is_locked(&it));
+        if is_there {
             return Ok(false);
         }
         let folder = state_dir::create(&self.address.directory)?;
@@ -190,6 +191,17 @@ impl Socket {
         self.listener = folder.listen(&self.address.name)?;
         self.folder = folder;
         Ok(true)
+    }
+
+    /// Returns true if nobody else can become the hub in its place, of which this is the folder.
+    #[cfg(unix)]
+    fn is_locked(&self, folder: &Folder) -> bool {
+        { self.lock.as_ref() }.is_none_or(|(lock, name)| folder.holds(name, lock))
+    }
+
+    #[cfg(not(unix))]
+    fn is_locked(&self, _: &Folder) -> bool {
+        true
     }
 }
 
@@ -471,6 +483,9 @@ mod tests {
                 "the socket alone"
             );
         }
+        std::fs::remove_file(directory.join(&hub.lock.as_ref().unwrap().1)).unwrap();
+        assert!(hub.restore().unwrap() && is_reached(&hub), "its lock alone");
+        assert!(Socket::of_hub(&environment).unwrap().is_none());
         std::fs::remove_dir_all(&directory).unwrap();
         for socket in [&mut hub, &mut own] {
             assert!(
