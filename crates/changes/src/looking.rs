@@ -102,6 +102,26 @@ pub fn look(
     Ok(looked)
 }
 
+/// Returns why nothing can be decided any more about a change that was shown, as a sentence: it was forgotten or taken back
+/// elsewhere meanwhile, or somebody has put the text before into its file.
+pub fn why_over(store: &Store, name: ChangeRef, is_accepted: bool) -> Option<String> {
+    let kept = match Kept::read(store, name.turn) {
+        Ok(kept) => kept,
+        Err(StoreError::NoTurn(_)) => return Some(format!("{name} was forgotten meanwhile")),
+        Err(error) => return Some(error.in_full()),
+    };
+    let change = kept.turn.change(name.change?)?;
+    // What was only taken out of an editor's buffer may still be in the file, and can be kept.
+    let is_in_file = || kept.judged(change).is_some_and(|it| it.written.is_none());
+    match kept.state(change) {
+        ChangeState::Gone => Some(format!("{name} is no longer in the file")),
+        ChangeState::TakenBack if !(is_accepted && is_in_file()) => {
+            Some(format!("{name} was taken back meanwhile"))
+        }
+        _ => None,
+    }
+}
+
 fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
     let present = take_back::present(store, &kept.turn.roots, change);
     let present = present.map_err(|error| error.to_string())?;

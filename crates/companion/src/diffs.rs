@@ -426,6 +426,12 @@ impl<C> Diffs<C> {
         Some((proposal.proposer.agent()?, Path::new(&proposal.file_path)))
     }
 
+    /// Returns the name of the change that is shown by this proposal, if it is one that is written already.
+    pub(crate) fn written_change(&self, key: ProposalKey) -> Option<&str> {
+        let written = self.proposal(key)?.written()?;
+        Some(&written.change)
+    }
+
     /// Notes the state of a proposal's file, about which somebody decides.
     pub(crate) fn note_file(&mut self, id: DiffId, file: FileState) {
         if let Some(entry) = self.entries.get_mut(id) {

@@ -129,6 +129,12 @@ pub(crate) fn refuses_edits(why: &str) -> Refusal {
     Refusal::new("writesOwnText", text)
 }
 
+/// The refusal of a decision about a change that is written, and is not there any more for this reason.
+pub(crate) fn is_over(why: &str) -> Refusal {
+    let text = format!("{why}: nothing is decided; reject it without a word to close it");
+    Refusal::new("over", text)
+}
+
 /// The refusal of what a command accepts, although the file is another one now.
 fn file_changed(key: ProposalKey) -> Refusal {
     let id = key.id;

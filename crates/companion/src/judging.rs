@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pillion_changes::Store;
-use pillion_changes::looking::Shown;
+use pillion_changes::looking::{Shown, why_over};
 use pillion_discovery::Environment;
 use pillion_view::ask::{Changes, End};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
@@ -110,6 +110,20 @@ impl Judging {
             return reply.done(ActDone::refused(OFF));
         };
         self.start(reply, move || acting::perform(&store, &roots, act));
+    }
+
+    /// Returns why nothing can be decided any more about a change that is shown, once the disk has answered.
+    pub(crate) fn why_over(
+        &self,
+        change: String,
+        is_accepted: bool,
+    ) -> impl Future<Output = Option<String>> + use<> {
+        let (store, threads) = (self.store(), self.lists.clone());
+        async move {
+            let (store, name) = store.zip(change.parse().ok())?;
+            let looking = threads.run(move || why_over(&store, name, is_accepted));
+            timeout(LIST_TIMEOUT, looking).await.ok().flatten()?
+        }
     }
 
     /// Does what the person has decided about a change that was shown as a diff. Its outcome is an event.

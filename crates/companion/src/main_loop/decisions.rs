@@ -92,6 +92,44 @@ impl MainLoop {
         if let Some(why) = self.diffs.refused_edits(&decide) {
             return refuse(decide.key, gate::refuses_edits(&why), reply);
         }
+        // To reject without a word changes nothing, and closes the view.
+        let changes_nothing = decide.verdict.is_rejection() && decide.verdict.notes.is_empty();
+        let written = self.diffs.written_change(decide.key);
+        match written.filter(|_| !changes_nothing) {
+            Some(change) => self.look_again(change.to_owned(), decider, decide, reply),
+            None => self.weigh(decider, decide, reply, now),
+        }
+    }
+
+    /// A change that is written may have been forgotten or taken back elsewhere: nothing is decided about it then, and the view
+    /// keeps the person's words.
+    fn look_again(
+        &mut self,
+        change: String,
+        decider: Decider,
+        decide: Decide,
+        reply: Answering<Decide>,
+    ) {
+        let events = self.events.clone();
+        let looking = self
+            .judging
+            .why_over(change, !decide.verdict.is_rejection());
+        tasks::spawn(async move {
+            let why = looking.await;
+            let task = Self::task("change that is shown", move |it, now| match why {
+                Some(why) => refuse(decide.key, gate::is_over(&why), reply),
+                None => match it.diffs.check_current(decide.key) {
+                    // Another view was faster.
+                    Err(stale) => reply.done(Ruling::stale(stale)),
+                    Ok(()) => it.weigh(decider, decide, reply, now),
+                },
+            });
+            // A loop that stops drops it, which is an answer.
+            let _ = events.send(Event::Asked(task));
+        });
+    }
+
+    fn weigh(&mut self, decider: Decider, decide: Decide, reply: Answering<Decide>, now: Instant) {
         let decide = Arc::new(decide);
         match self.diffs.acceptance(&decide, &self.roots) {
             Some(mut acceptance) => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::Instant;
 
 use pillion_testkit::{SOON, pause};
@@ -273,26 +273,67 @@ fn what_is_no_text_has_no_lines() {
     assert!(counted.contains(&(Some(1), Some(0))), "{all:?}");
 }
 
-/// Rejects the only diff that `pillion look` shows, with this said. Returns what the decision printed.
-fn rejected_with(world: &World, change: &str, said: &[&str]) -> String {
-    let _serve = world.sandbox.serve::<&str>([]);
+/// Shows a change with `pillion look`. Returns that, and the name of the diff.
+fn look_at(world: &World, change: &str) -> (Child, String) {
     let mut look = world.sandbox.command(["look", change]);
     let look = look.current_dir(&world.root).stdout(Stdio::piped());
     let looking = look.stderr(Stdio::piped()).spawn().unwrap();
     let until = Instant::now() + SOON;
-    let shown = loop {
+    loop {
         let listed = run(world, &["diffs", "--json"]);
         let listed: Vec<Value> = serde_json::from_str(&listed).unwrap();
         if let Some(diff) = listed.first() {
-            break diff["diff"].as_str().unwrap().to_owned();
+            break (looking, diff["diff"].as_str().unwrap().to_owned());
         }
         assert!(Instant::now() < until, "{change} is not shown");
-    };
+    }
+}
+
+/// Rejects the only diff that `pillion look` shows, with this said. Returns what the decision printed.
+fn rejected_with(world: &World, change: &str, said: &[&str]) -> String {
+    let _serve = world.sandbox.serve::<&str>([]);
+    let (looking, shown) = look_at(world, change);
     let told = world.sandbox.run([&["reject", &shown], said].concat());
     let ended = looking.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{stderr}");
     told.expect(0).stderr
+}
+
+/// It was forgotten or taken back elsewhere, or another program has put the text before into the file.
+#[test]
+fn of_what_is_not_there_any_more_a_view_decides_nothing_and_keeps_the_words() {
+    let put_back = |root: &Path| fs::write(root.join("first/a.rs"), OLD).unwrap();
+    for (meanwhile, why) in [
+        (&["forget", "1"][..], "1.1 was forgotten meanwhile"),
+        (&["revert", "1.1"], "1.1 was taken back meanwhile"),
+        (&[], "1.1 is no longer in the file"),
+    ] {
+        let world = world();
+        let _serve = world.sandbox.serve::<&str>([]);
+        let (looking, shown) = look_at(&world, "1.1");
+        match meanwhile {
+            [] => put_back(&world.root),
+            args => drop(run(&world, args)),
+        }
+        let [notes, log] = [["notes"], ["log"]].map(|it| run(&world, &it));
+        for decision in [
+            &["accept", &shown, "--despite-change"][..],
+            &["reject", &shown, "--because", "use the table"],
+            &["reject", &shown, "--note", "a.rs:2", "why?"],
+        ] {
+            let told = world.sandbox.run(decision).expect(1).stderr;
+            assert!(told.contains(why), "{meanwhile:?} {decision:?}: {told}");
+            assert!(told.contains("nothing is decided"), "{told}");
+        }
+        assert_eq!(
+            [run(&world, &["notes"]), run(&world, &["log"])],
+            [notes, log]
+        );
+        // It is shown until it is closed.
+        world.sandbox.run(["reject", &shown]).expect(0);
+        assert!(looking.wait_with_output().unwrap().status.success());
+    }
 }
 
 #[test]
