@@ -318,6 +318,19 @@ impl Kept {
     }
 }
 
+/// What there is to say where nobody has anything to see in these turns. What a call that runs has changed is not known yet.
+pub fn none_unseen(turns: &[Kept]) -> String {
+    let at_work = turns.iter().rev().filter(|it| it.turn.goes_on());
+    let mut running = at_work.filter_map(|it| Some((it.agent(), it.turn.running.last()?)));
+    let yet = running.next().map_or_else(String::new, |(agent, call)| {
+        let tool = visible::one_line(&call.tool);
+        format!(
+            " yet: {agent} is running {tool}, and what that changes is listed once it has ended"
+        )
+    });
+    format!("there are no unseen changes here{yet}")
+}
+
 /// The current content of a regular file; none if there is no such file, or nothing that the store would keep.
 pub fn now(path: &Path) -> Option<Vec<u8>> {
     let is_file = path.symlink_metadata().is_ok_and(|it| it.is_file());

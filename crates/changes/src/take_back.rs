@@ -138,6 +138,12 @@ pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Do
     )
 }
 
+/// Returns true if nothing that is known is in the way: the text before was kept, and the file is not too long for this to be undone.
+pub fn is_possible(change: &Change) -> bool {
+    let length = change.path.symlink_metadata().map_or(0, |it| it.len());
+    change.before.is_known() && length <= MAX_KEPT
+}
+
 /// Undoes what [`take_back`] did.
 ///
 /// # Errors

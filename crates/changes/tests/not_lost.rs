@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::take_back::{TakeBackError, take_back};
+use pillion_changes::take_back::{self, TakeBackError, take_back};
 use pillion_changes::{Act, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
 
 use shared::{WorkTree, recorder, shell};
@@ -1061,6 +1061,20 @@ fn a_file_that_became_too_long_is_taken_back() {
         );
         assert!(results.values().all(Result::is_ok), "{results:?}");
         lab.shell("printf 'mine\\nold\\nold\\n' > ../expected; cat changed f aside | cmp - ../expected; ! test -e new");
+    }
+}
+
+#[test]
+fn what_is_too_long_to_be_taken_back_is_not_said_to_be_revertible() {
+    for (size, is_possible) in [("17M", true), ("64M", true), ("65M", false)] {
+        let mut lab = Lab::new();
+        lab.write("f", "old\n");
+        let grow = format!("truncate -s {size} f");
+        let kept = lab.turn(Agent::WithHooks, |lab| lab.shell(&grow)).unwrap();
+        let change = kept.turn.real_changes().next().unwrap();
+        assert_eq!(take_back::is_possible(change), is_possible, "{size}");
+        let done = take_back(&lab.store, &kept.turn.roots, change);
+        assert_eq!(done.is_ok(), is_possible, "{done:?}");
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pillion_changes::looking::{self, LookError, Looked, Shown};
-use pillion_changes::{ChangeRef, Kept, Store};
+use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_protocol::{Dialect, ProposedFile, Proposer};
 use pillion_view::Reply;
 use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
@@ -99,10 +99,7 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Proposer, Looked), String>
 fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     let turns = Kept::of_folders(store, roots, drop).map_err(|error| error.in_full())?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
-    let turn = newest
-        .ok_or("there are no unseen changes here")?
-        .turn
-        .number;
+    let turn = newest.ok_or_else(|| kept::none_unseen(&turns))?.turn.number;
     Ok(ChangeRef { turn, change: None })
 }
 

@@ -62,7 +62,7 @@ pub struct Args {
     /// Print a JSON array of `{id, turn, agent, at, path, kind, mode, state, by, movedFrom, added, removed, isRevertible, isMixed, reason}`;
     /// `at` is when the turn began, or when you decided, in milliseconds since 1970; `kind` is `new`, `deleted`, `changed`, `mode` (nothing
     /// but the mode) or `link` (it is one, or was), `mode` the modes before and after in octal, each null where there is no file; `isRevertible` is false if the
-    /// contents before were not kept, and `isMixed` true if the same lines have changes of yours; `state` is `unseen`,
+    /// contents before were not kept or the file is too long now, and `isMixed` true if the same lines have changes of yours; `state` is `unseen`,
     /// `accepted`, `kept`, `edited`, `taken back`, `gone` (nobody has seen it, and the file is as before) or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
     /// null, and `reason` is what you told the agent with your decision, or null
     #[arg(long)]
@@ -298,7 +298,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     if is_empty && !is_unrecorded && is_caught_up {
-        writeln!(out, "there are no unseen changes here")?;
+        writeln!(out, "{}", kept::none_unseen(&turns))?;
     }
     Ok(())
 }
@@ -391,7 +391,7 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         moved_from: change.moved_from.as_deref().map(Path::to_string_lossy),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
-        is_revertible: change.before.is_known(),
+        is_revertible: take_back::is_possible(change),
         is_mixed: change.is_mixed,
         reason: kept.reason(change),
     }

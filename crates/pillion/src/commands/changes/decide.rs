@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use pillion_changes::deciding::last_act;
-use pillion_changes::{ChangeRef, Kept, Store};
+use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
@@ -90,7 +90,7 @@ pub fn keep(mut args: Keep) -> anyhow::Result<()> {
         let unseen = turns.iter().filter(|it| it.unseen() > 0);
         args.change.extend(unseen.map(|it| all_of(it).1));
         if args.change.is_empty() {
-            return say("there are no unseen changes here");
+            return say(&kept::none_unseen(&turns));
         }
     }
     act(NamedAct::Keep, &args.change, &args.notes, false)

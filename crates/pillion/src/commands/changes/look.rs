@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use pillion_changes::looking::{self, LookError};
-use pillion_changes::{ChangeRef, Kept, Store};
+use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_text::stderr;
 use pillion_view::ask::{Look, LookedAt, MAX_FILES};
 
@@ -98,7 +98,7 @@ fn failure_of(error: LookError) -> Failure {
 fn newest(store: &Store, named: &[PathBuf]) -> anyhow::Result<ChangeRef> {
     let turns = turns_of(store, &workspace::roots(named)?)?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
-    let none = || Failure::new(Kind::Refused, "there are no unseen changes here");
+    let none = || Failure::new(Kind::Refused, kept::none_unseen(&turns));
     let turn = newest.ok_or_else(none)?.turn.number;
     Ok(ChangeRef { turn, change: None })
 }
