@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::take_back::{self, TakeBackError, take_back};
-use pillion_changes::{Act, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
+use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
 
 use shared::{WorkTree, recorder, shell};
 
@@ -483,7 +484,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
                 text: text(b"new"),
             },
             made: 0,
-            by: pillion_changes::Author::Unclear,
+            by: Author::Unclear,
             moved_from: None,
             accepted: None,
             is_mixed: false,
@@ -929,6 +930,56 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
     }
 }
 
+/// As a server has its output open; another one that the agent's command has started; and one that has closed it again, which
+/// nobody can tell from the command.
+#[test]
+#[cfg(target_os = "linux")]
+fn what_another_program_writes_while_a_command_runs_is_unclear() {
+    let mut lab = Lab::new();
+    lab.write("a", "old\n");
+    let run = |script: &str| {
+        let mut sh = Command::new("sh");
+        sh.args(["-c", script]).current_dir(&lab.root);
+        sh.stdin(Stdio::piped()).spawn().unwrap()
+    };
+    let wait_for = |name: &str| {
+        let path = lab.root.join(name);
+        let started = Instant::now();
+        while fs::read(&path).unwrap_or_default().is_empty() {
+            assert!(started.elapsed() < Duration::from_secs(60), "{name}");
+        }
+    };
+    lab.recorder.begin(HOOKED, "claude", "").unwrap();
+    lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+    let mut agent = run("(exec 3> own; echo x >&3; read end); true");
+    let mut server =
+        run("exec 3> output; echo x >&3; exec 4>> a; echo y >&4; echo x > closed; read end");
+    ["own", "closed"].into_iter().for_each(wait_for);
+    lab.recorder.is_process(HOOKED, agent.id());
+    lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
+    lab.recorder.end(HOOKED).unwrap();
+    let turn = lab.store.turn(1).unwrap();
+    let of = |by: &Author| {
+        let changes = turn.real_changes().filter(|it| it.by == *by);
+        let names = changes.map(|it| it.path.file_name().unwrap().to_str().unwrap());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [mut unclear, mut its] = [of(&Author::Unclear), of(&Author::Tool("Bash".to_owned()))];
+    unclear.sort();
+    its.sort();
+    assert_eq!(
+        (unclear, its),
+        (
+            vec!["a".into(), "output".into()],
+            vec!["closed".into(), "own".into()]
+        )
+    );
+    for child in [&mut agent, &mut server] {
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+}
+
 /// By the turn, by one name after the other, and whichever is taken back first; and each comes back.
 #[test]
 fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
@@ -1084,7 +1135,7 @@ fn an_empty_folder_makes_way_for_the_file_that_it_replaced() {
     for agent in BOTH {
         for (work, is_empty) in [
             ("rm f; mkdir f", true),
-            ("rm f; mkdir -p f/in/deep f/other", true),
+            ("rm f; mkdir -p f/in/deep f/other; chmod 700 f/in", true),
             ("rm link; mkdir link", true),
             ("rm f; mkdir f; mkfifo f/pipe", false),
             (
@@ -1099,10 +1150,15 @@ fn an_empty_folder_makes_way_for_the_file_that_it_replaced() {
             let before = lab.copy();
             let kept = lab.turn(agent, |lab| lab.shell(work)).unwrap();
             if is_empty {
-                lab.act(Act::TakeBack, kept.turn.number);
-                assert_eq!(lab.copy(), before, "{work}");
-                lab.act(Act::Undo, kept.turn.number);
-                assert_ne!(lab.copy(), before, "{work}");
+                let list = "find . -type d ! -path './.git*' -exec stat -c '%n %a' {} + | sort";
+                let folders = lab.run("sh", &["-c", list]);
+                for _ in 0..2 {
+                    lab.act(Act::TakeBack, kept.turn.number);
+                    assert_eq!(lab.copy(), before, "{work}");
+                    lab.act(Act::Undo, kept.turn.number);
+                    assert_ne!(lab.copy(), before, "{work}");
+                    assert_eq!(lab.run("sh", &["-c", list]), folders, "{work}");
+                }
                 continue;
             }
             let change = kept.turn.real_changes().next().unwrap();

@@ -222,6 +222,11 @@ pub fn folder(pid: u32) -> Option<PathBuf> {
     system::folder(pid)
 }
 
+/// The files that a process of this user has open to write, if the system tells.
+pub fn written_files(pid: u32) -> Vec<PathBuf> {
+    system::written_files(pid)
+}
+
 /// Follows `parent_of` up to process 1. A parent that is met twice ends the way: where pids are
 /// used again, as on Windows, a dead parent's number can belong to a descendant.
 fn climb(pid: u32, parent_of: impl Fn(u32) -> Option<u32>) -> Vec<u32> {

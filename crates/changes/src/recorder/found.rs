@@ -64,12 +64,18 @@ impl Recorder {
     pub(super) fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
         self.begin_at_last();
+        let mut by_others = None;
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
                 continue;
+            };
+            let others = by_others.get_or_insert_with(|| self.written_by_others(session));
+            let by = match others.contains(&difference.path) {
+                true => Author::Unclear,
+                false => by,
             };
             if self.is_attended(session) {
                 if is_an_editors_own(&difference.path) {

@@ -1,9 +1,11 @@
-//! Programs that the shell commands of a turn have left running. While one of them runs, the turn that has ended stays open: what
+//! Programs that run beside an agent's commands, and those that the commands of a turn have left running. While one of them runs, the turn that has ended stays open: what
 //! changes is listed in it, and it is unclear who made it. Once none runs, what changes is the person's.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use pillion_discovery::real_path;
 use pillion_system::lineage::{Kin, kin, lineage, variables};
 use pillion_system::{clock, process, spawn};
 
@@ -72,6 +74,30 @@ impl Recorder {
         let found = self.unsaved_differences(Extent::Told);
         self.found_all(found, now);
         self.save()
+    }
+
+    /// The files that programs in the folders have open to write at this moment which no command of this session has started, while
+    /// one runs: nobody knows whose their text is.
+    pub(super) fn written_by_others(&self, session: u64) -> HashSet<PathBuf> {
+        let session = self.sessions.get(&session);
+        let session = session.filter(|it| it.calls.iter().any(|call| call.path.is_none()));
+        let Some((session, agent)) = session.and_then(|it| Some((it, it.process?))) else {
+            return HashSet::new();
+        };
+        let roots = self.tables.iter().map(|it| real_path(it.root()));
+        let roots: Vec<PathBuf> = roots.collect();
+        let is_other = |pid: &u32| {
+            let folder = process::folder(*pid);
+            if !folder.is_some_and(|it| roots.iter().any(|root| it.starts_with(root))) {
+                return false;
+            }
+            let line = lineage(*pid);
+            let is_below = line.iter().any(|it| it.process.pid == agent);
+            !is_below && !is_left(&line, &session.shells, Some(agent))
+        };
+        let others = process::all().into_iter().filter(is_other);
+        let written = others.flat_map(process::written_files);
+        written.map(|path| self.located(&path)).collect()
     }
 
     pub(super) fn is_left_behind(&self, session: u64) -> bool {

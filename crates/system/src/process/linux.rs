@@ -145,6 +145,22 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+pub(super) fn written_files(pid: u32) -> Vec<PathBuf> {
+    let process = PathBuf::from(format!("/proc/{pid}"));
+    let is_written = |name: &OsStr| {
+        let facts = fs::read_to_string(process.join("fdinfo").join(name)).unwrap_or_default();
+        let flags = { facts.lines() }.find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|it| u32::from_str_radix(it.trim(), 8).ok());
+        // How it is open is in the last two bits: 0 is to read.
+        flags.is_some_and(|it| it & 3 != 0)
+    };
+    let open = fs::read_dir(process.join("fd")).into_iter().flatten();
+    let written = open.flatten().filter(|it| is_written(&it.file_name()));
+    let files = written.filter_map(|it| fs::read_link(it.path()).ok());
+    // Pipes and sockets have names of another kind.
+    files.filter(|it| it.is_absolute()).collect()
+}
+
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     let block = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let lines = block.split(|byte| *byte == 0);

@@ -136,6 +136,10 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     tree.known(pid).and_then(Known::cwd).map(Path::to_owned)
 }
 
+pub(super) fn written_files(_pid: u32) -> Vec<PathBuf> {
+    Vec::new()
+}
+
 pub(super) fn variables(pid: u32) -> Vec<(OsString, OsString)> {
     let kind = ProcessRefreshKind::nothing().with_environ(UpdateKind::Always);
     let only = [Pid::from_u32(pid)];
