@@ -358,11 +358,16 @@ impl<'a> Deciding<'a> {
 
     /// A change that was taken back is there again, if it was not in an editor only.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
-        let diff = done.map(|it| self.what_became(it));
-        let is_gone = done.is_some_and(|it| it.written.is_absent());
-        let mut remark = Some(remark(change, is_gone, &[], |path| {
-            remarks::put_back(path, diff.as_deref())
-        }));
+        let is_kept = self.judged(change)?.judgement == Judgement::Kept;
+        // The agent was told no more than the person's words of what was kept. Of thousands, no diff is made in vain.
+        let is_told = !is_kept && !self.telling.passes_over(change);
+        let mut remark = is_told.then(|| {
+            let diff = done.map(|it| self.what_became(it));
+            let is_gone = done.is_some_and(|it| it.written.is_absent());
+            remark(change, is_gone, &[], |path| {
+                remarks::put_back(path, diff.as_deref())
+            })
+        });
         // A file that was written is as it is, whether that is kept or not.
         if done.is_some()
             && let Some(remark) = remark.take()
@@ -376,7 +381,6 @@ impl<'a> Deciding<'a> {
             true => Judgement::Edited,
             false => it.judgement,
         });
-        let is_kept = judged.judgement == Judgement::Kept;
         let what = match (judged.written.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",
             (true, _) if is_changed_since => "is back, beside what the agent has changed since",
@@ -386,8 +390,6 @@ impl<'a> Deciding<'a> {
             (false, None) => "is unseen again; undo it in the editor, too",
             (false, Some(_)) => "undo it in the editor, too",
         };
-        // The agent was told no more than the person's words.
-        let remark = remark.filter(|_| !is_kept);
         Ok(Made {
             judged: judged.former.as_deref().cloned(),
             what,
@@ -426,7 +428,9 @@ impl<'a> Deciding<'a> {
             steps = &mut step.former;
         }
         *steps = None;
-        let folder_modes = { done.as_ref() }.map_or_else(Vec::new, |it| it.folder_modes.clone());
+        let (folder_modes, made_way) = { done.as_ref() }
+            .map(|it| (it.folder_modes.clone(), it.made_way.clone()))
+            .unwrap_or_default();
         let (overwritten, written) = done.map(|it| (it.overwritten, it.written)).unzip();
         Made::of(Judged {
             judgement,
@@ -436,6 +440,7 @@ impl<'a> Deciding<'a> {
             overwritten,
             written,
             folder_modes,
+            made_way,
             notes: self.telling.words.all(change),
             former,
         })

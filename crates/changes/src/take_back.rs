@@ -115,6 +115,8 @@ pub struct Done {
     pub written: FileState,
     /// The permissions of the folders around it, first those of its own, if they may be others since.
     pub folder_modes: Vec<FolderMode>,
+    /// The folders, with nothing else in them, that stood in its place, with their permissions.
+    pub made_way: Vec<(PathBuf, u32)>,
 }
 
 impl Done {
@@ -157,13 +159,18 @@ pub fn undo(
     let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
-    put_back(
+    let done = put_back(
         store,
         roots,
         change,
         (overwritten, written),
         &judged.folder_modes,
-    )
+    )?;
+    if done.written.is_absent() {
+        let mut place = Beneath::open(roots, &change.path)?;
+        place.fill(&judged.made_way, &judged.folder_modes)?;
+    }
+    Ok(done)
 }
 
 /// Removes the folders of a path that are empty, and of which `goes` tells that they go.
@@ -335,9 +342,10 @@ fn put_back(
         return Err(TakeBackError::Unknown(path.to_owned()));
     }
     let mut place = Beneath::open(roots, path)?;
-    if after.is_absent() && !place.clear() {
-        return Err(TakeBackError::Folder(path.to_owned()));
-    }
+    let made_way = match after.is_absent() {
+        true => { place.clear() }.ok_or_else(|| TakeBackError::Folder(path.to_owned()))?,
+        false => Vec::new(),
+    };
     let opened = Opened::of(&place, after);
     let mut now = look(store, &place, MAX_KEPT)?;
     opened.had_mode(&mut now.state);
@@ -352,7 +360,7 @@ fn put_back(
         (&state, &bytes, folder_modes),
     )?;
     opened.becomes(&place, &state);
-    Ok(done)
+    Ok(Done { made_way, ..done })
 }
 
 /// Returns true if what is not kept of this file may be a secret: then it is not read either.
@@ -442,6 +450,7 @@ fn write(
         overwritten,
         written: state.clone(),
         folder_modes: modes,
+        made_way: Vec::new(),
     })
 }
 

@@ -205,6 +205,9 @@ pub struct Judged {
     /// The permissions of the folders around the file, first those of its own, if they may be others since.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub folder_modes: Vec<FolderMode>,
+    /// The folders, with nothing else in them, that stood in its place, with their permissions.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub made_way: Vec<(PathBuf, u32)>,
     /// The person's words to the agent.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,

@@ -131,6 +131,7 @@ impl Lab {
             overwritten: Some(done.overwritten),
             written: Some(done.written),
             folder_modes: done.folder_modes,
+            made_way: Vec::new(),
             notes: Vec::new(),
             former: None,
         };

@@ -249,6 +249,7 @@ mod tests {
             overwritten: None,
             written: None,
             folder_modes: Vec::new(),
+            made_way: Vec::new(),
             notes: Vec::new(),
             former: None,
         }

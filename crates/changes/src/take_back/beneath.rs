@@ -47,13 +47,43 @@ impl<'a> Beneath<'a> {
         Some(self.folder.as_ref()?.inner(self.path, name))
     }
 
-    /// Removes a folder in its place that has nothing but folders in it. Returns false if one stays.
-    pub(super) fn clear(&self) -> bool {
-        let Some(at) = self.at() else { return true };
+    /// Removes a folder in its place that has nothing but folders in it. Returns all of these, by their paths in its place and with
+    /// their permissions, or none if one stays.
+    pub(super) fn clear(&self) -> Option<Vec<(PathBuf, u32)>> {
+        let Some(at) = self.at() else {
+            return Some(Vec::new());
+        };
         let is_folder = at.symlink_metadata().is_ok_and(|it| it.is_dir());
-        let mut folders = vec![at].into_iter().filter(|_| is_folder).collect();
-        let is_empty = find_folders(&mut folders);
-        is_empty && folders.iter().rev().all(|it| fs::remove_dir(it).is_ok())
+        let mut folders = Vec::from_iter(is_folder.then(|| at.clone()));
+        if !find_folders(&mut folders) {
+            return None;
+        }
+        let facts = folders.iter().filter_map(|it| {
+            let inner = it.strip_prefix(&at).ok()?.to_owned();
+            Some((inner, FolderFacts::of(&it.symlink_metadata().ok()?).mode))
+        });
+        let facts = facts.collect();
+        let mut inner_first = folders.iter().rev();
+        inner_first
+            .all(|it| fs::remove_dir(it).is_ok())
+            .then_some(facts)
+    }
+
+    /// Makes these folders in its place, where nothing is by now.
+    pub(super) fn fill(
+        &mut self,
+        made_way: &[(PathBuf, u32)],
+        modes: &[FolderMode],
+    ) -> Result<(), TakeBackError> {
+        if made_way.is_empty() {
+            return Ok(());
+        }
+        let at = self.make(modes)?;
+        for (inner, mode) in made_way {
+            let made = make_folder(&at.join(inner), *mode);
+            made.map_err(|error| self.failed(error))?;
+        }
+        Ok(())
     }
 
     /// The permissions of its folders in the watched one, its own first; none where that is not there.
@@ -155,6 +185,19 @@ fn find_folders(folders: &mut Vec<PathBuf>) -> bool {
         at += 1;
     }
     true
+}
+
+#[cfg(unix)]
+fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    fs::DirBuilder::new().mode(mode).create(path)?;
+    // The system has taken off what the user's mask has.
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn make_folder(path: &Path, _mode: u32) -> io::Result<()> {
+    fs::create_dir(path)
 }
 
 #[cfg(unix)]
