@@ -16,13 +16,14 @@ use pillion_changes::deciding::last_act;
 use pillion_changes::looking::Shown;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, DecideError, Decided, Deciding, EntryRef, Hash, Kept,
-    NoteNames, Store, Typed, TypedError, WaitingNote, Words, kept,
+    NoteNames, Store, StoreError, Typed, TypedError, WaitingNote, Words, kept,
 };
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::{self, Lines};
 use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
+use pillion_text::visible;
 use pillion_view::ask::End;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
@@ -70,8 +71,8 @@ enum ActError {
     Decide(#[from] DecideError),
 }
 
-impl From<pillion_changes::StoreError> for ActError {
-    fn from(error: pillion_changes::StoreError) -> Self {
+impl From<StoreError> for ActError {
+    fn from(error: StoreError) -> Self {
         Self::Decide(error.into())
     }
 }
@@ -247,22 +248,43 @@ fn read_typed(act: &mut ChangesAct) -> Result<(), ActError> {
     Ok(())
 }
 
+/// The words that no agent hears, as a sentence: no view has them any more.
+fn untold<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<String> {
+    let mut texts = Vec::new();
+    for note in notes {
+        let text = visible::one_line(&note.text.replace('\n', " "));
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    (!texts.is_empty()).then(|| format!("no agent is told: {}", texts.join("; ")))
+}
+
 /// Does what was decided about a change that was shown.
 pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
+    let refused = |error: &StoreError| {
+        let said = [error.in_full()].into_iter().chain(untold(end.notes()));
+        Acted::refused(&said.collect::<Vec<_>>().join(" · "))
+    };
     let kept = match Kept::hold(store, shown.name.turn) {
         Ok(kept) => kept,
-        Err(error) => return Acted::refused(&error.in_full()),
+        Err(error) => return refused(&error),
     };
     let mut deciding = Deciding::new(store, &kept);
     let decided = shown.decide(&mut deciding, &kept, end.accepted(), end.notes());
     let told = Told::of(&kept, deciding.take_told());
     let done = match decided {
-        Err(error) => return Acted::refused(&error.in_full()),
-        Ok(Some(decided)) => ActDone {
-            done: decided.result.is_ok(),
-            message: said(&[decided], &[]),
-            ..ActDone::default()
-        },
+        Err(error) => return refused(&error),
+        Ok(Some(decided)) => {
+            let unsaid = untold(deciding.unsaid());
+            let is_done = decided.result.is_ok() && unsaid.is_none();
+            let said = [said(&[decided], &[])].into_iter().chain(unsaid);
+            ActDone {
+                done: is_done,
+                message: said.collect::<Vec<_>>().join(" · "),
+                ..ActDone::default()
+            }
+        }
         Ok(None) => ActDone {
             done: true,
             ..ActDone::default()

@@ -6,11 +6,11 @@ use std::time::{Duration, SystemTime};
 use pillion_changes::deciding::{is_any_taken_back_shown, last_act};
 use pillion_changes::{Act, ChangeRef, EntryRef, Kept, Store, StoreError, Words};
 use pillion_protocol::{Note, verdict};
-use pillion_text::{counted, visible};
+use pillion_text::counted;
 use pillion_view::changes::{Named, NamedAct, NotDone, Report};
 
 use super::outcome::{Outcome, reported};
-use super::{ActError, Acted, How, OfTurn, of_turn, read_name, staging};
+use super::{ActError, Acted, How, OfTurn, of_turn, read_name, staging, untold};
 
 /// Does it.
 pub(super) fn perform(store: &Store, named: Named) -> Result<Acted, ActError> {
@@ -152,19 +152,10 @@ fn unsaid_of(words: &[Words], of_turns: &[Vec<Note>]) -> Option<NotDone> {
         let mut turns = words.iter().zip(of_turns);
         turns.any(|(words, unsaid)| words.has(note) && !unsaid.contains(note))
     };
-    let mut texts = Vec::new();
-    for note in of_turns.iter().flatten().filter(|it| !is_said(it)) {
-        let text = visible::one_line(&note.text.replace('\n', " "));
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
+    let unsaid = of_turns.iter().flatten().filter(|it| !is_said(it));
     let hint = "What was decided before can be kept again by its name (`pillion keep 7.2`), or undone (`pillion undo 7.2`).";
-    (!texts.is_empty()).then(|| NotDone {
-        what: format!(
-            "nothing was decided, and no agent is told: {}",
-            texts.join("; ")
-        ),
+    untold(unsaid).map(|untold| NotDone {
+        what: format!("nothing was decided, and {untold}"),
         why: Vec::new(),
         hint: Some(hint.to_owned()),
     })

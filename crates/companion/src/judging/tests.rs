@@ -4,6 +4,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use pillion_changes::looking::look;
 use pillion_changes::recorder::Call;
 use pillion_changes::{Kept, Recorder, Store};
 use tempfile::TempDir;
@@ -12,10 +13,11 @@ use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::Lines;
+use pillion_view::ask::End;
 use pillion_view::changes::{ActDone, BufferText, ChangesAct, ListedTurn, Meant, TakeBack};
 
 use super::listing::list;
-use crate::acting::{Acted, UNSAID, perform, undone_in_editor};
+use crate::acting::{Acted, UNSAID, decide, perform, undone_in_editor};
 
 const BEFORE: &str = "a\nb\nc\nd\ne\n";
 const AFTER: &str = "a\nB\nc\nd\nE\n";
@@ -851,5 +853,27 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
                 saved.replace(AFTER, BEFORE)
             );
         }
+    }
+}
+
+/// Whoever has forgotten it, or put the text back, has done so at the very moment: the view has no words any more.
+#[test]
+fn the_words_on_a_change_that_is_gone_when_it_is_decided_are_named() {
+    for is_forgotten in [true, false] {
+        let lab = lab();
+        let kept = Kept::read(&lab.store, 1).unwrap();
+        let name = kept.name(kept.turn.real_changes().next().unwrap());
+        let looked = look(&lab.store, &kept, name, &[], 9).unwrap();
+        match is_forgotten {
+            true => drop(lab.store.forget_all(&[1], &[]).unwrap()),
+            false => fs::write(lab.path(), BEFORE).unwrap(),
+        }
+        let end = End::Rejected {
+            notes: vec![Note::on_all("use the\ntable".to_owned())],
+        };
+        let acted = decide(&lab.store, &looked.shown[0], &end);
+        let said = "no agent is told: use the table";
+        assert!(acted.done.message.ends_with(said), "{acted:?}");
+        assert!(!acted.done.done && remarks(acted).is_empty());
     }
 }
