@@ -155,11 +155,14 @@ impl Told {
 }
 
 impl Acted {
+    /// No agent hears of it.
+    fn of(done: ActDone) -> Self {
+        let told = Vec::new();
+        Self { done, told }
+    }
+
     pub(crate) fn refused(why: &str) -> Self {
-        Self {
-            done: ActDone::refused(why),
-            told: Vec::new(),
-        }
+        Self::of(ActDone::refused(why))
     }
 
     fn failed(error: ActError) -> Self {
@@ -262,6 +265,13 @@ fn untold<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<String> {
 
 /// Does what was decided about a change that was shown.
 pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
+    if end.accepted().is_none() && end.notes().is_empty() {
+        // It may have been forgotten.
+        return Acted::of(ActDone {
+            done: true,
+            ..ActDone::default()
+        });
+    }
     let refused = |error: &StoreError| {
         let said = [error.in_full()].into_iter().chain(untold(end.notes()));
         Acted::refused(&said.collect::<Vec<_>>().join(" · "))

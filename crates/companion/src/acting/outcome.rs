@@ -17,13 +17,11 @@ const MAX_NAMES: usize = 5;
 
 /// What was done, and what was not.
 pub(super) fn reported(report: Report) -> Acted {
-    let done = ActDone {
+    Acted::of(ActDone {
         done: report.failed.is_empty() && report.changed.is_empty(),
         report,
         ..ActDone::default()
-    };
-    let told = Vec::new();
-    Acted { done, told }
+    })
 }
 
 /// The outcome of many changes: a line for each of the first, and then how many more there are.
