@@ -9,10 +9,10 @@ mod shared;
 use std::fs;
 use std::path::PathBuf;
 
-use pillion_changes::take_back;
 use pillion_changes::{
     Act, Change, ChangeRef, ChangeState, Decided, Deciding, FileState, Kept, Recorder, Store,
 };
+use pillion_changes::{kept, take_back};
 
 use shared::{WorkTree, recorder, shell};
 
@@ -288,4 +288,21 @@ fn a_persons_lines_are_not_the_agents_when_it_writes_a_file_again_that_was_taken
             assert_eq!(lab.text().as_deref(), Some(saved));
         }
     }
+}
+
+/// What a call has changed is not known before it has ended, and nothing runs of a turn that is over.
+#[test]
+fn that_a_call_runs_is_said_where_nothing_is_to_be_seen_yet() {
+    let none = "there are no unseen changes here";
+    let mut lab = Lab::new(true, ALL_SIDES[0]);
+    let said = |lab: &Lab| kept::none_unseen(&[Kept::read(&lab.store, 1).unwrap()]);
+    assert_eq!(said(&lab), none);
+    lab.recorder.before(SESSION, "claude", shell("9")).unwrap();
+    let running = "Claude Code is running Bash, and what that changes is listed once it has ended";
+    assert_eq!(said(&lab), format!("{none} yet: {running}"));
+    lab.recorder.after(SESSION, "9", |_| Vec::new()).unwrap();
+    assert_eq!(said(&lab), none);
+    lab.recorder.before(SESSION, "claude", shell("10")).unwrap();
+    lab.recorder.end(SESSION).unwrap();
+    assert_eq!(said(&lab), none);
 }
