@@ -243,22 +243,27 @@ pub struct Status {
 }
 
 impl Status {
-    /// What a person is told who quits while notes wait for agents, or agents ask elsewhere from then on.
-    pub fn at_quit(&self) -> Option<String> {
-        let waiting = match self.waiting.len() {
+    /// What a person is told who quits while notes wait for agents.
+    pub fn waiting_at_quit(&self) -> Option<String> {
+        match self.waiting.len() {
             0 => None,
             1 => Some("1 note waits for its agent, and is kept until it reads it".to_owned()),
             count => Some(format!(
                 "{count} notes wait for their agents, and are kept until these read them"
             )),
-        };
+        }
+    }
+
+    /// What a person is told who ends a review: agents may ask elsewhere from then on, too. An editor is quit for other reasons, and
+    /// asks about nothing for which there is no harm.
+    pub fn at_quit(&self) -> Option<String> {
         let alone = (!self.left_alone.is_empty()).then(|| {
             format!(
                 "without an editor or review here, {} asks about each change in its own window",
                 self.left_alone.join(" and ")
             )
         });
-        let all: Vec<_> = waiting.into_iter().chain(alone).collect();
+        let all: Vec<_> = self.waiting_at_quit().into_iter().chain(alone).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }

@@ -262,7 +262,7 @@ pub fn status(status: &Status, pending_diffs: usize) -> Value {
         "unseen": status.unseen,
         "changes": status.changes,
         "decided": status.decided.as_ref().map(|it| &it.text),
-        "atQuit": status.at_quit(),
+        "atQuit": status.waiting_at_quit(),
     })
 }
 

@@ -128,7 +128,7 @@ impl App {
     }
 
     fn ask_to_quit(&mut self) {
-        if self.views.is_empty() && self.status.waiting.is_empty() {
+        if self.views.is_empty() && self.status.at_quit().is_none() {
             return self.quit();
         }
         self.cover(Overlay::Quit);

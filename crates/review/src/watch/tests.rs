@@ -166,7 +166,13 @@ fn what_git_is_told_to_ignore_everywhere_is_not_shared() {
 
 #[test]
 fn rules_that_nobody_watches_may_change_too() {
-    let world = World::new(&[(".git/info/exclude", "a.txt\n"), ("src/main.rs", "")]);
+    let world = World::new(&[
+        (".git/HEAD", "ref: refs/heads/main\n"),
+        (".git/objects/none", ""),
+        (".git/refs/none", ""),
+        (".git/info/exclude", "a.txt\n"),
+        ("src/main.rs", ""),
+    ]);
     world.write("a.txt", "x");
     world.sync();
     world.write(".git/info/exclude", "none of the files here\n");

@@ -274,6 +274,7 @@ fn what_is_no_text_has_no_lines() {
 }
 
 /// Shows a change with `pillion look`. Returns that, and the name of the diff.
+#[allow(clippy::zombie_processes, reason = "the caller waits for it")]
 fn look_at(world: &World, change: &str) -> (Child, String) {
     let mut look = world.sandbox.command(["look", change]);
     let look = look.current_dir(&world.root).stdout(Stdio::piped());
