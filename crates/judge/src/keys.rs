@@ -15,7 +15,7 @@ use crate::act::{Act, Command, Guard, Place, commands};
 pub enum Key {
     /// A character.
     Char(char),
-    /// A key with a name, in its place in [`NAMED`].
+    /// A key with a name, in its place in `NAMED`.
     Named(&'static str),
     /// A function key.
     Function(u8),

@@ -3,8 +3,6 @@
 use std::env;
 use std::sync::OnceLock;
 
-use ratatui::buffer::Buffer;
-
 /// Returns true if the locale says that the terminal takes UTF-8. Where none is set, most do.
 pub fn is_utf8() -> bool {
     static IS_UTF8: OnceLock<bool> = OnceLock::new();
@@ -22,35 +20,39 @@ fn says_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
-/// Puts a mark of ASCII in place of each other one, and `?` in place of a text's characters.
-pub fn rewrite(buffer: &mut Buffer) {
-    for cell in &mut buffer.content {
-        if !cell.symbol().is_ascii() {
-            let mark = mark(cell.symbol());
-            cell.set_symbol(mark);
+/// A line with a mark of ASCII in place of each other one, and `?` in place of a text's characters.
+pub fn of(line: &str) -> String {
+    let mut written = String::new();
+    for char in line.chars() {
+        match char.is_ascii() {
+            true => written.push(char),
+            false => written.push_str(mark(char)),
         }
     }
+    written
 }
 
-fn mark(symbol: &str) -> &'static str {
-    match symbol {
-        "─" | "−" | "–" | "⋯" => "-",
-        "│" | "┃" => "|",
-        "┌" | "┐" | "└" | "┘" | "├" | "┤" | "┬" | "┴" | "┼" => "+",
-        "·" | "…" => ".",
-        "●" | "◆" => "*",
-        "○" | "◇" => "o",
-        "▌" | "▶" | "›" | "→" | "»" => ">",
-        "‹" | "←" | "↩" | "«" => "<",
-        "↓" | "▼" => "v",
-        "↑" | "▲" => "^",
-        "█" => "#",
-        "✓" => "+",
-        "✎" => "~",
-        "∅" => "0",
-        "×" | "✗" => "x",
-        "↵" | "␍" => "$",
-        "\u{a0}" => " ",
+/// No arrow is a letter or a sign that is a key.
+fn mark(char: char) -> &'static str {
+    match char {
+        '─' | '−' | '–' | '⋯' => "-",
+        '│' | '┃' => "|",
+        '·' => ".",
+        '…' => "...",
+        '●' => "*",
+        '○' => "o",
+        '█' => "#",
+        '▌' | '▶' | '›' => ">",
+        '‹' => "<",
+        '→' => "->",
+        '←' => "<-",
+        '↓' => "down",
+        '↑' => "up",
+        '✓' => "ok",
+        '✎' => "~",
+        '↩' => "back",
+        '∅' => "gone",
+        '\u{a0}' => " ",
         _ => "?",
     }
 }
@@ -79,9 +81,6 @@ mod tests {
 
     #[test]
     fn nothing_but_ascii_is_left() {
-        let mut buffer = Buffer::with_lines(["● a─b ‹é日"]);
-        rewrite(&mut buffer);
-        assert!(buffer.content.iter().all(|it| it.symbol().is_ascii()));
-        assert_eq!(buffer[(0, 0)].symbol(), "*");
+        assert_eq!(of("● a─b ‹é日 ↓ +"), "* a-b <?? down +");
     }
 }

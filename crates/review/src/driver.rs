@@ -23,7 +23,7 @@ use pillion_judge::source::{News, OnDisk, Sources};
 use pillion_system::Worker;
 use pillion_text::stderr;
 use pillion_view::ask::{Changes, GetReview, Refused, SendNotes, SetReview};
-use pillion_view::{Diff, DiffId, EditorEvent, Handle, Reply, Tell, TurnNews};
+use pillion_view::{Diff, DiffId, EditorEvent, Handle, Proposed, Reply, Tell, TurnNews};
 use ratatui::layout::Size;
 
 use self::drafts::Drafts;
@@ -221,9 +221,10 @@ impl Driver {
             return Ok(rest);
         }
         if self.edited().is_none() {
+            let shown = self.app.view().map(Proposed::key);
             let (app, theme) = (&mut self.app, &self.theme);
             self.face
-                .draw(|buffer| rest = screen::draw(buffer, app, theme))?;
+                .draw(shown, |buffer| rest = screen::draw(buffer, app, theme))?;
             self.notify()?;
             if let Some(question) = self.app.drawn(Instant::now()) {
                 self.ask(question)?;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use pillion_view::ProposalKey;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
@@ -28,14 +29,18 @@ impl Face {
         }
     }
 
-    /// Shows the frame that `render` draws.
+    /// Shows the frame that `render` draws, with this proposal.
     ///
     /// # Errors
     /// When the terminal refuses.
-    pub fn draw(&mut self, render: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+    pub fn draw(
+        &mut self,
+        shown: Option<ProposalKey>,
+        render: impl FnOnce(&mut Buffer),
+    ) -> io::Result<()> {
         match self {
             Self::Screen(screen) => screen.draw(|frame| render(frame.buffer_mut())),
-            Self::Lines(lines) => lines.draw(render),
+            Self::Lines(lines) => lines.draw(shown, render),
         }
     }
 

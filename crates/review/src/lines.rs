@@ -7,6 +7,8 @@ use std::io::{self, Write};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
 
+use pillion_view::ProposalKey;
+
 use crate::ascii;
 
 /// So many rows make a frame where no terminal says how many it has.
@@ -19,6 +21,8 @@ const COLUMNS: u16 = 80;
 pub struct Lines {
     /// The lines of the last frame.
     printed: Vec<String>,
+    /// The proposal that it showed: of another one nothing was printed, whatever its lines are.
+    shown: Option<ProposalKey>,
 }
 
 impl Lines {
@@ -26,6 +30,7 @@ impl Lines {
     pub fn new() -> Self {
         Self {
             printed: Vec::new(),
+            shown: None,
         }
     }
 
@@ -38,16 +43,27 @@ impl Lines {
         Size::new(or(columns, COLUMNS), or(rows, ROWS))
     }
 
-    /// Prints what is new in the frame that `render` draws.
+    /// Prints what is new in the frame that `render` draws, which shows this proposal.
     ///
     /// # Errors
     /// When it cannot be printed.
-    pub fn draw(&mut self, render: impl FnOnce(&mut Buffer)) -> io::Result<()> {
+    pub fn draw(
+        &mut self,
+        shown: Option<ProposalKey>,
+        render: impl FnOnce(&mut Buffer),
+    ) -> io::Result<()> {
+        if self.shown != shown {
+            self.shown = shown;
+            self.printed.clear();
+        }
         let mut buffer = Buffer::empty(Rect::from((Position::ORIGIN, Self::size())));
         render(&mut buffer);
-        let lines = lines(&mut buffer);
+        let lines = lines(&buffer);
         let text: String = new(&self.printed, &lines)
-            .map(|line| format!("{line}\n"))
+            .map(|line| match ascii::is_utf8() {
+                true => format!("{line}\n"),
+                false => format!("{}\n", ascii::of(line)),
+            })
             .collect();
         self.printed = lines;
         let mut out = io::stdout();
@@ -57,13 +73,10 @@ impl Lines {
 }
 
 /// A line that begins with one of these is a rule, or within a frame.
-const EDGES: [char; 6] = ['─', '│', '┌', '└', '|', '+'];
+const EDGES: [char; 4] = ['─', '│', '╭', '╰'];
 
 /// The lines of a frame that say something.
-fn lines(buffer: &mut Buffer) -> Vec<String> {
-    if !ascii::is_utf8() {
-        ascii::rewrite(buffer);
-    }
+fn lines(buffer: &Buffer) -> Vec<String> {
     let width = usize::from(buffer.area.width).max(1);
     let rows = buffer.content.chunks(width).map(|row| {
         let mut text = String::new();
@@ -79,8 +92,8 @@ fn lines(buffer: &mut Buffer) -> Vec<String> {
             }
         }
         // Between rules and edges stands what they frame.
-        let is_edge = |it: char| " ─-│|┌┐└┘+".contains(it);
-        match text.starts_with('-') || text.trim_start().starts_with(EDGES) {
+        let is_edge = |it: char| " ─│╭╮╰╯".contains(it);
+        match text.trim_start().starts_with(EDGES) {
             true => text.trim_matches(is_edge).to_owned(),
             false => text.trim_end().to_owned(),
         }
@@ -89,20 +102,31 @@ fn lines(buffer: &mut Buffer) -> Vec<String> {
 }
 
 /// The mark of the hunk that keys mean, at the beginning of its lines.
-const CURRENT: [char; 2] = ['▌', '>'];
+const CURRENT: char = '▌';
+
+/// Folded lines are known by their number: what they lie in is found out later.
+const FOLD: char = '⋯';
+
+/// A line without what may be said of it later.
+fn known(line: &str) -> &str {
+    match line.trim_start().starts_with(FOLD) {
+        true => line.split(" · ").next().unwrap_or(line),
+        false => line,
+    }
+}
 
 /// Of these lines those that the former ones have not. A line that has lost the mark of the current hunk is known, one that has got it is
 /// new.
 fn new<'a>(former: &[String], lines: &'a [String]) -> impl Iterator<Item = &'a String> {
-    let mut known: HashMap<String, usize> = HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for line in former {
-        *known.entry(line.clone()).or_default() += 1;
+        *counts.entry(known(line).to_owned()).or_default() += 1;
         if let Some(bare) = line.strip_prefix(CURRENT) {
-            *known.entry(format!(" {bare}")).or_default() += 1;
+            *counts.entry(format!(" {bare}")).or_default() += 1;
         }
     }
     lines.iter().filter(move |line| {
-        let count = known.get_mut(*line).filter(|count| **count > 0);
+        let count = counts.get_mut(known(line)).filter(|count| **count > 0);
         count.map(|count| *count -= 1).is_none()
     })
 }
@@ -135,8 +159,24 @@ mod tests {
     }
 
     #[test]
+    fn folded_lines_are_known_whatever_they_lie_in() {
+        let former = [" ⋯ 9 unchanged lines".to_owned()];
+        let now = [" ⋯ 9 unchanged lines · fn a()".to_owned()];
+        assert_eq!(new(&former, &now).count(), 0);
+    }
+
+    #[test]
     fn a_line_says_something_and_wide_characters_take_one_place() {
-        let mut buffer = Buffer::with_lines(["a 日本 b   ", "─────      ", "          "]);
-        assert_eq!(lines(&mut buffer), ["a 日本 b"]);
+        let rows = [
+            "a 日本 b   ",
+            "─────      ",
+            "          ",
+            "─ 1/2 ──   ",
+            " │ + it │  ",
+        ];
+        assert_eq!(
+            lines(&Buffer::with_lines(rows)),
+            ["a 日本 b", "1/2", "+ it"]
+        );
     }
 }

@@ -267,6 +267,10 @@ impl App {
 
     fn copy(&mut self, text: String, what: &str, now: Instant) {
         self.effects.push(Effect::Copy(text));
-        self.say(Tone::Good, format!("copied: {what}"), now);
+        self.say(
+            Tone::Good,
+            format!("sent to the terminal's clipboard: {what}"),
+            now,
+        );
     }
 }

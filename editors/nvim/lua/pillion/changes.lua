@@ -232,7 +232,8 @@ function M.keep(typed, call)
   local params = { typed = typed }
   local entry = entry_under_cursor()
   if entry and (entry.hunks or 0) > 1 and not call.bang and not typed:find("^%s*%d") then
-    error({ message = ("%s has %d hunks, and is kept as a whole: :PillionKeep! keeps it"):format(entry.id, entry.hunks) })
+    local said = "%s has %d hunks, and is kept as a whole: :PillionKeep! keeps it"
+    error({ message = said:format(entry.id, entry.hunks) })
   elseif entry then
     params.id = entry.id
     params.revision = listed[entry.id] and listed[entry.id].revision
@@ -275,7 +276,8 @@ function M.take_back(typed, call)
   act("pillion/takeBack", params, params.buffers)
 end
 
---- Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest turn.
+--- Shows a change or a turn as diffs: the one that is named, or that under the cursor in the list, or else the newest
+--- turn.
 function M.look(word)
   local entry = entry_under_cursor() or {}
   act("pillion/look", { id = word or entry.id or vim.NIL }, {})

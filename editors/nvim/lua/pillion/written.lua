@@ -1,5 +1,5 @@
---- What agents have written and nobody has looked at, in the buffers of these files: signs, colours, the lines that were
---- there before, and the way from hunk to hunk.
+--- What agents have written and nobody has looked at, in the buffers of these files: signs, colours, the lines that
+--- were there before, and the way from hunk to hunk.
 
 local client = require("pillion.client")
 local marks = require("pillion.diff.marks")

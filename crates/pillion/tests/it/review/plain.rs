@@ -35,6 +35,22 @@ impl Review {
     }
 }
 
+/// Of another file all is printed, also if its lines are those of the file before.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn the_lines_of_each_file_are_printed() {
+    let review = Review::plain();
+    let (mut one, mut two) = (review.connect(), review.connect());
+    let path = |name: &str| review.path(name);
+    one.propose(path("a.txt"), "1\ndanger\n");
+    review.pane.wait_for("proposes a.txt", SOON);
+    two.propose(path("b.txt"), "1\ndanger\n");
+    review.pane.wait_for("b.txt", SOON);
+    review.line("tab", "proposes b.txt");
+    let twice = |screen: &str| screen.matches("+ danger").count() == 2;
+    review.pane.wait_until("both", SOON, twice);
+}
+
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn lines_are_read_and_decided_as_a_screen_is() {

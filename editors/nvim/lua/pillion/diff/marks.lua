@@ -1,5 +1,5 @@
---- A hunk as it is drawn in the text that has it: what is added or changed is highlighted and signed, what is removed are
---- virtual lines.
+--- A hunk as it is drawn in the text that has it: what is added or changed is highlighted and signed, what is
+--- removed are virtual lines.
 
 local words = require("pillion.diff.words")
 

@@ -1,5 +1,5 @@
---- Another text comes into a buffer hunk by hunk: cursors, views, marks, folds and extmarks stay at their lines, and one
---- `u` takes all of it back.
+--- Another text comes into a buffer hunk by hunk: cursors, views, marks, folds and extmarks stay at their lines,
+--- and one `u` takes all of it back.
 
 local hunks = require("pillion.diff.hunks")
 local text = require("pillion.diff.text")
@@ -57,8 +57,8 @@ local function with_undo_file(buf, command, file)
   end)
 end
 
---- Gives an unmodified buffer the text that its file has by now, and has Neovim read the file by `read`, which then changes
---- nothing. What can be undone is put aside meanwhile: reading would be a step of its own.
+--- Gives an unmodified buffer the text that its file has by now, and has Neovim read the file by `read`, which then
+--- changes nothing. What can be undone is put aside meanwhile: reading would be a step of its own.
 function M.read(buf, content, read)
   local now, new = text.of_buffer(buf), text.decode(content)
   local is_alike = now.fileformat == new.fileformat and now.bomb == new.bomb
