@@ -53,7 +53,7 @@ pub enum LookError {
     Store(#[from] StoreError),
 }
 
-/// Looks at a change, or at all of a turn that nobody has seen, but for those that are `open`: at so many at most.
+/// Looks at a change, or at all of a turn that nobody has seen, or at all that is left of it if all was seen, but for those that are `open`: at so many at most.
 ///
 /// # Errors
 /// When nothing can be shown.
@@ -64,7 +64,14 @@ pub fn look(
     open: &[ChangeRef],
     max: usize,
 ) -> Result<Looked, LookError> {
-    let is_meant = |it: &&Change| name.change.is_some() || kept.state(it) == ChangeState::Unseen;
+    // Of a turn that was seen, what stands in its files is looked at again.
+    let is_seen = kept.unseen() == 0;
+    let is_meant = |it: &&Change| match kept.state(it) {
+        _ if name.change.is_some() => true,
+        ChangeState::Unseen => true,
+        ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => is_seen,
+        ChangeState::TakenBack | ChangeState::Gone => false,
+    };
     let named = kept.named(name)?.into_iter().filter(is_meant);
     let (open, changes): (Vec<_>, Vec<_>) = { named }.partition(|it| open.contains(&kept.name(it)));
     if changes.is_empty() && !open.is_empty() {
