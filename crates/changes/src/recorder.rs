@@ -18,9 +18,9 @@ use std::time::{Instant, SystemTime};
 
 use pillion_discovery::real_path;
 use pillion_system::clock;
+use pillion_text::visible;
 
 use crate::folder_watch::{FolderWatch, Watched};
-use crate::line_log::LineLog;
 use crate::remark::Remark;
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
@@ -29,8 +29,11 @@ pub use attended::Glance;
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 pub use session::Call;
-use session::{MAX_CHANGES, Session, Shell};
+use session::{Session, Shell};
 pub use tally::Tally;
+
+/// So many files are named that could not be written yet.
+const MAX_NAMES: usize = 8;
 
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
@@ -85,6 +88,10 @@ pub struct Recorder {
     /// Files elsewhere that were about to be changed.
     outside: Table,
     sessions: HashMap<u64, Session>,
+    /// The turns that have ended and could not be written until now, each in a session of its own, with if their end is news.
+    unwritten: Vec<(Session, bool)>,
+    /// The folders that nobody can read since these turns: what is in them is compared as theirs once somebody can.
+    closed: Vec<(PathBuf, u64)>,
     count: u64,
     /// Turns that have ended, as they were read.
     ended: HashMap<u64, Turn>,
@@ -119,10 +126,10 @@ pub struct Recorder {
     left_behind_ended: Option<left_behind::AllEnded>,
     /// The files that had changed in the glance before.
     glanced: HashSet<PathBuf>,
-    /// The differences found for agents without hooks when no turn could be begun.
-    unbegun: Vec<(u64, Difference)>,
-    /// The reason why a turn could not be begun, until somebody asks.
+    /// The reason why something could not be written, until somebody asks.
     problem: Option<String>,
+    /// The reason why turns could not be written when that was tried last.
+    behind: Option<String>,
     /// The turn that was the last to end with something unseen.
     last: Option<EndedTurn>,
 }
@@ -138,6 +145,8 @@ impl Recorder {
             store,
             tables: Vec::new(),
             sessions: HashMap::new(),
+            unwritten: Vec::new(),
+            closed: Vec::new(),
             count: 0,
             ended: HashMap::new(),
             counted: HashMap::new(),
@@ -156,8 +165,8 @@ impl Recorder {
             stirred: None,
             left_behind_ended: None,
             glanced: HashSet::new(),
-            unbegun: Vec::new(),
             problem: None,
+            behind: None,
             last: None,
         };
         recorder.watch(roots);
@@ -205,18 +214,16 @@ impl Recorder {
     /// An agent begins a turn: everything is as it is before the agent changes anything.
     ///
     /// # Errors
-    /// When the store cannot be written. Then nothing of the turn is kept.
+    /// When the store cannot be written. Then the turn goes on in memory until it can be.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
         self.look(Extent::All);
-        self.close(session)?;
-        self.close_cut_off()?;
-        self.forget_attended(session)?;
+        self.close(session);
+        self.close_cut_off();
+        let forgotten = self.forget_attended(session);
         let former = self.sessions.remove(&session);
         let mut calls = former.map(|it| it.calls).unwrap_or_default();
         calls.retain(|call| call.subagent.is_some());
         let turn = self.new_turn(agent, prompt, session, false);
-        let turn = self.store.begin(turn)?;
-        let number = turn.number;
         let heard = self.heard();
         self.sessions.insert(
             session,
@@ -228,7 +235,10 @@ impl Recorder {
         if self.watch.is_none() {
             self.watch_folders();
         }
-        Ok(number)
+        self.save()?;
+        forgotten?;
+        let turn = self.sessions.get(&session).and_then(|it| it.turn.as_ref());
+        Ok(turn.map_or(0, |it| it.number))
     }
 
     fn new_turn(&self, agent: &str, prompt: &str, session: u64, is_without_hooks: bool) -> Turn {
@@ -273,16 +283,22 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn before(&mut self, session: u64, agent: &str, mut call: Call) -> Result<(), StoreError> {
         call.path = call.path.map(|path| self.located(&path));
-        match &call.path {
+        let begun = match &call.path {
             // Its hooks are heard of in the middle of a turn: what has changed before may be its work.
             _ if self.is_attended(session) => {
-                self.left(session)?;
-                self.begin(session, agent, "")?;
+                let left = self.left(session);
+                self.begin(session, agent, "").and(left)
             }
-            _ if !self.is_in_turn(session) => self.goes_on(session, agent)?,
-            Some(path) => self.look_at(path),
-            None => drop(self.look(Extent::Told)),
-        }
+            _ if !self.is_in_turn(session) => self.goes_on(session, agent),
+            Some(path) => {
+                self.look_at(path);
+                Ok(())
+            }
+            None => {
+                self.look(Extent::Told);
+                Ok(())
+            }
+        };
         let (heard, asked) = (self.heard(), self.asked());
         if let Some(session) = self.sessions.get_mut(&session) {
             session.heard = heard;
@@ -293,7 +309,7 @@ impl Recorder {
                 session.calls.push(call);
             }
         }
-        self.save()
+        self.save().and(begun)
     }
 
     /// The coverage of this file, which has been looked at just now. Waits for the disk.
@@ -313,11 +329,12 @@ impl Recorder {
         }
     }
 
-    /// The reason why not all texts are kept, if anything failed since this was asked last.
+    /// The reason why not all is kept, if anything failed since this was asked last, or turns are not written still.
     pub fn problem(&mut self) -> Option<String> {
         let tables = self.tables.iter_mut().chain([&mut self.outside]);
         let problem = tables.filter_map(Table::take_problem).last();
-        problem.or(self.problem.take())
+        let problem = problem.or(self.problem.take());
+        self.behind().or(problem)
     }
 
     fn call(&self, session: u64, id: &str) -> Option<&Call> {
@@ -397,8 +414,8 @@ impl Recorder {
             let ended = session.calls.iter().position(|call| call.id == id);
             ended.map(|at| session.calls.remove(at));
         }
-        self.save()?;
-        self.close_if_over(session)
+        self.close_if_over(session);
+        self.save()
     }
 
     /// The agent has ended its turn. If a subagent's call still runs, the turn goes on until that has run.
@@ -407,15 +424,16 @@ impl Recorder {
     /// When the store cannot be written.
     pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.has_turn(session) {
-            return self.close_cut_off();
+            self.close_cut_off();
+            return self.save();
         }
         self.look(Extent::Told);
         if let Some(session) = self.sessions.get_mut(&session) {
             session.calls.retain(|call| call.subagent.is_some());
             session.is_ending = true;
         }
-        self.save()?;
-        self.close_if_over(session)
+        self.close_if_over(session);
+        self.save()
     }
 
     /// A subagent has ended, and none of its calls runs any more.
@@ -427,79 +445,78 @@ impl Recorder {
             let is_its = |call: &Call| call.subagent.as_deref() == Some(subagent);
             session.calls.retain(|call| !is_its(call));
         }
-        self.save()?;
-        self.close_if_over(session)
+        self.close_if_over(session);
+        self.save()
     }
 
-    fn close_if_over(&mut self, session: u64) -> Result<(), StoreError> {
+    fn close_if_over(&mut self, session: u64) {
         let found = self.sessions.get(&session);
-        match found.is_some_and(|it| it.is_ending && it.calls.is_empty()) {
-            true => {
-                // No call runs any more: what the system did not tell of may be the work of any.
-                self.look(Extent::All);
-                match self.leaves_behind(session) {
-                    true => self.end_before(session),
-                    false => self.close(session),
-                }
+        if found.is_some_and(|it| it.is_ending && it.calls.is_empty()) {
+            // No call runs any more: what the system did not tell of may be the work of any.
+            self.look(Extent::All);
+            match self.leaves_behind(session) {
+                true => self.end_before(session),
+                false => self.close(session),
             }
-            false => Ok(()),
         }
     }
 
     /// Ends the turn of a session in which something may change still.
-    fn end_before(&mut self, session: u64) -> Result<(), StoreError> {
-        self.save()?;
+    fn end_before(&mut self, session: u64) {
         let session = self.sessions.get_mut(&session);
-        let Some(turn) = session.and_then(|it| it.turn.as_mut()) else {
-            return Ok(());
-        };
-        turn.ended = Some(clock::now_ms());
-        let turn = turn.clone();
-        self.store.save(&turn)?;
-        self.announce(turn);
-        Ok(())
+        if let Some(turn) = session.and_then(|it| it.turn.as_mut()) {
+            turn.ended = Some(clock::now_ms());
+            let turn = turn.clone();
+            self.announce(&turn);
+        }
     }
 
     /// The end of a turn is news if nobody has seen something in it.
-    fn announce(&mut self, turn: Turn) {
-        let unseen = self.tally_of(&turn).unseen;
+    fn announce(&mut self, turn: &Turn) {
+        let unseen = self.tally_of(turn).unseen;
         if unseen > 0 {
             self.last = Some(EndedTurn {
                 number: turn.number,
-                agent: turn.agent,
+                agent: turn.agent.clone(),
                 unseen,
                 is_without_hooks: turn.is_without_hooks,
             });
         }
     }
 
-    /// Ends the turn of a session, if it has one. Everything has been looked at.
-    fn close(&mut self, session: u64) -> Result<(), StoreError> {
-        self.save()?;
+    /// Ends the turn of a session, if it has one. Everything has been looked at. It is written with what is saved next.
+    fn close(&mut self, session: u64) {
+        let uncovered = self.uncovered();
         let Some(session) = self.sessions.get_mut(&session) else {
-            return Ok(());
+            return;
         };
-        let Some(mut turn) = session.turn.take() else {
-            return Ok(());
+        session.sums_up(&uncovered);
+        let mut ended = session.take_ended();
+        let Some(turn) = &mut ended.turn else {
+            return;
         };
-        let was_announced = turn.ended.is_some();
+        let is_news = turn.ended.is_none();
         turn.ended.get_or_insert_with(clock::now_ms);
-        self.judged.remove(&turn.number);
         turn.running.clear();
-        // One that is attended goes on without a turn.
-        session.log = LineLog::default();
-        session.places.clear();
-        session.beyond.clear();
-        session.new_folders.clear();
-        let has_decisions = std::mem::take(&mut session.has_decisions);
-        match has_decisions || !turn.remarks.is_empty() || turn.real_changes().next().is_some() {
-            true => self.store.save(&turn)?,
-            false => self.store.forget(turn.number)?,
+        self.judged.remove(&turn.number);
+        self.unwritten.push((ended, is_news));
+    }
+
+    /// Writes the turns that have ended, in the order of their ends. One without anything is not kept.
+    fn write_ended(&mut self) -> Result<(), StoreError> {
+        while let Some((ended, is_news)) = self.unwritten.first_mut() {
+            let is_news = *is_news;
+            match (ended.has_something(), ended.number()) {
+                (true, _) => ended.write(&self.store)?,
+                (false, None) => {}
+                (false, Some(number)) => self.store.forget(number)?,
+            }
+            let (ended, _) = self.unwritten.remove(0);
+            if let Some(turn) = ended.turn.filter(|_| is_news) {
+                self.announce(&turn);
+            }
+            self.tidy_now_and_then();
         }
-        if !was_announced {
-            self.announce(turn);
-        }
-        self.tidy_now_and_then();
         Ok(())
     }
 
@@ -516,12 +533,13 @@ impl Recorder {
             if let Some(session) = found {
                 session.is_gone = true;
             }
-            return self.end_before(session);
+            self.end_before(session);
+        } else {
+            self.close(session);
+            self.sessions.remove(&session);
+            self.watch_while_used();
         }
-        let closed = self.close(session);
-        self.sessions.remove(&session);
-        self.watch_while_used();
-        closed
+        self.save()
     }
 
     fn has_turn(&self, session: u64) -> bool {
@@ -612,31 +630,50 @@ impl Recorder {
         self.save()
     }
 
+    /// Writes what is new of all turns.
     fn save(&mut self) -> Result<(), StoreError> {
+        let saved = self.write_all();
+        self.behind = saved.as_ref().err().map(StoreError::in_full);
+        saved
+    }
+
+    fn write_all(&mut self) -> Result<(), StoreError> {
         let uncovered = self.uncovered();
+        self.write_ended()?;
         for session in self.sessions.values_mut() {
-            session.make_room();
-            let Some(turn) = &mut session.turn else {
-                continue;
-            };
-            turn.uncovered.clone_from(&uncovered);
-            if !session.beyond.is_empty() {
-                let uncovered = format!("changes beyond the limit of {MAX_CHANGES} files");
-                turn.uncovered.push(uncovered);
-            }
-            turn.running = session.calls.iter().map(Call::running).collect();
-            let (store, number) = (&self.store, turn.number);
-            session.log.write(turn.changes.len(), |news| match news {
-                Some(news) => {
-                    store.add_changes(number, news.iter().filter_map(|it| turn.changes.get(*it)))
-                }
-                None => store.begin_changes(number, &turn.changes),
-            })?;
-            // Whoever reads it has the changes that it knows of.
-            self.store.save(turn)?;
+            session.sums_up(&uncovered);
+            session.write(&self.store)?;
         }
         self.store.is_all_noted();
         self.remove_dropped();
         Ok(())
+    }
+
+    /// The turns in memory: those that go on, and those that have ended and are not written.
+    fn turns(&self) -> impl Iterator<Item = &Turn> {
+        let ended = self.unwritten.iter().map(|(it, _)| it);
+        let all = ended.chain(self.sessions.values());
+        all.filter_map(|it| it.turn.as_ref())
+    }
+
+    /// The reason why turns could not be written last, with what changed in them: no list has that before they are.
+    fn behind(&self) -> Option<String> {
+        let why = self.behind.as_ref()?;
+        let changes = self.turns().flat_map(|turn| {
+            let changes = turn.real_changes();
+            changes.map(|it| turn.shown(&it.path).display().to_string())
+        });
+        let mut names: Vec<String> = changes.collect();
+        if names.is_empty() {
+            return Some(why.clone());
+        }
+        let more = names.len().saturating_sub(MAX_NAMES);
+        names.truncate(MAX_NAMES);
+        if more > 0 {
+            names.push(format!("{more} more"));
+        }
+        let names = names.join(", ");
+        let names = visible::one_line(&names);
+        Some(format!("{why}; listed once it can be written: {names}"))
     }
 }

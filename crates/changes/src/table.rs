@@ -35,6 +35,9 @@ const COPIES: usize = 4;
 /// Of more files with other names, it is not asked whether they were written by these.
 const MAX_LINKED: usize = 2_000;
 
+/// The permissions with which the owner of a folder can use it.
+const OWNERS: u32 = 0o700;
+
 /// The number of folders that are named as not watched.
 const MAX_NAMES: usize = 4;
 
@@ -201,8 +204,9 @@ struct Line<'a> {
 struct Missed {
     /// Generated folders.
     built: Vec<PathBuf>,
-    /// Folders that cannot be read.
+    /// Folders that cannot be read, and those of them of which nobody knows what was in them before.
     unread: Vec<PathBuf>,
+    unknown: Vec<PathBuf>,
     /// Folders of git's, and the work trees in them, which were looked through.
     git_folders: Vec<PathBuf>,
     work_trees: Vec<PathBuf>,
@@ -217,7 +221,12 @@ struct Missed {
 impl Missed {
     /// Returns true if this file is in a folder that was not looked through.
     fn has(&self, path: &Path) -> bool {
-        let mut folders = self.built.iter().chain(&self.unread);
+        self.may_have_had(path) || self.unread.iter().any(|it| path.starts_with(it))
+    }
+
+    /// Returns true if it may have been in such a folder for long.
+    fn may_have_had(&self, path: &Path) -> bool {
+        let mut folders = self.built.iter().chain(&self.unknown);
         let deepest = |folders: &[PathBuf]| {
             let around = folders.iter().filter(|it| path.starts_with(it));
             around.map(|it| it.components().count()).max()
@@ -408,6 +417,7 @@ impl Table {
         let missed = Missed {
             built,
             unread,
+            unknown: Vec::new(),
             git_folders,
             work_trees,
             is_cut,
@@ -416,6 +426,15 @@ impl Table {
         };
         let former = std::mem::replace(&mut self.missed, missed);
         let folders = std::mem::replace(&mut self.folders, looked_through);
+        let mut unknown = self.missed.unread.clone();
+        // Where folders were looked through before, one that is closed now was open or not there.
+        unknown.retain(|it| folders.is_empty() || former.unknown.contains(it));
+        self.missed.unknown = unknown;
+        for path in &self.missed.unread {
+            // It counts as looked through, so that it is known what it was.
+            let facts = path.symlink_metadata().map(|it| Folder::of(&it));
+            self.folders.extend(facts.map(|it| (path.clone(), it)));
+        }
         let moved = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
@@ -433,7 +452,7 @@ impl Table {
         let texts = self.copy_all(&changed);
         self.missed.has_failed = texts.contains(&Source::Failed);
         for ((path, stat), text) in changed.into_iter().zip(texts) {
-            if self.files.get(&path).is_none() && former.has(&path) {
+            if self.files.get(&path).is_none() && former.may_have_had(&path) {
                 // Nobody knows how long it has been there.
                 self.learn(&path, Known::new(stat, text, now));
             } else {
@@ -455,21 +474,20 @@ impl Table {
 
     /// Notes the folders that have other permissions than before, and those that cannot be read any more.
     fn note_folders(&mut self, before: &HashMap<PathBuf, Folder>, unread: &[PathBuf]) {
-        for path in &self.missed.unread {
-            // It counts as looked through, so that it is known what it was.
-            let facts = path.symlink_metadata().map(|it| Folder::of(&it));
-            self.folders.extend(facts.map(|it| (path.clone(), it)));
-        }
         for (path, is) in &self.folders {
             let is_unread = self.missed.unread.contains(path);
-            let Some(was) = before.get(path).filter(|was| !is.is_other(**was)) else {
+            let same = before.get(path).filter(|was| !is.is_other(**was));
+            // A new one that nobody can read may be full.
+            let is_closed = is_unread && !before.is_empty();
+            let opened = is.mode | OWNERS;
+            let Some(was) = same.map(|it| it.mode).or(is_closed.then_some(opened)) else {
                 continue;
             };
             // The watched folder itself is looked at without its facts.
-            if *path != self.root && (was.mode != is.mode || is_unread != unread.contains(path)) {
+            if *path != self.root && (was != is.mode || is_unread != unread.contains(path)) {
                 self.remarks.push(Remark::Folder {
                     path: path.clone(),
-                    before: was.mode,
+                    before: was,
                     after: is.mode,
                     is_unread,
                 });

@@ -16,7 +16,7 @@ use crate::state::{FileState, FolderMode, Hash};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// Its number, from 1: no other turn of this user's has it.
+    /// Its number, from 1: no other turn of this user's has it. 0 as long as it could not be written.
     pub number: u64,
     /// The short name of the agent.
     pub agent: String,

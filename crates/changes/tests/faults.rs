@@ -13,7 +13,9 @@ use std::process::Command;
 
 use pillion_changes::recorder::{Call, Coverage};
 use pillion_changes::take_back::{TakeBackError, take_back};
-use pillion_changes::{Act, Change, ChangeRef, Deciding, Kept, Recorder, Store, Turn, Words};
+use pillion_changes::{
+    Act, Author, Change, ChangeRef, Deciding, Kept, Recorder, Store, Turn, Words,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::Note;
 
@@ -42,6 +44,15 @@ fn again(test: &str, mount: &str) {
     assert!(out.contains("1 passed"), "{script}\n{out}\n{err}");
 }
 
+fn shell() -> Call {
+    Call {
+        id: "1".to_owned(),
+        tool: "Bash".to_owned(),
+        path: None,
+        subagent: None,
+    }
+}
+
 /// A work tree and a store, of which the caller has mounted one.
 struct Lab {
     root: PathBuf,
@@ -68,13 +79,7 @@ impl Lab {
     }
 
     fn call(&mut self, work: impl FnOnce(&Path)) {
-        let call = Call {
-            id: "1".to_owned(),
-            tool: "Bash".to_owned(),
-            path: None,
-            subagent: None,
-        };
-        self.recorder.before(SESSION, "claude", call).unwrap();
+        self.recorder.before(SESSION, "claude", shell()).unwrap();
         work(&self.root);
         self.recorder.after(SESSION, "1", |_| Vec::new()).unwrap();
     }
@@ -226,6 +231,86 @@ fn the_store_is_read_only() {
         lab.recorder.coverage(&lab.root.join("file")),
         Coverage::NotKept
     );
+}
+
+#[test]
+fn what_changes_while_the_store_is_full_is_listed_once_there_is_room() {
+    again(
+        "turns_wait_for_the_store",
+        "mount -t tmpfs -o size=1m pillion-test \"$LAB/state\"",
+    );
+}
+
+/// Turns that begin, turns that end, and one that goes on: of an agent with hooks, and of one without.
+#[test]
+#[ignore = "run by what_changes_while_the_store_is_full_is_listed_once_there_is_room"]
+fn turns_wait_for_the_store() {
+    let Some(mut lab) = Lab::open() else { return };
+    let remount = |how: &str, state: &Path| {
+        let mut mount = Command::new("mount");
+        let status = mount.args(["-o", how]).arg(state).status().unwrap();
+        assert!(status.success());
+    };
+    let write = |root: &Path, name: &str| fs::write(root.join(name), "EVIL\n").unwrap();
+    for at in 0..4 {
+        fs::write(lab.root.join(format!("f{at}")), "old\n").unwrap();
+    }
+    lab.turn(|root| write(root, "first"));
+    let mut listed = 1;
+    for is_full in [true, false] {
+        for has_hooks in [true, false] {
+            let case = format!("full {is_full}, hooks {has_hooks}");
+            lab.recorder.prepare();
+            if !has_hooks {
+                lab.recorder.attend(SESSION, "opencode").unwrap();
+            }
+            let filler = is_full.then(|| fill(&lab.state));
+            if !is_full {
+                remount("remount,ro", &lab.state);
+            }
+            for at in 0..4 {
+                let name = format!("f{at}");
+                let text = format!("{case}\n");
+                if has_hooks {
+                    lab.recorder.begin(SESSION, "claude", "").unwrap_err();
+                    let _ = lab.recorder.before(SESSION, "claude", shell());
+                    fs::write(lab.root.join(&name), text).unwrap();
+                    let _ = lab.recorder.after(SESSION, "1", |_| Vec::new());
+                    if at < 3 {
+                        let _ = lab.recorder.end(SESSION);
+                    }
+                } else {
+                    fs::write(lab.root.join(&name), text).unwrap();
+                    let _ = lab.recorder.glance(|_| Vec::new());
+                    let _ = lab.recorder.attended_is_quiet(SESSION, |_| Vec::new());
+                }
+                for _ in 0..2 {
+                    let problem = lab.recorder.problem().unwrap();
+                    let names: Vec<_> = (0..=at).map(|at| format!("f{at}")).collect();
+                    let said = format!("listed once it can be written: {}", names.join(", "));
+                    assert!(problem.contains(&said), "{case} {problem}");
+                }
+            }
+            assert_eq!(lab.recorder.tally().unseen, listed + 4, "{case}");
+            match filler {
+                Some(filler) => fs::remove_file(filler).unwrap(),
+                None => remount("remount,rw", &lab.state),
+            }
+            lab.recorder.catch_up().unwrap();
+            assert_eq!(lab.recorder.problem(), None, "{case}");
+            let numbers = lab.store.numbers().unwrap();
+            assert_eq!(numbers.last(), Some(&(listed as u64 + 4)), "{case}");
+            for (at, number) in numbers[listed..].iter().enumerate() {
+                let turn = lab.store.turn(*number).unwrap();
+                let names: Vec<_> = turn.real_changes().map(|it| turn.shown(&it.path)).collect();
+                assert_eq!(names, [Path::new(&format!("f{at}"))], "{case}");
+                assert_eq!(turn.ended.is_none(), at == 3 && has_hooks, "{case}");
+            }
+            listed += 4;
+            lab.recorder.left(SESSION).unwrap();
+            assert_eq!(lab.recorder.tally().unseen, listed, "{case}");
+        }
+    }
 }
 
 /// Does this with all of the first turn. Returns true if it is done.
@@ -407,6 +492,76 @@ fn the_workspace_is_read_only() {
     }
     assert_eq!(fs::read(lab.root.join("gone")).unwrap(), b"old\n");
     assert!(lab.root.join("link").is_symlink() && !lab.root.join("made").exists());
+}
+
+/// A folder with what was written in it, and one that is new.
+#[test]
+fn what_was_written_in_a_folder_that_was_left_unreadable_is_listed_once_it_can_be_read() {
+    let rights = "-dac_override,-dac_read_search";
+    again(
+        "nobody_may_read_the_folder",
+        &format!("AS='setpriv --bounding-set {rights} --inh-caps {rights}'"),
+    );
+}
+
+#[test]
+#[ignore = "run by what_was_written_in_a_folder_that_was_left_unreadable_is_listed_once_it_can_be_read"]
+fn nobody_may_read_the_folder() {
+    let Some(mut lab) = Lab::open() else { return };
+    let path = |name: &str| lab.root.join(name);
+    let (p, new, mine) = (path("p"), path("new"), path("mine"));
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    };
+    fs::create_dir(&p).unwrap();
+    fs::create_dir(&mine).unwrap();
+    fs::write(p.join("x"), "old\n").unwrap();
+    fs::write(mine.join("theirs"), "old\n").unwrap();
+    // Nobody knows what was in it.
+    set_mode(&mine, 0o000);
+    for (at, mode) in [0o000, 0o311].into_iter().enumerate() {
+        let turn = lab.turn(|_| {
+            fs::write(p.join("x"), format!("EVIL {at}\n")).unwrap();
+            fs::write(p.join(format!("n{at}")), "n\n").unwrap();
+            fs::create_dir(new.with_extension(at.to_string())).unwrap();
+            fs::write(new.with_extension(at.to_string()).join("n"), "n\n").unwrap();
+            set_mode(&p, mode);
+            set_mode(&new.with_extension(at.to_string()), mode);
+        });
+        assert_eq!(turn.real_changes().count(), 0, "{turn:#?}");
+        assert_eq!(turn.remarks.len(), 2, "{turn:#?}");
+        if at == 1 {
+            // Another turn goes on meanwhile.
+            lab.recorder.begin(SESSION + 1, "claude", "").unwrap();
+        }
+        set_mode(&p, 0o755);
+        set_mode(&new.with_extension(at.to_string()), 0o755);
+        set_mode(&mine, 0o755);
+        fs::write(lab.root.join("mine/own"), "mine\n").unwrap();
+        lab.recorder.catch_up().unwrap();
+        let turn = lab.store.turn(turn.number).unwrap();
+        let names: Vec<_> = { turn.real_changes() }
+            .map(|it| turn.shown(&it.path).display().to_string())
+            .collect();
+        let expected = [format!("new.{at}/n"), format!("p/n{at}"), "p/x".to_owned()];
+        let mut sorted = names.clone();
+        sorted.sort();
+        assert_eq!(sorted, expected);
+        assert!(turn.real_changes().all(|it| it.by == Author::Unclear));
+        let said: Vec<_> = turn
+            .remarks
+            .iter()
+            .map(|it| it.text(1, |it| it.display().to_string()))
+            .collect();
+        assert!(
+            said.iter().all(|it| !it.contains("cannot be read")),
+            "{said:?}"
+        );
+        lab.take_back(&turn, change(&turn, "x")).unwrap();
+        let text = fs::read_to_string(p.join("x")).unwrap();
+        assert_eq!(text, "old\n");
+        lab.recorder.prepare();
+    }
 }
 
 /// What an agent has left without permission to read or write it is taken back and brought back.

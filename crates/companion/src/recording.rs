@@ -646,8 +646,9 @@ fn open(
     let mut said = None;
     let perform = move |job: Job| {
         recorder.asked_at(Some(job.asked));
-        let problem = (job.work)(&mut recorder).err().map(|error| error.in_full());
-        let problem = problem.or(recorder.problem());
+        let failed = (job.work)(&mut recorder).err().map(|error| error.in_full());
+        // It has more to say than why.
+        let problem = recorder.problem().or(failed);
         // Most jobs keep nothing, and go well whatever the disk is like.
         let problem = problem.or_else(|| last.take().filter(|_| !store.takes_more()));
         last.clone_from(&problem);

@@ -14,6 +14,7 @@ use super::{Extent, Recorder};
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::store::StoreError;
 use crate::table::{Difference, Table};
+use crate::turn::Turn;
 
 /// Is called when something may have changed.
 pub(super) type Stirred = Arc<dyn Fn() + Send + Sync>;
@@ -86,13 +87,14 @@ impl Recorder {
     ) -> Result<Glance, StoreError> {
         let glance = self.glance_at(Extent::All, seen_from)?;
         if self.is_attended(session) {
-            self.close(session)?;
+            self.close(session);
             self.attended_is_heard(session);
         }
         let session = self.sessions.get_mut(&session);
         if let Some(attended) = session.and_then(|it| it.attended.as_mut()) {
             attended.begun += 1;
         }
+        self.save()?;
         Ok(glance)
     }
 
@@ -106,11 +108,11 @@ impl Recorder {
             return Ok(());
         }
         self.look(Extent::All);
-        self.close(session)?;
-        self.forget_attended(session)?;
+        self.close(session);
+        let forgotten = self.forget_attended(session);
         self.sessions.remove(&session);
         self.watch_while_used();
-        Ok(())
+        self.save().and(forgotten)
     }
 
     /// Forgets the turns of an agent that has told the beginning of no other turn than this one.
@@ -121,11 +123,17 @@ impl Recorder {
         let Some(attended) = attended.filter(|it| it.begun <= 1) else {
             return Ok(());
         };
-        for number in std::mem::take(&mut attended.turns) {
-            let judged = self.store.judged(number);
-            // What cannot be read may be a person's.
-            let may_be_judged = judged.map_or(true, |it| it.all().next().is_some());
-            if !may_be_judged && self.store.numbers()?.contains(&number) {
+        let mut turns = std::mem::take(&mut attended.turns);
+        // What cannot be read may be a person's.
+        let may_be_judged =
+            |it: &u64| { self.store.judged(*it) }.map_or(true, |it| it.all().next().is_some());
+        turns.retain(|it| !may_be_judged(it));
+        let is_its =
+            |it: &Turn| it.session == session && (it.number == 0 || turns.contains(&it.number));
+        self.unwritten
+            .retain(|(it, _)| !it.turn.as_ref().is_some_and(is_its));
+        for number in turns {
+            if self.store.numbers()?.contains(&number) {
                 self.store.forget(number)?;
             }
         }
@@ -153,7 +161,8 @@ impl Recorder {
         let glance = self.glance_at(Extent::All, seen_from)?;
         // If something has changed just now, it goes on.
         if self.is_attended(session) && !glance.sessions.contains(&session) {
-            self.close(session)?;
+            self.close(session);
+            self.save()?;
         }
         Ok(glance)
     }
@@ -209,7 +218,8 @@ impl Recorder {
         let is_news = !files.is_subset(&self.glanced);
         self.glanced = files;
         if has_found || !sessions.is_empty() {
-            self.save()?;
+            // What fails is told as a problem, and the glance goes on.
+            let _ = self.save();
         }
         Ok(Glance {
             took: began.elapsed(),
@@ -231,30 +241,20 @@ impl Recorder {
         sessions.any(|it| it.attended.is_some() && it.turn.is_some())
     }
 
-    /// Begins a turn of an agent without hooks, unless one goes on. Returns false if that fails.
-    pub(super) fn begins_attended(&mut self, number: u64) -> bool {
+    /// Begins a turn of an agent without hooks, unless one goes on.
+    pub(super) fn begins_attended(&mut self, number: u64) {
         let Some(session) = self.sessions.get(&number) else {
-            return false;
+            return;
         };
         let agent = session.attended.as_ref().map(|it| it.agent.clone());
         let Some(agent) = agent.filter(|_| session.turn.is_none()) else {
-            return true;
+            return;
         };
-        match self.store.begin(self.new_turn(&agent, "", number, true)) {
-            Ok(turn) => {
-                if let Some(session) = self.sessions.get_mut(&number) {
-                    if let Some(attended) = &mut session.attended {
-                        attended.turns.push(turn.number);
-                    }
-                    session.turn = Some(turn);
-                }
-                true
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a turn is not kept");
-                self.problem = Some(error.in_full());
-                false
-            }
+        let turn = self.new_turn(&agent, "", number, true);
+        if let Some(session) = self.sessions.get_mut(&number) {
+            session.turn = Some(turn);
+            // Else it is tried again with its changes.
+            let _ = session.write(&self.store);
         }
     }
 

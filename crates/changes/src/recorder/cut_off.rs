@@ -51,10 +51,9 @@ impl Recorder {
             self.sessions.insert(number, session);
         }
         self.look(Extent::All);
-        let closed = self.close_cut_off_if(|it| it.is_ending);
-        if let Err(error) = closed.and_then(|()| self.save()) {
-            self.problem = Some(error.in_full());
-        }
+        self.close_cut_off_if(|it| it.is_ending);
+        // What fails is told as a problem.
+        let _ = self.save();
     }
 
     /// A call has ended whose beginning another process has seen.
@@ -67,22 +66,21 @@ impl Recorder {
     }
 
     /// A turn whose beginning another process has seen ends, or another one begins.
-    pub(super) fn close_cut_off(&mut self) -> Result<(), StoreError> {
+    pub(super) fn close_cut_off(&mut self) {
         if !self.cut_off().is_empty() {
             self.look(Extent::All);
         }
-        self.close_cut_off_if(|_| true)
+        self.close_cut_off_if(|_| true);
     }
 
-    fn close_cut_off_if(&mut self, is_over: impl Fn(&Session) -> bool) -> Result<(), StoreError> {
+    fn close_cut_off_if(&mut self, is_over: impl Fn(&Session) -> bool) {
         for number in self.cut_off() {
             if self.sessions.get(&number).is_some_and(&is_over) {
-                self.close(number)?;
+                self.close(number);
                 self.sessions.remove(&number);
             }
         }
         self.watch_while_used();
-        Ok(())
     }
 
     fn cut_off(&self) -> Vec<u64> {
@@ -101,11 +99,12 @@ impl Recorder {
             self.look(Extent::All);
         }
         if is_by_person {
-            let closed: Result<Vec<()>, _> = numbers.into_iter().map(|it| self.close(it)).collect();
+            numbers.into_iter().for_each(|it| self.close(it));
+            let saved = self.save();
             let tables = self.tables.iter_mut().chain([&mut self.outside]);
             tables.for_each(Table::ends);
             self.sessions.clear();
-            return closed.map(drop);
+            return saved;
         }
         let turns = self.sessions.values_mut().filter_map(|it| it.turn.as_mut());
         turns.for_each(|turn| turn.is_cut_off = true);

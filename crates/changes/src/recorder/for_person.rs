@@ -94,7 +94,6 @@ impl Recorder {
     /// This difference was written for a person, and is put down so where an agent has changed the file before. That a change
     /// was judged is not one more change: `of` is the `after` of the one for which this was written.
     fn wrote_for_person(&mut self, difference: &Difference, of: Option<&FileState>) {
-        self.unbegun.retain(|(_, it)| it != difference);
         for session in self.sessions.values_mut() {
             let number = session.turn.as_ref().map(|turn| turn.number);
             let Some(change) = session.change(&difference.path) else {

@@ -8,7 +8,7 @@ use pillion_discovery::real_path;
 
 use super::Recorder;
 use super::attended::{is_an_editors_own, is_swap_or_lock};
-use super::session::{Call, MAX_CHANGES, Session};
+use super::session::{Call, Session};
 use crate::remark::Remark;
 use crate::state::Hash;
 use crate::store::{Judgements, Store};
@@ -19,14 +19,68 @@ impl Recorder {
     /// There is this to say of the turns in which it came about.
     pub(super) fn remark_all(&mut self, remarks: &[Remark]) {
         for remark in remarks {
-            let session = remark.path().and_then(|path| self.author(path));
-            let session = session.map(|(session, _)| session);
-            let session = session.filter(|it| !self.is_attended(*it) || self.begins_attended(*it));
-            let session = session.and_then(|it| self.sessions.get_mut(&it));
-            if let Some(session) = session {
-                session.remark(remark);
+            let Some(path) = remark.path() else {
+                continue;
+            };
+            let author = self.author(path).map(|(session, _)| session);
+            let closed = self.closed.iter().position(|(it, _)| it == path);
+            let closed = closed.map(|at| self.closed.remove(at).1);
+            let number = match (closed, author) {
+                (Some(number), _) => {
+                    if let Some(session) = self.session_of(number) {
+                        session.remark(remark);
+                    }
+                    Some(number)
+                }
+                (None, Some(session)) => {
+                    self.begins_attended(session);
+                    self.sessions.get_mut(&session).and_then(|it| {
+                        it.remark(remark);
+                        it.number()
+                    })
+                }
+                (None, None) => None,
+            };
+            if matches!(
+                remark,
+                Remark::Folder {
+                    is_unread: true,
+                    ..
+                }
+            ) {
+                self.closed.extend(number.map(|it| (path.to_owned(), it)));
             }
         }
+    }
+
+    /// The turn that has ended and after which nobody could read what is at this path.
+    fn closed_in(&self, path: &Path) -> Option<u64> {
+        let mut closed = self.closed.iter();
+        let (_, number) = closed.find(|(folder, _)| path.starts_with(folder))?;
+        let goes_on = { self.sessions.values() }.any(|it| it.number() == Some(*number));
+        (!goes_on).then_some(*number)
+    }
+
+    /// The session of a turn, which may have ended; none if nobody knows it any more.
+    fn session_of(&mut self, number: u64) -> Option<&mut Session> {
+        let is_it = |it: &Session| it.number() == Some(number);
+        let known = |it: &Self| it.unwritten.iter().position(|(it, _)| is_it(it));
+        let open = self.sessions.iter().find(|(_, it)| is_it(it));
+        if let Some(id) = open.map(|(id, _)| *id) {
+            return self.sessions.get_mut(&id);
+        }
+        if known(self).is_none() {
+            let turn = self.store.turn(number).ok()?;
+            // It may be there for what was decided in it.
+            let has_decisions = true;
+            let ended = Session {
+                has_decisions,
+                ..Session::of(turn, 0)
+            };
+            self.unwritten.push((ended, false));
+        }
+        let at = known(self)?;
+        self.unwritten.get_mut(at).map(|(it, _)| it)
     }
 
     /// The place of a file that may be named by a path through links to folders: watched folders are looked at without these.
@@ -63,10 +117,15 @@ impl Recorder {
     /// Puts down what differs, with who did it.
     pub(super) fn found(&mut self, found: Vec<Difference>) {
         let moved = moves(&found);
-        self.begin_at_last();
         let mut by_others = None;
         for (difference, moved_from) in found.into_iter().zip(moved) {
             if is_swap_or_lock(&difference.path) || self.found_for_person(&difference) {
+                continue;
+            }
+            if let Some(number) = self.closed_in(&difference.path) {
+                if let Some(session) = self.session_of(number) {
+                    session.note(difference, Author::Unclear, moved_from);
+                }
                 continue;
             }
             let Some((session, by)) = self.author(&difference.path) else {
@@ -81,12 +140,7 @@ impl Recorder {
                 if is_an_editors_own(&difference.path) {
                     continue;
                 }
-                if !self.begins_attended(session) {
-                    if self.unbegun.len() < MAX_CHANGES {
-                        self.unbegun.push((session, difference));
-                    }
-                    continue;
-                }
+                self.begins_attended(session);
             }
             let Some(session) = self.sessions.get_mut(&session) else {
                 continue;
@@ -101,24 +155,6 @@ impl Recorder {
                 change.before = difference.before.clone();
             }
             session.note(difference, by, moved_from);
-        }
-    }
-
-    /// Puts down what was found when no turn could be begun for it, if one can be now.
-    pub(super) fn begin_at_last(&mut self) {
-        let Some((session, _)) = self.unbegun.first() else {
-            return;
-        };
-        if self.is_attended(*session) && !self.begins_attended(*session) {
-            return;
-        }
-        for (session, difference) in std::mem::take(&mut self.unbegun) {
-            if self.is_attended(session)
-                && self.begins_attended(session)
-                && let Some(session) = self.sessions.get_mut(&session)
-            {
-                session.note(difference, Author::Unclear, None);
-            }
         }
     }
 

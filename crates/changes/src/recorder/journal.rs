@@ -527,16 +527,15 @@ impl Recorder {
         };
         let open = self.sessions.iter_mut().filter_map(|(id, session)| {
             let turn = session.turn.as_ref()?;
-            let number = turn.number;
-            is_its(*id, &turn.agent).then_some((number, session))
+            is_its(*id, &turn.agent).then_some(session)
         });
         let mut open: Vec<_> = open.collect();
         if open.len() > 1 {
             return None;
         }
-        let (number, session) = open.pop()?;
+        let session = open.pop()?;
         session.has_decisions = true;
-        Some(number)
+        session.number()
     }
 }
 

@@ -54,25 +54,27 @@ impl Recorder {
         if self.leaves_behind(session) {
             return self.save();
         }
-        self.close(session)?;
+        self.close(session);
         if self.sessions.get(&session).is_some_and(|it| it.is_gone) {
             self.sessions.remove(&session);
             self.watch_while_used();
         }
-        Ok(())
+        self.save()
     }
 
-    /// Somebody asks what has changed by now: in turns that have ended, no call tells when to look.
+    /// Somebody asks what has changed by now: in turns that have ended, no call tells when to look. What could not be written is
+    /// tried again.
     ///
     /// # Errors
     /// When the store cannot be written.
     pub fn catch_up(&mut self) -> Result<(), StoreError> {
-        if !self.sessions.values().any(|it| it.is_left_behind) {
+        if !self.closed.is_empty() || self.sessions.values().any(|it| it.is_left_behind) {
+            let now = clock::now_ms();
+            let found = self.unsaved_differences(Extent::Told);
+            self.found_all(found, now);
+        } else if self.behind.is_none() {
             return Ok(());
         }
-        let now = clock::now_ms();
-        let found = self.unsaved_differences(Extent::Told);
-        self.found_all(found, now);
         self.save()
     }
 

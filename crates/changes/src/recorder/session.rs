@@ -8,6 +8,7 @@ use pillion_system::process;
 
 use crate::line_log::LineLog;
 use crate::remark::Remark;
+use crate::store::{Store, StoreError};
 use crate::table::Difference;
 use crate::turn::{Author, Change, Running, Turn};
 
@@ -126,6 +127,68 @@ impl Session {
         }
     }
 
+    /// Has its turn say what was not watched and what runs, and have all changes for which there is room.
+    pub(super) fn sums_up(&mut self, uncovered: &[String]) {
+        self.make_room();
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        turn.uncovered = uncovered.to_owned();
+        if !self.beyond.is_empty() {
+            let uncovered = format!("changes beyond the limit of {MAX_CHANGES} files");
+            turn.uncovered.push(uncovered);
+        }
+        turn.running = self.calls.iter().map(Call::running).collect();
+    }
+
+    /// The number of its turn, once it has one.
+    pub(super) fn number(&self) -> Option<u64> {
+        let number = self.turn.as_ref().map(|it| it.number);
+        number.filter(|it| *it != 0)
+    }
+
+    /// Returns true if there is anything to keep of its turn.
+    pub(super) fn has_something(&self) -> bool {
+        let is_something = |it: &Turn| !it.remarks.is_empty() || it.real_changes().next().is_some();
+        self.has_decisions || self.turn.as_ref().is_some_and(is_something)
+    }
+
+    /// Writes what is new of its turn.
+    ///
+    /// # Errors
+    /// When the store cannot be written. Then it is tried again the next time.
+    pub(super) fn write(&mut self, store: &Store) -> Result<(), StoreError> {
+        let Some(turn) = &mut self.turn else {
+            return Ok(());
+        };
+        if turn.number == 0 {
+            store.begin(turn)?;
+            if let Some(attended) = &mut self.attended {
+                attended.turns.push(turn.number);
+            }
+        }
+        let (number, changes) = (turn.number, &turn.changes);
+        self.log.write(changes.len(), |news| match news {
+            Some(news) => store.add_changes(number, news.iter().filter_map(|it| changes.get(*it))),
+            None => store.begin_changes(number, changes),
+        })?;
+        // Whoever reads it has the changes that it knows of.
+        store.save(turn)
+    }
+
+    /// Takes its turn, which has ended, with how far it is written. One that is attended goes on without.
+    pub(super) fn take_ended(&mut self) -> Self {
+        self.places.clear();
+        self.beyond.clear();
+        self.new_folders.clear();
+        Self {
+            turn: self.turn.take(),
+            log: std::mem::take(&mut self.log),
+            has_decisions: std::mem::take(&mut self.has_decisions),
+            ..Self::default()
+        }
+    }
+
     /// Puts down the changes for which there was no room, in the place of those of which nothing is left.
     pub(super) fn make_room(&mut self) {
         let Some(turn) = self.turn.as_mut().filter(|_| !self.beyond.is_empty()) else {
@@ -217,7 +280,6 @@ mod tests {
     use super::*;
     use crate::recorder::Recorder;
     use crate::state::{FileState, Hash};
-    use crate::store::Store;
 
     fn found(path: &Path, before: FileState, after: FileState) -> Difference {
         Difference::new(path.to_owned(), before, after)

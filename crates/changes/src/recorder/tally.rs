@@ -30,10 +30,9 @@ impl Recorder {
         self.see_removed();
         let numbers = self.read_ended();
         self.counted.retain(|number, _| numbers.contains(number));
-        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
         let is_here = |turn: &&Turn| overlap(&turn.roots, self.tables.iter().map(Table::root));
-        let mut tally = Tally::default();
-        for turn in self.ended.values().chain(open).filter(is_here) {
+        let (mut tally, mut news) = (Tally::default(), Vec::new());
+        for turn in self.ended.values().chain(self.turns()).filter(is_here) {
             let written = self.store.written_at(turn.number);
             let known = self.counted.get(&turn.number);
             let known = known.filter(|(at, _)| Some(*at) == written);
@@ -45,9 +44,10 @@ impl Recorder {
             tally.add(counted);
             // File systems count time in steps: what is written in the same one leaves no trace.
             if let Some(at) = written.filter(|(at, _)| is_settled(*at)) {
-                self.counted.insert(turn.number, (at, counted));
+                news.push((turn.number, (at, counted)));
             }
         }
+        self.counted.extend(news);
         tally
     }
 
@@ -55,8 +55,7 @@ impl Recorder {
     fn read_ended(&mut self) -> Vec<u64> {
         let numbers = self.store.numbers().unwrap_or_default();
         self.ended.retain(|number, _| numbers.contains(number));
-        let open = self.sessions.values().filter_map(|it| it.turn.as_ref());
-        let open: Vec<u64> = open.map(|turn| turn.number).collect();
+        let open: Vec<u64> = self.turns().map(|turn| turn.number).collect();
         for number in numbers.iter().filter(|it| !open.contains(it)) {
             if !self.ended.contains_key(number)
                 && let Ok(turn) = self.store.turn(*number)

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use super::Recorder;
 use crate::state::Hash;
 use crate::table::Table;
+use crate::turn::Change;
 
 /// Texts that no file has any more are looked at once there are so many bytes of them: 32 MiB.
 const MAX_DROPPED: u64 = 32 << 20;
@@ -33,11 +34,12 @@ impl Recorder {
     pub(super) fn needed(&self) -> HashSet<&Hash> {
         let tables = self.tables.iter().chain([&self.outside]);
         let read = self.read.iter().map(|(_, it)| it);
-        let found = read.chain(self.unbegun.iter().map(|(_, it)| it));
-        let found = found.flat_map(|it| [it.before.text(), it.after.text()]);
+        let found = read.flat_map(|it| [it.before.text(), it.after.text()]);
+        let changes = self.turns().flat_map(|it| &it.changes);
         tables
             .flat_map(Table::texts)
             .chain(found.flatten())
+            .chain(changes.flat_map(Change::texts))
             .collect()
     }
 

@@ -66,11 +66,11 @@ fn of_lines(number: u64, log: &[u8]) -> Result<Vec<Change>, StoreError> {
 }
 
 impl Store {
-    /// Takes a number for a turn, which is kept then.
+    /// Gives a turn its number, with which it is kept then.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn begin(&self, mut turn: Turn) -> Result<Turn, StoreError> {
+    /// When it cannot be written. Then it has none.
+    pub(crate) fn begin(&self, turn: &mut Turn) -> Result<(), StoreError> {
         let turns = self.create(&[TURNS])?;
         let newest = self.numbers()?.last().copied().unwrap_or(0);
         if newest == 0 {
@@ -83,13 +83,17 @@ impl Store {
             path: path.clone(),
             source,
         };
-        private_folder().create(&path).map_err(failed)?;
+        let made = private_folder().create(&path).map_err(failed);
         turn.number = number;
-        self.save(&turn).inspect_err(|_| {
-            // Without a record it is none.
-            let _ = fs::remove_dir(&path);
-        })?;
-        Ok(turn)
+        { made.map_err(StoreError::from) }
+            .and_then(|()| self.save(turn))
+            .inspect_err(|_| {
+                // Without a record it is none.
+                let _ = fs::remove_dir(&path);
+                turn.number = 0;
+                // A full disk would use up one with each try.
+                let _ = self.turns.give_back(number, number + 1);
+            })
     }
 
     /// Keeps a turn as it is now, but for its changes.
