@@ -1,12 +1,15 @@
-//! The folders of a work tree that hold files which git tracks. Reads the names in the index and runs no program; what it
+//! The files of a work tree that git tracks, as its index has them. Reads the index and runs no program; what it
 //! reads is a regular file below a limit, and is not mapped: somebody else may cut it. Texts are never git's, but copies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use pillion_discovery::regular_file;
 use pillion_discovery::version_control::{self, GitFolders};
+
+use crate::scan::Stat;
 
 /// An index is not longer than this, in bytes: it has some hundred for each file.
 const MAX_INDEX: u64 = 256 << 20;
@@ -29,32 +32,119 @@ pub fn tracked_folders(folder: &Path) -> BTreeSet<PathBuf> {
     let Some((work_tree, git)) = tops.find(is_repository) else {
         return found;
     };
-    let config = regular_file::read(&git.common.join("config"), MAX_SETTINGS).unwrap_or_default();
-    let is_sha256 = config
-        .windows(6)
-        .any(|it| it.eq_ignore_ascii_case(b"sha256"));
-    let object = if is_sha256 { 32 } else { 20 };
-    // The names of an index may be those of another one, with others of its own.
-    let names = fs::read_dir(&git.own).into_iter().flatten().flatten();
-    let shared = names.map(|it| it.file_name());
-    let shared = shared.filter(|it| it.as_encoded_bytes().starts_with(b"sharedindex."));
-    for file in shared.chain(["index".into()]) {
-        let index = regular_file::read(&git.own.join(file), MAX_INDEX).unwrap_or_default();
-        each_name(&index, object, |name| {
-            let path = path(name).map(|it| work_tree.join(it));
-            let inner = path.iter().flat_map(|it| it.ancestors().skip(1));
-            for folder in inner.take_while(|it| it.starts_with(work_tree)) {
-                if !found.insert(folder.to_owned()) {
-                    break;
-                }
+    let index = Index::of(work_tree, &git);
+    index.each(|_, path| {
+        let inner = path.ancestors().skip(1);
+        for folder in inner.take_while(|it| it.starts_with(work_tree)) {
+            if !found.insert(folder.to_owned()) {
+                break;
             }
-        });
-    }
+        }
+    });
     found
 }
 
-/// Hands over the names in an index whose objects have names of so many bytes, up to the first that is damaged.
-fn each_name(index: &[u8], object: usize, mut each: impl FnMut(&[u8])) -> Option<()> {
+/// The index of a work tree as it was read.
+#[derive(Debug, Default)]
+pub struct Index {
+    work_tree: PathBuf,
+    /// The files that it consists of: those that it shares first.
+    files: Vec<Vec<u8>>,
+    /// The length of an object's name, in bytes.
+    object: usize,
+    /// When it was written, and its length.
+    written: Option<(SystemTime, u64)>,
+}
+
+impl Index {
+    /// Reads that of a work tree. Blocking.
+    pub fn of(work_tree: &Path, git: &GitFolders) -> Self {
+        let config =
+            regular_file::read(&git.common.join("config"), MAX_SETTINGS).unwrap_or_default();
+        let is_sha256 = config
+            .windows(6)
+            .any(|it| it.eq_ignore_ascii_case(b"sha256"));
+        let written = Self::written(git);
+        // The names of an index may be those of another one, with others of its own.
+        let names = fs::read_dir(&git.own).into_iter().flatten().flatten();
+        let shared = names.map(|it| it.file_name());
+        let shared = shared.filter(|it| it.as_encoded_bytes().starts_with(b"sharedindex."));
+        let files = shared.chain(["index".into()]);
+        let read = |file| regular_file::read(&git.own.join(file), MAX_INDEX).unwrap_or_default();
+        Self {
+            work_tree: work_tree.to_owned(),
+            files: files.map(read).collect(),
+            object: if is_sha256 { 32 } else { 20 },
+            written,
+        }
+    }
+
+    fn written(git: &GitFolders) -> Option<(SystemTime, u64)> {
+        let facts = git.own.join("index").symlink_metadata().ok()?;
+        Some((facts.modified().ok()?, facts.len()))
+    }
+
+    /// Returns true if it is as it was when it was read.
+    pub fn is_current(&self, git: &GitFolders) -> bool {
+        self.written.is_some() && Self::written(git) == self.written
+    }
+
+    /// The tracked files.
+    pub fn tracked(&self) -> HashMap<PathBuf, Tracked> {
+        let mut tracked = HashMap::new();
+        self.each(|facts, path| {
+            tracked.extend(Tracked::of(facts).map(|it| (path.to_owned(), it)));
+        });
+        tracked
+    }
+
+    fn each(&self, mut each: impl FnMut(&[u8], &Path)) {
+        for file in &self.files {
+            each_name(file, self.object, |facts, name| {
+                if let Some(path) = path(name) {
+                    each(facts, &self.work_tree.join(path));
+                }
+            });
+        }
+    }
+}
+
+/// A tracked file.
+#[derive(Debug)]
+pub struct Tracked {
+    /// When the file was written, since 1970, and its size, when it had the text of the index.
+    modified: Duration,
+    size: u32,
+    /// The name of that text.
+    object: Vec<u8>,
+}
+
+impl Tracked {
+    fn of(facts: &[u8]) -> Option<Self> {
+        let number = |at: usize| Some(u32::from_be_bytes(*facts.get(at..)?.first_chunk()?));
+        Some(Self {
+            modified: Duration::new(number(8)?.into(), number(12)?.min(999_999_999)),
+            size: number(36)?,
+            object: facts[FACTS..].to_owned(),
+        })
+    }
+
+    /// Returns true if the file has the text of the index, by the same facts as git goes by.
+    pub fn is_clean(&self, stat: &Stat) -> bool {
+        let (one, other) = (self.modified, stat.modified);
+        let is_same_time = one.as_secs() == other.as_secs()
+            && (one.subsec_nanos() == 0 || one.subsec_nanos() == other.subsec_nanos());
+        is_same_time && u64::from(self.size) == stat.size & u64::from(u32::MAX)
+    }
+
+    /// Returns true if both have the same text.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.object == other.object
+    }
+}
+
+/// Hands over the facts and the names in an index whose objects have names of so many bytes, up to the first that is damaged.
+fn each_name(index: &[u8], object: usize, mut each: impl FnMut(&[u8], &[u8])) -> Option<()> {
     let number = |at: usize| Some(u32::from_be_bytes(*index.get(at..)?.first_chunk()?));
     let version = number(4).filter(|_| index.starts_with(b"DIRC"))?;
     let (mut at, mut name) = (12, Vec::new());
@@ -71,7 +161,7 @@ fn each_name(index: &[u8], object: usize, mut each: impl FnMut(&[u8])) -> Option
         let rest = index.get(start..)?;
         let end = rest.iter().position(|it| *it == 0)?;
         name.extend_from_slice(&rest[..end]);
-        each(&name);
+        each(index.get(at..flags)?, &name);
         at = match version {
             4 => start + end + 1,
             // One to eight zeros fill it up.
@@ -160,7 +250,7 @@ mod tests {
         let start = [&b"DIRC\0\0\0\x02\0\0\0\x03"[..], &entry("a"), &entry("b/c")].concat();
         let names = |index: &[u8]| {
             let mut names = Vec::new();
-            each_name(index, 20, |it| {
+            each_name(index, 20, |_, it| {
                 names.push(String::from_utf8(it.to_vec()).unwrap())
             });
             names

@@ -1,12 +1,16 @@
 //! The commit that git's HEAD names in a work tree, and what has moved it, by the log of HEAD that git writes. A commit moves it, too, and
 //! changes no file; a checkout, a reset, a stash write the files of another commit. Nothing here runs a program or reads an object.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pillion_discovery::regular_file;
 use pillion_discovery::version_control::GitFolders;
 
+use crate::git::{Index, Tracked};
 use crate::remark::Remark;
+use crate::scan::Stat;
 
 /// Neither a log nor a file of git's that is longer is read, in bytes.
 const MAX_READ: u64 = 16 << 20;
@@ -42,7 +46,63 @@ impl Step<'_> {
     }
 }
 
+/// A move of HEAD in a work tree, in which files may have been written.
+#[derive(Debug)]
+pub struct Move {
+    work_tree: PathBuf,
+    remark: Remark,
+    /// True if it is at another commit than before.
+    is_elsewhere: bool,
+    is_stash: bool,
+    /// The tracked files before and after; none where git does not know them.
+    tracked: Option<[HashMap<PathBuf, Tracked>; 2]>,
+}
+
+impl Move {
+    /// Returns whether git has a copy of what a file was before, if the file came with this: it has the text of git's index, and that
+    /// is not what was added to it. Both are the facts about the file.
+    pub fn has_copy(&self, path: &Path, before: Option<&Stat>, now: Option<&Stat>) -> Option<bool> {
+        if !path.starts_with(&self.work_tree) {
+            return None;
+        }
+        let Some(tracked) = &self.tracked else {
+            return Some(true);
+        };
+        let [was, is] = tracked.each_ref().map(|tracked| tracked.get(path));
+        let was_clean = before.is_none_or(|stat| was.is_some_and(|was| was.is_clean(stat)));
+        self.has_written(was, is, now)
+            .then_some(was_clean || self.is_stash)
+    }
+
+    /// The things that there are to say of it, if any file came with it, and if git has no copy of what was there.
+    pub fn remark(mut self, has_any: bool, has_lost: bool) -> Option<Remark> {
+        if let Remark::Head { is_lost, .. } = &mut self.remark {
+            *is_lost = has_lost;
+        }
+        let is_said = self.is_elsewhere || has_lost || (self.is_stash && has_any);
+        is_said.then_some(self.remark)
+    }
+
+    /// Returns true if git has written a file, or removed it, which it knew and knows so.
+    fn has_written(&self, was: Option<&Tracked>, is: Option<&Tracked>, now: Option<&Stat>) -> bool {
+        match (is, now) {
+            (Some(is), Some(now)) => {
+                let is_restored = was.is_some_and(|was| was.is_same(is));
+                is.is_clean(now) && (self.is_elsewhere || is_restored)
+            }
+            (None, None) => self.is_elsewhere && was.is_some(),
+            _ => false,
+        }
+    }
+}
+
 impl Head {
+    /// The index of the work tree, which is this `former` one if it is as it was. Waits for the disk.
+    pub fn index(&self, work_tree: &Path, former: Option<&Arc<Index>>) -> Arc<Index> {
+        let former = former.filter(|it| it.is_current(&self.git));
+        former.map_or_else(|| Arc::new(Index::of(work_tree, &self.git)), Arc::clone)
+    }
+
     /// That of the work tree with this top folder; none if there is none. Waits for the disk.
     pub fn of(work_tree: &Path) -> Option<Self> {
         let git = GitFolders::of(work_tree)?;
@@ -59,8 +119,14 @@ impl Head {
         })
     }
 
-    /// What has moved it here from where it was before, and written files; none if nothing has. Waits for the disk.
-    pub fn moved_from(&self, before: &Self, work_tree: &Path) -> Option<Remark> {
+    /// What has moved it here from where it was before, and written files; none if nothing has. `indexes` are those before and now.
+    /// Waits for the disk.
+    pub fn moved_from(
+        &self,
+        before: &Self,
+        work_tree: &Path,
+        indexes: [&Index; 2],
+    ) -> Option<Move> {
         if self == before {
             return None;
         }
@@ -69,18 +135,30 @@ impl Head {
         let log = from.and_then(|from| log.get(from..)).unwrap_or_default();
         let log = String::from_utf8_lossy(log);
         let steps: Vec<_> = log.lines().filter_map(step).collect();
+        let moved = |remark, is_elsewhere| Move {
+            work_tree: work_tree.to_owned(),
+            remark,
+            is_elsewhere,
+            is_stash: self.stash > before.stash,
+            tracked: (!self.is_jj).then(|| indexes.map(Index::tracked)),
+        };
         let mut writing = steps.iter().filter(|it| it.writes_files());
         let first = match writing.next() {
             Some(first) => first,
             // Who writes no log says nothing of what it does.
             None if steps.is_empty() && self.place != before.place => {
-                return Some(self.remark(before, work_tree, &before.place, &self.place, None));
+                let remark = self.remark(before, work_tree, &before.place, &self.place, None);
+                return Some(moved(remark, true));
             }
             None => return None,
         };
         let last = writing.next_back().unwrap_or(first);
+        // What was committed since is not what it was moved to.
+        let is_back = steps.first().map(|it| it.old) == steps.last().map(|it| it.new);
+        let is_elsewhere = first.old != last.new && !is_back;
         let (old, new) = (short(first.old), short(last.new));
-        Some(self.remark(before, work_tree, &old, &new, Some(last.what)))
+        let remark = self.remark(before, work_tree, &old, &new, Some(last.what));
+        Some(moved(remark, is_elsewhere))
     }
 
     fn remark(
@@ -107,6 +185,7 @@ impl Head {
             after: if is_branch { &self.place } else { new }.to_owned(),
             what: what.map(str::to_owned),
             back,
+            is_lost: false,
         }
     }
 }

@@ -43,8 +43,11 @@ pub enum Remark {
         after: String,
         /// The command that git has noted, and what it did; none where it has noted none.
         what: Option<String>,
-        /// The command that leads back; none if git has no copy of what was there.
+        /// The command that leads back; none if it is at the same commit.
         back: Option<String>,
+        /// True if something was overwritten that git has no copy of.
+        #[serde(default)]
+        is_lost: bool,
     },
 }
 
@@ -68,17 +71,20 @@ impl Remark {
                     after,
                     what,
                     back,
+                    is_lost,
                     ..
                 },
                 Self::Head {
                     before: first,
                     back: way,
+                    is_lost: was_lost,
                     ..
                 },
             ) if before != after => {
                 before.clone_from(first);
                 back.clone_from(way);
                 *what = None;
+                *is_lost |= was_lost;
             }
             _ => {}
         }
@@ -106,8 +112,9 @@ impl Remark {
                 before,
                 after,
                 what,
+                is_lost,
                 ..
-            } => before == after && what.is_none(),
+            } => before == after && what.is_none() && !is_lost,
             Self::CutOff | Self::Unrecorded => false,
         }
     }
@@ -134,6 +141,7 @@ impl Remark {
                 after,
                 what,
                 back,
+                is_lost,
             } => {
                 let path = Some(shown(path)).filter(|it| !it.is_empty());
                 let of = path.map_or_else(String::new, |it| format!(" of {it}"));
@@ -144,11 +152,17 @@ impl Remark {
                     true => format!("what was not committed{of} was put away{what}"),
                     false => format!("HEAD{of} was moved from {before} to {after}{what}"),
                 };
-                let back = match back {
-                    Some(back) => format!("`{back}` undoes it"),
-                    None => "git has no copy of it".to_owned(),
-                };
-                format!("{moved}: {back}, and `pillion revert {number}` leaves it out")
+                let way = format!("`pillion revert --all {number}` brings it back");
+                let left_out = format!("`pillion revert {number}` leaves it out");
+                match (back, is_lost) {
+                    (Some(back), false) => format!("{moved}: `{back}` undoes it, and {left_out}"),
+                    (Some(back), true) => format!(
+                        "{moved}: `{back}` undoes it but for what was not committed, of which git has no copy: {way}, and {left_out}"
+                    ),
+                    (None, _) => {
+                        format!("{moved}: git has no copy of it, {way}, and {left_out}")
+                    }
+                }
             }
         };
         visible::one_line(&text)

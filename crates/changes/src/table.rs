@@ -6,15 +6,15 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use pillion_discovery::{exact, regular_file, version_control};
 use pillion_system::lock;
 use serde::{Deserialize, Serialize};
 
-use crate::git::tracked_folders;
-use crate::head::Head;
+use crate::git::{Index, tracked_folders};
+use crate::head::{Head, Move};
 use crate::line_log::LineLog;
 use crate::parallel::in_parallel;
 use crate::remark::Remark;
@@ -134,8 +134,10 @@ pub struct Difference {
     pub after: FileState,
     /// True if another file has taken its place.
     pub is_other: bool,
-    /// True if HEAD was moved since everything was looked at last.
+    /// True if it came as HEAD was moved.
     pub is_by_head: bool,
+    /// True if git has no copy of what was there then.
+    pub is_lost: bool,
     /// The folders around it that were not there when everything was looked at last.
     pub new_folders: Vec<PathBuf>,
     /// The permissions of its folders, its own first, if some went with it or were exchanged.
@@ -150,6 +152,7 @@ impl Difference {
             after,
             is_other: false,
             is_by_head: false,
+            is_lost: false,
             new_folders: Vec::new(),
             folder_modes: Vec::new(),
         }
@@ -183,8 +186,8 @@ pub struct Table {
     dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
     problem: Mutex<Option<String>>,
-    /// The places of HEAD in the work trees, when they were looked at last.
-    heads: HashMap<PathBuf, Head>,
+    /// The places of HEAD in the work trees, when they were looked at last, and their indexes.
+    heads: HashMap<PathBuf, (Head, Arc<Index>)>,
     /// What the last looks have found beside files.
     remarks: Vec<Remark>,
     /// The files of which something else is known than the store has.
@@ -435,12 +438,20 @@ impl Table {
             let facts = path.symlink_metadata().map(|it| Folder::of(&it));
             self.folders.extend(facts.map(|it| (path.clone(), it)));
         }
-        let moved = self.note_heads(&repositories);
+        let moves = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
         }
         self.note_folders(&folders, &former.unread);
+        let known = |path: &PathBuf| Some((path.clone(), self.files.get(path)?.stat));
+        let before: HashMap<_, _> = match moves.is_empty() {
+            true => HashMap::new(),
+            false => { changed.iter().map(|(path, _)| path) }
+                .chain(&gone)
+                .filter_map(known)
+                .collect(),
+        };
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
         for gone in &mut differences {
             gone.folder_modes = modes(&gone.path, &folders, &self.folders);
@@ -466,8 +477,16 @@ impl Table {
                 }));
             }
         }
-        for it in &mut differences {
-            it.is_by_head = moved.iter().any(|tree| it.path.starts_with(tree));
+        for moved in moves {
+            let (mut has_any, mut has_lost) = (false, false);
+            for it in &mut differences {
+                let now = self.files.get(&it.path).map(|it| &it.stat);
+                if let Some(has_copy) = moved.has_copy(&it.path, before.get(&it.path), now) {
+                    (it.is_by_head, it.is_lost) = (true, !has_copy);
+                    (has_any, has_lost) = (true, has_lost || !has_copy);
+                }
+            }
+            self.remarks.extend(moved.remark(has_any, has_lost));
         }
         differences
     }
@@ -495,21 +514,22 @@ impl Table {
         }
     }
 
-    /// Notes where HEAD is in these work trees. Returns those in which it was moved and files were written.
-    fn note_heads(&mut self, work_trees: &[PathBuf]) -> Vec<PathBuf> {
-        let mut moved = Vec::new();
-        let heads = work_trees
-            .iter()
-            .filter_map(|it| Some((it.clone(), Head::of(it)?)));
-        let before = std::mem::replace(&mut self.heads, heads.collect());
-        for (tree, head) in &self.heads {
+    /// Notes where HEAD is in these work trees. Returns how it was moved and files were written.
+    fn note_heads(&mut self, work_trees: &[PathBuf]) -> Vec<Move> {
+        let before = std::mem::take(&mut self.heads);
+        let mut moves = Vec::new();
+        for tree in work_trees {
+            let Some(head) = Head::of(tree) else {
+                continue;
+            };
             let former = before.get(tree);
-            if let Some(remark) = former.and_then(|it| head.moved_from(it, tree)) {
-                self.remarks.push(remark);
-                moved.push(tree.clone());
+            let index = head.index(tree, former.map(|(_, it)| it));
+            if let Some((was, then)) = former {
+                moves.extend(head.moved_from(was, tree, [then, &index]));
             }
+            self.heads.insert(tree.clone(), (head, index));
         }
-        moved
+        moves
     }
 
     /// Takes what the looks until now have found beside files: what it is about, and what there is to say.
@@ -538,7 +558,7 @@ impl Table {
             && self
                 .heads
                 .iter()
-                .all(|(it, head)| Head::of(it).as_ref() == Some(head))
+                .all(|(it, (head, _))| Head::of(it).as_ref() == Some(head))
             && identity(&self.root) == self.identity
     }
 

@@ -490,6 +490,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
             is_mixed: false,
             is_other: false,
             is_by_head: false,
+            is_lost: false,
             folder_modes: Vec::new(),
         };
         for roots in [vec![lab.root.clone()], vec![PathBuf::from("/elsewhere")]] {

@@ -240,24 +240,12 @@ fn what_came_with_a_move_of_head_is_named_and_left_out_of_a_turn() {
                 "{case} {remarks:?}"
             );
             let text = || fs::read(tree.root.join(path)).unwrap();
-            let kept = Kept::read(&tree.store, 1).unwrap();
             let after = text();
-            let revert = |takes_all| {
-                let mut deciding = Deciding::new(&tree.store, &kept);
-                if takes_all {
-                    deciding.take_all();
-                }
-                let turn = ChangeRef {
-                    turn: 1,
-                    change: None,
-                };
-                deciding.all(Act::TakeBack, &[turn], |_| ()).unwrap();
-            };
-            revert(false);
+            revert(&tree, false);
             assert_eq!(text(), after, "{case}");
             assert!(!tree.root.join("mine").exists(), "{case}");
             if back.is_none() {
-                revert(true);
+                revert(&tree, true);
                 assert_eq!(text(), before, "{case}");
             }
             if let Some(back) = back.filter(|it| *it != "reset") {
@@ -268,6 +256,155 @@ fn what_came_with_a_move_of_head_is_named_and_left_out_of_a_turn() {
                 assert_eq!(text(), before, "{case}");
             }
         }
+    }
+}
+
+fn shell_does(tree: &WorkTree, script: &str) {
+    let mut sh = Command::new("sh");
+    sh.args([
+        "-ec",
+        &format!("git() {{ command git -c user.name=a -c user.email=a@b \"$@\"; }}; {script}"),
+    ]);
+    sh.current_dir(&tree.root)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null");
+    let output = sh.output().unwrap();
+    assert!(output.status.success(), "{script} {output:?}");
+}
+
+/// Takes the turn back, or all of it.
+fn revert(tree: &WorkTree, takes_all: bool) {
+    let kept = Kept::read(&tree.store, 1).unwrap();
+    let mut deciding = Deciding::new(&tree.store, &kept);
+    if takes_all {
+        deciding.take_all();
+    }
+    let turn = ChangeRef {
+        turn: 1,
+        change: None,
+    };
+    deciding.all(Act::TakeBack, &[turn], |_| ()).unwrap();
+}
+
+/// The files that came with a move of HEAD, and those that are the agent's.
+#[test]
+fn what_a_call_has_written_itself_beside_a_move_of_head_is_the_agents() {
+    for (calls, by_head, own, has_remark) in [
+        (
+            &["git checkout -q other; echo AG >> b; echo n > mine"][..],
+            "a",
+            "b mine",
+            true,
+        ),
+        (
+            &["git checkout -q other", "echo AG >> a; echo n > mine"],
+            "",
+            "a mine",
+            true,
+        ),
+        (&["git merge -q other; echo AG >> a"], "", "a", true),
+        (&["echo AG >> a; git add a; git reset -q"], "", "a", false),
+        (&["echo AG >> a; git reset -q --soft HEAD"], "", "a", false),
+        (
+            &["echo AG >> a; git commit -qam 3; git reset -q --soft HEAD~1"],
+            "",
+            "a",
+            false,
+        ),
+        (
+            &["echo AG >> a; git commit -qam 3; git reset -q HEAD~1"],
+            "",
+            "a",
+            false,
+        ),
+        (
+            &["git checkout -q other; git checkout -q main; echo AG >> a"],
+            "",
+            "a",
+            false,
+        ),
+        (
+            &["git stash -q; git stash pop -q; echo AG >> a"],
+            "",
+            "a",
+            false,
+        ),
+        (&["git stash -q; echo AG >> a"], "b", "a", true),
+    ] {
+        let tree = repository(false);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        for script in calls {
+            call(&mut recorder, true, || shell_does(&tree, script));
+        }
+        recorder.end(SESSION).unwrap();
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        let names = |is_by_head| {
+            let changes = kept.turn.real_changes();
+            let changes = changes.filter(|it| it.is_by_head == is_by_head);
+            let mut names: Vec<_> = changes
+                .map(|it| kept.turn.shown(&it.path).display().to_string())
+                .collect();
+            names.sort();
+            names.join(" ")
+        };
+        assert_eq!((&*names(true), &*names(false)), (by_head, own), "{calls:?}");
+        assert_eq!(
+            remarks(&tree).len(),
+            usize::from(has_remark),
+            "{calls:?} {:?}",
+            remarks(&tree)
+        );
+        assert!(
+            remarks(&tree).iter().all(|it| !it.contains("no copy")),
+            "{calls:?}"
+        );
+        revert(&tree, false);
+        for name in own.split(' ') {
+            let text = fs::read_to_string(tree.root.join(name)).unwrap_or_default();
+            assert!(
+                !text.contains("AG") && text != "n\n",
+                "{calls:?} {name} {text}"
+            );
+        }
+    }
+}
+
+/// The person's uncommitted line in `b` goes.
+#[test]
+fn what_a_move_of_head_has_thrown_away_is_said_with_what_brings_it_back() {
+    for (script, said) in [
+        ("git reset -q --hard HEAD~1", "`git reset --keep "),
+        ("git checkout -q -f other", "`git checkout main` undoes it"),
+        ("git reset -q --hard", "git has no copy of it"),
+        (
+            "git checkout -q -f other; echo AG >> b",
+            "`git checkout main` undoes it",
+        ),
+    ] {
+        let tree = repository(false);
+        shell_does(
+            &tree,
+            "git stash -q; git commit -q --allow-empty -m 3; git rm -q a; git commit -qm 4; git stash pop -q",
+        );
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || shell_does(&tree, script));
+        recorder.end(SESSION).unwrap();
+        let remarks = remarks(&tree);
+        assert!(
+            remarks.len() == 1 && remarks[0].contains(said),
+            "{script} {remarks:?}"
+        );
+        let is_back = |text: &str| text.contains("`pillion revert --all 1` brings it back");
+        // The agent's own change has what was there before.
+        let is_own = script.contains("AG");
+        assert_eq!(is_back(&remarks[0]), !is_own, "{script} {remarks:?}");
+        revert(&tree, !is_own);
+        assert_eq!(
+            fs::read_to_string(tree.root.join("b")).unwrap(),
+            "dirty\n",
+            "{script}"
+        );
     }
 }
 

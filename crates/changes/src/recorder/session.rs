@@ -237,8 +237,13 @@ impl Session {
         }
         if self.places.contains_key(&found.path) {
             if let Some(change) = self.change(&found.path) {
+                if change.is_by_head && !change.is_lost && !found.is_by_head {
+                    // The agent's change begins with what git wrote, and git has what was there before.
+                    change.before = found.before.clone();
+                }
                 change.after = found.after;
-                change.is_by_head |= found.is_by_head;
+                change.is_by_head = found.is_by_head;
+                change.is_lost |= found.is_lost;
                 change.is_other |= found.is_other || found.before.is_absent();
                 change.folders_become(found.folder_modes);
                 change.made += 1;
@@ -270,6 +275,7 @@ impl Session {
             is_mixed: false,
             is_other: found.is_other,
             is_by_head: found.is_by_head,
+            is_lost: found.is_lost,
             folder_modes: found.folder_modes,
         });
     }
