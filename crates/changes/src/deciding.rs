@@ -149,6 +149,18 @@ impl<'a> Deciding<'a> {
         self.telling.take()
     }
 
+    /// What is said of the turn beside its changes is seen: nothing else may be left of it.
+    fn see_remarks(&self) -> Result<(), StoreError> {
+        let turn = &self.kept.turn;
+        match turn.remarks.is_empty() || turn.goes_on() {
+            true => Ok(()),
+            false => self.store.save(&Turn {
+                remarks: Vec::new(),
+                ..turn.clone()
+            }),
+        }
+    }
+
     /// Does this with what is named: changes of the turn, or all of it with which it can be done. Hands over what came of
     /// each. If it fails with one, it is done with the others nevertheless.
     ///
@@ -163,6 +175,9 @@ impl<'a> Deciding<'a> {
         let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingDecided);
+        }
+        if act == Act::Keep && meant.is_empty() {
+            self.see_remarks()?;
         }
         if meant.len() == 1 {
             self.telling.is_of_one();

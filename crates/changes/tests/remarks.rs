@@ -408,6 +408,34 @@ fn what_a_move_of_head_has_thrown_away_is_said_with_what_brings_it_back() {
     }
 }
 
+#[test]
+fn what_is_said_of_a_turn_of_which_nothing_else_is_left_can_be_dismissed() {
+    for (script, back) in [
+        ("git checkout -q other", "git checkout -q main"),
+        ("chmod 700 sub", "true"),
+    ] {
+        let tree = repository(false);
+        fs::create_dir(tree.root.join("sub")).unwrap();
+        set_mode(&tree.root.join("sub"), 0o755);
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.begin(SESSION, "claude", "").unwrap();
+        call(&mut recorder, true, || shell_does(&tree, script));
+        recorder.end(SESSION).unwrap();
+        shell_does(&tree, back);
+        assert_eq!(remarks(&tree).len(), 1, "{script}");
+        let kept = Kept::read(&tree.store, 1).unwrap();
+        let turn = ChangeRef {
+            turn: 1,
+            change: None,
+        };
+        let mut deciding = Deciding::new(&tree.store, &kept);
+        deciding.all(Act::Keep, &[turn], |_| ()).unwrap();
+        assert_eq!(remarks(&tree), [""; 0], "{script}");
+        let left = Kept::read(&tree.store, 1).unwrap().turn.changes;
+        assert_eq!(left, kept.turn.changes, "{script}");
+    }
+}
+
 /// They write no file.
 #[test]
 fn a_commit_and_a_new_branch_are_no_such_moves() {

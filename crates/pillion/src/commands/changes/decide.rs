@@ -87,7 +87,8 @@ pub fn keep(mut args: Keep) -> anyhow::Result<()> {
     if args.all {
         catch_up_or_warn(&here()?);
         let turns = turns_of(&store()?, &here()?)?;
-        let unseen = turns.iter().filter(|it| it.unseen() > 0);
+        let is_unseen = |it: &&Kept| it.unseen() > 0 || !it.remarks().is_empty();
+        let unseen = turns.iter().filter(is_unseen);
         args.change.extend(unseen.map(|it| all_of(it).1));
         if args.change.is_empty() {
             return say(&kept::none_unseen(&turns));
