@@ -205,9 +205,20 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn take_left(&mut self, folders: &[PathBuf]) -> Result<Vec<Entry>, StoreError> {
-        let left = self.store.take_left(folders)?.into_iter();
-        let entry = |(at, proposal)| self.store.add_entry(undecided(at, proposal, Vec::new()));
-        left.map(entry).collect()
+        let left = self.store.take_left(folders)?;
+        // What the person had made of one is in the log already.
+        let known = match left.is_empty() {
+            true => Vec::new(),
+            false => self.store.entries()?,
+        };
+        let entry = |(at, proposal): (u64, Proposal)| {
+            let is_it = |it: &&Entry| it.state == EntryState::Undecided && it.proposal == proposal;
+            match known.iter().find(is_it) {
+                Some(entry) => Ok(entry.clone()),
+                None => self.store.add_entry(undecided(at, proposal, Vec::new())),
+            }
+        };
+        left.into_iter().map(entry).collect()
     }
 
     /// The person has these notes on a proposal, in place of those from before.

@@ -40,7 +40,7 @@ impl Review {
 #[ignore = "needs tmux: cargo xtask test"]
 fn the_lines_of_each_file_are_printed() {
     let review = Review::plain();
-    let (mut one, mut two) = (review.connect(), review.connect());
+    let (one, two) = (review.connect(), review.connect());
     let path = |name: &str| review.path(name);
     one.propose(path("a.txt"), "1\ndanger\n");
     review.pane.wait_for("proposes a.txt", SOON);
