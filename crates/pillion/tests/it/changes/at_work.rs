@@ -211,6 +211,8 @@ fn what_a_program_writes_that_a_turn_has_left_running_is_listed_as_unclear() {
         // Of a whole turn, that stays.
         agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
         agent.tells("Stop", &json!({}));
+        // Who lists waits until the end of the turn has been compared.
+        list();
         fs::write(world.root.join("mine"), "").unwrap();
         assert!(!list().contains("mine"), "{script}");
         if is_listed {
