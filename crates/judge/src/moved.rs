@@ -130,13 +130,29 @@ impl<'a> Search<'a> {
     fn run(&self, (hunk, line): (usize, usize), (of, from): (usize, usize)) -> usize {
         let left = from..self.hunks[of].before.end;
         let right = line..self.hunks[hunk].after.end;
+        let shift = shift(self.before.line(from), self.after.line(line));
         let is_same = |(from, line): &(usize, usize)| {
             let (old, new) = (self.before.line(*from), self.after.line(*line));
-            // In one hunk, a line that is indented otherwise stays where it is.
-            let is_line = old == new || (hunk != of && old.trim_ascii() == new.trim_ascii());
+            // In one hunk, a line that is indented otherwise stays where it is. One that is indented otherwise than its block means
+            // something else.
+            let is_line = old == new && shift.is_none_or(|(less, more)| less == more)
+                || hunk != of
+                    && old.trim_ascii() == new.trim_ascii()
+                    && (new.trim_ascii().is_empty() || self::shift(old, new) == shift);
             is_line && !self.taken.contains(from)
         };
         left.zip(right).take_while(is_same).count()
+    }
+}
+
+/// The indentation that the first of two lines has before what both have, and the second; none if they have nothing in common there.
+fn shift<'a>(old: &'a [u8], new: &'a [u8]) -> Option<(&'a [u8], &'a [u8])> {
+    let indent = |line: &'a [u8]| &line[..line.len() - line.trim_ascii_start().len()];
+    let (old, new) = (indent(old), indent(new));
+    match (new.strip_suffix(old), old.strip_suffix(new)) {
+        (Some(more), _) => Some((&[], more)),
+        (None, Some(less)) => Some((less, &[])),
+        (None, None) => None,
     }
 }
 
@@ -170,6 +186,33 @@ mod tests {
         let indented: String = BLOCK.lines().map(|line| format!("    {line}\n")).collect();
         let inner = format!("{rest}mod m {{\n{indented}}}\n");
         assert_eq!(moved(&before, &inner), [(7, 0), (8, 1), (9, 2)]);
+    }
+
+    #[test]
+    fn a_line_that_is_indented_otherwise_than_its_block_is_no_part_of_it() {
+        let rest = "a\nb\nc\nd\ne\nf\n";
+        let block =
+            "def one(values):\n    for it in values:\n        total += it\n    return total\n";
+        let changed = block.replace("    return", "        return");
+        let before = format!("{block}{rest}");
+        assert_eq!(moved(&before, &format!("{rest}{block}")).len(), 4);
+        assert_eq!(
+            moved(&before, &format!("{rest}{changed}")),
+            [(6, 0), (7, 1), (8, 2)]
+        );
+        let indent = |text: &str| {
+            text.lines()
+                .map(|line| format!("  {line}\n"))
+                .collect::<String>()
+        };
+        assert_eq!(
+            moved(&before, &format!("{rest}x\n{}", indent(block))).len(),
+            4
+        );
+        assert_eq!(
+            moved(&before, &format!("{rest}x\n{}", indent(&changed))).len(),
+            3
+        );
     }
 
     #[test]

@@ -557,7 +557,10 @@ fn split(hunk: &Hunk, part: &Part, out: bool) -> impl Iterator<Item = Hunk> {
     let pieces = before.into_iter().zip(after).zip([None, Some(out), None]);
     let pieces = pieces.map(|((before, after), is_out)| Hunk {
         out: is_out.unwrap_or(hunk.out),
-        mark: hunk.mark.filter(|_| is_out.is_none()),
+        // As with a whole hunk: what undoes a newer change of the file says so as long as it is there.
+        mark: hunk
+            .mark
+            .filter(|mark| is_out.is_none() || !matches!(mark, Mark::Changed | Mark::Overwrites)),
         ..Hunk::new(before, after)
     });
     let pieces: Vec<_> = pieces.collect();

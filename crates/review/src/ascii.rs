@@ -23,14 +23,22 @@ fn says_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
 /// A line with a mark of ASCII in place of each other one, and `?` in place of a text's characters.
 pub fn of(line: &str) -> String {
     let mut written = String::new();
-    for char in line.chars() {
-        match char.is_ascii() {
-            true => written.push(char),
-            false => written.push_str(mark(char)),
+    // Behind its numbers, a line has the text of a file: nothing there is a mark.
+    let is_of_text = line
+        .trim_start_matches(['▌', ' '])
+        .starts_with(|it: char| it.is_ascii_digit());
+    for (at, char) in line.char_indices() {
+        match char {
+            _ if char.is_ascii() => written.push(char),
+            _ if is_of_text && at > 0 && !MOVES.contains(&char) => written.push('?'),
+            _ => written.push_str(mark(char)),
         }
     }
     written
 }
+
+/// The marks beside the numbers of lines that move.
+const MOVES: [char; 2] = ['↓', '↑'];
 
 /// No arrow is a letter or a sign that is a key.
 fn mark(char: char) -> &'static str {
@@ -82,5 +90,6 @@ mod tests {
     #[test]
     fn nothing_but_ascii_is_left() {
         assert_eq!(of("● a─b ‹é日 ↓ +"), "* a-b <?? down +");
+        assert_eq!(of("▌ 12 + │ x │"), "> 12 + ? x ?");
     }
 }

@@ -83,6 +83,19 @@ fn lines_of_hunks_are_taken_out_by_themselves() {
     }
 }
 
+#[test]
+fn lines_that_undo_a_newer_change_of_the_file_say_so_as_often_as_they_come_and_go() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\n")), "A\nb\nC\n");
+    proposal.rebase(Some(Text::new("a\nb\nmine\n")));
+    assert_eq!(marked(&proposal, Mark::Conflict), 1);
+    for _ in 0..2 {
+        let rows = Rows::new(&proposal, Layout::Unified, &Unfolding::default());
+        let all = rows.parts(0..rows.count());
+        proposal.toggle_lines(&all).unwrap();
+        assert_eq!(marked(&proposal, Mark::Conflict), 1);
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_split_is_the_same_text_until_lines_are_out(

@@ -251,6 +251,7 @@ impl App {
         };
         let esc = match purpose {
             Purpose::ListedReason(..) | Purpose::ListedNote(_) => "back to the list",
+            Purpose::Note(..) => "keeps it, too",
             _ => "back to the diff",
         };
         Some((enter, esc))
