@@ -322,10 +322,12 @@ mod tests {
         for folder in ["repo/.git", "a:b/.git", "c"] {
             std::fs::create_dir_all(home.join(folder)).unwrap();
         }
-        for inner in ["objects", "refs"] {
-            std::fs::create_dir(home.join("repo/.git").join(inner)).unwrap();
+        for git in ["repo/.git", "a:b/.git"].map(|it| home.join(it)) {
+            for inner in ["objects", "refs"] {
+                std::fs::create_dir(git.join(inner)).unwrap();
+            }
+            std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
         }
-        std::fs::write(home.join("repo/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let workspace = |folder: &str, file: &str| Workspace {
             folders: vec![home.join(folder)],
             files: vec![home.join(file)],

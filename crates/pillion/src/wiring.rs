@@ -178,8 +178,15 @@ impl Wiring {
             None => false,
         };
         let stale = names.leading().filter_map(|name| here.removal(name));
-        let stale = stale.filter(|_| !leads_on);
-        Self(stale.chain(here.settings(names)).collect())
+        Self(stale.filter(|_| !leads_on).collect())
+    }
+
+    /// The same for an agent that is started where no companion is: it may find one that comes later, and has its settings for that.
+    pub fn for_later(mut self, agent: Dialect, here: &Surroundings<'_>) -> Self {
+        if let Some(names) = agent.variables() {
+            self.0.extend(here.settings(names));
+        }
+        self
     }
 
     /// Returns notes for a person who did not ask to be shown the changes: on the variables that not only agents read.

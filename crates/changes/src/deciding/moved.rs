@@ -36,7 +36,7 @@ fn is_origin((from, to): (&FileState, &FileState)) -> bool {
 }
 
 /// Returns true if one of these files is to be where a folder of the other one is.
-fn is_nested(change: &Change, other: &Change) -> bool {
+pub(super) fn is_nested(change: &Change, other: &Change) -> bool {
     let (path, other) = (&change.path, &other.path);
     path != other && (path.starts_with(other) || other.starts_with(path))
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use pillion_text::unified::unified;
 use pillion_text::visible;
 
+use super::moved::is_nested;
 use super::{Act, DecideError, Deciding, Judging, Made};
 use crate::current_hunks::CurrentHunks;
 use crate::kept;
@@ -25,15 +26,18 @@ pub(super) enum Written {
 }
 
 impl Deciding<'_> {
-    /// Writes the files of these changes side by side, as far as nothing is in the way.
+    /// Writes the files of these changes side by side, as far as nothing is in the way. One that is to be where a folder of another
+    /// one is waits for its turn.
     pub(super) fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
         let (store, roots) = (self.store, &self.kept.turn.roots);
         in_parallel(SIDE_BY_SIDE, changes, |change| {
             let is_back = self.state(change) == ChangeState::TakenBack;
+            let is_nested = || changes.iter().any(|it| is_nested(it, change));
             if self.call_on(change).is_some() || self.refuse_only_copy(act, change).is_err() {
                 return None;
             }
             match act {
+                Act::TakeBack | Act::Undo if is_nested() => None,
                 Act::Keep => None,
                 Act::TakeBack if is_back => None,
                 // What is written by one name is there by the others.

@@ -126,6 +126,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     let release = program::release(agent, Path::new(start.command), &environment);
     warn_if_too_old(release, None);
     let wiring = Wiring::of(companion.as_ref(), release, &here);
+    let wiring = match companion {
+        Some(_) => wiring,
+        None => wiring.for_later(agent, &here),
+    };
     // It may have been named by its port or another folder. Claude Code takes one that is named by its port.
     let refused = companion.as_ref().filter(|companion| {
         companion.depth(environment.current_dir()).is_none()

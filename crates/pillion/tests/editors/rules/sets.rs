@@ -48,14 +48,6 @@ fn after_a_file_of_a_set_comes_the_next_one_of_it_and_not_of_another(kind: Kind)
     person.look();
     person.editor.accept();
     assert_eq!(program.accepted(), accepted(0, "first\n"));
-    if matches!(kind, Kind::Neovim(_)) {
-        // There each is in a tab page of its own, and the person goes back to where they came from.
-        person.wait("the file again", |editor| {
-            !editor.is_in_proposal() && editor.text() == ORIGINAL
-        });
-        assert!(person.editor.has_views());
-        return;
-    }
     is_in_front(&person, "second\n", "2 of 3");
     person.look();
     person.editor.reject();

@@ -133,6 +133,8 @@ local function take_away(diff)
   -- With the window closed, Neovim chose where the person is now; with the window there, the person did.
   local was_put_elsewhere = diff.was_inside and not vim.api.nvim_win_is_valid(diff.windows.right or -1)
   local is_inside = was_put_elsewhere or M.is_inside(diff)
+  -- Who decides by a map of Terminal mode stays there.
+  local is_in_terminal = vim.bo.buftype == "terminal"
   local ok, problem = pcall(view.finish, diff, is_inside)
   M.guard()
   if not ok then
@@ -142,7 +144,7 @@ local function take_away(diff)
     astray.left(vim.fn.fnamemodify(diff.path, ":t"), M.of_buffer)
   end
   M.emit("PillionDiffClosed", diff, diff.outcome)
-  if is_inside and diff.outcome ~= "closed" then
+  if is_inside and not is_in_terminal and diff.outcome ~= "closed" then
     follow()
   end
 end
