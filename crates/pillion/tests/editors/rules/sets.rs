@@ -3,7 +3,7 @@
 use pillion_testkit::{TestProgram, each_editor};
 
 use crate::driver::Kind;
-use crate::person::{ORIGINAL, Person};
+use crate::person::Person;
 
 /// The proposal with this text is in focus, and this is on the screen beside its name.
 #[track_caller]
