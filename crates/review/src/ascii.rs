@@ -24,18 +24,20 @@ fn says_utf8(variable: impl Fn(&str) -> Option<String>) -> bool {
 pub fn of(line: &str) -> String {
     let mut written = String::new();
     // Behind its numbers, a line has the text of a file: nothing there is a mark.
-    let is_of_text = line
-        .trim_start_matches(['▌', ' '])
-        .starts_with(|it: char| it.is_ascii_digit());
+    let number = line.find(|it: char| it.is_ascii_digit());
+    let text = number.filter(|at| line[..*at].chars().all(|it| LEADING.contains(it)));
     for (at, char) in line.char_indices() {
         match char {
             _ if char.is_ascii() => written.push(char),
-            _ if is_of_text && at > 0 && !MOVES.contains(&char) => written.push('?'),
+            _ if text.is_some_and(|text| at > text) && !MOVES.contains(&char) => written.push('?'),
             _ => written.push_str(mark(char)),
         }
     }
     written
 }
+
+/// What may stand before the number of a line.
+const LEADING: &str = "▌█✗·*! ";
 
 /// The marks beside the numbers of lines that move.
 const MOVES: [char; 2] = ['↓', '↑'];
@@ -56,6 +58,7 @@ fn mark(char: char) -> &'static str {
         '←' => "<-",
         '↓' => "down",
         '↑' => "up",
+        '✗' => "x",
         '✓' => "ok",
         '✎' => "~",
         '↩' => "back",
@@ -91,5 +94,6 @@ mod tests {
     fn nothing_but_ascii_is_left() {
         assert_eq!(of("● a─b ‹é日 ↓ +"), "* a-b <?? down +");
         assert_eq!(of("▌ 12 + │ x │"), "> 12 + ? x ?");
+        assert_eq!(of("✗·12 + │ x │"), "x.12 + ? x ?");
     }
 }
