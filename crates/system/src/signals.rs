@@ -87,7 +87,7 @@ fn note_senders(signal: libc::c_int) -> io::Result<()> {
     let note = |info: &libc::siginfo_t| {
         let sender = match info.si_code {
             // SAFETY: whoever sends a signal with one of these has this field.
-            libc::SI_USER | SI_TKILL => unsafe { info.si_pid() }.unsigned_abs(),
+            SI_USER | SI_TKILL => unsafe { info.si_pid() }.unsigned_abs(),
             code if code < 0 => u32::MAX,
             _ => SYSTEM,
         };
@@ -97,11 +97,17 @@ fn note_senders(signal: libc::c_int) -> io::Result<()> {
     unsafe { signal_hook_registry::register_sigaction(signal, note) }.map(drop)
 }
 
+/// That of `kill`. The library does not name macOS' number, which is in its `signal.h`.
+#[cfg(all(unix, not(target_os = "macos")))]
+const SI_USER: libc::c_int = libc::SI_USER;
+#[cfg(target_os = "macos")]
+const SI_USER: libc::c_int = 0x1_0001;
+
 /// That of `pthread_kill` and the like: the system fills in who calls it.
 #[cfg(target_os = "linux")]
 const SI_TKILL: libc::c_int = libc::SI_TKILL;
 #[cfg(all(unix, not(target_os = "linux")))]
-const SI_TKILL: libc::c_int = libc::SI_USER;
+const SI_TKILL: libc::c_int = SI_USER;
 
 /// Calls `then` at the first signal, on a thread of its own. Once one has run, signals do nothing by
 /// themselves.

@@ -212,7 +212,7 @@ mod unix {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::{Path, PathBuf};
 
-    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, mkdirat, openat, statat};
+    use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, RawMode, mkdirat, openat, statat};
     use rustix::io::Errno;
 
     use crate::state::FolderMode;
@@ -246,7 +246,9 @@ mod unix {
         /// Makes a folder in it, unless another one was faster, as when several files are put back at once.
         pub(super) fn make_inner(&self, name: &OsStr, mode: Option<u32>) -> io::Result<()> {
             let usual = Mode::RWXU | Mode::RWXG | Mode::RWXO;
-            match mkdirat(&self.0, name, mode.map_or(usual, Mode::from_raw_mode)) {
+            // Of permissions, every system has the same bits, in numbers of other sizes.
+            let known = |mode: u32| Mode::from_raw_mode((mode & 0o7777) as RawMode);
+            match mkdirat(&self.0, name, mode.map_or(usual, known)) {
                 Ok(()) => {}
                 Err(Errno::EXIST) => return Ok(()),
                 Err(error) => return Err(error.into()),
