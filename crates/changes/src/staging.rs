@@ -111,13 +111,13 @@ pub fn stage(
         ChangeState::TakenBack | ChangeState::Gone => return Err(StageError::Gone),
         ChangeState::Accepted | ChangeState::Kept | ChangeState::Edited => {}
     }
-    let git = Git::around(&change.path)?;
-    let indexed = git.indexed()?;
-    let (before, left) = what_stays(store, kept, change)?;
-    // As the agent left it, the file may be gone by now: what was accepted is staged all the same, as long as any of it is there.
+    // What was accepted is staged whatever became of the file since, as long as that is not the one before.
     if kept::is_at(&change.before, &change.path) && change.before != change.after {
         return Err(StageError::Gone);
     }
+    let git = Git::around(&change.path)?;
+    let indexed = git.indexed()?;
+    let (before, left) = what_stays(store, kept, change)?;
     let (before, left) = match lines {
         None => (before, left),
         Some(lines) => at_lines(change, before, left, lines)?,

@@ -30,13 +30,16 @@ impl App {
     /// line goes on.
     pub fn typed(&self, line: &str, at: Instant) -> Vec<Line> {
         let press = |code| Line::Key(KeyEvent::new(code, KeyModifiers::NONE));
+        if let Some(key) = named(line).filter(|key| self.remark.is_none() || *key == KeyCode::Esc) {
+            return vec![press(key)];
+        }
         if self.remark.is_some() {
             return vec![
                 Line::Event(Box::new(Event::Pasted(line.to_owned()))),
                 press(KeyCode::Enter),
             ];
         }
-        if self.overlay == Some(Overlay::Files) && !is_word(line) {
+        if self.overlay == Some(Overlay::Files) {
             let keys = line.chars().map(|it| press(KeyCode::Char(it)));
             return keys.chain([press(KeyCode::Enter)]).collect();
         }
@@ -60,20 +63,20 @@ impl App {
                 let typed = Line::Event(Box::new(Event::Pasted(text.to_owned())));
                 vec![press(KeyCode::Char(key)), typed, press(KeyCode::Enter)]
             }
-            _ if is_word(line) => vec![press(match line.trim() {
-                "esc" => KeyCode::Esc,
-                "tab" => KeyCode::Tab,
-                "space" => KeyCode::Char(' '),
-                _ => KeyCode::Enter,
-            })],
             _ => vec![Line::Event(Box::new(Event::Notice(NO_COMMAND.to_owned())))],
         }
     }
 }
 
-/// Returns true if a line is the name of a key that is no character.
-fn is_word(line: &str) -> bool {
-    matches!(line.trim(), "esc" | "enter" | "tab" | "space")
+/// The key that a line names: one that is no character in a line. Where words are typed, `esc` alone is no text.
+fn named(line: &str) -> Option<KeyCode> {
+    Some(match line.trim() {
+        "esc" => KeyCode::Esc,
+        "enter" => KeyCode::Enter,
+        "tab" => KeyCode::Tab,
+        "space" => KeyCode::Char(' '),
+        _ => return None,
+    })
 }
 
 /// What is said of a line that means nothing.

@@ -73,8 +73,17 @@ fn lines_are_read_and_decided_as_a_screen_is() {
 
     agent.propose(&path, "nothing\n");
     review.pane.wait_for("+1", SOON);
+    // Who leaves the words sends none.
+    review.line("R", "reject  Esc");
+    review.pane.send_keys(["esc", "Enter"]);
+    review.pane.wait_for("a accept  r reject", SOON);
     review.line("R use the table", "rejected a.txt");
     assert!(matches!(agent.outcome(), Update::DiffRejected { .. }));
+    let says = |screen: &str| {
+        let words: Vec<_> = screen.split_whitespace().collect();
+        words.join(" ").contains("says: use the table")
+    };
+    review.pane.wait_until("the words", SOON, says);
     review.line("nonsense", "a line is one key");
     // A note waits for the agent.
     review.line("q", "y quit");
