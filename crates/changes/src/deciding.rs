@@ -27,7 +27,7 @@ use crate::history::as_text;
 use crate::kept::{self, Kept};
 use crate::state::FileState;
 use crate::store::{Judgements, Store, StoreError};
-use crate::take_back::{self, Done};
+use crate::take_back::{self, Done, Folders};
 use crate::turn::{Change, ChangeRef, ChangeState, Judged, Judgement, Turn};
 
 /// So many files are written before what became of them is kept.
@@ -93,6 +93,8 @@ pub struct Deciding<'a> {
     new_folders: HashSet<&'a Path>,
     /// The texts that an act brings back, as far as they were looked for.
     origins: Option<(Act, Origins)>,
+    /// The folders as they were before this act, whichever of its files comes first.
+    folders: Folders,
 }
 
 impl<'a> Deciding<'a> {
@@ -111,6 +113,7 @@ impl<'a> Deciding<'a> {
             at_once: BTreeSet::new(),
             opens_circle: BTreeSet::new(),
             origins: None,
+            folders: Folders::default(),
         }
     }
 
@@ -172,6 +175,7 @@ impl<'a> Deciding<'a> {
         names: &[ChangeRef],
         mut said: impl FnMut(Decided),
     ) -> Result<(), DecideError> {
+        self.folders = Folders::default();
         let meant = self.meant(act, names)?;
         if act == Act::Undo && meant.is_empty() {
             return Err(DecideError::NothingDecided);
@@ -227,6 +231,9 @@ impl<'a> Deciding<'a> {
         let mut failed = Vec::new();
         for part in changes.chunks(part) {
             self.read_running();
+            for change in part {
+                self.folders.note(&self.kept.turn.roots, &change.path);
+            }
             let written = self.write(act, part);
             let made = part.iter().zip(written);
             let made: Vec<_> = made
@@ -262,6 +269,7 @@ impl<'a> Deciding<'a> {
     pub fn one(&mut self, act: Act, change: &Change) -> Result<&'static str, DecideError> {
         self.read_running();
         self.know_origins(act);
+        self.folders = Folders::default();
         match self.make(act, change, None)? {
             Ok(made) => self.save(change, made),
             Err(why) => Ok(why),

@@ -4,6 +4,7 @@
 mod beneath;
 mod place;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
@@ -16,7 +17,7 @@ use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
-use crate::scan::Stat;
+use crate::scan::{Folder, Stat};
 use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
 use crate::store::{MAX_KEPT, MAX_TEXT, Store, StoreError};
@@ -131,13 +132,65 @@ impl Done {
 /// # Errors
 /// When the file has been changed in the same places, or cannot be written. Then it is as it was.
 pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Done, TakeBackError> {
+    let former = folders_now(roots, &change.path);
+    take_back_from(store, roots, change, &former)
+}
+
+/// As [`take_back`], where the folders of the file had these permissions before anything beside it was written.
+///
+/// # Errors
+/// As there.
+pub(crate) fn take_back_from(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    former: &[u32],
+) -> Result<Done, TakeBackError> {
     put_back(
         store,
         roots,
         change,
         (&change.before, &change.after),
-        &change.folder_modes,
+        (&change.folder_modes, former),
     )
+}
+
+/// The permissions of the folders of a file in the watched one, its own first; none where that is not there.
+fn folders_now(roots: &[PathBuf], path: &Path) -> Vec<u32> {
+    Folders::default().of(roots, path)
+}
+
+/// The permissions of folders before anything in them was written.
+#[derive(Debug, Default)]
+pub(crate) struct Folders(HashMap<PathBuf, Option<u32>>);
+
+impl Folders {
+    /// The permissions of the folders of this file, its own first, up to the first that was not there. One that is not known
+    /// here is asked.
+    pub(crate) fn of(&self, roots: &[PathBuf], path: &Path) -> Vec<u32> {
+        let mode = |it: &Path| { self.0.get(it).copied() }.unwrap_or_else(|| mode_now(it));
+        around(roots, path).map_while(mode).collect()
+    }
+
+    /// Notes those of this file that are not known here, as they are now.
+    pub(crate) fn note(&mut self, roots: &[PathBuf], path: &Path) {
+        for folder in around(roots, path) {
+            if !self.0.contains_key(folder) {
+                self.0.insert(folder.to_owned(), mode_now(folder));
+            }
+        }
+    }
+}
+
+/// The folders of a file in the watched one, its own first.
+fn around<'a>(roots: &[PathBuf], path: &'a Path) -> impl Iterator<Item = &'a Path> {
+    let root = roots.iter().find(|root| path.starts_with(root));
+    let around = path.ancestors().skip(1);
+    around.take_while(move |it| root.is_some_and(|root| *it != root.as_path()))
+}
+
+fn mode_now(folder: &Path) -> Option<u32> {
+    Some(Folder::of(&folder.symlink_metadata().ok()?).mode)
 }
 
 /// Returns true if nothing that is known is in the way: the text before was kept, and the file is not too long for this to be undone.
@@ -156,6 +209,20 @@ pub fn undo(
     change: &Change,
     judged: &Judged,
 ) -> Result<Done, TakeBackError> {
+    let former = folders_now(roots, &change.path);
+    undo_from(store, roots, change, (judged, &former))
+}
+
+/// As [`undo`], where the folders of the file had these permissions before anything beside it was written.
+///
+/// # Errors
+/// As there.
+pub(crate) fn undo_from(
+    store: &Store,
+    roots: &[PathBuf],
+    change: &Change,
+    (judged, former): (&Judged, &[u32]),
+) -> Result<Done, TakeBackError> {
     let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
     let (overwritten, written) =
         states.ok_or_else(|| TakeBackError::Unknown(change.path.clone()))?;
@@ -164,7 +231,7 @@ pub fn undo(
         roots,
         change,
         (overwritten, written),
-        &judged.folder_modes,
+        (&judged.folder_modes, former),
     )?;
     if done.written.is_absent() {
         let mut place = Beneath::open(roots, &change.path)?;
@@ -320,13 +387,14 @@ pub fn rewrite(
         _ => return Err(TakeBackError::Changed(change.path.clone())),
     };
     let state = file(store, mode, text)?;
+    let former = folders_now(roots, &change.path);
     write(
         store,
         &mut place,
         change,
         &change.after,
         now,
-        (&state, text, &change.folder_modes),
+        (&state, text, &change.folder_modes, &former),
     )
 }
 
@@ -335,7 +403,7 @@ fn put_back(
     roots: &[PathBuf],
     change: &Change,
     (before, after): (&FileState, &FileState),
-    folder_modes: &[FolderMode],
+    (folder_modes, former): (&[FolderMode], &[u32]),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     if !before.is_known() || is_secret(roots, path, before, after) {
@@ -357,7 +425,7 @@ fn put_back(
         change,
         after,
         now,
-        (&state, &bytes, folder_modes),
+        (&state, &bytes, folder_modes, former),
     )?;
     opened.becomes(&place, &state);
     Ok(Done { made_way, ..done })
@@ -378,11 +446,10 @@ fn write(
     change: &Change,
     after: &FileState,
     now: Now,
-    (state, bytes, folder_modes): (&FileState, &[u8], &[FolderMode]),
+    (state, bytes, folder_modes, former): (&FileState, &[u8], &[FolderMode], &[u32]),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     let mut overwritten = now.whole().state.clone();
-    let former = place.modes();
     let as_they_were = |before: &u32| FolderMode {
         before: *before,
         after: Some(*before),
@@ -392,13 +459,13 @@ fn write(
         .map(as_they_were)
         .collect();
     if *state == now.state {
-        let former = store
+        let noted = store
             .writing(path)
             .filter(|it| it.written == *state && it.after.as_ref() == Some(after))
             .filter(|it| is_there(place, it.stage));
-        if let Some(former) = former {
-            overwritten = former.overwritten.unwrap_or(overwritten);
-            modes = former.folder_modes;
+        if let Some(noted) = noted {
+            overwritten = noted.overwritten.unwrap_or(overwritten);
+            modes = noted.folder_modes;
         }
     } else {
         let at = clock::now_ms();
@@ -436,8 +503,8 @@ fn write(
             let at = clock::now_ms();
             let _ = store.note(path, &writing(Stage::Done { stat, at }));
         }
-        let set = place.modes();
-        if set.iter().zip(&former).any(|(now, before)| now != before) {
+        let set = folders_now(place.roots, path);
+        if set.iter().zip(former).any(|(now, before)| now != before) {
             let each = former.iter().enumerate();
             let each = each.map(|(at, before)| FolderMode {
                 before: *before,

@@ -43,14 +43,18 @@ impl Deciding<'_> {
                 // What is written by one name is there by the others.
                 Act::TakeBack if has_other_names(&change.path) => None,
                 Act::TakeBack => {
-                    let done = take_back::take_back(store, roots, change).ok()?;
+                    let done =
+                        take_back::take_back_from(store, roots, change, &self.former(change))
+                            .ok()?;
                     self.clear_up(change, &done);
                     Some(Written::TakenBack(done))
                 }
                 Act::Undo => {
                     let judged = self.judged.of(change.number);
                     let judged = judged.filter(|it| it.written.is_some())?;
-                    let undone = take_back::undo(store, roots, change, judged).ok()?;
+                    let undone =
+                        take_back::undo_from(store, roots, change, (judged, &self.former(change)))
+                            .ok()?;
                     self.clear_up(change, &undone);
                     Some(Written::Undone(undone))
                 }
@@ -58,18 +62,24 @@ impl Deciding<'_> {
         })
     }
 
+    /// The permissions of the folders of a change before this act.
+    fn former(&self, change: &Change) -> Vec<u32> {
+        self.folders.of(&self.kept.turn.roots, &change.path)
+    }
+
     pub(super) fn write_back(&mut self, change: &Change) -> Result<Judging, DecideError> {
         self.refuse_running(change)?;
         self.refuse_only_copy(Act::TakeBack, change)?;
         let roots = &self.kept.turn.roots;
         let done = match self.written_by_other_name(change) {
-            None => take_back::take_back(self.store, roots, change)?,
+            None => take_back::take_back_from(self.store, roots, change, &self.former(change))?,
             Some(after) => {
                 let left = Change {
                     after,
                     ..change.clone()
                 };
-                let done = take_back::take_back(self.store, roots, &left)?;
+                let done =
+                    take_back::take_back_from(self.store, roots, &left, &self.former(change))?;
                 let overwritten = change.after.clone();
                 Done {
                     overwritten,
@@ -184,8 +194,9 @@ impl Deciding<'_> {
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
-                let done = take_back::undo(self.store, roots, change, judged)
-                    .map_err(|error| self.not_undone(change, error))?;
+                let done =
+                    take_back::undo_from(self.store, roots, change, (judged, &self.former(change)))
+                        .map_err(|error| self.not_undone(change, error))?;
                 self.clear_up(change, &done);
                 Some(done)
             }

@@ -15,7 +15,7 @@ use crate::state::FolderMode;
 
 /// A file, or the place for one.
 pub(super) struct Beneath<'a> {
-    roots: &'a [PathBuf],
+    pub(super) roots: &'a [PathBuf],
     /// Its path, for people and for the store.
     pub(super) path: &'a Path,
     /// None if one of its folders is not there.
@@ -84,15 +84,6 @@ impl<'a> Beneath<'a> {
             made.map_err(|error| self.failed(error))?;
         }
         Ok(())
-    }
-
-    /// The permissions of its folders in the watched one, its own first; none where that is not there.
-    pub(super) fn modes(&self) -> Vec<u32> {
-        let root = self.roots.iter().find(|root| self.path.starts_with(root));
-        let around = self.path.ancestors().skip(1);
-        let around = around.take_while(|it| root.is_some_and(|root| *it != root.as_path()));
-        let mode = |it: &Path| Some(FolderFacts::of(&it.symlink_metadata().ok()?).mode);
-        around.map_while(mode).collect()
     }
 
     /// Gives those of its folders their permissions from before that are as they were left, or came again. The first are those of its own.
