@@ -53,20 +53,32 @@ struct Waiting {
 }
 
 impl Context {
-    /// The front end's whole list of open files changed.
+    /// The front end's whole list of open files changed. If the person moved in it, they are there, and no more where a file got
+    /// the focus by itself.
     pub(crate) fn report(&mut self, files: Vec<File>, is_trusted: Option<bool>, now: Instant) {
+        let active = files.iter().find(|it| it.is_focused());
+        let before = self.reported.iter().find(|it| it.is_focused());
+        if let Some(active) = active.filter(|it| !it.is_same_place(before)) {
+            self.focused.retain(|it| it.path != active.path);
+            self.focused.iter_mut().for_each(File::lose_focus);
+        }
         self.reported = files;
         self.is_trusted = is_trusted;
         self.changed(now);
     }
 
-    /// One file got the focus. A file that is focused again without a cursor keeps the one that
-    /// it had: saving a file does not move in it.
+    /// One file got the focus. Without a cursor it keeps the one that it had, and what is selected: saving a file does not move
+    /// in it.
     pub(crate) fn focus(&mut self, mut file: File, now: Instant) {
-        if let Some(at) = self.focused.iter().position(|old| old.path == file.path) {
-            let old = self.focused.remove(at);
-            file.cursor = file.cursor.or(old.cursor);
+        if file.cursor.is_none() {
+            let old = self.files().find(|old| old.path == file.path).cloned();
+            file = File {
+                timestamp: file.timestamp,
+                is_active: file.is_active,
+                ..old.unwrap_or(file)
+            };
         }
+        self.focused.retain(|old| old.path != file.path);
         self.focused.insert(0, file);
         self.focused.truncate(MAX_FILES);
         self.changed(now);
@@ -353,6 +365,33 @@ mod tests {
         let sent = context.take(start + DEBOUNCE, |_| true).unwrap();
         assert_eq!(sent.active_file().unwrap().path, "/b");
         assert_eq!(sent.files()[1], File::open("/a", 1));
+    }
+
+    /// A review sees that a file was saved which is open in an editor.
+    #[test]
+    fn a_saved_file_keeps_the_cursor_of_the_editor_which_moves_on() {
+        let (mut context, start) = (Context::default(), Instant::now());
+        let selected = |line| File {
+            selected_text: Some("text".to_owned()),
+            ..at(line)
+        };
+        context.report(vec![selected(4), File::open("/b", 0)], None, start);
+        context.focus(File::focused("/a", 9), start);
+        let sent = context.take(start + DEBOUNCE, |_| true).unwrap();
+        assert_eq!(line(&sent), 4);
+        assert_eq!(sent.files()[0].selected_text.as_deref(), Some("text"));
+        context.report(vec![at(5), File::open("/b", 0)], None, start);
+        let sent = context.take(start + DEBOUNCE, |_| true).unwrap();
+        assert_eq!(line(&sent), 5);
+        assert_eq!(sent.files()[0].selected_text, None);
+        // Another one is saved; then the person goes on in theirs.
+        context.focus(File::focused("/b", 9), start);
+        let sent = context.take(start + DEBOUNCE, |_| true).unwrap();
+        assert_eq!(sent.active_file().unwrap().path, "/b");
+        context.report(vec![at(6), File::open("/b", 0)], None, start);
+        let sent = context.take(start + DEBOUNCE, |_| true).unwrap();
+        assert_eq!(sent.active_file().unwrap().path, "/a");
+        assert_eq!(line(&sent), 6);
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Views {
     ) -> Reported {
         if let Some(view) = self.find_mut(id) {
             let is_moved =
-                focused(&files).is_some_and(|now| !is_same_place(now, focused(&view.files)));
+                focused(&files).is_some_and(|now| !now.is_same_place(focused(&view.files)));
             (view.files, view.is_trusted) = (files, is_trusted);
             if is_moved {
                 self.used(id);
@@ -521,16 +521,4 @@ impl Views {
 
 fn focused(files: &[File]) -> Option<&File> {
     files.iter().find(|file| file.is_focused())
-}
-
-/// Returns true if the person is where they were: a file that was only written again is not used.
-fn is_same_place(file: &File, before: Option<&File>) -> bool {
-    before.is_some_and(|before| {
-        let timestamp = before.timestamp;
-        *before
-            == File {
-                timestamp,
-                ..file.clone()
-            }
-    })
 }

@@ -174,6 +174,18 @@ impl File {
         Range { start, end: start }
     }
 
+    /// Returns true if the person is where they were: a file that was only written again is not used.
+    pub fn is_same_place(&self, before: Option<&File>) -> bool {
+        before.is_some_and(|before| {
+            let timestamp = before.timestamp;
+            *before
+                == File {
+                    timestamp,
+                    ..self.clone()
+                }
+        })
+    }
+
     /// Makes it a file that is only open.
     pub fn lose_focus(&mut self) {
         self.is_active = None;
