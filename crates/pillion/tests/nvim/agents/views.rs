@@ -68,12 +68,11 @@ impl Scene {
         self.home.workspace().join(FILE)
     }
 
-    /// Moves the cursor, so that this Neovim is the one that was used last.
-    fn use_nvim(&self, nvim: &Nvim) {
-        nvim.input("2G$");
-        nvim.wait_until("the cursor there", "vim.fn.line('.') == 2");
-        nvim.input("gg0");
-        nvim.wait_until("the cursor back", "vim.fn.line('.') == 1");
+    /// Moves the cursor to a line where it is in no other one, so that this Neovim is the one that was used last. The review
+    /// says when Pillion knows.
+    fn use_nvim(&self, nvim: &Nvim, line: u32) {
+        nvim.input(&format!("{line}G"));
+        self.review.wait_for(&format!("{FILE}:{line}"), SOON);
     }
 
     /// Lets the model propose another second line, and waits until this Neovim and the review show it.
@@ -146,14 +145,14 @@ fn check(release: ClaudeRelease, versions: [NvimVersion; 2]) {
     let scene = Scene::new(release, versions);
     let (first, second) = (&scene.first, &scene.second);
 
-    scene.use_nvim(first);
-    scene.use_nvim(second);
+    scene.use_nvim(first, 3);
+    scene.use_nvim(second, 2);
     scene.propose("in the review", second);
     wait_pending(first, 0);
     scene.accept_in_review();
     scene.wait_decided("in the review", &[first, second]);
 
-    scene.use_nvim(first);
+    scene.use_nvim(first, 1);
     scene.propose("in the first", first);
     wait_pending(second, 0);
     scene.accept_in(first);
