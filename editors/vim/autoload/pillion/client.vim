@@ -355,8 +355,9 @@ export def Start(is_automatic = false)
   others.Attach()
   reader = framing.Reader()
   [state, said, callbacks, next_id, started_at] = [FreshState(), '', {}, 1, localtime()]
+  # A signal could come before what `Leave` has sent. It ends with its input.
   job = job_start(command, {
-    in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1,
+    in_mode: 'raw', out_mode: 'raw', err_mode: 'nl', noblock: 1, stoponexit: '',
     out_cb: OnOutput, err_cb: OnError, exit_cb: OnExit,
   })
   if job_status(job) == 'fail'
