@@ -76,7 +76,7 @@ fn ask_everywhere(version: VimVersion, columns: u16, shortmess: &str) {
         assert_eq!(review.vim().get::<String>("mode()"), "n", "{what}");
         review.vim().wait_until(
             "it in the log",
-            "execute('messages') =~# 'accept again to go ahead'",
+            "split(execute('messages'))->join() =~# 'accept again to go ahead'",
         );
         // The next key does what it does, and takes the message away.
         review.vim().input_until("x", "&modified");

@@ -75,7 +75,21 @@ export def Forget(about: number)
   Close((message) => message.about == about)
 enddef
 
-# For |:messages|, which has the whole of what is cut on the command line.
+# The words of a message in lines that the command line has room for.
+def Lines(text: string): list<string>
+  var lines = ['']
+  for word in split(text)
+    const line = lines[-1] == '' ? word : $'{lines[-1]} {word}'
+    if lines[-1] != '' && strdisplaywidth(line) > v:echospace
+      add(lines, word)
+    else
+      lines[-1] = line
+    endif
+  endfor
+  return lines
+enddef
+
+# For |:messages|, which has the whole of what the command line has no room for.
 def Remember(text: string)
   # Messages that have scrolled the screen ask for Enter, and one more is not cut then.
   if IsCovered() || state('s') != ''
@@ -84,8 +98,10 @@ def Remember(text: string)
   endif
   const shortmess = &shortmess
   set shortmess+=T
-  redraw
-  echomsg text
+  for line in Lines(text)
+    redraw
+    echomsg line
+  endfor
   echo ''
   &shortmess = shortmess
 enddef
