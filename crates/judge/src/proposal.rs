@@ -49,6 +49,8 @@ pub struct Proposal {
     now: State,
     undo: Vec<State>,
     redo: Vec<State>,
+    /// States that were undone before something else was done: no key leads there, but what was seen and noted of them counts.
+    given_up: Vec<State>,
     changes: u64,
 }
 
@@ -69,16 +71,19 @@ pub enum Change {
     Carried,
     /// It was merged with another text of the file on disk.
     Rebased,
+    /// What comes before it was undone, and something else was done then.
+    Left,
 }
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Proposed => "the newer proposal was",
-            Self::Toggled => "the hunk was",
+            Self::Toggled => "excluding or including was",
             Self::Edited => "your edit was",
             Self::Carried => "taking your edit along was",
             Self::Rebased => "merging with the file was",
+            Self::Left => "going back from your text was",
         })
     }
 }
@@ -134,6 +139,7 @@ impl Proposal {
             now: State::new(texts, Change::Proposed),
             undo: Vec::new(),
             redo: Vec::new(),
+            given_up: Vec::new(),
             changes: 0,
         }
     }
@@ -237,12 +243,8 @@ impl Proposal {
         let mut way = Vec::new();
         let mut at = from;
         while !Arc::ptr_eq(at, to) {
-            let states = std::iter::once(&self.now)
-                .chain(&self.undo)
-                .chain(&self.redo);
-            let state = states
-                .into_iter()
-                .find(|state| Arc::ptr_eq(&state.texts, at))?;
+            let mut states = std::iter::once(&self.now).chain(self.history());
+            let state = states.find(|state| Arc::ptr_eq(&state.texts, at))?;
             let origin = state.origin.as_deref()?;
             way.push(origin);
             at = &origin.texts;
@@ -286,11 +288,14 @@ impl Proposal {
     }
 
     fn last_edited(&self) -> Option<&State> {
-        // What was taken back first was written last.
-        let history = self.redo.iter().chain(self.undo.iter().rev());
-        std::iter::once(&self.now)
-            .chain(history)
-            .find(|state| state.edited)
+        let mut states = std::iter::once(&self.now).chain(self.history());
+        states.find(|state| state.edited)
+    }
+
+    /// All states but the one that stands. What was undone first was written last.
+    fn history(&self) -> impl Iterator<Item = &State> {
+        let undone = self.redo.iter().chain(self.undo.iter().rev());
+        undone.chain(self.given_up.iter().rev())
     }
 
     /// The line of a hunk in what would be accepted, from 1.
@@ -464,8 +469,8 @@ impl Proposal {
             ..State::new(texts, Change::Proposed)
         };
         if next.texts.are_readable() {
-            let history = self.redo.iter().chain(self.undo.iter().rev());
-            carry::decisions(std::iter::once(&self.now).chain(history), &mut next);
+            let states = std::iter::once(&self.now).chain(self.history());
+            carry::decisions(states, &mut next);
             carry::mark_conflicts(&conflicts, &mut next);
         }
         if !next.is_like(&self.now) {
@@ -506,6 +511,11 @@ impl Proposal {
         true
     }
 
+    /// Returns true if there is a change to take back.
+    pub fn can_undo(&self) -> bool {
+        !self.undo.is_empty()
+    }
+
     /// Takes the last change back. Answers what it was.
     pub fn undo(&mut self) -> Option<Change> {
         let before = self.undo.pop()?;
@@ -523,12 +533,14 @@ impl Proposal {
         Some(self.now.change)
     }
 
-    /// Moves on to `next`. States that had been taken back stay in the history, so that nothing the
-    /// reviewer wrote is ever lost.
+    /// Moves on to `next`. What had been undone is given up, but no text of the reviewer's, nor anything because of what the agent does.
     fn go_to(&mut self, mut next: State) {
-        if !self.redo.is_empty() {
-            self.undo.push(self.now.clone());
-            self.undo.extend(self.redo.drain(..).rev());
+        let is_kept = |state: &State| state.edited || next.change == Change::Proposed;
+        let (kept, given_up) = self.redo.drain(..).partition::<Vec<_>, _>(is_kept);
+        self.given_up.extend(given_up);
+        if !kept.is_empty() {
+            self.undo.extend(kept.into_iter().rev());
+            self.now.change = Change::Left;
         }
         if !Arc::ptr_eq(&next.texts, &self.now.texts) {
             next.origin = Some(Arc::new(Origin::new(&self.now.texts, &next.texts)));

@@ -20,10 +20,10 @@ impl Proposal {
     /// Puts what the reviewer had made of the agent's text where [`redo`](Self::redo) finds it: nothing that is shown changes.
     /// Returns false if it is in the history already.
     pub fn offer(&mut self, text: &str) -> bool {
-        let mut history = std::iter::once(&self.now)
+        let mut known = { std::iter::once(&self.now) }
             .chain(&self.undo)
             .chain(&self.redo);
-        if history.any(|state| state.text() == text) || text.as_bytes() == self.now.agents.bytes() {
+        if known.any(|state| state.text() == text) || text.as_bytes() == self.now.agents.bytes() {
             return false;
         }
         let next = self.offered(Text::new(text));

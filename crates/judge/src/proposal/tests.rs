@@ -175,6 +175,25 @@ fn a_change_after_undo_loses_nothing() {
 }
 
 #[test]
+fn what_was_undone_is_given_up_by_the_next_act() {
+    let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\n")), "A\nb\nC\n");
+    proposal.toggle(0).unwrap();
+    proposal.toggle(1).unwrap();
+    proposal.undo();
+    proposal.undo();
+    proposal.toggle(1).unwrap();
+    assert_eq!(proposal.text(), "A\nb\nc\n");
+    assert_eq!(proposal.undo(), Some(Change::Toggled));
+    assert_eq!(proposal.text(), "A\nb\nC\n");
+    assert_eq!(proposal.undo(), None, "nothing is taken out again");
+    // Whatever the agent does gives nothing up.
+    proposal.replace(Some(Text::new("a\nb\nc\n")), "newer\n");
+    assert_eq!(proposal.undo(), Some(Change::Proposed));
+    assert_eq!(proposal.undo(), Some(Change::Left));
+    assert_eq!(proposal.text(), "A\nb\nc\n");
+}
+
+#[test]
 fn another_text_of_the_file_is_merged_and_decisions_stand() {
     let mut proposal = Proposal::new(Some(Text::new("a\nb\nc\nd\n")), "A\nb\nc\nD\n");
     proposal.toggle(0).unwrap();
