@@ -88,7 +88,7 @@ commands! {
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
         TakeBack "take-back" "r" [List] Typed ("take back", 0) "in the list: take back";
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";
-        Note "note" "C" [Diff List] Free ("note", 5) "note on the hunk, sent with your decision";
+        Note "note" "C" [Diff List] Free ("note", 5) "note on hunk or line, sent as you decide";
         Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
         Select "select" "V" [Diff] Free "select lines, to exclude or note them";
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";
@@ -106,14 +106,14 @@ commands! {
         PreviousDiff "previous-diff" "Shift-Tab" [Diff] Free "next or previous pending diff";
         Digit(0: u8) "number" "1 2 3 4 5 6 7 8 9 0" [Diff] Free "pending diff of that number";
         Files "files" "f" [Diff] Free "list of pending diffs; type to find one";
-        Down "down" "Down j" [Diff List History Help] Free "scroll by a line";
-        Up "up" "Up k" [Diff List History Help] Free "scroll by a line";
+        Down "down" "Down j" [Diff List History Help] Free "the next line, the one before";
+        Up "up" "Up k" [Diff List History Help] Free "the next line, the one before";
         PageDown "page-down" "PgDn Ctrl-F" [Diff List History Help] Free "scroll by a page";
         PageUp "page-up" "PgUp Ctrl-B" [Diff List History Help] Free "scroll by a page";
         HalfDown "half-down" "Ctrl-D" [Diff] Free "scroll by half a page";
         HalfUp "half-up" "Ctrl-U" [Diff] Free "scroll by half a page";
-        Top "top" "Home g" [Diff List History Help] Free "top, end";
-        End "end" "End G" [Diff List History Help] Free "top, end";
+        Top "top" "Home g" [Diff List History Help] Free "top, end; 12G is line 12";
+        End "end" "End G" [Diff List History Help] Free "top, end; 12G is line 12";
         Left "left" "Left h" [Diff] Free "scroll sideways";
         Right "right" "Right l" [Diff] Free "scroll sideways";
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";

@@ -285,8 +285,20 @@ pub struct Message {
     until: Instant,
     /// It names a place to remember.
     is_lasting: bool,
+    /// It goes with the next command.
+    is_brief: bool,
     /// It waits for an answer as long as it is there.
     asks: Option<Question>,
+}
+
+/// Digits that follow each other: a pending diff, or a line.
+#[derive(Debug, Clone, Copy)]
+struct Digits {
+    diff: u64,
+    line: u64,
+    /// The diff that was shown before them.
+    from: DiffId,
+    until: Instant,
 }
 
 /// The review.
@@ -343,8 +355,8 @@ pub struct App {
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
-    /// The number that digits make so far, and until when another may follow.
-    typed: Option<(u64, Instant)>,
+    /// The digits that were typed last.
+    digits: Option<Digits>,
     /// Counts what was compared.
     jobs: u64,
     /// The actions to take when [`App::update`] returns.
@@ -634,6 +646,7 @@ impl App {
             tone,
             until: now + time,
             is_lasting: time == LONG_MESSAGE,
+            is_brief: false,
             asks: None,
         });
     }

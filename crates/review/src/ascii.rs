@@ -37,7 +37,7 @@ pub fn of(line: &str) -> String {
 }
 
 /// What may stand before the number of a line.
-const LEADING: &str = "▌█✗·*! ";
+const LEADING: &str = "❯▌█✗·*! ";
 
 /// The marks beside the numbers of lines that move.
 const MOVES: [char; 2] = ['↓', '↑'];
@@ -52,7 +52,7 @@ fn mark(char: char) -> &'static str {
         '●' => "*",
         '○' => "o",
         '█' => "#",
-        '▌' | '▶' | '›' => ">",
+        '▌' | '▶' | '❯' | '›' => ">",
         '‹' => "<",
         '→' => "->",
         '←' => "<-",

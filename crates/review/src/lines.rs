@@ -101,8 +101,8 @@ fn lines(buffer: &Buffer) -> Vec<String> {
     rows.filter(|line| !line.is_empty()).collect()
 }
 
-/// The mark of the hunk that keys mean, at the beginning of its lines.
-const CURRENT: char = '▌';
+/// The marks of the line that keys mean, and of its hunk, at the beginning of lines: one that has the first has lost the others.
+const MARKS: [char; 3] = ['❯', '▌', ' '];
 
 /// Folded lines are known by their number: what they lie in is found out later.
 const FOLD: char = '⋯';
@@ -121,8 +121,12 @@ fn new<'a>(former: &[String], lines: &'a [String]) -> impl Iterator<Item = &'a S
     let mut counts: HashMap<String, usize> = HashMap::new();
     for line in former {
         *counts.entry(known(line).to_owned()).or_default() += 1;
-        if let Some(bare) = line.strip_prefix(CURRENT) {
-            *counts.entry(format!(" {bare}")).or_default() += 1;
+        let Some(at) = MARKS.iter().position(|mark| line.starts_with(*mark)) else {
+            continue;
+        };
+        for mark in &MARKS[at + 1..] {
+            let other = line.replacen(MARKS[at], &mark.to_string(), 1);
+            *counts.entry(other).or_default() += 1;
         }
     }
     lines.iter().filter(move |line| {

@@ -120,13 +120,19 @@ impl Scroll {
     }
 }
 
-/// The text of each row, as a number that tells it from others.
+/// The marks at the edge of rows, which move from one to the other by themselves.
+const MARKS: [&str; 5] = ["❯", "▌", "█", "✗", "·"];
+
+/// The text of each row without those, as a number that tells it from others.
 fn texts(buffer: &Buffer) -> Vec<u64> {
     let mut text = String::new();
     let rows = buffer.content.chunks(usize::from(buffer.area.width).max(1));
     rows.map(|row| {
         text.clear();
-        text.extend(row.iter().map(Cell::symbol));
+        text.extend(row.iter().map(|cell| match cell.symbol() {
+            mark if MARKS.contains(&mark) => " ",
+            symbol => symbol,
+        }));
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         hasher.finish()

@@ -30,6 +30,8 @@ const WIDEST: usize = 1_000;
 pub struct View {
     pub judged: Judged,
     pub hunk: usize,
+    /// The row of the cursor: in sight, and in that hunk if it is in any.
+    pub cursor: usize,
     pub top: Top,
     /// Columns that are scrolled off to the left.
     pub x: usize,
@@ -83,6 +85,7 @@ impl View {
         Self {
             judged,
             hunk: 0,
+            cursor: 0,
             top: Top::default(),
             x: 0,
             unfolding: Unfolding::default(),
@@ -129,9 +132,10 @@ impl View {
             height,
             top: self.top,
             hunk: self.hunk,
+            cursor: self.cursor,
         };
         let stand = stay::stay(&former, &rows, self.proposal.hunks(), &moves);
-        (self.top, self.hunk) = (stand.top, stand.hunk);
+        (self.top, self.hunk, self.cursor) = (stand.top, stand.hunk, stand.cursor);
         if layout != self.rows_for.0 {
             self.top.sub = 0;
         }
@@ -182,6 +186,11 @@ impl View {
     pub fn enclosing(&self, line: usize) -> Option<&str> {
         let headings = self.paint.headings(Side::Right, line);
         enclosing(self.proposal.after(), headings, line)
+    }
+
+    /// The line of the text after at the cursor, if one is shown there.
+    pub fn line_at_cursor(&self) -> Option<usize> {
+        self.rows.get(self.cursor)?.lines().1
     }
 
     pub fn current_hunk(&self) -> Option<&Hunk> {

@@ -28,13 +28,13 @@ impl Judged {
         Some(start..hunk.after.end.max(start + 1))
     }
 
-    /// The note on these lines of the text after.
+    /// The note that begins at these lines of the text after.
     pub fn note_on(&self, lines: &Range<usize>) -> Option<&HunkNote> {
         let mut notes = self.hunk_notes.iter();
         notes.find(|note| note.is_on(lines, &self.proposal))
     }
 
-    /// Keeps a note in place of the one on the same lines; an empty one only takes that away.
+    /// Keeps a note in place of the one that begins at the same line; an empty one only takes that away.
     pub fn set_note(&mut self, note: HunkNote) {
         let lines = note.lines_in(&self.proposal);
         let proposal = &self.proposal;
@@ -81,7 +81,7 @@ impl Judged {
         self.notes_at(self.hunk_notes.iter(), place)
     }
 
-    /// The same about the text after, with this one in place of that on the same lines.
+    /// The same about the text after, with this one in place of that which begins at the same line.
     pub fn notes_with(&self, note: HunkNote) -> Vec<Note> {
         let lines = note.lines_in(&self.proposal);
         let others = self.hunk_notes.iter();
@@ -120,8 +120,7 @@ impl Judged {
 
 impl HunkNote {
     fn is_on(&self, lines: &Range<usize>, proposal: &Proposal) -> bool {
-        let on = self.lines_in(proposal);
-        on.start < lines.end && lines.start < on.end
+        self.lines_in(proposal).start == lines.start
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.

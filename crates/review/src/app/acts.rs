@@ -1,10 +1,11 @@
 //! What each command does.
 
+use std::cmp::Ordering;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
 use pillion_judge::act::{Act, Guard, Place};
-use pillion_judge::proposal::NotText;
+use pillion_judge::proposal::{Change, NotText};
 use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
@@ -12,7 +13,7 @@ use pillion_view::decision::takes_no_edits;
 use pillion_view::{DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
-use super::{App, Effect, Overlay, PASTED, Question, Tone};
+use super::{App, Digits, Effect, Overlay, PASTED, Question, Tone};
 use crate::geometry::SIDE_BY_SIDE;
 use crate::help;
 use crate::view::Viewport;
@@ -75,6 +76,10 @@ impl App {
             return;
         };
         self.changes.forget_opening();
+        self.message.take_if(|message| message.is_brief);
+        if !matches!(act, Act::Digit(_) | Act::End) {
+            self.digits = None;
+        }
         let guard = act.command().map_or(Guard::Free, |command| command.guard);
         if guard != Guard::Free
             && let Err(why) = press.check()
@@ -192,7 +197,7 @@ impl App {
             Act::Reject => self.ask_or_reject(press, now),
             Act::Exclude if self.toggle_selected(now) => {}
             Act::Exclude => self.toggle_hunk(&viewport, now),
-            Act::Select => self.select(&viewport, now),
+            Act::Select => self.select(now),
             Act::EndSearch if self.selected().is_some() => self.end_selection(),
             Act::Stage => self.stage_hunk(now),
             Act::Edit => self.edit(),
@@ -269,7 +274,7 @@ impl App {
         }
         let text = match why {
             TooEarly::Unseen if self.changes().is_some() => {
-                "the list has not shown this line yet: look at it, then press again"
+                "the cursor is here only now: look at this line, then press again"
             }
             TooEarly::Unseen if self.view().is_some_and(|view| view.is_comparing()) => {
                 "still comparing: look at it first"
@@ -284,13 +289,13 @@ impl App {
 
     /// What changes nothing but what is visible.
     fn on_moving_act(&mut self, act: Act, viewport: &Viewport, now: Instant) {
-        if self.extend_selection(act, viewport) {
-            return;
-        }
         let (count, shown) = (self.views.len(), self.current);
         let view = &mut self.views[shown];
         let page = isize::try_from(viewport.height.saturating_sub(2).max(1)).unwrap_or(isize::MAX);
         match act {
+            Act::End if self.digits.is_some_and(|it| now < it.until) => {
+                return self.go_to_typed_line(now);
+            }
             Act::Next | Act::PreviousHit if self.search.is_some() => {
                 return self.go_to_hit(act == Act::Next, now);
             }
@@ -300,8 +305,7 @@ impl App {
                 view.go_to_hunk(hunk, viewport);
             }
             Act::EndSearch => self.end_search(),
-            Act::Down => view.scroll(1, viewport),
-            Act::Up => view.scroll(-1, viewport),
+            Act::Down | Act::Up => view.step(act == Act::Down, viewport),
             Act::PageDown => view.scroll(page, viewport),
             Act::PageUp => view.scroll(-page, viewport),
             Act::HalfDown => view.scroll(page / 2, viewport),
@@ -338,23 +342,37 @@ impl App {
             let mut ids = views.iter().map(|view| view.diff.id.to_string());
             ids.any(|id| id.starts_with(&number))
         };
-        let value = u64::from(digit);
-        let begun = self.typed.take().filter(|(_, until)| now < *until);
-        let longer = begun.map(|(number, _)| number.saturating_mul(10) + value);
-        let number = match longer.filter(is_pending) {
-            Some(number) => number,
-            None if digit == 0 => {
-                self.views[self.current].x = 0;
-                return;
-            }
-            None => value,
-        };
-        if !is_pending(&number) {
-            return self.say(Tone::Info, format!("no diff {number} is pending"), now);
+        let with = |number: u64| number.saturating_mul(10).saturating_add(digit.into());
+        let begun = self.digits.filter(|it| now < it.until);
+        if digit == 0 && begun.is_none() {
+            self.views[self.current].x = 0;
+            return;
         }
-        self.typed = Some((number, now + DIGITS));
-        if let Ok(at) = self.views.position(DiffId(number)) {
+        let longer = begun.map(|it| with(it.diff)).filter(is_pending);
+        let digits = Digits {
+            diff: longer.unwrap_or(digit.into()),
+            line: begun.map_or(digit.into(), |it| with(it.line)),
+            from: begun.map_or(self.views[self.current].diff.id, |it| it.from),
+            until: now + DIGITS,
+        };
+        self.digits = Some(digits);
+        if let Ok(at) = self.views.position(DiffId(digits.diff)) {
             self.current = at;
+        } else if !is_pending(&digits.diff) {
+            let Digits { diff, line, .. } = digits;
+            let way = self.keys.fill("<end> goes to line");
+            let text = format!("no diff {diff} is pending · {way} {line}");
+            self.say(Tone::Info, text, now);
+        }
+    }
+
+    /// Goes to the line that digits name, of the diff that was there before them.
+    fn go_to_typed_line(&mut self, now: Instant) {
+        if let Some(digits) = self.digits.take()
+            && let Ok(at) = self.views.position(digits.from)
+        {
+            self.show_at(at);
+            self.go_to_line(&digits.line.to_string(), now);
         }
     }
 
@@ -443,22 +461,32 @@ impl App {
             proposal: view.key(),
             path: view.target.path.clone(),
             text: view.proposal.text(),
-            line: view.proposal.line_of(view.hunk),
+            line: match view.line_at_cursor() {
+                Some(line) => view.proposal.line_in_text(line) + 1,
+                None => view.proposal.line_of(view.hunk),
+            },
         });
     }
 
     fn undo(&mut self, back: bool, now: Instant) {
         let proposal = &mut self.views[self.current].proposal;
+        let out = proposal.count().out;
         let (change, how) = match back {
-            true => (proposal.undo(), self.keys.fill("undone · <redo> redoes it")),
-            false => (proposal.redo(), "redone".to_owned()),
+            true => (proposal.undo(), "undone"),
+            false => (proposal.redo(), "redone"),
         };
-        let text = match change {
-            Some(change) => format!("{change} {how}"),
-            None if back => "nothing to undo".to_owned(),
-            None => "nothing to redo".to_owned(),
+        let more = self.keys.fill(" · <redo> redoes it");
+        let more = if back { &more } else { "" };
+        let text = match (change, proposal.count().out.cmp(&out)) {
+            (None, _) => format!("nothing is to be {how}"),
+            (Some(Change::Toggled), Ordering::Less) => format!("included again{more}"),
+            (Some(Change::Toggled), Ordering::Greater) => format!("excluded again{more}"),
+            (Some(change), _) => format!("{change} {how}{more}"),
         };
         self.say(Tone::Info, text, now);
+        if let Some(message) = &mut self.message {
+            message.is_brief = true;
+        }
     }
 
     fn ignore_whitespace(&mut self, now: Instant) {

@@ -494,12 +494,12 @@ impl App {
         let Some(row) = self.changes.row() else {
             return;
         };
-        let may = press
-            .check()
-            .and_then(|()| match self.changes.is_drawn(row, press.at) {
+        let may = press.check().and_then(|()| {
+            match act == Act::Open || self.changes.is_drawn(row, press.at) {
                 true => Ok(()),
                 false => Err(TooEarly::Unseen),
-            });
+            }
+        });
         if let Err(why) = may {
             return self.say_too_early(why, now);
         }

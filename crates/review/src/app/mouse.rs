@@ -207,14 +207,13 @@ impl App {
     }
 
     fn click_row(&mut self, row: usize) {
-        let Some(viewport) = self.viewport() else {
+        let Some(view) = self.views.get_mut(self.current) else {
             return;
         };
-        let view = &mut self.views[self.current];
         match view.rows().get(row) {
-            Some(Row::Changed { hunk, .. }) => view.go_to_hunk(hunk, &viewport),
             Some(Row::Fold { left, .. }) => view.unfold_at(left),
-            Some(Row::Same { .. }) | None => {}
+            Some(Row::Changed { .. } | Row::Same { .. }) => view.point_at(row),
+            None => {}
         }
     }
 

@@ -265,7 +265,7 @@ impl App {
             return (!note.is_empty()).then(|| format!("your note on {}: {note}", named_row(&id)));
         }
         let view = self.view()?;
-        let lines = view.lines_of_hunk(view.hunk)?;
+        let lines = self.noted_lines()?;
         let note = view.note_on(&lines)?;
         Some(format!("your note on {}: {}", named(&lines), note.text))
     }

@@ -86,7 +86,7 @@ fn lines(proposal: &Proposal) -> impl Iterator<Item = (Side, usize)> {
 }
 
 impl App {
-    /// Searches for a text, from what is in sight on.
+    /// Searches for a text, from the cursor on.
     pub(super) fn search_for(&mut self, text: String, now: Instant) {
         if text.is_empty() {
             return self.end_search();
@@ -136,7 +136,7 @@ impl App {
             let last = search.at.as_ref().filter(|_| round == 0);
             let from = match last.and_then(|last| hits.iter().position(|hit| hit == last)) {
                 Some(at) => at + usize::from(down),
-                None if round == 0 => self.first_in_sight(&hits),
+                None if round == 0 => self.above_cursor(&hits),
                 None if down => 0,
                 None => hits.len(),
             };
@@ -168,11 +168,11 @@ impl App {
         }
     }
 
-    /// The number of the hits above what is in sight.
-    fn first_in_sight(&self, hits: &[Hit]) -> usize {
+    /// The number of the hits above the cursor.
+    fn above_cursor(&self, hits: &[Hit]) -> usize {
         let view = &self.views[self.current];
         let row = |hit: &Hit| view.rows().of(hit.side, hit.line);
-        let is_above = |hit: &&Hit| row(hit).is_none_or(|row| row < view.top.row);
+        let is_above = |hit: &&Hit| row(hit).is_none_or(|row| row < view.cursor);
         hits.iter().take_while(is_above).count()
     }
 
@@ -199,10 +199,7 @@ impl App {
             return;
         };
         view.go_to_bytes(row, (side, line), bytes, &viewport);
-        match view.rows().get(row) {
-            Some(Row::Changed { hunk, .. }) => view.hunk = hunk,
-            _ => view.follow(&viewport),
-        }
+        view.follow(&viewport);
     }
 
     /// Goes to a line of the text after, by its number from 1.

@@ -2,6 +2,7 @@
 
 mod acts;
 pub mod changes;
+mod cursor;
 mod deciding;
 mod delay;
 mod drafts;
@@ -463,7 +464,7 @@ fn hunks_are_walked_and_scrolling_takes_the_current_hunk_along() {
     assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
     person.press(" ");
     assert_eq!(person.app.view().unwrap().proposal.count().out, 1);
-    for _ in 0..100 {
+    for _ in 0..120 {
         person.press("j");
     }
     assert_eq!(hunk(&person), 1);

@@ -21,6 +21,9 @@ use crate::screen::theme::{Change, Theme};
 use crate::screen::{Rest, indented, narrow, write};
 use crate::view::{Changed, LineOf, RowPart, View, Viewport};
 
+/// The mark at the edge of the line that keys mean.
+const CURSOR: &str = "❯";
+
 /// Longer lines are not compared again for each frame.
 const MAX_WHITE: usize = 16 << 10;
 
@@ -50,6 +53,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         theme,
         search,
         dragged: None,
+        is_selected: false,
         shows_crlf,
         is_unfinished: false,
     };
@@ -64,10 +68,14 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
             .as_ref()
             .filter(|it| it.0.contains(&index))
             .map(|it| it.1);
+        painter.is_selected = selected.contains(&index);
+        let first = above;
         for (sub, line) in (above..height).zip(&mut lines) {
             spots.push((line, Spot::Row(index)));
             painter.row(buffer, line, row, sub);
-            if selected.contains(&index) {
+            if index == painter.view.cursor && sub == first {
+                painter.cursor(buffer, line);
+            } else if painter.is_selected {
                 write(buffer, line, "█", theme.current);
             }
         }
@@ -135,6 +143,8 @@ struct Painter<'a> {
     search: Option<Search>,
     /// The side of the row that is being dragged over.
     dragged: Option<Side>,
+    /// The row is selected.
+    is_selected: bool,
     shows_crlf: bool,
     /// True if something is left to the next frame.
     is_unfinished: bool,
@@ -148,7 +158,8 @@ struct Cell {
     moved: Option<Elsewhere>,
     changed: Option<Changed>,
     is_out: bool,
-    is_dragged: bool,
+    /// It is dragged over, or selected.
+    is_marked: bool,
     /// It differs from the other side in whitespace only.
     is_white: bool,
     /// It gets U+FFFD in place of its characters.
@@ -186,6 +197,7 @@ impl Painter<'_> {
             .filter(|side| side.of((&lines.0, &lines.1)).is_some());
         // Unified, a line that is the same on both sides is drawn once.
         let is_unified = self.viewport.columns.layout == Layout::Unified;
+        let is_selected = self.is_selected;
         let (unreadable, moved) = (&self.view.unreadable, &self.view.moved);
         let cell = |side: Side, line: Option<usize>| {
             let moved = moved.of(side, line?).filter(|_| is_changed && !is_out);
@@ -200,7 +212,7 @@ impl Painter<'_> {
                 moved,
                 changed: changed.clone(),
                 is_out,
-                is_dragged: dragged.is_some_and(|it| is_unified || it == side),
+                is_marked: is_selected || dragged.is_some_and(|it| is_unified || it == side),
                 is_white,
                 is_unreadable: side == Side::Right && unreadable.contains(&line?),
             })
@@ -227,6 +239,15 @@ impl Painter<'_> {
             (false, false) => return,
         };
         buffer[(area.x, area.y)].set_symbol(symbol).set_style(style);
+    }
+
+    /// The mark of the cursor, beside which an excluded hunk still says so.
+    fn cursor(&self, buffer: &mut Buffer, area: Rect) {
+        let is_out = buffer[(area.x, area.y)].symbol() == "✗";
+        write(buffer, area, CURSOR, self.theme.current);
+        if is_out && buffer[(area.x + 1, area.y)].symbol() != "!" {
+            write(buffer, indented(area, 1), "✗", self.theme.current);
+        }
     }
 
     /// The mark beside it: which hunks are not as the reviewer knows them, or were not on the screen as a whole.
@@ -330,7 +351,7 @@ impl Painter<'_> {
             Some(change) if !cell.is_out => change.sign,
             _ => self.theme.muted,
         };
-        match cell.is_dragged {
+        match cell.is_marked {
             true => style.add_modifier(Modifier::REVERSED),
             false => style,
         }

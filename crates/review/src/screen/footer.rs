@@ -174,6 +174,11 @@ fn wanted(app: &App) -> Vec<Hint> {
             Place::List => word_in_list(app, command.act, word),
             _ => word_on_diff(app, command.act, word),
         }?;
+        let is_undoable = app.view().is_some_and(|view| view.proposal.can_undo());
+        let rank = match command.act {
+            Act::Undo if is_undoable => 1,
+            _ => rank,
+        };
         let key = app.keys.name(command.act);
         let beside = match (command.act, place, &app.search) {
             (Act::Next, Place::Diff, Some(_)) => Some(Act::PreviousHit),
@@ -217,7 +222,11 @@ fn word_on_view(app: &App, view: &View, act: Act, word: &'static str) -> Option<
         Act::Reason => is_written.then_some("take back"),
         Act::Exclude => {
             let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
-            either(is_out, "hunk back in")
+            Some(match (app.selected().is_some(), is_out) {
+                (true, _) => "lines out or in",
+                (false, true) => "hunk back in",
+                (false, false) => word,
+            })
         }
         Act::Next => either(app.search.is_some(), "hit"),
         Act::NextDiff => (app.views.len() > 1).then_some(word),

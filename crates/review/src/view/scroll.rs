@@ -74,6 +74,40 @@ impl View {
         self.follow(viewport);
     }
 
+    /// Moves the cursor by a screen line, and the page only where it would be left.
+    pub fn step(&mut self, down: bool, viewport: &Viewport) {
+        let is_cut = match down {
+            true => self.is_cut_below(viewport),
+            false => self.cursor == self.top.row && self.top.sub > 0,
+        };
+        let to = match down {
+            true => self.cursor + 1,
+            false => self.cursor.saturating_sub(1),
+        };
+        if !is_cut && to < self.rows().count() {
+            self.point_at(to);
+        }
+        if is_cut || !self.visible(viewport).contains(&self.cursor) {
+            return self.scroll(if down { 1 } else { -1 }, viewport);
+        }
+        self.follow(viewport);
+    }
+
+    /// Returns true if the end of the cursor's row is below the window.
+    fn is_cut_below(&mut self, viewport: &Viewport) -> bool {
+        let rows = self.top.row..self.cursor + 1;
+        let lines: usize = rows.map(|row| self.height_of(row, viewport)).sum();
+        lines > self.top.sub + viewport.height
+    }
+
+    /// Puts the cursor on a row. Its hunk is the current one, if it has one.
+    pub fn point_at(&mut self, row: usize) {
+        self.cursor = row;
+        if let Some(hunk) = self.rows().hunk_in(row..row + 1) {
+            self.hunk = hunk;
+        }
+    }
+
     /// Moves by so many steps to the right, as far as the longest visible line goes.
     pub fn scroll_sideways(&mut self, steps: isize, viewport: &Viewport) {
         if viewport.wrap {
@@ -105,12 +139,14 @@ impl View {
     /// Goes to the very top.
     pub fn go_to_start(&mut self, viewport: &Viewport) {
         self.top = Top::default();
+        self.point_at(0);
         self.follow(viewport);
     }
 
     /// Goes to the very end.
     pub fn go_to_end(&mut self, viewport: &Viewport) {
         self.top = self.last_top(viewport);
+        self.point_at(self.rows().count().saturating_sub(1));
         self.follow(viewport);
     }
 
@@ -119,6 +155,7 @@ impl View {
         self.hunk = hunk;
         self.paint.refill();
         let rows = self.rows().of_hunk(hunk);
+        self.cursor = rows.start;
         let seen = self.visible(viewport);
         let is_seen = seen.start <= rows.start && rows.end <= seen.end && self.top.sub == 0;
         if !is_seen {
@@ -160,7 +197,7 @@ impl View {
         }
     }
 
-    /// Brings these bytes of a line in `row` into view, with as little movement as possible.
+    /// Puts the cursor on these bytes of a line in `row` and brings them into view, with as little movement as possible.
     pub fn go_to_bytes(
         &mut self,
         row: usize,
@@ -169,6 +206,7 @@ impl View {
         viewport: &Viewport,
     ) {
         self.paint.refill();
+        self.point_at(row);
         if !self.visible(viewport).contains(&row) {
             self.top = Top {
                 row: row.saturating_sub(ABOVE),
@@ -296,20 +334,6 @@ impl View {
         start..row
     }
 
-    /// Moves as little as needed to see a row.
-    pub fn bring_into_view(&mut self, row: usize, viewport: &Viewport) {
-        if row < self.top.row {
-            self.top = Top { row, sub: 0 };
-        }
-        let mut room = row.saturating_sub(self.top.row);
-        while room > 0 && !self.visible(viewport).contains(&row) {
-            self.step_down(viewport);
-            room -= 1;
-        }
-        self.clamp(viewport);
-        self.follow(viewport);
-    }
-
     /// Returns true if some of the current hunk is visible.
     pub fn sees_hunk(&mut self, viewport: &Viewport) -> bool {
         let seen = self.visible(viewport);
@@ -326,13 +350,10 @@ impl View {
         self.top.sub = self.top.sub.min(height.saturating_sub(1));
     }
 
-    /// Moves as little as needed to see the current hunk, of which a part may have left the bottom.
+    /// Moves as little as needed to see the cursor, which may have left the bottom.
     pub fn keep_in_view(&mut self, viewport: &Viewport) {
         let mut room = viewport.height;
-        while !self.sees_hunk(viewport)
-            && room > 0
-            && self.top.row < self.rows().of_hunk(self.hunk).start
-        {
+        while room > 0 && self.visible(viewport).end <= self.cursor {
             self.step_down(viewport);
             room -= 1;
         }
@@ -340,13 +361,20 @@ impl View {
         self.follow(viewport);
     }
 
-    /// Makes a hunk that is visible the current one, so that no key hits one out of sight.
+    /// Makes a hunk that is visible the current one, so that no key hits one out of sight. The cursor stays in sight, at best in that
+    /// hunk.
     pub fn follow(&mut self, viewport: &Viewport) {
-        if !self.sees_hunk(viewport) {
-            let seen = self.visible(viewport);
-            if let Some(hunk) = self.rows().hunk_in(seen) {
-                self.hunk = hunk;
-            }
+        let seen = self.visible(viewport);
+        if !self.sees_hunk(viewport)
+            && let Some(hunk) = self.rows().hunk_in(seen.clone())
+        {
+            self.hunk = hunk;
+        }
+        if !seen.contains(&self.cursor) {
+            let hunk = self.rows().of_hunk(self.hunk);
+            let is_seen = hunk.start < seen.end && seen.start < hunk.end;
+            let row = if is_seen { hunk.start } else { self.cursor };
+            self.point_at(row.clamp(seen.start, seen.end.saturating_sub(1).max(seen.start)));
         }
     }
 

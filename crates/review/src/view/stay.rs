@@ -15,6 +15,7 @@ pub struct Former<'a> {
     /// The former beginning of the visible part.
     pub top: Top,
     pub hunk: usize,
+    pub cursor: usize,
 }
 
 /// The new position of a view.
@@ -23,6 +24,7 @@ pub struct Stand {
     /// The beginning of the visible part.
     pub top: Top,
     pub hunk: usize,
+    pub cursor: usize,
     /// The fate of that hunk.
     pub stayed: Stayed,
 }
@@ -81,12 +83,22 @@ pub fn stay(former: &Former<'_>, rows: &Rows, hunks: &[Hunk], moves: &Moves<'_>)
     let hunk = lines(former.rows, current.start)
         .map_or(former.hunk, |lines| nearest_hunk(lines, hunks, moves));
     let hunk = hunk.min(hunks.len().saturating_sub(1));
+    let cursor = first_lines(former.rows, former.cursor).and_then(|lines| same(lines, rows, moves));
+    let (cursor, hunk) = match cursor {
+        Some(cursor) => (cursor, rows.hunk_in(cursor..cursor + 1).unwrap_or(hunk)),
+        None => (rows.of_hunk(hunk).start, hunk),
+    };
     let is_same = of_hunk.is_some_and(|(_, row)| rows.of_hunk(hunk).contains(&row));
     let stayed = match is_same {
         true => Stayed::InView,
         false => Stayed::Elsewhere,
     };
-    Stand { top, hunk, stayed }
+    Stand {
+        top,
+        hunk,
+        cursor,
+        stayed,
+    }
 }
 
 fn with_lines(
@@ -99,6 +111,14 @@ fn with_lines(
 fn lines(rows: &Rows, row: usize) -> Option<Lines> {
     match rows.get(row)? {
         Row::Fold { .. } => None,
+        row => Some(row.lines()),
+    }
+}
+
+/// Those of a row, or the first that it folds.
+fn first_lines(rows: &Rows, row: usize) -> Option<Lines> {
+    match rows.get(row)? {
+        Row::Fold { left, right, .. } => Some((Some(left), Some(right))),
         row => Some(row.lines()),
     }
 }

@@ -95,13 +95,13 @@ fn selected_lines_are_taken_out_and_noted_by_themselves() {
     assert_eq!(person.app.view().unwrap().proposal.text(), "a\nB\nC\nd\n");
     // Esc ends it, and so does what arranges the rows anew.
     person.press("VjG");
-    assert_eq!(person.app.selected(), Some(1..6));
+    assert_eq!(person.app.selected(), Some(2..6), "from the cursor on");
     person.key(KeyCode::Esc);
     assert_eq!(person.app.selected(), None);
     person.press("Vu");
     assert_eq!(person.app.selected(), None);
     // A note on lines is on those.
-    person.press("uVjjj");
+    person.press("ugjVjjj");
     person.press("C");
     person.press("why");
     person.key(KeyCode::Enter);

@@ -187,7 +187,7 @@ fn nothing_is_decided_about_a_line_before_it_is_drawn() {
             let mut person = with_list();
             before(&mut person);
             assert_eq!(acts(person.press(&key.to_string())), [], "{number} {key}");
-            let said = "the list has not shown this line yet: look at it, then press again";
+            let said = "the cursor is here only now: look at this line, then press again";
             assert_eq!(person.message(), said);
             person.app.fit(Size::new(100, 24));
             person.happens(Event::Tick);
@@ -646,9 +646,22 @@ fn keys_that_follow_each_other_too_fast_decide_nothing() {
         kept.extend(acts(person.happens(person.event(press))));
     }
     assert_eq!(kept, []);
-    assert!(
-        person
-            .message()
-            .starts_with("the list has not shown this line yet")
+    assert!(person.message().starts_with("the cursor is here only now"));
+}
+
+#[test]
+fn looking_at_a_line_needs_no_time_but_deciding_does() {
+    let mut person = with_list();
+    let at_once = |person: &mut Person, code| {
+        let pressed = person.press_of(code);
+        acts(person.happens(person.event(pressed)))
+    };
+    person.press("k");
+    assert_eq!(at_once(&mut person, KeyCode::Char('a')), []);
+    assert_eq!(
+        person.message(),
+        "the cursor is here only now: look at this line, then press again"
     );
+    let looks = at_once(&mut person, KeyCode::Enter);
+    assert!(matches!(looks[..], [ChangesAct::Look(_)]), "{looks:?}");
 }

@@ -19,7 +19,8 @@ fn a_digit_shows_the_diff_of_that_number_wherever_it_stands() {
     assert_eq!(person.shown(), DiffId(2));
     person.press("1");
     assert_eq!(person.shown(), DiffId(2));
-    assert_eq!(person.message(), "no diff 1 is pending");
+    let message = person.message();
+    assert!(message.starts_with("no diff 1 is pending"), "{message}");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn a_hit_in_a_fold_is_unfolded_and_after_esc_the_same_key_reads_on() {
     person.open("a.txt", Some(&before), &after);
     search(&mut person, "77");
     let screen = crate::screen::tests::see(&mut person);
-    assert!(screen.contains("  79 79   77\n"), "{screen}");
+    assert!(screen.contains("❯ 79 79   77\n"), "{screen}");
     assert!(screen.contains("n/N hit"), "{screen}");
     person.key(KeyCode::Esc);
     assert!(person.app.search.is_none());
