@@ -89,6 +89,7 @@ commands! {
         TakeBack "take-back" "r" [List] Typed ("take back", 0) "in the list: take back";
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";
         Note "note" "C" [Diff List] Free ("note", 5) "note on hunk or line, sent as you decide";
+        NextNote "next-note" "J" [Diff] Free "next note, in all pending diffs";
         Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
         Select "select" "V" [Diff] Free "select lines, to exclude or note them";
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";

@@ -57,13 +57,15 @@ pub enum Row {
         /// The line before and the line after that are versions of each other.
         pair: Option<(usize, usize)>,
     },
+    /// A note on the lines above it, by its place among the notes.
+    Note(usize),
 }
 
 impl Row {
     /// The line before and the line after that it shows.
     pub fn lines(self) -> (Option<usize>, Option<usize>) {
         match self {
-            Self::Fold { .. } => (None, None),
+            Self::Fold { .. } | Self::Note(_) => (None, None),
             Self::Same { left, right } => (Some(left), Some(right)),
             Self::Changed { left, right, .. } => (left, right),
         }
@@ -94,6 +96,8 @@ pub struct Rows {
     /// The row where each hunk begins.
     hunks: Vec<Range<usize>>,
     len: usize,
+    /// The rows of lines that notes stand below, in order, and which notes: all other numbers count without the rows of these.
+    notes: Vec<(usize, usize)>,
     /// The number of pairs of lines that may still be compared to line them up.
     comparisons: usize,
 }
@@ -152,9 +156,45 @@ impl Rows {
         rows
     }
 
+    /// The same with notes below lines after: each line and the note's place among them.
+    pub fn with_notes(mut self, notes: &[(usize, usize)]) -> Self {
+        let row = |line: usize| self.of(Side::Right, line);
+        let mut placed: Vec<_> = { notes.iter() }
+            .filter_map(|(line, note)| Some((row(*line)?, *note)))
+            .collect();
+        placed.sort_unstable();
+        self.notes = placed;
+        self
+    }
+
     /// The number of rows.
     pub fn count(&self) -> usize {
-        self.len
+        self.len + self.notes.len()
+    }
+
+    /// The row of a line, with the notes above it.
+    fn below_notes(&self, line: usize) -> usize {
+        line + self.notes.partition_point(|(above, _)| *above < line)
+    }
+
+    /// The row of a line, counted without notes, or else the note that stands there.
+    fn line_or_note(&self, row: usize) -> Result<usize, usize> {
+        let rows = || {
+            self.notes
+                .iter()
+                .enumerate()
+                .map(|(at, (line, note))| (line + 1 + at, *note))
+        };
+        match rows().find(|(at, _)| *at == row) {
+            Some((_, note)) => Err(note),
+            None => Ok(row - rows().take_while(|(at, _)| *at < row).count()),
+        }
+    }
+
+    /// The row of a note.
+    pub fn of_note(&self, note: usize) -> Option<usize> {
+        let at = self.notes.iter().position(|(_, it)| *it == note)?;
+        Some(self.notes[at].0 + 1 + at)
     }
 
     /// The first line before that each fold hides.
@@ -168,7 +208,9 @@ impl Rows {
 
     /// The rows of a hunk.
     pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
-        self.hunks.get(hunk).cloned().unwrap_or_default()
+        let Range { start, end } = self.hunks.get(hunk).cloned().unwrap_or_default();
+        let last = end.saturating_sub(1);
+        self.below_notes(start)..self.below_notes(last) + (end - last)
     }
 
     /// The changed lines in these rows, hunk by hunk. Where they have none of one side, the place there is the one beside the first.
@@ -209,9 +251,7 @@ impl Rows {
 
     /// The first lines that are not above a changed row.
     fn place(&self, row: usize, left: Option<usize>, right: Option<usize>) -> (usize, usize) {
-        let after = self.segments.partition_point(|it| it.start <= row);
-        let kind = after.checked_sub(1).map(|it| &self.segments[it].kind);
-        let Some(Kind::Changed { pairs, .. }) = kind else {
+        let Some(Kind::Changed { pairs, .. }) = self.segment(row).map(|it| &it.kind) else {
             return (left.unwrap_or(0), right.unwrap_or(0));
         };
         let at = left.and_then(|it| pairs.row_of(Side::Left, it));
@@ -229,21 +269,28 @@ impl Rows {
         )
     }
 
+    fn segment(&self, row: usize) -> Option<&Segment> {
+        let row = self.line_or_note(row).ok()?;
+        let after = self.segments.partition_point(|it| it.start <= row);
+        self.segments.get(after.checked_sub(1)?)
+    }
+
     /// The first hunk with a row in `rows`.
     pub fn hunk_in(&self, rows: Range<usize>) -> Option<usize> {
-        let first = self.hunks.partition_point(|hunk| hunk.end <= rows.start);
-        let hunk = self.hunks.get(first)?;
-        (hunk.start < rows.end).then_some(first)
+        let end = |hunk: usize| self.of_hunk(hunk).end;
+        let mut hunks = 0..self.hunks.len();
+        let first = { hunks.by_ref() }.find(|hunk| end(*hunk) > rows.start)?;
+        (self.of_hunk(first).start < rows.end).then_some(first)
     }
 
     /// The content of a row.
     pub fn get(&self, row: usize) -> Option<Row> {
-        if row >= self.len {
-            return None;
-        }
-        let after = self
-            .segments
-            .partition_point(|segment| segment.start <= row);
+        let row = match self.line_or_note(row) {
+            Ok(row) if row < self.len => row,
+            Ok(_) => return None,
+            Err(note) => return Some(Row::Note(note)),
+        };
+        let after = self.segments.partition_point(|it| it.start <= row);
         let segment = self.segments.get(after.checked_sub(1)?)?;
         let at = row - segment.start;
         Some(match &segment.kind {
@@ -274,7 +321,7 @@ impl Rows {
 
     /// The row of a line of one side, or of the fold that hides it.
     pub fn of(&self, side: Side, line: usize) -> Option<usize> {
-        self.find(|kind| match kind {
+        let row = self.find(|kind| match kind {
             Kind::Same { left, right } => line.checked_sub(*side.of((left, right))),
             Kind::Fold { left, right, lines } => {
                 let first = *side.of((left, right));
@@ -288,7 +335,8 @@ impl Rows {
                     .checked_sub(pairs.lines(side).start)
                     .filter(|_| *shown == side),
             },
-        })
+        });
+        row.map(|row| self.below_notes(row))
     }
 
     /// The first row that `within` finds in a segment, counted from where that begins.
@@ -369,6 +417,7 @@ mod tests {
             .filter_map(|row| rows.get(row))
             .map(|row| match row {
                 Row::Fold { lines, .. } => format!("… {lines}"),
+                Row::Note(note) => format!("note {note}"),
                 Row::Same { left, right } => {
                     assert_eq!(proposal.before().line(left), proposal.after().line(right));
                     format!("  {}", proposal.before().shown(left).trim_end())
@@ -418,6 +467,44 @@ mod tests {
         assert_eq!(shown(&before, &after, Layout::SideBySide, true).len(), 20);
         let rows = shown(&before, &after, Layout::Unified, false);
         assert_eq!(rows[4..6], ["0 9 | ·", "0 · | nine"]);
+    }
+
+    #[test]
+    fn notes_are_rows_of_their_own_and_all_others_are_found_between_them() {
+        let before = numbers(20);
+        let after = before
+            .replace("\n9\n", "\nnine\nand\n")
+            .replace("20\n", "twenty\n");
+        let proposal = Proposal::new(Some(Text::new(before)), &after);
+        for layout in [Layout::SideBySide, Layout::Unified] {
+            let bare = Rows::new(&proposal, layout, &Unfolding::default());
+            // In a hunk, at its end, on folded lines, and two at the end.
+            let notes = [(20, 0), (8, 1), (9, 2), (12, 3), (1, 4), (20, 5)];
+            let rows = Rows::new(&proposal, layout, &Unfolding::default()).with_notes(&notes);
+            assert_eq!(rows.count(), bare.count() + notes.len());
+            let is_note = |row: &usize| matches!(rows.get(*row), Some(Row::Note(_)));
+            let others: Vec<_> = (0..rows.count()).filter(|row| !is_note(row)).collect();
+            for (at, row) in others.iter().enumerate() {
+                assert_eq!(rows.get(*row), bare.get(at));
+                let (left, right) = bare.get(at).unwrap().lines();
+                for (side, line) in [(Side::Left, left), (Side::Right, right)] {
+                    let of = |rows: &Rows| line.and_then(|line| rows.of(side, line));
+                    let expected = of(&bare).map(|at| others[at]);
+                    assert_eq!(of(&rows), expected, "{layout:?} {side:?} {line:?}");
+                }
+                let hunk = bare.hunk_in(at..at + 1);
+                assert_eq!(rows.hunk_in(*row..row + 1), hunk, "{layout:?} {row}");
+                assert_eq!(rows.parts(*row..row + 1), bare.parts(at..at + 1));
+            }
+            for (line, note) in notes {
+                let row = rows.of_note(note).unwrap();
+                assert_eq!(rows.get(row), Some(Row::Note(note)));
+                let above = (0..row).rev().find(|row| !is_note(row));
+                assert_eq!(above, rows.of(Side::Right, line), "{layout:?} {note}");
+            }
+            assert_eq!(rows.get(rows.count()), None);
+            assert_eq!(rows.parts(0..rows.count()), bare.parts(0..bare.count()));
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub struct View {
     /// Counts how often the rows became others.
     arrangements: u64,
     rows: Rows,
-    rows_for: (Layout, Unfolding),
+    rows_for: (Layout, Unfolding, Vec<(usize, usize)>),
     /// The columns of the longest line that changes on each side, and the texts that they were measured in.
     widest: (usize, usize),
     measured: Version,
@@ -93,7 +93,7 @@ impl View {
             paints: 0,
             arrangements: 0,
             rows: Rows::default(),
-            rows_for: (Layout::Unified, Unfolding::default()),
+            rows_for: (Layout::Unified, Unfolding::default(), Vec::new()),
             widest: (0, 0),
             measured: version.clone(),
             version,
@@ -114,7 +114,7 @@ impl View {
     /// Works the rows out again if the texts, the layout or the folding changed, and stays at the
     /// lines that were seen. Now `height` rows can be. Answers what became of the current hunk, if anything did.
     pub fn arrange(&mut self, layout: Layout, height: usize) -> Option<Stayed> {
-        let rows_for = (layout, self.unfolding.clone());
+        let rows_for = (layout, self.unfolding.clone(), self.note_places());
         let height = std::mem::replace(&mut self.height, height);
         if !self.proposal.is(&self.version) {
             // What was worked out is of no use for other texts.
@@ -125,7 +125,7 @@ impl View {
         } else if rows_for == self.rows_for {
             return None;
         }
-        let rows = Rows::new(&self.proposal, layout, &self.unfolding);
+        let rows = Rows::new(&self.proposal, layout, &self.unfolding).with_notes(&rows_for.2);
         let moves = self.proposal.moves_from(&self.version);
         let former = Former {
             rows: &self.rows,

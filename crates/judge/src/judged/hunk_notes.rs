@@ -28,6 +28,13 @@ impl Judged {
         Some(start..hunk.after.end.max(start + 1))
     }
 
+    /// For each note, the last of its lines, and its place among the notes.
+    pub fn note_places(&self) -> Vec<(usize, usize)> {
+        let notes = self.hunk_notes.iter().enumerate();
+        let places = notes.map(|(at, note)| (note.lines_in(&self.proposal).end - 1, at));
+        places.collect()
+    }
+
     /// The note that begins at these lines of the text after.
     pub fn note_on(&self, lines: &Range<usize>) -> Option<&HunkNote> {
         let mut notes = self.hunk_notes.iter();
@@ -124,7 +131,7 @@ impl HunkNote {
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.
-    fn lines_in(&self, proposal: &Proposal) -> Range<usize> {
+    pub fn lines_in(&self, proposal: &Proposal) -> Range<usize> {
         let moves = proposal.moves_from(&self.version);
         let line = |line| moves.of(Side::Right, line).line;
         let start = line(self.lines.start);

@@ -206,6 +206,7 @@ impl App {
             Act::Merge => self.merge(now),
             Act::Reason => self.ask_for_reason(now),
             Act::Note => self.ask_for_note(now),
+            Act::NextNote => self.go_to_note(now),
             Act::Layout => self.change_layout(now),
             Act::Wrap => self.change_wrap(now),
             Act::Copy => self.copy_hunk(now),

@@ -212,7 +212,7 @@ impl App {
         };
         match view.rows().get(row) {
             Some(Row::Fold { left, .. }) => view.unfold_at(left),
-            Some(Row::Changed { .. } | Row::Same { .. }) => view.point_at(row),
+            Some(_) => view.point_at(row),
             None => {}
         }
     }

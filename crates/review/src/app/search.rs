@@ -202,6 +202,31 @@ impl App {
         view.follow(&viewport);
     }
 
+    /// Goes to the next note of this diff, then of the others.
+    pub(super) fn go_to_note(&mut self, now: Instant) {
+        let count = self.views.len();
+        let next = (0..=count).find_map(|by| {
+            let at = (self.current + by) % count;
+            let view = &self.views[at];
+            let mut notes = view.note_places();
+            notes.sort_unstable();
+            let is_below = |note: usize| view.rows().of_note(note) > Some(view.cursor);
+            let next = { notes.into_iter() }.find(|(_, note)| by > 0 || is_below(*note));
+            Some((at, next?))
+        });
+        let Some((at, (line, note))) = next else {
+            return self.say(Tone::Info, "there is no note", now);
+        };
+        self.show_at(at);
+        self.show_line(Side::Right, line, 0..0);
+        if let Some(viewport) = self.viewport() {
+            let view = &mut self.views[at];
+            let row = view.rows().of_note(note).unwrap_or(view.cursor);
+            view.go_to_bytes(row, (Side::Right, line), 0..0, &viewport);
+            view.follow(&viewport);
+        }
+    }
+
     /// Goes to a line of the text after, by its number from 1.
     pub(super) fn go_to_line(&mut self, number: &str, now: Instant) {
         let Some(view) = self.view() else {

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use pillion_judge::proposal::Part;
+use pillion_judge::rows::Row;
 use pillion_view::DiffId;
 
 use super::{App, Tone};
@@ -75,6 +76,10 @@ impl App {
         let view = self.view()?;
         let hunks = || view.lines_of_hunk(view.hunk);
         let rows = match self.selected() {
+            None if let Some(Row::Note(note)) = view.rows().get(view.cursor) => {
+                let note = view.hunk_notes.get(note)?;
+                return Some(note.lines_in(&view.proposal));
+            }
             None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunks(),
             None => view.cursor..view.cursor + 1,
             Some(rows) => rows,

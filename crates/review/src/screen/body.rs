@@ -180,6 +180,7 @@ impl Painter<'_> {
             Row::Fold { right, lines, .. } => {
                 return self.fold(buffer, area, lines, right + lines);
             }
+            Row::Note(note) => return self.note(buffer, area, note),
             Row::Same { .. } => {}
             Row::Changed { hunk, pair, .. } => {
                 is_out = self.view.proposal.hunks()[hunk].out;
@@ -290,6 +291,22 @@ impl Painter<'_> {
             let heading = visible::head(&heading, usize::from(area.width).saturating_sub(3));
             write(buffer, area, format!(" · {heading}"), self.theme.muted);
         }
+    }
+
+    /// A note below the last of its lines, as far as there is room: the line below the diff has all of the one at the cursor.
+    fn note(&self, buffer: &mut Buffer, area: Rect, note: usize) {
+        let Some(note) = self.view.hunk_notes.get(note) else {
+            return;
+        };
+        let lines = note.lines_in(&self.view.proposal);
+        let on = match lines.len() {
+            1 => String::new(),
+            _ => format!(" on {} to {}", lines.start + 1, lines.end),
+        };
+        let area = indented(area, MARK + self.viewport.columns.left_number + SIGN);
+        let text = visible::one_line(&format!("note{on}: {}", note.text));
+        let text = visible::head(&text, usize::from(area.width));
+        write(buffer, area, text, self.theme.info);
     }
 
     fn side_by_side(

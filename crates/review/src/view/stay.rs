@@ -110,15 +110,16 @@ fn with_lines(
 
 fn lines(rows: &Rows, row: usize) -> Option<Lines> {
     match rows.get(row)? {
-        Row::Fold { .. } => None,
+        Row::Fold { .. } | Row::Note(_) => None,
         row => Some(row.lines()),
     }
 }
 
-/// Those of a row, or the first that it folds.
+/// Those of a row, or the first that it folds, or those above a note.
 fn first_lines(rows: &Rows, row: usize) -> Option<Lines> {
     match rows.get(row)? {
         Row::Fold { left, right, .. } => Some((Some(left), Some(right))),
+        Row::Note(_) => first_lines(rows, row.checked_sub(1)?),
         row => Some(row.lines()),
     }
 }

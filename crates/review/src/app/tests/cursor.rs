@@ -126,7 +126,7 @@ fn a_note_is_on_the_line_at_the_cursor_or_on_the_hunk_that_begins_there() {
     // -b +B +C +D c
     person.press("jjj");
     note(&mut person, "line");
-    person.press("jj");
+    person.press("jjj");
     note(&mut person, "same");
     let notes = person.app.view().unwrap().notes(false);
     let notes = notes.iter().map(|note| {
@@ -136,7 +136,8 @@ fn a_note_is_on_the_line_at_the_cursor_or_on_the_hunk_that_begins_there() {
     let notes: Vec<_> = notes.collect();
     assert_eq!(notes, [(1, 3, "hunk"), (3, 3, "line"), (4, 4, "same")]);
     // Each is changed where it was written.
-    person.press("k");
+    person.press(":4");
+    person.key(KeyCode::Enter);
     note(&mut person, "r");
     assert_eq!(person.app.view().unwrap().notes(false)[1].text, "liner");
 }
@@ -158,4 +159,69 @@ fn a_number_and_the_key_for_the_end_go_to_that_line() {
     person.wait(3_000);
     person.press("G");
     assert_eq!(line(&person).1, Some(100));
+}
+
+#[test]
+fn notes_stand_below_their_lines_and_are_gone_to() {
+    let mut person = Person::new(80, 24);
+    let lines: String = (1..=9).map(|line| format!("line {line}\n")).collect();
+    person.open("a.txt", None, &lines);
+    person.press("V");
+    person.press("jjC");
+    person.press("these three");
+    person.key(KeyCode::Enter);
+    person.key(KeyCode::Esc);
+    person.open("b.txt", None, &lines);
+    person.key(KeyCode::Tab);
+    person.press("jC");
+    person.press("this one");
+    person.key(KeyCode::Enter);
+    let rows = |person: &mut Person| {
+        let screen = crate::screen::tests::see(person);
+        let rows = screen.lines().skip(3).map(|row| row.trim_end().to_owned());
+        rows.take(5).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        rows(&mut person)[..3],
+        [
+            "▌     1 + line 1",
+            "❯     2 + line 2",
+            "       note: this one"
+        ]
+    );
+    // Below the last of several lines; and from there, to the one before is around all diffs.
+    person.press("J");
+    assert_eq!(line(&person), (None, None), "at the note itself");
+    person.press("J");
+    assert_eq!(
+        rows(&mut person)[1..],
+        [
+            "▌     2 + line 2",
+            "▌     3 + line 3",
+            "❯      note on 1 to 3: these three",
+            "▌     4 + line 4"
+        ]
+    );
+    person.wait(10_000);
+    let (said, _) = person.app.line().unwrap();
+    assert_eq!(said, "your note on lines 1 to 3: these three");
+    // It is changed there, and an empty one goes.
+    person.press("C");
+    for _ in 0.."these three".len() {
+        person.key(KeyCode::Backspace);
+    }
+    person.key(KeyCode::Enter);
+    assert_eq!(person.app.view().unwrap().notes(false), []);
+    assert!(!rows(&mut person).concat().contains("note"));
+    // All of it is read, and excluded, as without notes.
+    person.press("JJg");
+    person.wait(1_000);
+    assert_eq!(person.app.view().unwrap().seen_hunks().unseen, 0);
+    person.press("V");
+    person.press("jjj ");
+    let view = person.app.view().unwrap();
+    assert_eq!(
+        view.proposal.text(),
+        lines.replace("line 1\nline 2\nline 3\n", "")
+    );
 }

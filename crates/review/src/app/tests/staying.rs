@@ -9,7 +9,7 @@ fn first_line(person: &Person) -> String {
     let view = person.app.view().unwrap();
     let mut rows = (view.top.row..).map_while(|row| view.rows().get(row));
     let line = rows.find_map(|row| match row {
-        Row::Fold { .. } => None,
+        Row::Fold { .. } | Row::Note(_) => None,
         Row::Same { right, .. } => Some(view.proposal.after().shown(right)),
         Row::Changed { left, right, .. } => match right {
             Some(right) => Some(view.proposal.after().shown(right)),
