@@ -480,8 +480,8 @@ impl App {
         let more = if back { &more } else { "" };
         let text = match (change, proposal.count().out.cmp(&out)) {
             (None, _) => format!("nothing is to be {how}"),
-            (Some(Change::Toggled), Ordering::Less) => format!("included again{more}"),
-            (Some(Change::Toggled), Ordering::Greater) => format!("excluded again{more}"),
+            (Some(Change::Toggled), Ordering::Less) => format!("{how}: included again{more}"),
+            (Some(Change::Toggled), Ordering::Greater) => format!("{how}: excluded again{more}"),
             (Some(change), _) => format!("{change} {how}{more}"),
         };
         self.say(Tone::Info, text, now);

@@ -129,3 +129,24 @@ fn a_change_is_staged_from_the_list_and_nothing_of_a_proposal() {
         person.message()
     );
 }
+
+#[test]
+fn undoing_says_what_comes_back_until_the_next_command() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(FOUR[0]), FOUR[1]);
+    person.wait(700);
+    person.press("  z");
+    assert_eq!(person.message(), "undone: excluded again · Z redoes it");
+    person.press("j");
+    assert_eq!(person.app.line(), None);
+    person.press("z");
+    assert_eq!(person.message(), "undone: included again · Z redoes it");
+    person.press("Z");
+    assert_eq!(person.message(), "redone: excluded again");
+    // What is done now is in place of what was undone.
+    person.press("z");
+    person.press("n ");
+    person.press("zz");
+    assert_eq!(person.message(), "nothing is to be undone");
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
+}
