@@ -83,6 +83,7 @@ macro_rules! commands {
 commands! {
     [
         Accept "accept" "a" [Diff] Typed ("accept", 0) "accept the proposal as shown";
+        AcceptSeen "accept-seen" "A" [Diff] Typed "accept all diffs that you have seen";
         Reject "reject" "r" [Diff] Typed ("reject", 0) "reject it";
         Open "open" "Enter" [List History] Free ("look", 0) "in the list: open";
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
@@ -166,8 +167,11 @@ impl Act {
 
     /// Returns true if it may ask whether it is meant. Another key than its own answers.
     pub fn may_ask(self) -> bool {
-        use Act::{Accept, Keep, Merge, Mode, Reject, TakeBack};
-        matches!(self, Accept | Reject | Keep | TakeBack | Merge | Mode)
+        use Act::{Accept, AcceptSeen, Keep, Merge, Mode, Reject, TakeBack};
+        matches!(
+            self,
+            Accept | AcceptSeen | Reject | Keep | TakeBack | Merge | Mode
+        )
     }
 
     /// Returns true if its keys are everybody's: the terminal's own, and digits.

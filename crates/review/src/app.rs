@@ -1,6 +1,7 @@
 //! The whole review as a state machine: events and time in, effects out. No I/O, no clock.
 
 mod acts;
+mod all_seen;
 mod changes;
 mod comparing;
 mod deciding;
@@ -39,6 +40,7 @@ use ratatui::layout::{Rect, Size};
 
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Stayed, View, Viewport};
+use all_seen::Accepting;
 pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use files::FilesPage;
 pub use history::{History, Opened, Past};
@@ -238,6 +240,8 @@ pub enum Overlay {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
     Accept,
+    /// All that were seen.
+    AcceptSeen,
     Reject,
     /// `o`, of a file that is gone.
     Create,
@@ -255,6 +259,7 @@ impl Question {
     fn act(self) -> Act {
         match self {
             Self::Accept => Act::Accept,
+            Self::AcceptSeen => Act::AcceptSeen,
             Self::Reject => Act::Reject,
             Self::Create => Act::Merge,
             Self::Unasked | Self::After => Act::Mode,
@@ -355,6 +360,8 @@ pub struct App {
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
+    /// The diffs that are being accepted one after the other.
+    accepting: Option<Accepting>,
     /// The digits that were typed last.
     digits: Option<Digits>,
     /// Counts what was compared.
@@ -375,6 +382,7 @@ impl App {
 
     /// Takes in what happened and returns what is to be done.
     pub fn update(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        self.note_look(now);
         match event {
             Event::Act(act, press) => self.on_act(act, &press, now),
             Event::Typed(key, press) => self.on_typed(key, &press, now),
@@ -443,6 +451,7 @@ impl App {
             Event::Stop => self.quit(),
         }
         self.message.take_if(|message| message.until <= now);
+        self.accept_next(now);
         self.tell_notices(now);
         self.ask_for_changes();
         self.arrange();
@@ -495,7 +504,8 @@ impl App {
 
     /// The time at which something on the screen expires by itself.
     pub fn expires(&self) -> Option<Instant> {
-        self.message.as_ref().map(|message| message.until)
+        let message = self.message.as_ref().map(|message| message.until);
+        message.into_iter().chain(self.accepts_next()).min()
     }
 
     /// The view that is shown.

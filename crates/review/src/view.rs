@@ -36,6 +36,8 @@ pub struct View {
     /// Columns that are scrolled off to the left.
     pub x: usize,
     pub unfolding: Unfolding,
+    /// The proposal that was in sight for as long as a decision takes.
+    pub looked_at: Option<ProposalKey>,
     /// Colours and line breaks that were worked out.
     pub paint: Paint,
     /// Counts the pairs of texts that were shown.
@@ -89,6 +91,7 @@ impl View {
             top: Top::default(),
             x: 0,
             unfolding: Unfolding::default(),
+            looked_at: None,
             paint: Paint::default(),
             paints: 0,
             arrangements: 0,

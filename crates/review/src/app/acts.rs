@@ -81,6 +81,8 @@ impl App {
             self.digits = None;
         }
         let guard = act.command().map_or(Guard::Free, |command| command.guard);
+        // Whoever does something else meanwhile has seen enough.
+        self.accepting.take_if(|_| guard != Guard::Free);
         if guard != Guard::Free
             && let Err(why) = press.check()
         {
@@ -194,6 +196,7 @@ impl App {
                 self.say(Tone::Info, DECIDING, now);
             }
             Act::Accept => self.accept(press),
+            Act::AcceptSeen => self.accept_seen(press, now),
             Act::Reject => self.ask_or_reject(press, now),
             Act::Exclude if self.toggle_selected(now) => {}
             Act::Exclude => self.toggle_hunk(&viewport, now),

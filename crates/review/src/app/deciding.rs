@@ -14,11 +14,16 @@ use super::{App, Effect, LONG_MESSAGE, MESSAGE, Question, Tone};
 impl App {
     /// Accepts the diff that is shown.
     pub(super) fn accept(&mut self, press: &Press) {
-        let view = &self.views[self.current];
-        let notes = self.note_of_list().into_iter().chain(view.notes(true));
-        let decide = view.acceptance(self.seen(press), notes.collect());
+        self.accept_at(self.current, self.seen(press));
+    }
+
+    /// Accepts the diff at a place among the pending ones, of which so much was seen.
+    pub(super) fn accept_at(&mut self, at: usize, seen: Seen) {
+        let view = &self.views[at];
+        let notes = self.note_of_list(at).into_iter().chain(view.notes(true));
+        let decide = view.acceptance(seen, notes.collect());
         let text = view.accepted();
-        self.send(decide, text);
+        self.send(at, decide, text);
     }
 
     /// Rejects the diff that is shown, or asks first if edits would be lost.
@@ -37,22 +42,22 @@ impl App {
         let view = &self.views[self.current];
         let reason = reason.filter(|note| !note.text.trim().is_empty());
         let text = view.rejected(reason.is_some());
-        let notes = reason.into_iter().chain(self.note_of_list());
+        let notes = reason.into_iter().chain(self.note_of_list(self.current));
         let notes = notes.chain(view.notes(false)).collect();
         let decide = view.rejection(self.seen(press), notes);
-        self.send(decide, text);
+        self.send(self.current, decide, text);
     }
 
-    /// The note on the change of the shown diff that was typed in the list.
-    fn note_of_list(&self) -> Option<Note> {
-        let written = self.views[self.current].diff.written.as_ref()?;
+    /// The note on the change of a diff that was typed in the list.
+    fn note_of_list(&self, at: usize) -> Option<Note> {
+        let written = self.views[at].diff.written.as_ref()?;
         let note = self.changes.words_on(written).note;
         (!note.trim().is_empty()).then(|| Note::on_all(note))
     }
 
-    fn send(&mut self, decide: Box<Decide>, text: String) {
-        let note = self.note_of_list().map(|note| note.text);
-        let view = &mut self.views[self.current];
+    fn send(&mut self, at: usize, decide: Box<Decide>, text: String) {
+        let note = self.note_of_list(at).map(|note| note.text);
+        let view = &mut self.views[at];
         view.note_of_list = note.unwrap_or_default();
         view.deciding = Some(text);
         self.effects.push(Effect::Decide(decide));
@@ -71,7 +76,7 @@ impl App {
     }
 
     /// The part of the shown diff that the reviewer has seen.
-    fn seen(&self, press: &Press) -> Seen {
+    pub(super) fn seen(&self, press: &Press) -> Seen {
         let view = &self.views[self.current];
         Seen {
             drawn_for: self.delay.looked_at(press, self.subject()),
@@ -136,10 +141,14 @@ impl App {
                     Tone::Good
                 };
                 self.drop_note_of_list(at);
-                self.remove(at);
+                let name = self.remove(at).judged.target.shown;
+                let is_told = self.accepted_next(&name, None, now);
                 let said = said.unwrap_or_default();
                 let Some(told) = told else {
-                    return self.say(tone, said, now);
+                    if !is_told {
+                        self.say(tone, said, now);
+                    }
+                    return;
                 };
                 self.say_for(LONG_MESSAGE, tone, format!("{said}: {}", told.message), now);
                 self.effects.extend(told.clipboard.map(Effect::Copy));
@@ -150,12 +159,15 @@ impl App {
             Ruling::Refused(refusal) => {
                 self.views[at].is_told_rejection |= refusal.code == TAKEN_FOR_REJECTION;
                 let is_shown = at == self.current;
+                let name = self.views[at].target.shown.clone();
+                if self.accepted_next(&name, Some(&refusal), now) {
+                    return;
+                }
                 if is_shown && self.question().is_some() && refusal.is_about_time() {
                     // The question stays on the screen as long as it waits for its answer.
                     return;
                 }
                 if !is_shown {
-                    let name = &self.views[at].target.shown;
                     let text = format!("{name}: {}", refusal.message);
                     self.say(Tone::Warning, text, now);
                 } else if refusal.repeat {

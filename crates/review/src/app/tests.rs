@@ -1,6 +1,7 @@
 //! The review as a person with a keyboard meets it, without terminal and files.
 
 mod acts;
+mod all_seen;
 pub mod changes;
 mod cursor;
 mod deciding;
