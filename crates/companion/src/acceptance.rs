@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pillion_discovery::real_path;
 use pillion_protocol::{Dialect, Proposer};
-use pillion_text::fingerprint;
+use pillion_text::{Text, fingerprint, merge};
 use pillion_view::{Decide, Original, Stamp};
 
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
@@ -33,6 +33,8 @@ pub(crate) struct Acceptance {
     pub(crate) opened: Option<FileState>,
     /// Acceptances for the same file, and what the file was then.
     pub(crate) unwritten: Vec<(Option<Stamp>, Proposer)>,
+    /// What was accepted of the same agent for the same file, and what that was then.
+    pub(crate) accepted_before: Option<(OnDisk, Arc<String>)>,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     /// True if the agent asks in its own window, too, and that question can be answered.
@@ -47,6 +49,17 @@ pub(crate) struct Finding {
     pub(crate) file: Option<FileState>,
     /// Of the accepted text, if anything is doubted: a question is about one text.
     pub(crate) fingerprint: String,
+    /// If the agent has not written yet what was accepted before.
+    pub(crate) together: Option<Together>,
+}
+
+/// What comes of two changes of a file that were both proposed beside the same text: their agent makes one after the other.
+#[derive(Debug)]
+pub(crate) struct Together {
+    /// The fingerprint of the text with the first.
+    pub(crate) over: String,
+    /// With both.
+    pub(crate) text: Arc<String>,
 }
 
 impl Acceptance {
@@ -67,6 +80,7 @@ impl Acceptance {
                 .map(String::into_bytes),
             None => bytes,
         };
+        let together = self.together(&on_disk, bytes.as_deref().unwrap_or_default());
         let original =
             match self.proposer.is(Dialect::restores_line_ends) && self.stand_in.is_none() {
                 true => bytes
@@ -92,7 +106,26 @@ impl Acceptance {
             unwritten: unwritten.map(|(_, proposer)| *proposer),
             ..self.weighed()
         });
-        self.finding(doubts, Some(FileState { on_disk, text }))
+        Finding {
+            together,
+            ..self.finding(doubts, Some(FileState { on_disk, text }))
+        }
+    }
+
+    /// With what was accepted before, if the file is as it was then, and both change other lines.
+    fn together(&self, on_disk: &OnDisk, bytes: &[u8]) -> Option<Together> {
+        let (then, before) = self.accepted_before.as_ref()?;
+        if then != on_disk || self.stand_in.is_some() {
+            return None;
+        }
+        let [base, this, first] =
+            [bytes, self.accepted().as_bytes(), before.as_bytes()].map(Text::new);
+        let merged = merge::texts(&base, &this, &first);
+        let text = (merged.conflicts == 0).then_some(merged.text)?;
+        Some(Together {
+            over: fingerprint::of(Some(before.as_bytes())),
+            text: Arc::new(String::from_utf8(text).ok()?),
+        })
     }
 
     /// If the disk does not answer: what is doubted without a look at the file.
@@ -135,6 +168,7 @@ impl Acceptance {
             doubts,
             file,
             fingerprint,
+            together: None,
         }
     }
 }

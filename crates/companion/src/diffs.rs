@@ -23,7 +23,7 @@ use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
 
 use self::entries::Entries;
-use crate::acceptance::Acceptance;
+use crate::acceptance::{Acceptance, Together};
 use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::numbers::Numbers;
@@ -57,8 +57,8 @@ pub(crate) struct Diffs<C> {
 #[derive(Debug)]
 struct Unwritten {
     id: DiffId,
-    /// False once it is known that it was not written.
-    is_awaited: bool,
+    /// The text that the file is to have; none once it is known that it was not written.
+    awaited: Option<Arc<String>>,
     on_disk: OnDisk,
     session: SessionId,
     proposer: Proposer,
@@ -67,15 +67,19 @@ struct Unwritten {
     from: Option<Side>,
     /// Fingerprint of the accepted text.
     text: String,
-    /// Fingerprint of the text over which it was accepted, if that was not written yet.
+    /// Fingerprint of the text that its agent writes before it, if that was not written yet.
     over: Option<String>,
+    /// Fingerprint of the text with both.
+    both: String,
 }
 
 impl Unwritten {
-    /// Returns true if this file has what it was accepted over.
-    fn is_over(&self, file: &FileState) -> bool {
-        let is_there = self.over.is_some() && self.over == file.text;
-        is_there && self.on_disk.leads_to == file.on_disk.leads_to
+    /// Returns true if a text of this fingerprint for this file is it: as it was accepted, or after what is written before it.
+    fn is(&self, file: &FileState, text: &str) -> bool {
+        let is_after = self.over.is_some()
+            && self.over == file.text
+            && self.on_disk.leads_to == file.on_disk.leads_to;
+        (is_after && self.both == text) || (self.on_disk == file.on_disk && self.text == text)
     }
 }
 
@@ -116,6 +120,8 @@ struct Entry<C> {
     decided: Option<FileState>,
     /// The fingerprint of the text that the person was shown last by a command, of this revision.
     printed: Option<String>,
+    /// The text that comes of it with what was accepted before, when somebody decided about it last.
+    together: Option<Together>,
     /// The notes to the agent of the person who is deciding; none if nobody is.
     notes: Option<Vec<Note>>,
     /// Until when it may be decided, if not for ever.
@@ -393,7 +399,7 @@ impl<C> Diffs<C> {
         let leads_to = entry.opened.as_ref().map(|opened| &opened.on_disk.leads_to);
         // An agent knows what it was answered itself.
         let is_others = |accepted: &&Unwritten| {
-            accepted.is_awaited
+            accepted.awaited.is_some()
                 && Some(&accepted.on_disk.leads_to) == leads_to
                 && accepted.session != entry.proposal.session
                 && entry.proposal.over.as_ref() != Some(&accepted.text)
@@ -417,6 +423,8 @@ impl<C> Diffs<C> {
             decide: Arc::clone(decide),
             stand_in: entry.proposal.stand_in.clone(),
             is_asked: false,
+            accepted_before: { entry.opened.as_ref() }
+                .and_then(|it| self.not_written_yet(&entry.proposal, &it.on_disk)),
         })
     }
 
@@ -432,10 +440,29 @@ impl<C> Diffs<C> {
         Some(&written.change)
     }
 
+    /// What the person has accepted of the same agent for the same file, and its agent has not written yet.
+    fn not_written_yet(
+        &self,
+        proposal: &Proposal,
+        on_disk: &OnDisk,
+    ) -> Option<(OnDisk, Arc<String>)> {
+        let mut latest = self.unwritten.iter().rev();
+        let before = latest
+            .find(|it| it.session == proposal.session && it.on_disk.leads_to == on_disk.leads_to)?;
+        Some((before.on_disk.clone(), before.awaited.clone()?))
+    }
+
     /// Notes the state of a proposal's file, about which somebody decides.
     pub(crate) fn note_file(&mut self, id: DiffId, file: FileState) {
         if let Some(entry) = self.entries.get_mut(id) {
             entry.decided = Some(file);
+        }
+    }
+
+    /// Notes what comes of a proposal about which somebody decides.
+    pub(crate) fn note_together(&mut self, id: DiffId, together: Option<Together>) {
+        if let Some(entry) = self.entries.get_mut(id) {
+            entry.together = together;
         }
     }
 
@@ -447,19 +474,23 @@ impl<C> Diffs<C> {
     }
 
     /// A proposal was accepted: until its agent has written it, those of other agents are older.
-    fn note_accepted(&mut self, entry: &Entry<C>, content: &str) {
+    fn note_accepted(&mut self, entry: &Entry<C>, content: &Arc<String>) {
         let Some(file) = entry.decided.clone() else {
             return;
         };
+        let together = entry.together.as_ref();
+        let expected = together.map_or(content, |it| &it.text);
+        let of = |text: &Arc<String>| fingerprint::of(Some(text.as_bytes()));
         self.unwritten.push_back(Unwritten {
             id: entry.key.id,
-            is_awaited: true,
+            awaited: Some(Arc::clone(expected)),
             on_disk: file.on_disk,
             session: entry.proposal.session.clone(),
             proposer: entry.proposal.proposer,
             from: entry.proposal.side(),
-            text: fingerprint::of(Some(content.as_bytes())),
-            over: entry.proposal.over.clone(),
+            text: of(content),
+            over: entry.over().cloned(),
+            both: of(expected),
         });
         if self.unwritten.len() > MAX_UNWRITTEN {
             self.unwritten.pop_front();
@@ -472,7 +503,7 @@ impl<C> Diffs<C> {
         let is_unwritten = matches!(outcome, WriteOutcome::NotWritten { .. });
         self.unwritten.retain(|it| it.id != id || is_unwritten);
         for accepted in self.unwritten.iter_mut().filter(|it| it.id == id) {
-            accepted.is_awaited = false;
+            accepted.awaited = None;
         }
     }
 
@@ -494,9 +525,8 @@ impl<C> Diffs<C> {
         let text = LazyCell::new(|| fingerprint::of(Some(proposal.proposed.as_bytes())));
         let at = self.unwritten.iter().position(|it| {
             it.proposer.agent() == proposal.proposer.agent()
-                && (it.on_disk == on_disk.on_disk || it.is_over(on_disk))
                 && it.from.is_some_and(|from| from != side)
-                && it.text == *text
+                && it.is(on_disk, &text)
         })?;
         let content = Arc::clone(&proposal.proposed);
         self.unwritten.remove(at);
@@ -545,6 +575,12 @@ impl<C> Entry<C> {
             proposed: None,
             standing: None,
         }
+    }
+
+    /// The fingerprint of a text that its agent writes before it.
+    fn over(&self) -> Option<&String> {
+        let together = self.together.as_ref().map(|it| &it.over);
+        together.or(self.proposal.over.as_ref())
     }
 
     /// Has the editor close its view.

@@ -125,8 +125,7 @@ impl Asked {
 
 /// The refusal of an edited text whose agent takes none.
 pub(crate) fn refuses_edits(why: &str) -> Refusal {
-    let text = format!("{why}; take your changes back, or decide in its terminal");
-    Refusal::new("writesOwnText", text)
+    Refusal::new("writesOwnText", why)
 }
 
 /// The refusal of a decision about a change that is written, and is not there any more for this reason.

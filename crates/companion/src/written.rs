@@ -59,8 +59,8 @@ pub(crate) struct Accepted {
     pub(crate) is_edited: bool,
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
-    /// The fingerprint of a text of the same file that is contained in this one: the agent writes one of them after the other.
-    pub(crate) over: Option<String>,
+    /// A text of the same file that the agent writes before this one.
+    pub(crate) over: Option<Over>,
     /// Those of the text of the same file that was accepted before it, if that may be written still.
     pub(crate) former: Option<Fingerprints>,
     /// The fingerprint of the text beside which the person was shown it, if that is known.
@@ -72,6 +72,15 @@ pub(crate) struct Accepted {
     /// True if the person is told if it is not written. What an agent whose hook asks writes, and when, is its own matter: that
     /// goes into the log only.
     pub(crate) is_told: bool,
+}
+
+/// A text that an agent writes before another one of the same file.
+#[derive(Clone)]
+pub(crate) struct Over {
+    /// Its fingerprint.
+    pub(crate) text: String,
+    /// Those of the text with both.
+    pub(crate) both: Fingerprints,
 }
 
 /// What came of an acceptance.
@@ -263,12 +272,18 @@ impl Written {
 impl Followed {
     /// What it was accepted for stands in the next text as well.
     fn is_continued_by(&mut self, next: &Accepted, now: Instant) {
-        let is_in = |over: &String| self.accepted.fingerprints.has(over);
-        if next.file_path == self.accepted.file_path && next.over.as_ref().is_some_and(is_in) {
-            self.accepted.fingerprints = self.accepted.fingerprints.or(&next.fingerprints);
+        if let Some(over) = next.over.as_ref().filter(|_| self.is_made_before(next)) {
+            self.accepted.fingerprints = self.accepted.fingerprints.or(&over.both);
             self.since = now;
             self.due = self.due.map(|_| now + LOOKS[0]);
         }
+    }
+
+    /// Returns true if the agent makes that one over this.
+    fn is_made_before(&self, next: &Accepted) -> bool {
+        let over = next.over.as_ref().map(|it| &it.text);
+        next.file_path == self.accepted.file_path
+            && over.is_some_and(|it| self.accepted.fingerprints.has(it))
     }
 
     /// Returns true if what was found is the end, now that the next change of the file is accepted.
@@ -278,7 +293,9 @@ impl Followed {
             Found::Accepted | Found::Other | Found::Refused => true,
             // The next one starts from the same file as this did.
             Found::Unchanged => {
-                now >= self.since + IS_WRITTEN && next.before == self.accepted.before
+                now >= self.since + IS_WRITTEN
+                    && next.before == self.accepted.before
+                    && !self.is_made_before(next)
             }
         }
     }
@@ -422,7 +439,9 @@ impl Accepted {
     /// Returns true if a file has a text that the agent writes before this one.
     fn comes_after(&self, text: &[u8]) -> bool {
         let former = self.former.as_ref();
-        self.over == Some(fingerprint::of(Some(text))) || former.is_some_and(|it| it.are_of(text))
+        let over = self.over.as_ref().map(|it| &it.text);
+        over.is_some_and(|it| *it == fingerprint::of(Some(text)))
+            || former.is_some_and(|it| it.are_of(text))
     }
 }
 
@@ -539,7 +558,10 @@ mod tests {
             let second = Accepted {
                 id: DiffId(2),
                 session: "t".into(),
-                over: over.map(|over| fingerprint::of(Some(over.as_bytes()))),
+                over: over.map(|over| Over {
+                    text: fingerprint::of(Some(over.as_bytes())),
+                    both: Fingerprints::of([Arc::new("one and two".to_owned())]),
+                }),
                 is_told: false,
                 ..accepted(&file, "one and two")
             };
@@ -556,6 +578,27 @@ mod tests {
                 _ => None,
             });
             assert_eq!(of_first, Some(expected), "{over:?} {text}");
+        }
+    }
+
+    /// An agent that asks about all changes of an answer first makes none meanwhile, however long the person looks at the next.
+    #[test]
+    fn nothing_is_said_of_a_text_over_which_the_next_one_is_made() {
+        for (over, is_said) in [(Some("one"), false), (Some("other"), true), (None, true)] {
+            let (mut written, start) = (Written::default(), Instant::now());
+            written.follow(accepted(Path::new("/w/a"), "one"), start);
+            for (number, _) in written.elapse(start + LOOKS[0]) {
+                written.looked(number, Found::Unchanged, |_| true, start + LOOKS[0]);
+            }
+            let second = Accepted {
+                over: over.map(|over| Over {
+                    text: fingerprint::of(Some(over.as_bytes())),
+                    both: Fingerprints::of([]),
+                }),
+                ..accepted(Path::new("/w/a"), "two")
+            };
+            let came_of = written.follow(second, start + IS_WRITTEN);
+            assert_eq!(came_of.is_some(), is_said, "{over:?}: {came_of:?}");
         }
     }
 
@@ -805,7 +848,10 @@ mod tests {
             assert_eq!(accepted.look(), expected, "{content:?} {text:?}");
         }
         let after_another = Accepted {
-            over: Some(fingerprint::of(Some(b"before it"))),
+            over: Some(Over {
+                text: fingerprint::of(Some(b"before it")),
+                both: Fingerprints::of([]),
+            }),
             ..accepted(&file, "x")
         };
         for (text, expected) in [("before it", Found::Unchanged), ("other", Found::Other)] {

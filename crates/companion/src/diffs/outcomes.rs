@@ -14,7 +14,7 @@ use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::outbox::Delivery;
 use crate::remark::{self, Remark};
-use crate::written::{Accepted, Fingerprints};
+use crate::written::{Accepted, Fingerprints, Over};
 
 impl<C> Diffs<C> {
     pub(super) fn notify(&mut self, id: DiffId, outcome: Outcome) -> Option<Action<C>> {
@@ -27,7 +27,7 @@ impl<C> Diffs<C> {
         };
         let judgement = entry.notes.clone().map(|notes| recorder::Decision {
             is_accepted: edited.is_some(),
-            edited,
+            edited: edited.clone(),
             notes,
             session: None,
         });
@@ -45,7 +45,7 @@ impl<C> Diffs<C> {
         };
         let outcome = entry.over_what_was_decided(entry.with_last_line_feed(outcome));
         let stand_in = entry.proposal.stand_in.as_ref();
-        if let Outcome::Accepted { content, .. } = &outcome
+        if let Some(content) = &edited
             && stand_in.is_none_or(|it| it.is_to_be_written())
         {
             self.note_accepted(&entry, content);
@@ -102,7 +102,30 @@ impl<C> Diffs<C> {
         else {
             return None;
         };
-        self.entries.get(decide.key.id)?.refuses_edits(content)
+        let entry = self.entries.get(decide.key.id)?;
+        entry
+            .refuses_edits(content)
+            .or_else(|| self.loses_edits(entry, content))
+    }
+
+    /// The same of an agent that makes another accepted change of the file first, and does not find the text then that it would
+    /// replace as a whole by an edited one.
+    fn loses_edits(&self, entry: &Entry<C>, content: &str) -> Option<String> {
+        let Proposal {
+            proposer,
+            proposed,
+            tab: None,
+            ..
+        } = &entry.proposal
+        else {
+            return None;
+        };
+        let agent = proposer.itself().filter(|_| *content != **proposed)?;
+        let opened = entry.opened.as_ref()?;
+        let (then, _) = self.not_written_yet(&entry.proposal, &opened.on_disk)?;
+        (then == opened.on_disk).then(|| {
+            format!("{agent} makes the change first that you accepted before, and loses edits of this one: accept it as it is, or reject it and say what you want")
+        })
     }
 
     /// The answer to the call that waits for the outcome of this diff, whose view its agent is about to close: a hook
@@ -142,7 +165,8 @@ impl<C> Entry<C> {
             proposer, proposed, ..
         } = &self.proposal;
         let why = proposer.itself().and_then(takes_no_edits)?;
-        (*content != **proposed).then_some(why)
+        let way = "take your changes back, or decide in its terminal";
+        (*content != **proposed).then(|| format!("{why}; {way}"))
     }
 
     /// Returns the text that is to be written, by the agent or by a command of Pillion's. Of an agent whose hook asks, the person
@@ -165,17 +189,26 @@ impl<C> Entry<C> {
         };
         // A notebook is more than the text of its cell, and a command is no file.
         let cell = { proposal.held().cloned() }.zip(self.beside.clone());
+        let forms = [content].into_iter().chain(&self.as_written).cloned();
+        let both = { self.together.iter() }.map(|it| Arc::clone(&it.text));
+        let fingerprints = Fingerprints::of(forms.chain(both.clone())).of_cell(cell.clone());
+        let over = self.over().map(|text| Over {
+            text: text.clone(),
+            both: match &self.together {
+                Some(_) => Fingerprints::of(both),
+                None => fingerprints.clone(),
+            },
+        });
         (is_whole || cell.is_some()).then(|| Accepted {
             id: self.key.id,
             session: proposal.session.clone(),
             proposer: proposal.proposer,
             file_path: proposal.file_path.clone(),
             content: Arc::clone(content),
-            fingerprints: Fingerprints::of([content].into_iter().chain(&self.as_written).cloned())
-                .of_cell(cell),
+            fingerprints,
             is_edited,
             before: before.cloned(),
-            over: self.proposal.over.clone(),
+            over,
             former: None,
             shown_beside: base.clone().or_else(|| self.text_beside()),
             told: Arc::default(),

@@ -61,6 +61,7 @@ impl<C> Diffs<C> {
             opened: None,
             decided: None,
             printed: None,
+            together: None,
             notes: None,
             limit: is_limited.then(|| now + self.hook_limit),
             state: State::Checking {

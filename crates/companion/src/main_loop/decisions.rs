@@ -159,6 +159,7 @@ impl MainLoop {
             doubts,
             file,
             fingerprint,
+            together,
         } = finding;
         if let Err(refusal) = self.gate.ask(&decide, &fingerprint, doubts, now) {
             return refuse(decide.key, refusal, reply);
@@ -166,6 +167,7 @@ impl MainLoop {
         if let Some(file) = file {
             self.diffs.note_file(decide.key.id, file);
         }
+        self.diffs.note_together(decide.key.id, together);
         self.settle(decider, decide, reply, now);
     }
 

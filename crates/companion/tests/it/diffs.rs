@@ -1,11 +1,14 @@
 //! Diffs (C5), over the wire.
 
+use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_protocol::{Dialect, Outcome};
+use pillion_protocol::{Dialect, Outcome, ProposedFile};
 use pillion_testkit::client::{ClientError, Update};
+use pillion_view::ask::Propose;
 use pillion_view::{CloseReason, EditorEvent, Ruling, Stale};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::support::{RawStream, STOPS, TestCompanion, initialize, next_outcome};
@@ -345,8 +348,76 @@ async fn a_reader_that_stalls_holds_up_nobody() {
     opened.unwrap();
     let start = Instant::now();
     let running = companion.companion;
-    let stop = tokio::task::spawn_blocking(move || drop(running));
+    let stop = spawn_blocking(move || drop(running));
     stop.await.unwrap();
     assert!(start.elapsed() < STOPS, "{:?}", start.elapsed());
     drop(stalled);
+}
+
+/// Qwen Code asks about all changes of an answer before it makes the first, and about each again by its hook. What it has made of
+/// those that were accepted is nothing new; what it cannot make is said before it is accepted.
+#[tokio::test]
+async fn of_two_changes_beside_the_same_text_both_are_accepted_once() {
+    let (before, first) = ("one\ntwo\nthree\n", "eins\ntwo\nthree\n");
+    for (second, on_disk, hooks, is_shown) in [
+        ("one\ntwo\ndrei\n", first, "eins\ntwo\ndrei\n", false),
+        ("one\ntwo\ndrei\n", first, "eins\ntwo\ntrois\n", true),
+        (
+            "one\ntwo\ndrei\n",
+            "uno\ntwo\nthree\n",
+            "uno\ntwo\ndrei\n",
+            true,
+        ),
+        ("one\ntwo\ndrei\n", before, "one\ntwo\ndrei\n", false),
+        ("un\ntwo\nthree\n", first, "un\ntwo\nthree\n", true),
+    ] {
+        let mut companion = TestCompanion::start();
+        let (client, _updates) = companion.connect(QWEN).await;
+        let path = companion.file("a", before);
+        for text in [first, second] {
+            let (opened, diff) =
+                tokio::join!(client.open_diff(&path, text), companion.editor.show());
+            opened.unwrap();
+            if text == second {
+                let edited = format!("{text}four\n");
+                match companion.first_ruling(&diff, accepted(&edited)).await {
+                    Ruling::Refused(refusal) => assert_eq!(&*refusal.code, "writesOwnText"),
+                    ruling => panic!("{ruling:?}"),
+                }
+            }
+            companion.decide(&diff, accepted(text)).await;
+        }
+        if on_disk != before {
+            fs::write(&path, on_disk).unwrap();
+        }
+        let propose = Propose {
+            files: vec![ProposedFile::new(&path, hooks)],
+            agent: Some(QWEN),
+            session: None,
+        };
+        let hook = pillion_view::Client::new(&companion.state()).unwrap();
+        let proposed = spawn_blocking(move || hook.ask(propose).map(|()| hook));
+        if is_shown {
+            assert_eq!(&*companion.editor.show().await.proposed, hooks);
+        }
+        proposed.await.unwrap().unwrap();
+        assert!(
+            companion.editor.is_idle(),
+            "{second:?} {on_disk:?} {hooks:?}"
+        );
+    }
+}
+
+/// Of a change that is proposed beside what was written before, nothing is lost.
+#[tokio::test]
+async fn a_change_beside_what_is_written_can_be_edited() {
+    let mut companion = TestCompanion::start();
+    let (client, _updates) = companion.connect(QWEN).await;
+    let path = companion.file("a", "one\n");
+    for (text, edited) in [("two\n", "zwei\n"), ("three\n", "drei\n")] {
+        let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());
+        opened.unwrap();
+        companion.decide(&diff, accepted(edited)).await;
+        fs::write(&path, edited).unwrap();
+    }
 }

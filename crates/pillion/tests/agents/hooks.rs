@@ -17,7 +17,6 @@ use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
 use pillion_protocol::Dialect;
 use pillion_testkit::{
@@ -26,6 +25,7 @@ use pillion_testkit::{
 use serde_json::{Value, json};
 
 use crate::companion::{self, PILLION, SOON, Serve};
+use crate::review;
 use crate::shared_encodings::{ENCODINGS, Encoding, assert_bytes};
 
 const BEFORE: &str = "one\ntwo\nthree\n";
@@ -333,20 +333,46 @@ fn makes_both_changes_of_a_file(scene: &Scene, start: impl FnOnce() -> Child) {
     scene.decide(&file, &Decision::Accept);
     scene.decide(&file, &Decision::Accept);
     ended(agent).expect_done("both");
-    assert_bytes(&file, b"eins\ntwo\ndrei\n");
-    let unseen = companion::run(&scene.home, ["changes", "--json"]);
-    assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
-    let start = Instant::now();
-    loop {
-        let log = companion::run(&scene.home, ["log", "--json"]);
-        let log: Value = serde_json::from_slice(&log).expect("it is JSON");
-        let mut log = log.as_array().expect("it is a list").iter();
-        if log.all(|it| it["outcome"] == "written") {
-            return;
+    assert_both_are_written(&scene.home, &file);
+}
+
+/// The same of an agent in a terminal that is connected and asks itself, with its hooks and without them.
+fn that_asks_itself_makes_both_changes_of_a_file(kind: AgentKind, agent: Dialect) {
+    for is_hooked in [true, false] {
+        let home = Home::new();
+        if is_hooked {
+            install(&home, kind, agent);
         }
-        assert!(start.elapsed() < SOON, "each is written: {log:?}");
-        pillion_testkit::pause(start);
+        // Before there is an agent that may have made it.
+        let file = home.file("both.txt", BEFORE);
+        let scene = review::Scene::with(kind, home, &Env::default());
+        let edits = [("one", "eins"), ("three", "drei")];
+        let edits = edits.map(|(old, new)| Turn::replace(&file, old, new));
+        let turns = [Turn::read_file(&file), Turn::at_once(edits)];
+        scene.model.script(turns);
+        scene.model.script([Turn::say("both are done")]);
+        scene.agent.prompt("change it");
+        for _ in 0..2 {
+            let pending = companion::wait_pending(&scene.home, &file);
+            companion::accept(&scene.home, &pending.name, None);
+        }
+        // Once more, it would wait for a decision.
+        scene.agent.wait_for("both are done");
+        assert_both_are_written(&scene.home, &file);
     }
+}
+
+fn assert_both_are_written(home: &Home, file: &Path) {
+    assert_bytes(file, b"eins\ntwo\ndrei\n");
+    let unseen = companion::run(home, ["changes", "--json"]);
+    assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
+    companion::wait_until("both to be written", || {
+        let log = companion::run(home, ["log", "--json"]);
+        let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
+        assert_eq!(log.len(), 2, "{log:#?}");
+        let is_written = log.iter().all(|it| it["outcome"] == "written");
+        is_written.then_some(())
+    });
 }
 
 /// The model hears why an edit is rejected, and a new file; and the turn goes on.

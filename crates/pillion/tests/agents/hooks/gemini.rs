@@ -81,3 +81,10 @@ fn gemini_that_asks_itself_shows_each_change_once() {
     });
     scene.review.wait_idle();
 }
+
+/// Of a file, too, in one answer.
+#[test]
+#[ignore = "in --all: needs the real agents: cargo xtask test --all"]
+fn gemini_that_asks_itself_makes_both_changes_of_a_file_in_one_answer() {
+    super::that_asks_itself_makes_both_changes_of_a_file(AgentKind::Gemini, Dialect::GeminiCli);
+}

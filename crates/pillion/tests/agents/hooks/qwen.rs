@@ -188,3 +188,10 @@ fn qwen_that_asks_itself_shows_each_change_once() {
         assert_eq!(log.len(), number + 1, "{log:#?}");
     }
 }
+
+/// Of two changes of a file in one answer it asks about both before it makes the first: each is shown and accepted once, and written.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_that_asks_itself_makes_both_changes_of_a_file_in_one_answer() {
+    super::that_asks_itself_makes_both_changes_of_a_file(AgentKind::Qwen, Dialect::QwenCode);
+}
