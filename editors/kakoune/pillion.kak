@@ -20,6 +20,7 @@ declare-option -docstring 'when agents ask before they change files, with a spac
     str pillion_review_mode
 declare-option -docstring 'what you decided last and what came of it, with a space before it: for your modelinefmt' \
     str pillion_decided
+declare-option -hidden str pillion_at_quit
 declare-option -hidden str pillion_folder
 declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
@@ -471,7 +472,11 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
     hook -group pillion global ClientClose .* %{
         pillion-say-word "closed-%val{client_pid}" "%val{client_env_PILLION_REVIEW}"
     }
-    hook -group pillion global KakEnd .* %{ pillion-say end }
+    hook -group pillion global KakEnd .* %{
+        pillion-say end
+        # The terminal is the shell's again by then; a session that ends elsewhere has none.
+        nop %sh{ [ -z "$kak_opt_pillion_at_quit" ] || printf 'pillion:%s\n' "$kak_opt_pillion_at_quit" 2>/dev/null >/dev/tty }
+    }
     evaluate-commands %sh{
         quoted() { printf "'"; printf %s "$1" | sed "s/'/''/g"; printf "'"; }
         # Where it is placed already, it stays. The end is what a long message leaves to be seen.

@@ -96,6 +96,8 @@ struct Bridge {
     review_mode: Option<String>,
     /// What was decided last, as the mode line has it.
     phrase: Option<String>,
+    /// What a person is told who quits now, as the session has it.
+    at_quit: Option<String>,
     /// The message about the hub's version, shown as soon as a client can show it.
     mismatch: Option<Mismatch>,
     is_over: bool,
@@ -172,6 +174,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         turn_news: TurnNews::default(),
         review_mode: None,
         phrase: None,
+        at_quit: None,
         mismatch: companion.mismatch(),
         is_over: false,
         is_gone: false,
@@ -427,13 +430,19 @@ impl Bridge {
         self.put_status(status);
         let label = status.review.as_ref().map(|review| review.label.clone());
         if label != self.review_mode {
-            self.session.run(script::review_mode(label.as_deref()));
+            self.session
+                .run(script::put("review_mode", label.as_deref()));
             self.review_mode = label;
         }
         let phrase = status.decided.as_ref().map(|it| it.text.clone());
         if phrase != self.phrase {
-            self.session.run(script::decided(phrase.as_deref()));
+            self.session.run(script::put("decided", phrase.as_deref()));
             self.phrase = phrase;
+        }
+        let at_quit = status.waiting_at_quit();
+        if at_quit != self.at_quit {
+            self.session.run(script::put("at_quit", at_quit.as_deref()));
+            self.at_quit = at_quit;
         }
         if let Some(ended) = self.turn_news.of(status) {
             self.show_message(&ended);

@@ -206,16 +206,10 @@ pub fn waiting(view: Option<&View>, count: usize) -> String {
     )
 }
 
-/// What was decided last, for the mode line.
-pub fn decided(phrase: Option<&str>) -> String {
-    let phrase = phrase.map(|it| format!(" {it}")).unwrap_or_default();
-    format!("set-option global pillion_decided {}", word(&phrase))
-}
-
-/// When agents ask, for the person's own mode line.
-pub fn review_mode(label: Option<&str>) -> String {
-    let label = label.map(|label| format!(" {label}")).unwrap_or_default();
-    format!("set-option global pillion_review_mode {}", word(&label))
+/// Puts this into an option of Pillion's for the mode line, with a space before it.
+pub fn put(option: &str, text: Option<&str>) -> String {
+    let text = text.map(|it| format!(" {it}")).unwrap_or_default();
+    format!("set-option global pillion_{option} {}", word(&text))
 }
 
 /// The first commands of the review client.

@@ -71,6 +71,8 @@ pub struct Plain {
     turn_news: TurnNews,
     /// The last decision, as it was reported.
     decided: Option<Phrase>,
+    /// What a person is told who quits now.
+    at_quit: Option<String>,
 }
 
 impl Plain {
@@ -87,6 +89,7 @@ impl Plain {
             unasked: Vec::new(),
             turn_news: TurnNews::default(),
             decided: None,
+            at_quit: None,
         }
     }
 
@@ -311,6 +314,7 @@ impl ClientProfile for Plain {
             }
             EditorEvent::Status(status) => {
                 let ended = self.turn_news.of(&status);
+                self.at_quit = status.waiting_at_quit();
                 let mut actions = self.warn(status.warnings);
                 actions.extend(self.written.status(status.changes));
                 let known = std::mem::replace(&mut self.unasked, status.unasked);
@@ -358,7 +362,10 @@ impl ClientProfile for Plain {
     }
 
     fn finish(&mut self) -> Vec<Action> {
-        self.proposals.finish()
+        let mut actions = self.proposals.finish();
+        let told = self.at_quit.take();
+        actions.extend(told.map(|it| Action::show(MessageType::Info, it)));
+        actions
     }
 
     fn is_deciding(&self) -> bool {

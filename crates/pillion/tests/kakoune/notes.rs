@@ -106,3 +106,23 @@ fn notes_on_what_the_agent_closes_are_in_a_message(version: KakouneVersion) {
         .kakoune
         .wait_debug("the agent was not told your notes: mine alone");
 }
+
+/// Nothing can keep it from quitting: the terminal has it after that.
+#[each_kakoune]
+fn who_quits_while_a_note_waits_reads_it_in_the_terminal(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("a.txt");
+    let gemini = world.gemini();
+    gemini.propose(&path, "two\n");
+    world.look();
+    kakoune.input(":pillion-reject use the table<ret>");
+    kakoune.wait_value("%val{bufname}", "a.txt");
+    let waits = "1 note waits for its agent, and is kept until it reads it";
+    kakoune.wait_value("%opt{pillion_at_quit}", &format!(" {waits}"));
+    kakoune.assert_no_errors();
+    kakoune.input(":q<ret>");
+    assert_eq!(kakoune.wait_exit(), 0);
+    let printed = kakoune.pane().scrollback();
+    assert!(printed.contains(&format!("pillion: {waits}")), "{printed}");
+}

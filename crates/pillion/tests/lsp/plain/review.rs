@@ -1,6 +1,7 @@
 //! A review without a plugin, from the proposal to its outcome.
 
 use std::fs;
+use std::iter;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -558,5 +559,25 @@ fn a_command_sends_notes_to_agents() {
         while said(&mut world) != "no notes are waiting for an agent" {
             assert!(started.elapsed() < SOON);
         }
+    }
+}
+
+/// No language-server client can be kept from quitting.
+#[test]
+fn who_quits_while_a_note_waits_is_told_so() {
+    for reason in [Some("use the table"), None] {
+        let mut world = World::new();
+        let target = world.target("a.rs", "before\n");
+        let other = world.target("b.rs", "before\n");
+        world.shown(&target, "after\n");
+        world.execute("pillion.reject", json!([1, 1, reason]));
+        assert_eq!(world.agent.outcome(), rejected(&target));
+        // It is known by the time that the next one is shown.
+        world.shown(&other, "after\n");
+        world.editor.request("shutdown", Value::Null);
+        // All that it was told came before the answer.
+        let mut told = iter::from_fn(|| world.editor.poll(Duration::ZERO));
+        let is_told = told.any(|it| it.to_string().contains("1 note waits for its agent"));
+        assert_eq!(is_told, reason.is_some());
     }
 }
