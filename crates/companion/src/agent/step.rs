@@ -272,7 +272,7 @@ fn does(call: &hooks::Call, coverage: Coverage) -> Does {
     let path = call.path.as_deref().map(Path::new);
     match path.and_then(Runner::of) {
         _ if call.is_command => Does::RunCommand,
-        Some(_) => Does::ChangeCode(coverage),
+        Some(_) => Does::ChangeCode,
         None => Does::Change(coverage),
     }
 }
@@ -373,12 +373,12 @@ mod tests {
             (&[][..], [leave; 4], leave),
             (&[Asked], [leave; 4], leave),
             (&[Always], [ask; 4], leave),
-            (&[After], [go_on, ask, leave, leave], leave),
+            (&[After], [go_on, ask, leave, ask], leave),
             (&[Commands], [leave; 4], &["hold 1", "guard"]),
             (&[Always, Commands], [ask; 4], &["hold 1", "guard"]),
             (
                 &[After, Commands],
-                [go_on, ask, leave, leave],
+                [go_on, ask, leave, ask],
                 &["hold 1", "guard"],
             ),
         ] {

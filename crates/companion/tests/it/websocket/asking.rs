@@ -181,10 +181,12 @@ async fn nothing_is_asked_about_what_can_be_looked_at_after_the_write() {
         (root.join("../elsewhere"), &Value::Null),
         (root.join("out/there"), &Value::Null),
         (root.join("link"), &Value::Null),
-        // What runs as code.
-        (root.join(".git/hooks/pre-commit"), &Value::Null),
-        (root.join(".envrc"), &Value::Null),
-        // What could not be brought back is shown first.
+        // What runs as code is shown first, and so is what could not be brought back.
+        (root.join(".git/hooks/pre-commit"), &json!("ask")),
+        (root.join(".envrc"), &json!("ask")),
+        (root.join("mise.local.toml"), &json!("ask")),
+        (root.join(".github/hooks/x.json"), &json!("ask")),
+        (outside.join(".envrc"), &json!("ask")),
         (root.join("long"), &json!("ask")),
         (root.join("target/made"), &json!("ask")),
     ] {
