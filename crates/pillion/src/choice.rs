@@ -58,10 +58,9 @@ impl Need {
                 let message = format!("{name} (port {port}) left no discovery file for {agent}");
                 failure(message).hint(format!("That companion does not serve {agent}. {HINT}"))
             }
-            Self::Any | Self::Control if companion.is_silent => failure(format!(
-                "the companion of {name} (port {port}) does not answer"
-            ))
-            .hint(SUSPENDED),
+            Self::Any | Self::Control if companion.is_silent => {
+                failure(does_not_answer(companion)).hint(SUSPENDED)
+            }
             Self::Any | Self::Control if companion.is_pillion() => {
                 if let Some(obstacle) = obstacle(environment) {
                     let message = format!("{name} (port {port}) cannot be reached: {obstacle}");
@@ -119,6 +118,11 @@ pub fn unended(environment: &Environment, target: &Target) -> Option<Vec<PathBuf
     }
 }
 
+fn does_not_answer(companion: &Companion) -> String {
+    let (name, port) = (companion.display_name(), companion.port);
+    format!("the companion of {name} (port {port}) does not answer")
+}
+
 impl<'a> Running<'a> {
     /// Those that live now.
     pub fn look(environment: &'a Environment) -> Self {
@@ -173,6 +177,12 @@ impl<'a> Running<'a> {
         let mut able = all.clone();
         able.retain(|companion| need.is_met_by(companion));
         if let Some(companion) = self.pick(&able, &selector).cloned() {
+            if matches!(need, Need::Agent(_))
+                && companion.state.is_none()
+                && let Some(missed) = self.missed(&selector, &companion)
+            {
+                return Err(missed.into());
+            }
             return Ok(match need {
                 Need::Agent(agent) => companion.read(agent),
                 Need::Any | Need::Control => companion,
@@ -191,6 +201,32 @@ impl<'a> Running<'a> {
             Selector::Place { .. } => HINT,
         };
         Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
+    }
+
+    /// That Pillion's own companion is expected and does not answer, so that an agent gets this one only if the person names it:
+    /// whoever stopped that one may have put this one there.
+    fn missed(&self, selector: &Selector, instead: &Companion) -> Option<Failure> {
+        let answers = |it: &Companion, place| it.state.is_some() && it.depth(place).is_some();
+        let expected = |place| {
+            let roots = unended::roots_around(self.environment, place)?;
+            let is_answered = self.companions.iter().any(|it| answers(it, place));
+            (!is_answered).then_some((place, roots))
+        };
+        let (place, roots) = selector.places().into_iter().find_map(expected)?;
+        let is_silent = |it: &&Companion| it.is_silent && it.depth(place).is_some();
+        let mut message = match self.companions.iter().find(is_silent) {
+            Some(silent) => does_not_answer(silent),
+            None => {
+                let roots: Vec<_> = roots.iter().map(|it| it.display().to_string()).collect();
+                let roots = roots.join(", ");
+                format!("the companion of Pillion for {roots} was killed, or is not there yet")
+            }
+        };
+        if !instead.is_silent {
+            let (other, port) = (instead.display_name(), instead.port);
+            message += &format!("; {other} takes its place only with --port {port}");
+        }
+        Some(Failure::new(Kind::NoCompanion, message).hint(SUSPENDED))
     }
 
     fn pick<'b>(&self, candidates: &[&'b Companion], selector: &Selector) -> Option<&'b Companion> {

@@ -31,7 +31,8 @@ use crate::wiring::{Surroundings, Wiring};
 ///   PowerShell  pillion env | Invoke-Expression
 ///
 /// If several companions serve this folder, it picks that of the editor that this terminal runs in,
-/// else the one with the deepest workspace folder, else the most recently used. Each agent gets a
+/// else the one with the deepest workspace folder, else the most recently used. Where Pillion's own was
+/// killed or does not answer, another program's takes its place only with --port. Each agent gets a
 /// companion that serves it. The output contains a token: everything started from that terminal can
 /// read it. Without a companion, the output only unsets stale variables, and the exit code is 3.
 #[derive(Debug, clap::Args)]

@@ -38,7 +38,8 @@ use crate::wiring::{Surroundings, Wiring};
 ///
 /// Works in any terminal, inside or outside the editor. If several companions serve this folder, it picks
 /// that of the editor that this terminal runs in, else the one with the deepest workspace folder, else the
-/// most recently used. The agent then replaces this command: keys, signals and exit code are the agent's. If
+/// most recently used. Where Pillion's own was killed or does not answer, another program's takes its place only with --port.
+/// The agent then replaces this command: keys, signals and exit code are the agent's. If
 /// no companion serves this folder, the agent starts without one, and a note says so; in a terminal, it waits two
 /// seconds for one. Claude Code goes on looking for half a minute, and asks before each change in its own window until it is
 /// connected.

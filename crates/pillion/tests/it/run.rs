@@ -17,7 +17,7 @@ use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
 
 use crate::foreign::Foreign;
-use crate::sandbox::{Sandbox, Serve};
+use crate::sandbox::{Sandbox, Serve, signal_to};
 
 /// Says its process id, arguments and variables, and ends with exit code 7.
 const TALKATIVE: &str = r#"printf '%s\0' "$$" "$#" "$@"; env -0; exit 7"#;
@@ -305,6 +305,55 @@ fn one_that_does_not_answer_is_not_waited_for() {
     let found = stage.port(Dialect::GeminiCli, |_| {});
     assert_eq!(found, Some(serve.port()));
     assert!(start.elapsed() < Duration::from_secs(15));
+}
+
+/// Whoever stopped or killed it may have put the other one there.
+#[test]
+fn no_other_companion_is_taken_for_one_of_pillions_that_does_not_answer() {
+    for (is_in_hub, how) in [
+        (true, "STOP"),
+        (false, "STOP"),
+        (true, "KILL"),
+        (false, "KILL"),
+    ] {
+        let stage = Stage::new(TALKATIVE);
+        let serve = match is_in_hub {
+            true => stage.sandbox.serve_in_hub::<&str>([]),
+            false => stage.sandbox.serve::<&str>([]),
+        };
+        let workspace = stage.sandbox.home.workspace();
+        let companion = stage.sandbox.companion_pid();
+        let other = Foreign::new();
+        // It passes itself off as the terminal's own editor.
+        let root = workspace.to_str().unwrap();
+        other.serve_gemini(&stage.sandbox, process::id(), root, "t");
+        // A front end that lives would start another hub.
+        if how == "KILL" && is_in_hub {
+            serve.signal(how);
+        }
+        signal_to(companion, how);
+        let said = stage.said(stage.command(["gemini"]));
+        let env = stage.sandbox.run(["env", "--shell", "bash"]);
+        let port = other.port().to_string();
+        let named = stage.said(stage.command(["--port", &port, "gemini"]));
+        if how == "STOP" {
+            signal_to(companion, "CONT");
+        }
+        let what = match how {
+            "STOP" => format!(
+                "the companion of Pillion (port {}) does not answer",
+                serve.port()
+            ),
+            _ => format!("the companion of Pillion for {root} was killed, or is not there yet"),
+        };
+        let what = format!("{what}; VS Code takes its place only with --port {port}");
+        let note = format!("note: {what}. Starting gemini without one.");
+        assert!(said.stderr().contains(&note), "{is_in_hub} {how}: {said:?}");
+        assert_eq!(said.leading(), Vec::<&str>::new());
+        assert!(env.expect(3).stderr.contains(&format!("error: {what}")));
+        let variable = named.variable("GEMINI_CLI_IDE_SERVER_PORT");
+        assert_eq!(variable, Some(&*port));
+    }
 }
 
 #[test]
