@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use pillion_discovery::counter::Counter;
+use pillion_discovery::counter::{self, Counter};
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use pillion_discovery::{Environment, real_path, regular_file};
 
@@ -175,13 +175,13 @@ impl Store {
     /// # Errors
     /// If the user has no home directory.
     pub fn of(environment: &Environment) -> Result<Self, StoreError> {
-        let counter = |name| Counter::of(environment, name).ok_or(StoreError::NoPlace);
+        let numbers = |name| Counter::of(environment, name).ok_or(StoreError::NoPlace);
         Ok(Self {
             base: environment.user_state_dir().ok_or(StoreError::NoPlace)?,
             made: Arc::default(),
             folder: Arc::default(),
-            turns: counter("turns")?,
-            entries: counter("log")?,
+            turns: numbers(counter::TURNS)?,
+            entries: numbers(counter::ENTRIES)?,
             space: Space::of(environment),
         })
     }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::{io, process};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use pillion_discovery::counter;
 use pillion_discovery::version::VERSION;
 use pillion_discovery::{CompanionState, DiscoveryInfo, Seat, Tokens, kept_text};
 use pillion_protocol::{Address, ProcessChoice};
@@ -28,7 +29,7 @@ use crate::looking;
 use crate::lost::Losses;
 use crate::main_loop::{MainLoop, Parts, Unanswered};
 use crate::mcp::Mcp;
-use crate::numbers::{self, Numbers};
+use crate::numbers::Numbers;
 use crate::runtime::Runtime;
 use crate::sessions::Sessions;
 use crate::socket::Socket;
@@ -294,8 +295,8 @@ async fn prepare(
         }
         false => Signals::none(),
     };
-    let diff_numbers = Numbers::of(&options.environment, numbers::DIFFS);
-    let agent_numbers = Numbers::of(&options.environment, numbers::AGENTS);
+    let diff_numbers = Numbers::of(&options.environment, counter::DIFFS);
+    let agent_numbers = Numbers::of(&options.environment, counter::AGENTS);
     let numbers_taken = (diff_numbers.taken(), agent_numbers.taken());
     let tokens = Tokens::generate()?;
     let inheritance = succession::inheritance(options.environment.clone(), options.roots.clone());

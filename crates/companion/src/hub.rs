@@ -335,10 +335,10 @@ impl Shared {
         let Attach {
             process,
             options,
-            is_again,
+            former_hub,
             ..
         } = attach;
-        if is_again {
+        if former_hub.is_some_and(|pid| pid != std::process::id()) {
             numbers::were_given(&options.environment);
         }
         self.lock().had_view = true;

@@ -8,16 +8,10 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use pillion_discovery::Environment;
-use pillion_discovery::counter::Counter;
+use pillion_discovery::counter::{self, Counter};
 use pillion_system::{Worker, clock, lock};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
-
-/// The name of the file of the numbers of diffs.
-pub(crate) const DIFFS: &str = "diffs";
-
-/// The name of the file of the numbers of agents, and of all else that proposes.
-pub(crate) const AGENTS: &str = "agents";
 
 /// So many numbers are taken at a time. What is left of them at the end is given back, but not by who is killed.
 const BLOCK: u64 = 100;
@@ -51,6 +45,8 @@ struct Reserve {
     ranges: VecDeque<Range<u64>>,
     /// True while more are being taken.
     is_filling: bool,
+    /// No number up to this one is given any more.
+    former: u64,
     /// The last one that is the time.
     last_time: u64,
 }
@@ -61,12 +57,24 @@ struct Filler {
     reserve: Arc<Mutex<Reserve>>,
 }
 
-/// A hub before has given some. If nothing is known of them any more, the next one is the time. Waits for the disk.
+/// A hub or companion before has given some of each kind. If nothing is known of them any more, the next one is the time. Waits
+/// for the disk.
 pub(crate) fn were_given(environment: &Environment) {
-    let counters = [DIFFS, AGENTS].into_iter();
-    for counter in counters.filter_map(|name| Counter::of(environment, name)) {
-        if let Err(error) = counter.take(0, 1) {
-            tracing::warn!(%error, "the numbers are not kept");
+    let Some(base) = environment.user_state_dir() else {
+        return;
+    };
+    for name in counter::NAMES {
+        let counter = Counter::of(environment, name);
+        match counter.map_or(Ok(0), |it| it.were_given()) {
+            Ok(former) => {
+                let ahead = lock(&SHARED)
+                    .get(&(base.clone(), name))
+                    .and_then(Weak::upgrade);
+                if let Some(ahead) = ahead {
+                    lock(&ahead.reserve).leave_out(former);
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the numbers are not kept"),
         }
     }
 }
@@ -158,6 +166,24 @@ impl Reserve {
             Some(last) if last.end == taken.start => last.end = taken.end,
             _ => self.ranges.push_back(taken),
         }
+        self.trim();
+    }
+
+    /// The numbers up to this one may have been given before.
+    fn leave_out(&mut self, former: u64) {
+        self.former = former.max(self.former);
+        self.trim();
+    }
+
+    fn trim(&mut self) {
+        for range in &mut self.ranges {
+            let mut first = range.start.max(self.former + 1);
+            // Meanwhile the time was given, which the range has as well.
+            if range.contains(&self.last_time) {
+                first = first.max(self.last_time + 1);
+            }
+            range.start = first.min(range.end);
+        }
     }
 }
 
@@ -211,7 +237,7 @@ mod tests {
 
     /// The numbers of a process that begins now, unless another one of the test has them.
     async fn begun(environment: &Environment) -> Numbers {
-        let numbers = Numbers::of(environment, DIFFS);
+        let numbers = Numbers::of(environment, counter::DIFFS);
         numbers.taken().await;
         numbers
     }
@@ -220,10 +246,6 @@ mod tests {
     async fn where_something_is_kept_and_no_numbers_are_they_begin_with_the_time() {
         let home = tempfile::tempdir().unwrap();
         let environment = environment(&home);
-        let numbers = begun(&environment).await;
-        assert_eq!(numbers.give(), 1);
-        drop(numbers);
-        fs::remove_dir_all(home.path().join("pillion/numbers")).unwrap();
         fs::create_dir_all(home.path().join("pillion/turns")).unwrap();
         let before = clock::now_ms();
         assert!(begun(&environment).await.give() > before);
@@ -244,6 +266,53 @@ mod tests {
         drop(numbers);
         were_given(&environment);
         assert_eq!(begun(&environment).await.give(), first + 2);
+    }
+
+    /// Who removes everything may be at it just then.
+    #[tokio::test]
+    async fn what_a_view_remembers_counts_whenever_the_files_go() {
+        type Goes = fn(&Environment, &dyn Fn());
+        let goes: [Goes; 3] = [
+            |environment, remove| {
+                remove();
+                were_given(environment);
+            },
+            |environment, remove| {
+                were_given(environment);
+                remove();
+            },
+            |environment, remove| {
+                remove();
+                were_given(environment);
+                remove();
+            },
+        ];
+        for goes in goes {
+            let home = tempfile::tempdir().unwrap();
+            let environment = environment(&home);
+            let before = clock::now_ms();
+            goes(&environment, &|| {
+                let _ = fs::remove_dir_all(home.path().join("pillion"));
+            });
+            assert!(begun(&environment).await.give() > before);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_view_that_remembers_a_hub_may_come_after_one_that_does_not() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = environment(&home);
+        let numbers = begun(&environment).await;
+        assert_eq!(numbers.give(), 1);
+        let before = clock::now_ms();
+        were_given(&environment);
+        let mut given = Vec::new();
+        for _ in 0..2 * BLOCK {
+            given.push(numbers.give());
+            numbers.taken().await;
+        }
+        assert!(given[0] > before, "{given:?}");
+        assert!(given.is_sorted_by(|one, next| one < next), "{given:?}");
     }
 
     #[tokio::test]
@@ -301,7 +370,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_that_is_removed_or_spoilt_meanwhile_gives_no_number_again() {
         let home = tempfile::tempdir().unwrap();
-        let file = home.path().join("pillion/numbers").join(DIFFS);
+        let file = home.path().join("pillion/numbers").join(counter::DIFFS);
         let numbers = begun(&environment(&home)).await;
         let mut given = Vec::new();
         for spoilt in [None, Some("x"), Some("7"), Some("")] {

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::endpoint;
+use crate::{endpoint, numbers};
 use pillion_system::now_ms;
 
 /// The time limit for the disk to give the record of a predecessor.
@@ -120,6 +120,7 @@ fn take_over(environment: &Environment, roots: &[PathBuf]) -> Option<Inheritance
     loop {
         match handover::take_over(environment, roots, now_ms()) {
             Takeover::Taken(predecessor) => {
+                numbers::were_given(environment);
                 return Some(Inheritance::new(environment, roots, predecessor));
             }
             Takeover::Running if Instant::now() < ended_by => thread::sleep(POLL_INTERVAL),
@@ -147,6 +148,7 @@ async fn bind_again(predecessor: &Predecessor) -> io::Result<(TcpListener, u16)>
 
 #[cfg(test)]
 mod tests {
+    use pillion_discovery::counter::{self, Counter};
     use pillion_protocol::Token;
 
     use super::*;
@@ -171,13 +173,19 @@ mod tests {
     #[tokio::test]
     async fn what_is_taken_over_is_recorded_at_once_and_not_if_it_cannot_be_used() {
         let base = tempfile::tempdir().unwrap();
-        let environment = Environment::from_pairs([("TMPDIR", base.path())]);
+        let state = base.path().join("state");
+        let pairs = [("TMPDIR", base.path()), ("XDG_STATE_HOME", &state)];
+        let environment = Environment::from_pairs(pairs);
         let roots = vec![PathBuf::from("/w")];
         let (_somebody, port) = endpoint::bind(None).await.unwrap();
         let token = Tokens::generate().unwrap().get(Dialect::ClaudeCode).clone();
         let former = Handover::record(&environment, &roots, port, token, now_ms());
         former.unwrap().end(now_ms());
+        let before = now_ms();
         let inherited = inheritance(environment.clone(), roots.clone()).await;
+        // It had numbers, of which nothing is left.
+        let diffs = Counter::of(&environment, counter::DIFFS).unwrap();
+        assert!(diffs.take(1, 0).unwrap() > before);
         // As that of a companion of this process, which starts.
         assert!(matches!(look(&environment, &roots), Takeover::Running));
         let (_listener, found, _) = listen(inherited, Tokens::generate().unwrap())

@@ -134,9 +134,9 @@ pub struct Attach {
     /// The process of the front end: guests name their host by it.
     #[serde(default)]
     pub process: u32,
-    /// True if it was attached to a hub that is gone.
+    /// The process of the hub that it was attached to before.
     #[serde(default)]
-    pub is_again: bool,
+    pub former_hub: Option<u32>,
 }
 
 impl Attach {
@@ -154,7 +154,7 @@ impl From<Options> for Attach {
             version: VERSION.to_owned(),
             options,
             process: std::process::id(),
-            is_again: false,
+            former_hub: None,
         }
     }
 }

@@ -107,7 +107,7 @@ impl View {
     pub(crate) fn introduce(&self, link: &ToHub) {
         let mut state = self.state();
         let mut attach = Attach::from(state.options.clone());
-        attach.is_again = state.attached.is_some();
+        attach.former_hub = state.attached.as_ref().map(|it| it.pid);
         link.send(FromView::Attach(attach));
         if let Some((files, is_trusted)) = state.context.clone() {
             link.send(FromView::Tell(Tell::Context { files, is_trusted }));

@@ -81,7 +81,7 @@ fn what_a_view_says_arrives() {
             shows: Shows::Alone,
         },
         process: 8,
-        is_again: true,
+        former_hub: Some(7),
     };
     let mut guest = attach.clone();
     guest.options.shows = Shows::Only {
