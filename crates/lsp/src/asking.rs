@@ -4,9 +4,8 @@ use std::fmt;
 
 use crossbeam_channel::Sender;
 use lsp_server::{Message, RequestId, ResponseError};
-use pillion_protocol::ReviewChoice;
-use pillion_view::ask::{Ask, GetReview, Refused, SetReview};
-use pillion_view::{Chosen, Handle, Reply};
+use pillion_view::ask::{Ask, Refused};
+use pillion_view::{Choice, Chosen, Handle, Reply};
 use serde_json::Value;
 
 use crate::disk::Done;
@@ -26,10 +25,7 @@ impl Asking {
         answer: fn(Result<A::Answer, Refused>) -> Result<Value, ResponseError>,
     ) -> Self {
         Self(Box::new(move |companion, output, _| {
-            let output = output.clone();
-            let reply = Reply::new(move |result| {
-                let _ = output.send(message::answer(request, answer(result)));
-            });
+            let reply = answered(request, output, answer);
             if let Some(companion) = companion {
                 companion.ask(ask, reply);
             }
@@ -50,22 +46,33 @@ impl Asking {
         }))
     }
 
-    /// The person chooses when agents ask, or wants to know it.
-    pub fn review(
+    /// The person chooses something for all agents.
+    pub fn choice(
         request: RequestId,
-        choice: Option<ReviewChoice>,
+        choice: Choice,
         answer: fn(Result<Chosen, Refused>) -> Result<Value, ResponseError>,
     ) -> Self {
-        let number = None;
-        match choice {
-            Some(choice) => Self::new(request, SetReview { choice, number }, answer),
-            None => Self::new(request, GetReview { number }, answer),
-        }
+        Self(Box::new(move |companion, output, _| {
+            let reply = answered(request, output, answer);
+            if let Some(companion) = companion {
+                choice.ask(&companion, reply);
+            }
+        }))
     }
 
     pub fn send(self, companion: Option<Handle>, output: &Sender<Message>, done: &Sender<Done>) {
         (self.0)(companion, output, done);
     }
+}
+
+/// The reply of which the client gets what `answer` makes.
+fn answered<T: 'static>(
+    request: RequestId,
+    output: &Sender<Message>,
+    answer: fn(Result<T, Refused>) -> Result<Value, ResponseError>,
+) -> Reply<T, Refused> {
+    let output = output.clone();
+    Reply::new(move |result| drop(output.send(message::answer(request, answer(result)))))
 }
 
 impl fmt::Debug for Asking {

@@ -21,10 +21,9 @@ use gen_lsp_types::{
     TextDocumentSyncKind, TextDocumentSyncOptions,
 };
 use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
-use pillion_protocol::ReviewChoice;
 use pillion_system::now_ms;
-use pillion_view::ask::{Refused, SendNotes};
-use pillion_view::{Chosen, DiffId, EditorEvent, Phrase, Tell, TurnNews};
+use pillion_view::ask::Refused;
+use pillion_view::{Choice, Chosen, DiffId, EditorEvent, Phrase, Tell, TurnNews};
 use serde_json::{Value, json};
 
 use crate::asking::Asking;
@@ -190,17 +189,15 @@ impl Plain {
     }
 }
 
-/// The person chooses when agents ask, by the word that is the first argument, or wants to know it.
-fn review(request: RequestId, arguments: &[Value]) -> Action {
+/// The person chooses something for all agents, by the word that is the first argument if there is one.
+fn choose(request: RequestId, command: &str, arguments: &[Value]) -> Action {
     let word = arguments.first().map(|word| {
         let word = word.as_str();
         word.ok_or_else(|| "arguments: not a word".to_owned())
     });
-    let choice = word
-        .transpose()
-        .and_then(|word| word.map(ReviewChoice::named).transpose());
-    match choice {
-        Ok(choice) => Action::Ask(Asking::review(request, choice, chosen)),
+    let choice = word.transpose();
+    match choice.and_then(|word| Choice::named(command, word)) {
+        Ok(choice) => Action::Ask(Asking::choice(request, choice, chosen)),
         Err(why) => Action::invalid(request, why),
     }
 }
@@ -263,12 +260,8 @@ impl ClientProfile for Plain {
             "workspace/executeCommand" => message::params(params).map(|params| {
                 let ExecuteCommand { command, arguments } = params;
                 let (arguments, now) = (arguments.unwrap_or_default(), Instant::now());
-                if command == REVIEW {
-                    return vec![review(id.clone(), &arguments)];
-                }
-                if command == SEND_NOTES {
-                    let send = Asking::new(id.clone(), SendNotes::default(), chosen);
-                    return vec![Action::Ask(send)];
+                if [REVIEW, SEND_NOTES].contains(&&*command) {
+                    return vec![choose(id.clone(), &command, &arguments)];
                 }
                 if written::COMMANDS.contains(&&*command) {
                     let text = |path: &Path| self.files.text(path);

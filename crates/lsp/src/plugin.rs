@@ -9,12 +9,11 @@ mod messages;
 use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
-use pillion_protocol::ReviewChoice;
 use pillion_text::endings::comparable;
 use pillion_text::{Text, hunks, merge};
-use pillion_view::ask::{Changes, Mention, Refused, SendNotes};
+use pillion_view::ask::{Changes, Mention, Refused};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
-use pillion_view::{Chosen, EditorEvent, Status, TurnNews};
+use pillion_view::{Choice, Chosen, EditorEvent, Status, TurnNews};
 use serde_json::{Value, json};
 
 use self::diagnostics::Diagnostics;
@@ -87,14 +86,10 @@ impl Plugin {
         }
     }
 
-    /// The person chooses when agents ask.
-    fn review(request: RequestId, params: Value) -> Action {
-        let Choose { choice } = match codec::read(params) {
-            Ok(params) => params,
-            Err(why) => return Action::invalid(request, why),
-        };
-        match choice.as_deref().map(ReviewChoice::named).transpose() {
-            Ok(choice) => Action::Ask(Asking::review(request, choice, chosen)),
+    /// The person chooses something for all agents.
+    fn choose(request: RequestId, method: &str, word: Option<&str>) -> Action {
+        match Choice::named(method, word) {
+            Ok(choice) => Action::Ask(Asking::choice(request, choice, chosen)),
             // The person typed it.
             Err(why) => Action::answer(request, chosen(Err(why.into()))),
         }
@@ -166,8 +161,11 @@ impl ClientProfile for Plugin {
             HUNKS => find_hunks(id, params),
             MERGE => merge_texts(id, params),
             MENTION => Self::mention(id, params),
-            REVIEW => Self::review(id, params),
-            SEND_NOTES => Action::Ask(Asking::new(id, SendNotes::default(), chosen)),
+            REVIEW => match codec::read(params) {
+                Ok(Choose { choice }) => Self::choose(id, REVIEW, choice.as_deref()),
+                Err(why) => Action::invalid(id, why),
+            },
+            SEND_NOTES => Self::choose(id, SEND_NOTES, None),
             WORKSPACE => match message::params(params) {
                 Ok(workspace) => change_workspace(Some(id), workspace),
                 Err(why) => Action::invalid(id, why),

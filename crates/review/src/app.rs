@@ -29,12 +29,12 @@ use pillion_judge::proposal::Side;
 use pillion_judge::rows::Layout;
 use pillion_judge::syntax::Coloured;
 use pillion_judge::{Compared, Disk, Job, Step};
-use pillion_protocol::{Dialect, Note, Proposer, ReviewChoice};
+use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::visible;
 use pillion_text::visible::wrap;
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
 use pillion_view::{
-    Chosen, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
+    Choice, Chosen, CloseReason, Decide, Diff, DiffId, Pending, ProposalKey, Reply, Ruling, Status,
 };
 use ratatui::layout::{Rect, Size};
 
@@ -119,7 +119,7 @@ pub enum Event {
     Listed(ChangesList),
     /// The outcome of [`Effect::Act`], with the words that went with it.
     Acted(ActDone, SentWords),
-    /// The outcome of [`Effect::Review`] or [`Effect::SendNotes`].
+    /// The outcome of [`Effect::Choose`].
     Chosen(Chosen),
     /// A message.
     Notice(String),
@@ -168,10 +168,8 @@ pub enum Edit {
 pub enum Effect {
     /// Ask the gate whether this decision counts.
     Decide(Box<Decide>),
-    /// The person chooses when agents ask, or wants to know it.
-    Review(Option<ReviewChoice>),
-    /// The person sends the notes that wait for agents.
-    SendNotes,
+    /// The person chooses something for all agents.
+    Choose(Choice),
     /// Have what agents have written listed.
     Changes,
     /// The person does something with that.

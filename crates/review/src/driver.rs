@@ -22,7 +22,7 @@ use pillion_judge::keys::Keys;
 use pillion_judge::source::{News, OnDisk, Sources};
 use pillion_system::Worker;
 use pillion_text::stderr;
-use pillion_view::ask::{Changes, GetReview, Refused, SendNotes, SetReview};
+use pillion_view::ask::{Changes, Refused};
 use pillion_view::{Diff, DiffId, EditorEvent, Handle, Proposed, Reply, Tell, TurnNews};
 use ratatui::layout::Size;
 
@@ -401,19 +401,7 @@ impl Driver {
                 let ruled = self.told(move |ruling| Event::Ruled(key, ruling));
                 self.companion.ask(*decide, ruled);
             }
-            Effect::Review(Some(choice)) => {
-                let number = None;
-                let set = SetReview { choice, number };
-                self.companion.ask(set, self.told(Event::Chosen));
-            }
-            Effect::Review(None) => {
-                let get = GetReview::default();
-                self.companion.ask(get, self.told(Event::Chosen));
-            }
-            Effect::SendNotes => {
-                let send = SendNotes::default();
-                self.companion.ask(send, self.told(Event::Chosen));
-            }
+            Effect::Choose(choice) => choice.ask(&self.companion, self.told(Event::Chosen)),
             Effect::Changes => self.companion.ask(Changes, self.told(Event::Listed)),
             Effect::Act(act, words) => {
                 let acted = self.told(|done| Event::Acted(done, words));

@@ -14,6 +14,14 @@ use crate::{Env, SOON, display};
 #[derive(Debug)]
 pub(crate) struct Person(ChildStdin);
 
+/// Commands of Vim and Neovim that do something in the person's name, beside decisions about the diff in front.
+pub const IN_THE_PERSONS_NAME: [&str; 4] = [
+    "PillionKeep 1.1",
+    "PillionTakeBack 1.1",
+    "PillionUndo",
+    "PillionSendNotes",
+];
+
 /// The output of a command that a person gave, and how it ended.
 #[derive(Debug)]
 pub struct Said {

@@ -6,6 +6,7 @@
 pub mod ask;
 mod attach;
 pub mod changes;
+mod choice;
 mod client;
 pub mod decision;
 mod editor;
@@ -22,6 +23,7 @@ mod tell;
 #[cfg(unix)]
 pub use attach::attach_to_running;
 pub use attach::{Attached, StartOwn, attach, attach_guest};
+pub use choice::Choice;
 pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
     Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,

@@ -72,11 +72,8 @@ pub trait Editor {
     /// Closes the proposal in focus as any other text.
     fn close(&self);
 
-    /// Sends the notes that wait for agents.
-    fn send_notes(&self);
-
-    /// Chooses when agents ask, by this word.
-    fn choose(&self, word: &str);
+    /// Gives one of our commands, by its name without what all begin with, and this word if it is not empty.
+    fn command(&self, name: &str, word: &str);
 
     /// Types a line below the last one of the text in focus, and waits until it is there.
     fn append(&self, line: &str);

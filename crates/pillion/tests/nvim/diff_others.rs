@@ -3,7 +3,7 @@
 
 use std::thread::sleep;
 
-use pillion_testkit::{NvimVersion, each_neovim};
+use pillion_testkit::{IN_THE_PERSONS_NAME, NvimVersion, each_neovim};
 use pillion_view::HELD;
 use serde_json::json;
 
@@ -131,12 +131,7 @@ fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion
 #[each_neovim]
 fn another_program_does_nothing_in_the_persons_name(version: NvimVersion) {
     let review = Review::with(version, INIT);
-    for command in [
-        "PillionKeep 1.1",
-        "PillionTakeBack 1.1",
-        "PillionUndo",
-        "PillionSendNotes",
-    ] {
+    for command in IN_THE_PERSONS_NAME {
         review
             .world
             .nvim

@@ -2,7 +2,7 @@
 
 use std::thread::sleep;
 
-use pillion_testkit::{VimSetup, VimVersion};
+use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion};
 use pillion_view::HELD;
 
 use crate::review::{PROPOSED, Review};
@@ -28,21 +28,29 @@ fn what_the_server_is_asked_to_type_or_to_call_decides_nothing_in_vim_9_2() {
     review.propose(PROPOSED);
     let typed = "only what you type for this diff decides";
     let others = "another program types or calls this";
+    let mut refused = |how, what: &str, said| {
+        review.vim().command("messages clear");
+        client.by_client(&[how, what]);
+        review.vim().wait_said(said);
+        review.is_pending(what);
+        sleep(HELD);
+    };
     for (how, what, said) in [
         ("--remote-send", ":PillionAccept<CR>", typed),
         ("--remote-send", ":PillionReject<CR>", typed),
         ("--remote-send", ":w<CR>", "type :w in it"),
         ("--remote-expr", "execute('PillionAccept')", typed),
         ("--remote-expr", "execute('PillionReject')", typed),
-        ("--remote-send", ":PillionUndo<CR>", others),
-        ("--remote-send", ":PillionSendNotes<CR>", others),
-        ("--remote-expr", "execute('PillionSendNotes', '')", others),
     ] {
-        review.vim().command("messages clear");
-        client.by_client(&[how, what]);
-        review.vim().wait_said(said);
-        review.is_pending(what);
-        sleep(HELD);
+        refused(how, what, said);
+    }
+    for command in IN_THE_PERSONS_NAME {
+        refused("--remote-send", &format!(":{command}<CR>"), others);
+        refused(
+            "--remote-expr",
+            &format!("execute('{command}', '')"),
+            others,
+        );
     }
     // Begun by one, and completed by the other.
     review.vim().command("messages clear");
@@ -68,6 +76,7 @@ fn in_a_vim_9_2_that_listens_the_person_decides() {
         review.is_accepted(PROPOSED);
     }
     review.vim().command("messages clear");
-    review.vim().input(":PillionSendNotes<CR>");
+    let [.., send] = IN_THE_PERSONS_NAME;
+    review.vim().input(&format!(":{send}<CR>"));
     review.vim().wait_said("note");
 }

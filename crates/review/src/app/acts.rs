@@ -10,7 +10,7 @@ use pillion_judge::rows::Layout;
 use pillion_protocol::ReviewChoice;
 use pillion_text::counted;
 use pillion_view::decision::takes_no_edits;
-use pillion_view::{DiffId, Proposed};
+use pillion_view::{Choice, DiffId, Proposed};
 
 use super::review_delay::{LOOK, Press, TooEarly};
 use super::{App, Digits, Effect, Overlay, PASTED, Question, Tone};
@@ -102,10 +102,10 @@ impl App {
             (Act::Mouse, _) => self.toggle_mouse(now),
             (_, Place::List) => self.on_list_act(act, press, now),
             (Act::Mode, _) => self.choose_mode(answered, now),
-            (Act::SendNotes, _) => self.effects.push(Effect::SendNotes),
+            (Act::SendNotes, _) => self.effects.push(Effect::Choose(Choice::SendNotes)),
             (Act::View, _) => {
-                let choice = ReviewChoice::Changes;
-                self.effects.push(Effect::Review(Some(choice)));
+                let choice = Choice::Review(Some(ReviewChoice::Changes));
+                self.effects.push(Effect::Choose(choice));
             }
             (Act::Files, _) if self.views.is_empty() => {}
             (Act::Files, _) => self.show_files(),

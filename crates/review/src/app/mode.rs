@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use pillion_protocol::{ReviewChoice, ReviewMode};
-use pillion_view::Chosen;
+use pillion_view::{Choice, Chosen};
 
 use super::{App, Effect, Question, Tone};
 
@@ -28,7 +28,7 @@ impl App {
             }
             (Some(_), _) => Some(ReviewChoice::Always),
         };
-        self.effects.push(Effect::Review(choice));
+        self.effects.push(Effect::Choose(Choice::Review(choice)));
     }
 
     fn ask_for_after(&mut self, now: Instant) {

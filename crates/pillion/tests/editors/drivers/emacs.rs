@@ -77,13 +77,11 @@ impl Editor for Emacs {
         self.emacs.input("<C-x>k<RET>");
     }
 
-    fn send_notes(&self) {
-        self.emacs.input("<M-x>pillion-send-notes<RET>");
-    }
-
-    fn choose(&self, word: &str) {
-        self.emacs
-            .input(&format!("<M-x>pillion-review<RET>{word}<RET>"));
+    fn command(&self, name: &str, word: &str) {
+        self.emacs.input(&format!("<M-x>pillion-{name}<RET>"));
+        if !word.is_empty() {
+            self.emacs.input(&format!("{word}<RET>"));
+        }
     }
 
     fn append(&self, line: &str) {

@@ -84,24 +84,20 @@ impl Editor for Kakoune {
     }
 
     fn reject(&self) {
-        self.kakoune.input(":pillion-reject<ret>");
+        self.command("reject", "");
     }
 
     fn reject_because(&self, reason: &str) {
-        self.kakoune
-            .input(&format!(":pillion-reject {reason}<ret>"));
+        self.command("reject", reason);
     }
 
     fn close(&self) {
         self.kakoune.input(":q<ret>");
     }
 
-    fn send_notes(&self) {
-        self.kakoune.input(":pillion-send-notes<ret>");
-    }
-
-    fn choose(&self, word: &str) {
-        self.kakoune.input(&format!(":pillion-review {word}<ret>"));
+    fn command(&self, name: &str, word: &str) {
+        let line = format!(":pillion-{name} {word}");
+        self.kakoune.input(&format!("{}<ret>", line.trim_end()));
     }
 
     fn append(&self, line: &str) {

@@ -79,23 +79,19 @@ impl Editor for Neovim {
     }
 
     fn reject(&self) {
-        self.nvim.input(":PillionReject<CR>");
+        self.command("reject", "");
     }
 
     fn reject_because(&self, reason: &str) {
-        self.nvim.input(&format!(":PillionReject {reason}<CR>"));
+        self.command("reject", reason);
     }
 
     fn close(&self) {
         self.nvim.input(":q<CR>");
     }
 
-    fn send_notes(&self) {
-        self.nvim.input(":PillionSendNotes<CR>");
-    }
-
-    fn choose(&self, word: &str) {
-        self.nvim.input(&format!(":PillionReview {word}<CR>"));
+    fn command(&self, name: &str, word: &str) {
+        self.nvim.input(&super::command_line(name, word));
     }
 
     fn append(&self, line: &str) {

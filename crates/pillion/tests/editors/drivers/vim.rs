@@ -57,23 +57,19 @@ impl Editor for Vim {
     }
 
     fn reject(&self) {
-        self.vim.input(":PillionReject<CR>");
+        self.command("reject", "");
     }
 
     fn reject_because(&self, reason: &str) {
-        self.vim.input(&format!(":PillionReject {reason}<CR>"));
+        self.command("reject", reason);
     }
 
     fn close(&self) {
         self.vim.input(":q<CR>");
     }
 
-    fn send_notes(&self) {
-        self.vim.input(":PillionSendNotes<CR>");
-    }
-
-    fn choose(&self, word: &str) {
-        self.vim.input(&format!(":PillionReview {word}<CR>"));
+    fn command(&self, name: &str, word: &str) {
+        self.vim.input(&super::command_line(name, word));
     }
 
     fn append(&self, line: &str) {

@@ -78,7 +78,7 @@ fn the_person_chooses_when_agents_ask(kind: Kind) {
         ("asked", "as its permission mode"),
         ("always", "shows every change"),
     ] {
-        person.editor.choose(word);
+        person.editor.command("review", word);
         person.wait(said, |editor| editor.sees(said));
     }
     let chosen = person.pillion(&["review-mode"]);
@@ -92,7 +92,7 @@ fn the_person_chooses_when_agents_ask(kind: Kind) {
 #[each_editor]
 fn the_person_sends_their_notes(kind: Kind) {
     let person = Person::new(kind);
-    person.editor.send_notes();
+    person.editor.command("send-notes", "");
     let said = "no notes are waiting for an agent";
     person.wait(said, |editor| editor.sees(said));
     person.editor.assert_no_errors();

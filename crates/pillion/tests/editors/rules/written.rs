@@ -35,7 +35,7 @@ fn a_rejection_with_a_reason_takes_back_what_is_written(kind: Kind) {
         write(&path, after);
         command_ends(&person.home);
         turn_ends(&person.home);
-        person.editor.choose("changes");
+        person.editor.command("review", "changes");
         person.wait("the change", |editor| editor.is_in_proposal());
         person.look();
         person.editor.reject_because(reason);

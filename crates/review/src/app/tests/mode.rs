@@ -21,7 +21,7 @@ fn at(mode: Option<ReviewMode>) -> Person {
 
 fn choices(effects: &[Effect]) -> Vec<Option<ReviewChoice>> {
     let choice = |effect: &Effect| match effect {
-        Effect::Review(choice) => Some(*choice),
+        Effect::Choose(Choice::Review(choice)) => Some(*choice),
         _ => None,
     };
     effects.iter().filter_map(choice).collect()
@@ -104,7 +104,7 @@ fn what_nobody_pressed_chooses_nothing() {
 #[test]
 fn notes_are_sent_by_a_key_that_was_pressed() {
     let sends = |effects: &[Effect]| {
-        let sends = |effect: &&Effect| matches!(effect, Effect::SendNotes);
+        let sends = |effect: &&Effect| matches!(effect, Effect::Choose(Choice::SendNotes));
         effects.iter().filter(sends).count()
     };
     // Beside a diff as well as without one, and at once.
