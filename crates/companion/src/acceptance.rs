@@ -12,21 +12,16 @@ use pillion_view::{Decide, Original, Stamp};
 use crate::gate::{Doubt, Weighed, weigh, weigh_blind};
 use crate::line_endings;
 use crate::on_disk::{FileState, OnDisk};
-use crate::stand_in::StandIn;
+use crate::proposal::Proposal;
 
 /// The facts that are needed to weigh an acceptance.
 #[derive(Debug, Clone)]
 pub(crate) struct Acceptance {
     /// Shared with the loop, which carries it out: its text may be large.
     pub(crate) decide: Arc<Decide>,
-    pub(crate) proposer: Proposer,
-    /// As the agent spelt it.
-    pub(crate) file_path: String,
-    /// True if it is to be deleted.
-    pub(crate) deletes: bool,
+    /// With its text as it is shown.
+    pub(crate) proposal: Proposal,
     pub(crate) roots: Arc<[PathBuf]>,
-    /// As it is shown.
-    pub(crate) proposed: Arc<String>,
     /// As the agent wrote it.
     pub(crate) as_written: Arc<String>,
     /// The file's state when the change was proposed, once that was checked.
@@ -35,8 +30,6 @@ pub(crate) struct Acceptance {
     pub(crate) unwritten: Vec<(Option<Stamp>, Proposer)>,
     /// What was accepted of the same agent for the same file, and what that was then.
     pub(crate) accepted_before: Option<(OnDisk, Arc<String>)>,
-    /// The stand-in for the file's text, with which it is compared.
-    pub(crate) stand_in: Option<Arc<StandIn>>,
     /// True if the agent asks in its own window, too, and that question can be answered.
     pub(crate) is_asked: bool,
 }
@@ -65,14 +58,15 @@ pub(crate) struct Together {
 impl Acceptance {
     /// Waits for the disk.
     pub(crate) fn weigh(self) -> Finding {
-        let on_disk = OnDisk::check(Path::new(&self.file_path));
+        let on_disk = OnDisk::check(Path::new(&self.proposal.file_path));
         let read = Original::read(&on_disk.leads_to).ok();
         let is_read = read.is_some();
         let bytes = read.and_then(|file| file.text);
         let text = is_read.then(|| fingerprint::of(bytes.as_deref()));
         let opened = self.opened.as_ref();
         let has_changed = opened.is_some_and(|it| it.has_changed(&on_disk, bytes.as_deref()));
-        let bytes = match &self.stand_in {
+        let stand_in = self.proposal.stand_in.as_ref();
+        let bytes = match stand_in {
             Some(stand_in) => stand_in
                 .find(bytes.as_deref().unwrap_or_default())
                 .ok()
@@ -82,7 +76,7 @@ impl Acceptance {
         };
         let together = self.together(&on_disk, bytes.as_deref().unwrap_or_default());
         let original =
-            match self.proposer.is(Dialect::restores_line_ends) && self.stand_in.is_none() {
+            match self.proposal.proposer.is(Dialect::restores_line_ends) && stand_in.is_none() {
                 true => bytes
                     .clone()
                     .map(|bytes| line_endings::adapt(bytes, &self.as_written).original.into()),
@@ -115,7 +109,7 @@ impl Acceptance {
     /// With what was accepted before, if the file is as it was then, and both change other lines.
     fn together(&self, on_disk: &OnDisk, bytes: &[u8]) -> Option<Together> {
         let (then, before) = self.accepted_before.as_ref()?;
-        if then != on_disk || self.stand_in.is_some() {
+        if then != on_disk || self.proposal.stand_in.is_some() {
             return None;
         }
         let [base, this, first] =
@@ -134,18 +128,22 @@ impl Acceptance {
     }
 
     fn accepted(&self) -> &str {
-        self.decide.verdict.text().unwrap_or(&self.proposed)
+        self.decide
+            .verdict
+            .text()
+            .unwrap_or(&self.proposal.proposed)
     }
 
     /// What there is to weigh without a look at the file.
     fn weighed(&self) -> Weighed<'_> {
-        let seen = self.decide.by.seen();
+        let (proposal, seen) = (&self.proposal, self.decide.by.seen());
         Weighed {
-            proposer: self.proposer,
-            path: Path::new(&self.file_path),
-            deletes: self.deletes,
+            proposer: proposal.proposer,
+            path: Path::new(&proposal.file_path),
+            // What is gone already is not deleted by accepting that.
+            deletes: proposal.deletes && proposal.written().is_none(),
             roots: &[],
-            proposed: &self.proposed,
+            proposed: &proposal.proposed,
             accepted: self.accepted(),
             unseen: seen.and_then(|seen| seen.unseen_hunks),
             against: seen.map(|seen| seen.against).unwrap_or_default(),
@@ -155,7 +153,7 @@ impl Acceptance {
             original: None,
             unwritten: None,
             is_asked: self.is_asked,
-            is_of_hook: self.stand_in.as_ref().is_some_and(|it| it.held().is_some()),
+            is_of_hook: proposal.held().is_some(),
         }
     }
 

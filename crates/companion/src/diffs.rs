@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_changes::{WriteOutcome, recorder};
-use pillion_protocol::held::HeldCall;
 use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
@@ -28,10 +27,10 @@ use crate::line_endings::Tool;
 use crate::lost::Lost;
 use crate::numbers::Numbers;
 use crate::on_disk::{FileState, OnDisk};
-use crate::outbox::{Delivery, Tab};
+use crate::outbox::Delivery;
+use crate::proposal::{Proposal, Side};
 use crate::remark::Remark;
 use crate::sessions::SessionId;
-use crate::stand_in::{StandIn, Written};
 use crate::written::{Accepted, Fingerprints};
 use pillion_view::ask::{DiffRef, PendingDiff, Refused};
 
@@ -81,15 +80,6 @@ impl Unwritten {
             && self.on_disk.leads_to == file.on_disk.leads_to;
         (is_after && self.both == text) || (self.on_disk == file.on_disk && self.text == text)
     }
-}
-
-/// The side of an agent from which a change comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    /// It proposes the change itself.
-    Own,
-    /// Its hook does.
-    Hook,
 }
 
 /// The number of acceptances that are remembered.
@@ -145,87 +135,6 @@ enum State<C> {
         is_text_taken: bool,
         deadline: Instant,
     },
-}
-
-/// A proposal as an agent makes it.
-#[derive(Debug)]
-pub(crate) struct Proposal {
-    pub(crate) session: SessionId,
-    pub(crate) proposer: Proposer,
-    /// The proposer's number, which no other one gets.
-    pub(crate) number: u64,
-    /// As the agent spelt it: the outcome carries it unchanged (C5.8).
-    pub(crate) file_path: String,
-    /// Of an agent that names its proposals and waits for the outcome in the call.
-    pub(crate) tab: Option<Tab>,
-    /// Its place in its proposer's set, from 1, and the number of files there.
-    pub(crate) set: Option<(u32, u32)>,
-    /// True if the file is to be deleted.
-    pub(crate) deletes: bool,
-    /// The stand-in for the file's text, with which it is compared.
-    pub(crate) stand_in: Option<Arc<StandIn>>,
-    pub(crate) proposed: Arc<String>,
-    /// The fingerprint of a text that was accepted, is not written yet, and is contained in this one.
-    pub(crate) over: Option<String>,
-}
-
-impl Proposal {
-    /// The whole text that a file is to have.
-    pub(crate) fn new(
-        session: SessionId,
-        proposer: Proposer,
-        path: impl Into<String>,
-        content: impl Into<String>,
-    ) -> Self {
-        Self {
-            session,
-            proposer,
-            number: 1,
-            file_path: path.into(),
-            tab: None,
-            set: None,
-            deletes: false,
-            stand_in: None,
-            proposed: Arc::new(content.into()),
-            over: None,
-        }
-    }
-
-    /// Returns the side of its agent from which it comes; none if nothing comes from the other one: a command's, what a hook
-    /// holds, and an agent's whose hooks know what it proposes.
-    fn side(&self) -> Option<Side> {
-        match self.proposer {
-            Proposer::For(_) if self.held().is_none() => Some(Side::Hook),
-            Proposer::Agent(agent) if self.tab.is_none() || agent.writes_own_text() => {
-                Some(Side::Own)
-            }
-            _ => None,
-        }
-    }
-
-    /// Returns the name by which it is known in its session.
-    pub(crate) fn name(&self) -> &str {
-        self.tab.as_ref().map_or(&self.file_path, |tab| &tab.name)
-    }
-
-    /// Returns the call that a hook holds, of which the text is.
-    fn held(&self) -> Option<&HeldCall> {
-        self.stand_in.as_deref()?.held()
-    }
-
-    /// The change, if it is written already.
-    pub(crate) fn written(&self) -> Option<&Written> {
-        match self.stand_in.as_deref()? {
-            StandIn::Written(written) => Some(written),
-            StandIn::Held(_) => None,
-        }
-    }
-
-    /// Returns true if its outcome answers a question of the agent's.
-    pub(crate) fn is_question(&self) -> bool {
-        let tab = self.tab.as_ref();
-        tab.is_some_and(|tab| tab.question.is_some())
-    }
 }
 
 /// A successful answer.
@@ -406,12 +315,8 @@ impl<C> Diffs<C> {
         };
         let unwritten = self.unwritten.iter().filter(is_others);
         Some(Acceptance {
-            proposer: entry.proposal.proposer,
-            file_path: entry.proposal.file_path.clone(),
-            // What is gone already is not deleted by accepting that.
-            deletes: entry.proposal.deletes && entry.proposal.written().is_none(),
+            proposal: entry.proposal.clone(),
             roots: Arc::clone(roots),
-            proposed: Arc::clone(proposed),
             as_written: entry
                 .as_written
                 .as_ref()
@@ -421,7 +326,6 @@ impl<C> Diffs<C> {
                 .map(|accepted| (accepted.on_disk.stamp.clone(), accepted.proposer))
                 .collect(),
             decide: Arc::clone(decide),
-            stand_in: entry.proposal.stand_in.clone(),
             is_asked: false,
             accepted_before: { entry.opened.as_ref() }
                 .and_then(|it| self.not_written_yet(&entry.proposal, &it.on_disk)),

@@ -40,6 +40,7 @@ mod numbers;
 mod on_disk;
 mod outbox;
 mod places;
+mod proposal;
 mod proposers;
 mod proposing;
 mod recording;

@@ -14,10 +14,11 @@ use super::MainLoop;
 use crate::agent::{AskedBeside, Asking, Signal};
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Params, ToolCall};
-use crate::diffs::{Action, Answer, Proposal};
+use crate::diffs::{Action, Answer};
 use crate::event::{Caller, Event};
 use crate::ids::RequestId;
 use crate::outbox::Tab;
+use crate::proposal::Proposal;
 use crate::sessions::SessionId;
 use crate::target;
 

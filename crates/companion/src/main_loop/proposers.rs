@@ -8,9 +8,9 @@ use tokio::sync::mpsc;
 
 use super::MainLoop;
 use super::calls::answer;
-use crate::diffs::Proposal;
 use crate::event::Caller;
 use crate::outbox::Delivery;
+use crate::proposal::Proposal;
 use crate::proposers::{News, Proposed};
 use crate::sessions::SessionId;
 use crate::target;

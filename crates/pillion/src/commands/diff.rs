@@ -71,7 +71,7 @@ pub struct Args {
 pub fn run(args: Args) -> anyhow::Result<()> {
     let pairs = pairs(&args)?;
     let mut changes = Change::all(pairs.iter().map(|(file, _)| *file), args.write)?;
-    let target = args.target.clone().about(Path::new(&changes[0].path));
+    let target = args.target.clone().about(Path::new(&changes[0].file.path));
     let environment = Environment::current();
     let is_input = |(_, content_file): &(&Path, &Path)| *content_file == Path::new("-");
     if pairs.iter().any(is_input) {
@@ -195,7 +195,7 @@ fn end_all(changes: &[Change], asked: Asked, is_json: bool) -> anyhow::Result<()
     let (mut is_closed, mut refused) = (true, Vec::new());
     for change in changes {
         if !is_json {
-            report::print_notes(change, &change.path);
+            report::print_notes(change, &change.file.path);
         }
         if let Some(text) = change.accepted() {
             if let Some(original) = &change.original {
@@ -214,7 +214,7 @@ fn end_all(changes: &[Change], asked: Asked, is_json: bool) -> anyhow::Result<()
             }
             _ => "rejected",
         };
-        refused.push(format!("{} ({why})", change.path));
+        refused.push(format!("{} ({why})", change.file.path));
     }
     if let Some(error) = asked.error {
         return Err(error);

@@ -19,9 +19,8 @@ use crate::paths::{absolute, unicode};
 /// A file that is to change.
 #[derive(Debug)]
 pub struct Change {
-    /// As it is sent.
-    pub path: String,
-    text: String,
+    /// As it is sent. Its text is handed over with it.
+    pub file: ProposedFile,
     /// The file as it was, if the accepted text is to be written.
     pub original: Option<Original>,
     /// Its end; none of a file that has its text already: nobody is asked about that.
@@ -41,7 +40,7 @@ impl Change {
             refuse_own_output(Path::new(&path))?;
             let target = real_path(Path::new(&path));
             if let Some(other) = targets.iter().position(|it| *it == target) {
-                let other = &changes[other].path;
+                let other = &changes[other].file.path;
                 let message = match *other == path {
                     true => format!("{path} is there twice"),
                     false => format!("{path} and {other} are the same file"),
@@ -53,8 +52,7 @@ impl Change {
             let original =
                 writes.then(|| Original::look(Path::new(&path)).map_err(failure::of_file));
             changes.push(Self {
-                path,
-                text: String::new(),
+                file: ProposedFile::new(path, ""),
                 original: original.transpose()?,
                 end: None,
             });
@@ -64,7 +62,7 @@ impl Change {
 
     /// Reads the text that is proposed.
     pub fn read(&mut self, content_file: &Path) -> anyhow::Result<()> {
-        let file = Path::new(&self.path);
+        let file = Path::new(&self.file.path);
         let is_input = content_file == Path::new("-");
         if is_input && is_input_typed() {
             stderr::print(
@@ -80,15 +78,15 @@ impl Change {
                         file with --content-file.";
             return Err(Failure::new(Kind::Refused, message).hint(hint).into());
         }
-        self.text = text;
+        self.file.content = text;
         Ok(())
     }
 
     /// Says so if the file has this text already.
     pub fn is_unchanged(&self) -> bool {
-        let is_unchanged = save::holds(Path::new(&self.path), &self.text);
+        let is_unchanged = save::holds(Path::new(&self.file.path), &self.file.content);
         if is_unchanged {
-            let path = &self.path;
+            let path = &self.file.path;
             stderr::print(format_args!(
                 "{path} already has this text: there is nothing to decide"
             ));
@@ -98,13 +96,14 @@ impl Change {
 
     /// Returns the proposal. The text is handed over.
     pub fn proposed(&mut self) -> ProposedFile {
-        ProposedFile::new(self.path.clone(), mem::take(&mut self.text))
+        let left = ProposedFile::new(self.file.path.clone(), "");
+        mem::replace(&mut self.file, left)
     }
 
     /// The text that the file is to have: the accepted one, or the one that it has.
     pub fn accepted(&self) -> Option<&str> {
         match &self.end {
-            None => Some(&self.text),
+            None => Some(&self.file.content),
             Some(end) => end.accepted(),
         }
     }

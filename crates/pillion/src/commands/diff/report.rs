@@ -44,7 +44,7 @@ pub fn stopped(stop: Option<Stop>, is_closed: bool) -> Failure {
 /// Keeps what the person wrote into a view that was closed.
 pub fn keep_edits(change: &Change, edited: Option<&str>) {
     if let Some(Ok(kept)) = edited.map(keep) {
-        let (path, kept) = (&change.path, kept.display());
+        let (path, kept) = (&change.file.path, kept.display());
         stderr::print(format_args!("note: the edits of {path} are kept in {kept}"));
     }
 }
@@ -72,7 +72,7 @@ fn object(change: &Change, asked: &Asked) -> Value {
         (Some(End::Withdrawn { .. }), Some(_)) => "interrupted",
         (Some(End::Withdrawn { .. }), None) => "failed",
     };
-    let mut object = json!({"path": change.path, "outcome": outcome});
+    let mut object = json!({"path": change.file.path, "outcome": outcome});
     if let Some(content) = change.accepted() {
         object["content"] = content.into();
     }
