@@ -83,7 +83,7 @@ pub use model::{HEADLESS_PROMPT, Model, ModelRequest, Turn};
 pub use npm::Npm;
 pub use nvim::{Nvim, NvimSetup, OtherClient};
 pub use opencode::{Opencode, PATCHER as OPENCODE_PATCHER};
-pub use person::{IN_THE_PERSONS_NAME, Said};
+pub use person::{IN_THE_PERSONS_NAME, Said, vim_command};
 pub use process::{all_of, kill_all_of, kill_hub, kill_tree, programs_below};
 pub use slow_text::slow_text;
 pub use test_agent::{Call, Heard, TestAgent, discovery_file, discovery_files};

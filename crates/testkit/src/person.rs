@@ -14,13 +14,23 @@ use crate::{Env, SOON, display};
 #[derive(Debug)]
 pub(crate) struct Person(ChildStdin);
 
-/// Commands of Vim and Neovim that do something in the person's name, beside decisions about the diff in front.
-pub const IN_THE_PERSONS_NAME: [&str; 4] = [
-    "PillionKeep 1.1",
-    "PillionTakeBack 1.1",
-    "PillionUndo",
-    "PillionSendNotes",
+/// Commands of editors that do something in the person's name, beside decisions about the diff in front, with what follows them.
+pub const IN_THE_PERSONS_NAME: [(&str, &str); 4] = [
+    ("keep", "1.1"),
+    ("take-back", "1.1"),
+    ("undo", ""),
+    ("send-notes", ""),
 ];
+
+/// The command of Vim and Neovim that other editors and the program call by this name: `PillionTakeBack 1.1` for `take-back`.
+pub fn vim_command(name: &str, words: &str) -> String {
+    let parts = name.split('-').map(|part| {
+        let (first, rest) = part.split_at(1);
+        first.to_uppercase() + rest
+    });
+    let command = format!("Pillion{} {words}", parts.collect::<String>());
+    command.trim_end().to_owned()
+}
 
 /// The output of a command that a person gave, and how it ended.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 
 use std::thread::sleep;
 
-use pillion_testkit::{IN_THE_PERSONS_NAME, NvimVersion, each_neovim};
+use pillion_testkit::{IN_THE_PERSONS_NAME, NvimVersion, each_neovim, vim_command};
 use pillion_view::HELD;
 use serde_json::json;
 
@@ -131,26 +131,19 @@ fn beside_a_program_that_stays_connected_the_person_decides(version: NvimVersion
 #[each_neovim]
 fn another_program_does_nothing_in_the_persons_name(version: NvimVersion) {
     let review = Review::with(version, INIT);
-    for command in IN_THE_PERSONS_NAME {
-        review
-            .world
-            .nvim
-            .other_client()
-            .input(&format!(":{command}<CR>"));
+    for (name, words) in IN_THE_PERSONS_NAME {
+        let command = vim_command(name, words);
+        let nvim = &review.world.nvim;
+        nvim.other_client().input(&format!(":{command}<CR>"));
         let said = format!("vim.api.nvim_exec('messages', true):find('{REFUSED}', 1, true) ~= nil");
-        review.world.nvim.wait_until(command, &said);
-        review.world.nvim.command("messages clear");
+        nvim.wait_until(&command, &said);
+        nvim.command("messages clear");
         review.wait_alone();
-        review.world.nvim.input(&format!(":{command}<CR>"));
-        review.world.nvim.wait_until(
-            command,
-            "vim.trim(vim.api.nvim_exec('messages', true)) ~= ''",
-        );
-        let messages = review.world.nvim.messages();
+        nvim.input(&format!(":{command}<CR>"));
+        let said = "vim.trim(vim.api.nvim_exec('messages', true)) ~= ''";
+        nvim.wait_until(&command, said);
+        let messages = nvim.messages();
         assert!(!messages.contains(REFUSED), "{command}: {messages}");
-        review
-            .world
-            .nvim
-            .lua::<()>("vim.cmd('messages clear')", json!([]));
+        nvim.lua::<()>("vim.cmd('messages clear')", json!([]));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::thread::sleep;
 
-use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion};
+use pillion_testkit::{IN_THE_PERSONS_NAME, VimSetup, VimVersion, vim_command};
 use pillion_view::HELD;
 
 use crate::review::{PROPOSED, Review};
@@ -44,7 +44,8 @@ fn what_the_server_is_asked_to_type_or_to_call_decides_nothing_in_vim_9_2() {
     ] {
         refused(how, what, said);
     }
-    for command in IN_THE_PERSONS_NAME {
+    for (name, words) in IN_THE_PERSONS_NAME {
+        let command = vim_command(name, words);
         refused("--remote-send", &format!(":{command}<CR>"), others);
         refused(
             "--remote-expr",
@@ -76,7 +77,9 @@ fn in_a_vim_9_2_that_listens_the_person_decides() {
         review.is_accepted(PROPOSED);
     }
     review.vim().command("messages clear");
-    let [.., send] = IN_THE_PERSONS_NAME;
-    review.vim().input(&format!(":{send}<CR>"));
+    let [.., (send, _)] = IN_THE_PERSONS_NAME;
+    review
+        .vim()
+        .input(&format!(":{}<CR>", vim_command(send, "")));
     review.vim().wait_said("note");
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_testkit::{Nvim, NvimSetup, NvimVersion, Size};
+use pillion_testkit::{Nvim, NvimSetup, NvimVersion, Size, vim_command};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -91,7 +91,8 @@ impl Editor for Neovim {
     }
 
     fn command(&self, name: &str, word: &str) {
-        self.nvim.input(&super::command_line(name, word));
+        self.nvim
+            .input(&format!(":{}<CR>", vim_command(name, word)));
     }
 
     fn append(&self, line: &str) {

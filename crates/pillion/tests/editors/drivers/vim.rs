@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use pillion_testkit::{VimSetup, VimVersion};
+use pillion_testkit::{VimSetup, VimVersion, vim_command};
 use pillion_view::LOOK;
 use serde_json::Value;
 
@@ -69,7 +69,7 @@ impl Editor for Vim {
     }
 
     fn command(&self, name: &str, word: &str) {
-        self.vim.input(&super::command_line(name, word));
+        self.vim.input(&format!(":{}<CR>", vim_command(name, word)));
     }
 
     fn append(&self, line: &str) {
