@@ -355,15 +355,25 @@ fn look(
 ) -> Files {
     let mut told = told(states);
     let believed = Arc::new(if believes { told.clone() } else { Told::new() });
-    let places: Vec<_> = Dialect::ALL
-        .into_iter()
-        .flat_map(|dialect| dialect.places().iter().map(move |place| (dialect, place)))
-        .filter(|(_, place)| is_meant(place))
-        .collect();
-    let reading = places.iter().map(|(dialect, place)| {
-        let (base, place, told) = (environment.base(place.base), *place, Arc::clone(&believed));
-        let dialect = *dialect;
-        move || read(dialect, &base, place, &told)
+    let all = { Dialect::ALL.into_iter() }.flat_map(|dialect| {
+        let places = dialect.places().iter();
+        places.map(move |place| (dialect, place))
+    });
+    // Several places may be one folder, in which each file is read once.
+    let mut folders: Vec<(PathBuf, Vec<(Dialect, &Place)>)> = Vec::new();
+    for (dialect, place) in all.filter(|(_, place)| is_meant(place)) {
+        let base = environment.base(place.base);
+        let is_its = |it: &&mut (PathBuf, Vec<(Dialect, &Place)>)| {
+            it.0 == base && it.1.iter().all(|(_, other)| other.folder == place.folder)
+        };
+        match folders.iter_mut().find(is_its) {
+            Some((_, places)) => places.push((dialect, place)),
+            None => folders.push((base, vec![(dialect, place)])),
+        }
+    }
+    let reading = folders.iter().cloned().map(|(base, places)| {
+        let told = Arc::clone(&believed);
+        move || read(&base, &places, &told)
     });
     let mut found = Files::default();
     let mut seen = HashSet::new();
@@ -371,18 +381,16 @@ fn look(
         let key = (file.content.port, Owner::of(&file.content));
         found.entry(key).or_default().push(file);
     };
-    for ((dialect, place), read) in places
-        .iter()
-        .zip(time_limit::run_all(LOOK_TIMEOUT, reading))
-    {
+    let all_read = time_limit::run_all(LOOK_TIMEOUT, reading);
+    for ((_, places), read) in folders.iter().zip(all_read) {
         let Some(read) = read else {
-            let folder = environment.directory(place);
+            let folder = environment.directory(places[0].1);
             if !survey.silent.contains(&folder) {
                 survey.silent.push(folder);
             }
             continue;
         };
-        for (path, content) in read.unwrap_or_else(|error| {
+        for (dialect, path, content) in read.unwrap_or_else(|error| {
             // Several places are below one folder.
             let mut known = survey.unread.iter();
             if !known.any(|known| known.path() == error.path()) {
@@ -396,7 +404,7 @@ fn look(
             match content {
                 Ok(Content::File(content)) => add(FoundFile {
                     path,
-                    dialect: *dialect,
+                    dialect,
                     content,
                 }),
                 Ok(Content::Malformed) => survey.malformed.push(path),
@@ -458,26 +466,28 @@ impl Content {
     }
 }
 
-/// A path, and what is there.
-type Read = (PathBuf, Result<Content, FileError>);
+/// A path, the first agent that looks there, and what is there.
+type Read = (Dialect, PathBuf, Result<Content, FileError>);
 
-/// Reads the files in a place, but for those of which somebody has told. Waits for the disk.
-fn read(dialect: Dialect, base: &Path, place: &Place, told: &Told) -> Result<Vec<Read>, FileError> {
-    let Some(folder) = Folder::open(base, place.folder)? else {
+/// Reads the files of these places, which are in one folder, but for those of which somebody has told. Waits for the disk.
+fn read(base: &Path, places: &[(Dialect, &Place)], told: &Told) -> Result<Vec<Read>, FileError> {
+    let Some(folder) = Folder::open(base, places[0].1.folder)? else {
         return Ok(Vec::new());
     };
     let mut names = folder.names().unwrap_or_default();
-    names.retain(|name| place.name.fits(name));
     names.sort();
-    let read = names.into_iter().map(|name| {
-        let path = folder.path().join(&name);
-        let content = match told.get(&path) {
-            Some(content) => Ok(Content::File(content.clone())),
-            None => Content::read(&folder, dialect, &name),
-        };
-        (path, content)
-    });
-    Ok(read.collect())
+    let mut read = Vec::new();
+    for (dialect, place) in places {
+        for name in names.extract_if(.., |name| place.name.fits(name)) {
+            let path = folder.path().join(&name);
+            let content = match told.get(&path) {
+                Some(content) => Ok(Content::File(content.clone())),
+                None => Content::read(&folder, *dialect, &name),
+            };
+            read.push((*dialect, path, content));
+        }
+    }
+    Ok(read)
 }
 
 /// Tells two companions apart that had one port after another.

@@ -7,6 +7,7 @@
 mod rules;
 mod selector;
 
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::path::PathBuf;
 
@@ -93,8 +94,8 @@ impl Need {
 pub struct Running<'a> {
     environment: &'a Environment,
     companions: Vec<Companion>,
-    /// The processes that this one descends from, the nearest first.
-    ancestors: Vec<u32>,
+    /// The processes that this one descends from, the nearest first, once they matter.
+    ancestors: OnceCell<Vec<u32>>,
 }
 
 /// The companion of Pillion's that `target` means. Discovery files are read only if none does, to say why.
@@ -145,7 +146,7 @@ impl<'a> Running<'a> {
         Self {
             environment,
             companions,
-            ancestors: process::ancestors(std::process::id()),
+            ancestors: OnceCell::new(),
         }
     }
 
@@ -235,18 +236,24 @@ impl<'a> Running<'a> {
             return named.next().copied();
         }
         for place in selector.places() {
-            let claim = |companion: &&'b Companion| {
-                // An agent refuses a companion of another folder, its terminal's own editor, too.
-                let depth = companion.depth(place)?;
-                let generations = rules::generations(companion, &self.ancestors);
+            // An agent refuses a companion of another folder, its terminal's own editor, too.
+            let here = |it: &&&'b Companion| it.depth(place).is_some();
+            let here: Vec<_> = candidates.iter().filter(here).copied().collect();
+            if let [only] = here[..] {
+                return Some(only);
+            }
+            let claim = |companion: &'b Companion| {
+                let ancestors = || process::ancestors(std::process::id());
+                let ancestors = self.ancestors.get_or_init(ancestors);
+                let generations = rules::generations(companion, ancestors);
                 let claim = Claim {
                     generations: Reverse(generations.unwrap_or(usize::MAX)),
                     is_named: rules::is_named(companion, self.environment),
-                    depth,
+                    depth: companion.depth(place)?,
                 };
-                Some((claim, *companion))
+                Some((claim, companion))
             };
-            let equals = rules::foremost(candidates.iter().filter_map(claim).collect());
+            let equals = rules::foremost(here.into_iter().filter_map(claim).collect());
             if let Some(latest) = rules::latest(equals) {
                 return Some(latest);
             }

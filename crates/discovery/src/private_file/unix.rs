@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use rustix::fs::{
     self as sys, AtFlags, Dir, FileType, Mode, OFlags, RawMode, Stat, chmodat, fchmod, fstat,
@@ -188,13 +189,13 @@ impl Folder {
         start: u64,
         most: u64,
     ) -> Result<Option<Vec<u8>>, FileError> {
-        let Some(mut file) = self.open_file(name)? else {
+        let Some((mut file, stat)) = self.open_with_stat(name)? else {
             return Ok(None);
         };
         let path = self.path.join(name);
         let failed = |error| FileError::io("read", &path, error);
         // Room for all of it and for the end to be seen: two system calls, and not a dozen.
-        let size = file.metadata().map_err(failed)?.len();
+        let size = u64::try_from(stat.st_size).unwrap_or_default();
         let size = size.saturating_sub(start).min(most);
         let mut content = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 64);
         if start > 0 {
@@ -209,6 +210,10 @@ impl Folder {
     /// # Errors
     /// When it is a link, another user's or no regular file, or when the system refuses.
     pub fn open_file(&self, name: &str) -> Result<Option<File>, FileError> {
+        Ok(self.open_with_stat(name)?.map(|(file, _)| file))
+    }
+
+    fn open_with_stat(&self, name: &str) -> Result<Option<(File, Stat)>, FileError> {
         let path = self.path.join(name);
         // A pipe would let us wait for a writer.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -223,7 +228,7 @@ impl Folder {
         };
         let stat = fstat(&fd).map_err(|errno| FileError::io("look at", &path, errno))?;
         check_file(&stat, &path)?;
-        Ok(Some(File::from(fd)))
+        Ok(Some((File::from(fd), stat)))
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -381,9 +386,10 @@ fn foreign(stat: &Stat, path: &Path) -> FileError {
     }
 }
 
-/// Files belong to the effective user, not to the one who started the program.
+/// Files belong to the effective user, not to the one who started the program. It stays the same.
 fn is_ours(stat: &Stat) -> bool {
-    stat.st_uid == geteuid().as_raw()
+    static OWN: LazyLock<u32> = LazyLock::new(|| geteuid().as_raw());
+    stat.st_uid == *OWN
 }
 
 fn file_type(stat: &Stat) -> FileType {

@@ -76,12 +76,11 @@ impl Tree {
     pub(super) fn kin(&self, pid: u32) -> Option<Kin> {
         let stat = Stat::of(pid).filter(|stat| !stat.is_dead())?;
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         Some(Kin {
             process: Process {
                 pid,
                 parent: stat.parent,
-                command: command_line(&command),
+                command: command_line(pid),
             },
             started_at: stat.started?,
             uid: user(&status),
@@ -99,11 +98,10 @@ impl Tree {
 
     pub(super) fn process(&self, pid: u32) -> Option<Process> {
         let stat = Stat::of(pid)?;
-        let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         Some(Process {
             pid,
             parent: stat.parent,
-            command: command_line(&command),
+            command: command_line(pid),
         })
     }
 
@@ -179,8 +177,13 @@ fn user(status: &str) -> Option<u32> {
 }
 
 /// The command line that `ps` makes of `/proc/PID/cmdline`: every argument ends with a NUL.
-fn command_line(arguments: &[u8]) -> String {
-    let text = String::from_utf8_lossy(arguments);
+fn command_line(pid: u32) -> String {
+    // Room for most of them: nothing says how long it is.
+    let mut arguments = Vec::with_capacity(4096);
+    if let Ok(mut file) = File::open(format!("/proc/{pid}/cmdline")) {
+        let _ = file.read_to_end(&mut arguments);
+    }
+    let text = String::from_utf8_lossy(&arguments);
     text.trim_end_matches('\0').replace('\0', " ")
 }
 
