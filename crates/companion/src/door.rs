@@ -18,7 +18,7 @@ use pillion_discovery::private_file::Stream;
 use pillion_protocol::{Dialect, Stranger};
 #[cfg(unix)]
 use pillion_system::clock;
-use pillion_system::{lock, peer};
+use pillion_system::lock;
 use pillion_view::ask::{AnyAsk, Asked, Program, Refused};
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{self, Attach, FromHub, FromView, RefusedKind};
@@ -208,7 +208,7 @@ fn serve_program(
 ) {
     let is_named = |agent: &Dialect| program.commanded_by.iter().any(|it| it == agent.name());
     let says = Dialect::ALL.into_iter().filter(is_named).collect();
-    let asker = Asker::new(peer::process(&stream), Some(program.pid), says);
+    let asker = Asker::at(&stream, program.pid, says);
     let is_agents = || {
         let companion = host.companions().pop();
         companion.is_some_and(|it| it.who().judge(&asker).is_err())

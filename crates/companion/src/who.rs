@@ -14,6 +14,7 @@ use std::time::Duration;
 use pillion_changes::Store;
 use pillion_changes::store::NotedAgent;
 use pillion_discovery::Environment;
+use pillion_discovery::private_file::Stream;
 use pillion_protocol::{AgentProcess, Dialect, Stranger};
 use pillion_system::lineage::kin;
 use pillion_system::peer;
@@ -73,8 +74,18 @@ pub(crate) struct Asker {
 }
 
 impl Asker {
-    /// The other end of a connection: its process is `peer`, as the system tells it, or else `claimed`, as it says.
-    pub(crate) fn new(peer: Option<u32>, claimed: Option<u32>, says: Vec<Dialect>) -> Self {
+    /// The other end of a connection, of whose process the system tells, or else the one that it `claims` to be.
+    pub(crate) fn at(stream: &Stream, claimed: u32, says: Vec<Dialect>) -> Self {
+        let mut found = Self::new(peer::process(stream), Some(claimed), says);
+        // Its number was its own until now, or what was found may be another's.
+        if !peer::is_there(stream) {
+            found.lineage = Lineage::default();
+        }
+        found
+    }
+
+    /// The process `peer`, as the system tells it, or else `claimed`, as it says.
+    fn new(peer: Option<u32>, claimed: Option<u32>, says: Vec<Dialect>) -> Self {
         let seen = match peer::TELLS_PROCESSES {
             true => peer,
             false => peer.or(claimed),

@@ -52,6 +52,28 @@ pub fn process<S>(_stream: S) -> Option<u32> {
     None
 }
 
+/// Returns false if that process has ended, as far as the system tells: another one may have its number by now, and what was found
+/// under that number before this was asked may be of the other one. Linux tells since 6.5.
+#[cfg(target_os = "linux")]
+pub fn is_there(stream: impl std::os::fd::AsFd) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    match linux::peer_handle(stream.as_fd()) {
+        // It is readable once the process has ended.
+        Ok(handle) => {
+            let mut ended = [PollFd::new(&handle, PollFlags::IN)];
+            poll(&mut ended, Some(&Timespec::default())) == Ok(0)
+        }
+        Err(error) => error.raw_os_error() == Some(libc::ENOPROTOOPT),
+    }
+}
+
+/// Nothing else is known.
+#[cfg(not(target_os = "linux"))]
+pub fn is_there<S>(_stream: S) -> bool {
+    true
+}
+
 /// The user and the processes that listen on a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listener {
@@ -77,8 +99,9 @@ pub fn listener(_port: u16) -> Option<Listener> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use std::fs;
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+    use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+    use std::{fs, io};
 
     use super::Connection;
     use crate::process::sockets;
@@ -91,6 +114,27 @@ mod linux {
         let texts = TABLES.map(|table| fs::read_to_string(table).unwrap_or_default());
         let mut rows = texts.iter().flat_map(|text| text.lines()).filter_map(row);
         rows.find_map(|(ends, socket)| (ends == connection).then_some(socket))
+    }
+
+    /// A handle of the process at the other end of a local socket, which no other process gets with its number.
+    pub(super) fn peer_handle(stream: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+        let mut handle: libc::c_int = -1;
+        let mut length = size_of::<libc::c_int>() as libc::socklen_t;
+        // SAFETY: the system writes no more than `length` bytes, which is the room that there is.
+        let result = unsafe {
+            libc::getsockopt(
+                stream.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_PEERPIDFD,
+                (&raw mut handle).cast(),
+                &raw mut length,
+            )
+        };
+        match result {
+            // SAFETY: the system has opened it for this call.
+            0 => Ok(unsafe { OwnedFd::from_raw_fd(handle) }),
+            _ => Err(io::Error::last_os_error()),
+        }
     }
 
     /// The user and the number of the socket that takes what dials 127.0.0.1 at this port.
@@ -181,6 +225,9 @@ mod linux {
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+    use std::os::unix::net::{UnixListener, UnixStream};
+    use std::os::unix::process::CommandExt;
     use std::process::{Command, Stdio};
 
     use super::*;
@@ -203,6 +250,30 @@ mod tests {
             drop(listener);
             assert_eq!(super::listener(port), None, "{address}");
         }
+    }
+
+    #[test]
+    fn that_the_other_end_has_ended_is_known_where_the_system_tells() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s");
+        let listener = UnixListener::bind(&path).unwrap();
+        let mut sleep = Command::new("sleep");
+        let dial = move || {
+            let stream = UnixStream::connect(&path)?;
+            rustix::io::fcntl_setfd(&stream, rustix::io::FdFlags::empty())?;
+            std::mem::forget(stream);
+            Ok(())
+        };
+        // SAFETY: it makes system calls only.
+        let mut child = unsafe { sleep.arg("600").pre_exec(dial) }.spawn().unwrap();
+        let (stream, _) = listener.accept().unwrap();
+        assert_eq!(process(&stream), Some(child.id()));
+        assert!(is_there(&stream));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let (own, _other) = UnixStream::pair().unwrap();
+        let tells = linux::peer_handle(own.as_fd()).is_ok();
+        assert_eq!(is_there(&stream), !tells);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use pillion_discovery::lines::{Lines, MAX_LINE};
 use pillion_discovery::private_file::Stream;
 use pillion_protocol::Stranger;
-use pillion_system::{lock, peer};
+use pillion_system::lock;
 use pillion_view::Tell;
 use pillion_view::hub::link::Link;
 use pillion_view::hub::wire::{Attach, FromHub, FromView, Refused};
@@ -25,16 +25,15 @@ pub(super) fn serve(
     mut lines: Lines,
     mut place: Place,
 ) {
-    let peer = peer::process(&stream);
+    let options = &attach.options;
+    let says = options.environment.commanding_agents();
+    let has_variables = !says.is_empty();
+    let asker = Asker::at(&stream, attach.process, says).with_editor(options.editor_pid);
     let link = match Link::start(stream) {
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
-    let options = &attach.options;
     let who = shared.who.at(&options.environment);
-    let says = options.environment.commanding_agents();
-    let has_variables = !says.is_empty();
-    let asker = Asker::new(peer, Some(attach.process), says).with_editor(options.editor_pid);
     let own_seat = Arc::new(who.seat(asker.clone()));
     // There may be no other view yet that has the same variables.
     let is_agents = has_variables || own_seat.judge().is_err();
