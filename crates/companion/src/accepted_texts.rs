@@ -226,10 +226,10 @@ mod tests {
     fn a_text_over_which_another_was_accepted_is_written_before_that() {
         let folder = tempfile::tempdir().unwrap();
         let file = real_path(folder.path()).join("a");
-        let over = Some(Over {
+        let over = Some(Box::new(Over {
             text: fingerprint::of(Some(b"one")),
             both: Fingerprints::of([]),
-        });
+        }));
         for (over, fails, expected) in [
             (&over, false, Found::Accepted),
             (&over, true, Found::Refused),

@@ -60,7 +60,7 @@ pub(crate) struct Accepted {
     /// The file's stamp when the agent proposed the change.
     pub(crate) before: Option<Stamp>,
     /// A text of the same file that the agent writes before this one.
-    pub(crate) over: Option<Over>,
+    pub(crate) over: Option<Box<Over>>,
     /// Those of the text of the same file that was accepted before it, if that may be written still.
     pub(crate) former: Option<Fingerprints>,
     /// The fingerprint of the text beside which the person was shown it, if that is known.
@@ -558,9 +558,11 @@ mod tests {
             let second = Accepted {
                 id: DiffId(2),
                 session: "t".into(),
-                over: over.map(|over| Over {
-                    text: fingerprint::of(Some(over.as_bytes())),
-                    both: Fingerprints::of([Arc::new("one and two".to_owned())]),
+                over: over.map(|over| {
+                    Box::new(Over {
+                        text: fingerprint::of(Some(over.as_bytes())),
+                        both: Fingerprints::of([Arc::new("one and two".to_owned())]),
+                    })
                 }),
                 is_told: false,
                 ..accepted(&file, "one and two")
@@ -591,9 +593,11 @@ mod tests {
                 written.looked(number, Found::Unchanged, |_| true, start + LOOKS[0]);
             }
             let second = Accepted {
-                over: over.map(|over| Over {
-                    text: fingerprint::of(Some(over.as_bytes())),
-                    both: Fingerprints::of([]),
+                over: over.map(|over| {
+                    Box::new(Over {
+                        text: fingerprint::of(Some(over.as_bytes())),
+                        both: Fingerprints::of([]),
+                    })
                 }),
                 ..accepted(Path::new("/w/a"), "two")
             };
@@ -848,10 +852,10 @@ mod tests {
             assert_eq!(accepted.look(), expected, "{content:?} {text:?}");
         }
         let after_another = Accepted {
-            over: Some(Over {
+            over: Some(Box::new(Over {
                 text: fingerprint::of(Some(b"before it")),
                 both: Fingerprints::of([]),
-            }),
+            })),
             ..accepted(&file, "x")
         };
         for (text, expected) in [("before it", Found::Unchanged), ("other", Found::Other)] {

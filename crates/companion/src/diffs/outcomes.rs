@@ -192,12 +192,14 @@ impl<C> Entry<C> {
         let forms = [content].into_iter().chain(&self.as_written).cloned();
         let both = { self.together.iter() }.map(|it| Arc::clone(&it.text));
         let fingerprints = Fingerprints::of(forms.chain(both.clone())).of_cell(cell.clone());
-        let over = self.over().map(|text| Over {
-            text: text.clone(),
-            both: match &self.together {
-                Some(_) => Fingerprints::of(both),
-                None => fingerprints.clone(),
-            },
+        let over = self.over().map(|text| {
+            Box::new(Over {
+                text: text.clone(),
+                both: match &self.together {
+                    Some(_) => Fingerprints::of(both),
+                    None => fingerprints.clone(),
+                },
+            })
         });
         (is_whole || cell.is_some()).then(|| Accepted {
             id: self.key.id,
