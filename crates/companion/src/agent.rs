@@ -32,6 +32,7 @@ use self::questions::Questions;
 use self::turn::{LATE, Turn};
 use self::wake::{Handed, Waker};
 use crate::event::{Caller, GuardWay};
+use crate::prompts::Prompts;
 use crate::remark::Remark;
 use crate::sessions::SessionId;
 use crate::who::Asker;
@@ -62,6 +63,8 @@ pub(crate) struct Agent {
     /// The processes of ours that stand beside its calls.
     pub(crate) guards: Guards<GuardWay, HeldHook>,
     waker: Option<Waker>,
+    /// The look-out for its prompts, while it is shown notes and does not say when it has sent one.
+    pub(crate) prompts: Option<Prompts>,
     /// The calls that it runs.
     pub(crate) calls: Calls,
     /// True if it is not connected: commands in its hooks tell of it.
@@ -110,6 +113,7 @@ impl Agent {
             questions: Questions::default(),
             guards: Guards::default(),
             waker: None,
+            prompts: None,
             calls: Calls::default(),
             is_by_hooks,
             is_recorded,

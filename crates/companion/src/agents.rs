@@ -6,11 +6,13 @@ pub(crate) mod codex;
 mod contract;
 mod copilot;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(unix)]
 pub(crate) use codex as context_sockets;
+use pillion_discovery::Environment;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
 use pillion_protocol::{Dialect, IdeContext, ProposedFile};
@@ -133,6 +135,17 @@ pub(crate) trait AgentProtocol: Sync {
     /// Returns true if outcomes are answers to requests that wait for them, and nothing else may carry them.
     fn waits_for_outcomes(&self) -> bool {
         false
+    }
+
+    /// The record of the session that this process of the agent has open, if it keeps one of what it sends
+    /// with its prompts. Waits for the disk.
+    fn record(&self, _environment: &Environment, _process: u32) -> Option<PathBuf> {
+        None
+    }
+
+    /// What is selected in the prompt that a line of it is about, if it is about one.
+    fn selected(&self, _line: &str) -> Option<String> {
+        None
     }
 
     /// Returns true if the agent asks in a newer revision first, and goes on with ours if that is unknown.

@@ -40,6 +40,7 @@ mod numbers;
 mod on_disk;
 mod outbox;
 mod places;
+mod prompts;
 mod proposal;
 mod proposers;
 mod proposing;

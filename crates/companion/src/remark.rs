@@ -205,19 +205,14 @@ impl Remark {
                 (false, false) => next,
             });
         }
-        if agent.cuts_selection().is_some() {
+        if self.is_cut() {
             let until = if self.note.is_accepted {
                 ""
             } else {
                 " it proposes a change,"
             };
-            let part = if self.is_cut() {
-                "the beginning of your note"
-            } else {
-                "your note"
-            };
             return said(format!(
-                "{agent} gets {part} with each prompt, until{until} it asks for all of it or you select something"
+                "{agent} gets the beginning of your note with each prompt, until{until} it asks for all of it or you select something"
             ));
         }
         let when = match agent.misses_context_after_rejection() && !self.note.is_accepted {

@@ -16,6 +16,7 @@
 //! - [`program`]: how a program asks there.
 //! - [`kept_text`]: private files for texts that would be lost.
 //! - [`namespaces`]: what is seen from here of another container.
+//! - [`new_lines`]: what a program adds to a file of its own.
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`process_dir`]: private folders that go with their process.
 //! - [`regular_file`]: files that are read whole, and never waited for.
@@ -40,6 +41,7 @@ pub mod kept_text;
 pub mod lines;
 mod liveness;
 pub mod namespaces;
+pub mod new_lines;
 pub mod private_file;
 pub mod process_dir;
 pub mod program;

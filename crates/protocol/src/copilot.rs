@@ -4,9 +4,11 @@
 //! - [`lock_file`]: the file by which the agent learns socket, workspace and token.
 //! - [`tools`]: the tools that it calls, and the words of the answers.
 //! - [`notifications`]: the editor's notifications.
+//! - [`record`]: what it has sent with its prompts.
 
 pub mod lock_file;
 pub mod notifications;
+pub mod record;
 pub mod tools;
 
 pub use lock_file::LockFile;

@@ -154,6 +154,22 @@ impl Notes {
         shown > 0 && self.tell(shown)
     }
 
+    /// The agent has sent prompts with these selections: it has the remarks that are whole in there. Returns true if there were some.
+    pub(crate) fn are_sent(&mut self, selections: &[String]) -> bool {
+        let Some(waiting) = self.waiting.as_mut() else {
+            return false;
+        };
+        let is_sent = |it: &mut Remark| {
+            let lines = format!("\n{}\n", it.text().trim_end_matches('\n'));
+            let is_in = |text: &String| format!("\n{text}\n").contains(&lines);
+            !it.is_cut() && selections.iter().any(is_in)
+        };
+        let sent: Vec<_> = waiting.remarks.extract_if(.., is_sent).collect();
+        self.waiting.take_if(|it| it.remarks.is_empty());
+        self.told.extend(names(&sent));
+        !sent.is_empty()
+    }
+
     /// The agent, which never says that a prompt was sent, does what it does in a turn only. Returns true if that is one which began
     /// after the remarks came: it has those that it was shown.
     pub(crate) fn works(&mut self, now: Instant) -> bool {
@@ -174,7 +190,7 @@ impl Notes {
     }
 
     /// The number of remarks that stand in place of the selection.
-    fn shown(&self) -> usize {
+    pub(crate) fn shown(&self) -> usize {
         let waiting = self.waiting.as_ref();
         let waiting = waiting.filter(|it| matches!(it.way, Way::Selection { .. }));
         waiting.map_or(0, |it| fitting(&Vec::from_iter(&it.remarks)))

@@ -3,14 +3,18 @@
 //! Its proposals are answered with a yes or a no: it writes the text that it computed before, whatever the file has become
 //! since, and takes neither another text nor a reason.
 
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_discovery::Environment;
 use pillion_protocol::copilot::notifications::{ADD_FILE_REFERENCE, SELECTION_CHANGED};
 use pillion_protocol::copilot::tools::{
     self, CLOSE_DIFF, GET_DIAGNOSTICS, GET_SELECTION, OPEN_DIFF, UPDATE_SESSION_NAME,
 };
-use pillion_protocol::copilot::{add_file_reference, selection_changed};
+use pillion_protocol::copilot::{add_file_reference, record, selection_changed};
+use pillion_protocol::dialect::Base;
 use pillion_protocol::{Dialect, IdeContext, Outcome};
 use pillion_view::decision::takes_no_edits;
 use serde_json::{Map, Value};
@@ -111,6 +115,18 @@ impl AgentProtocol for Copilot {
 
     fn waits_for_outcomes(&self) -> bool {
         true
+    }
+
+    fn record(&self, environment: &Environment, process: u32) -> Option<PathBuf> {
+        let sessions = environment.base(Base::CopilotHome).join(record::SESSIONS);
+        let sessions = fs::read_dir(sessions).ok()?;
+        let mut sessions = sessions.flatten().map(|session| session.path());
+        let open = sessions.find(|session| session.join(record::open_in(process)).exists())?;
+        Some(open.join(record::NAME))
+    }
+
+    fn selected(&self, line: &str) -> Option<String> {
+        record::selected(line)
     }
 
     fn tries_newer_revision(&self) -> bool {

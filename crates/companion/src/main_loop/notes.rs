@@ -15,7 +15,9 @@ use pillion_view::{Answering, Chosen, ProposalKey};
 use super::MainLoop;
 use crate::acting::Told;
 use crate::agent::Agent;
-use crate::event::{By, Waiter};
+use crate::agents;
+use crate::event::{By, Event, Waiter};
+use crate::prompts::Prompts;
 use crate::remark::Remark;
 use crate::sessions::{Listening, SessionId};
 use crate::tasks;
@@ -66,7 +68,7 @@ impl MainLoop {
             pillion_changes::agent_lives,
         );
         if is_told {
-            self.push_context(session, context);
+            self.show_notes(session);
             self.report_status();
         }
         is_told
@@ -99,13 +101,55 @@ impl MainLoop {
         agent.notes.add(remark, &context, Instant::now());
         match is_hooked {
             true => self.report_status(),
-            false => self.push_context(session, context),
+            false => self.show_notes(session),
         }
         if let Some((outbox, mention)) = self.sessions.outbox(session).zip(mention) {
             tasks::spawn(async move {
                 tokio::time::sleep(MENTION_DELAY).await;
                 outbox.push_mention(mention);
             });
+        }
+    }
+
+    /// An agent is shown what waits for it. Of one that does not say when it has sent a prompt, that is looked for from before on.
+    fn show_notes(&mut self, session: &SessionId) {
+        if !self.watch_prompts(session) {
+            self.push_context(session, self.context.current());
+        }
+    }
+
+    /// Returns true if its prompts are looked for from a moment on, and it is shown its notes then.
+    fn watch_prompts(&mut self, session: &SessionId) -> bool {
+        let wire = self.sessions.wire(session);
+        let process = wire.and_then(|it| it.process());
+        let environment = { self.views.options().next() }.map(|it| it.environment.clone());
+        let agent = self.agents.get_mut(session).filter(|it| {
+            let is_shown = it.notes.shown() > 0 && it.prompts.is_none();
+            is_shown && it.kind.cuts_selection().is_some()
+        });
+        let Some(((agent, process), environment)) = agent.zip(process).zip(environment) else {
+            return false;
+        };
+        let (events, id) = (self.events.clone(), Arc::clone(session));
+        let tell = move |selections: Vec<String>| {
+            let id = Arc::clone(&id);
+            let task = Self::task("prompts", move |it, _| it.prompts_sent(&id, &selections));
+            let _ = events.send(Event::Asked(task));
+        };
+        let protocol = agents::of(agent.kind);
+        agent.prompts = Prompts::watch(protocol, environment, process, tell).ok();
+        agent.prompts.is_some()
+    }
+
+    /// An agent has sent prompts with these selections, since it was looked for that.
+    fn prompts_sent(&mut self, session: &SessionId, selections: &[String]) {
+        let Some(agent) = self.agents.get_mut(session) else {
+            return;
+        };
+        let is_told = agent.notes.are_sent(selections);
+        agent.prompts.take_if(|_| agent.notes.shown() == 0);
+        if is_told || selections.is_empty() {
+            self.push_context(session, self.context.current());
         }
     }
 

@@ -228,20 +228,26 @@ fn copilots_text_cannot_be_changed_and_a_changed_file_is_warned_of() {
 
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
-fn copilot_reads_why_it_was_rejected_until_it_proposes_again() {
+fn copilot_reads_once_why_it_was_rejected() {
     let scene = Scene::new();
     let path = scene.home.file("a.txt", "one\ntwo\n");
     scene.propose(Turn::replace(&path, "two", "zwei"), "a.txt");
     let screen = scene.review.reject_because("a.txt", "Use digits.");
     assert!(
-        screen.contains("gets your note with each prompt"),
+        screen.contains("gets your note with your next prompt"),
         "{screen}"
     );
     // What is typed before is lost.
     scene.copilot.wait_for("Operation cancelled by user");
-    // Its screen does not tell when it has the note, which comes with each prompt from then on.
+    // Its screen does not tell when it has the note.
     let mut prompts = (0..5).map(|number| scene.ask(&format!("go on {number}")));
-    assert!(prompts.any(|request| request.mentions("and says: Use digits.")));
+    assert!(prompts.any(|request| request.newest_message().contains("Usedigits.")));
+    wait_until("the note is read", || {
+        let notes = run(&scene.home, ["notes"]);
+        (!String::from_utf8_lossy(&notes).contains("Use digits")).then_some(())
+    });
+    let newest = scene.ask("and now").newest_message();
+    assert!(!newest.contains("digits"), "{newest}");
     scene.propose(Turn::replace(&path, "two", "2"), "a.txt");
     scene.review.accept("a.txt");
     scene.copilot.wait_for("a.txt is done");

@@ -208,19 +208,60 @@ fn what_an_agent_does_in_its_next_turn_takes_the_notes_away() {
     }
     let long = [Note::on_all("x".repeat(500))];
     let all = "it asks for all of it or you select something";
-    for (remark, part, until) in [
-        (rejected(), "your note", " it proposes a change,"),
-        (accepted(), "your note", ""),
+    let next = "your note with your next prompt, unless you select something before";
+    let beginning = "the beginning of your note with each prompt, until";
+    for (remark, expected) in [
+        (rejected(), next.to_owned()),
+        (accepted(), next.to_owned()),
         (
             remark(agent, &Outcome::Rejected, &long),
-            "the beginning of your note",
-            " it proposes a change,",
+            format!("{beginning} it proposes a change, {all}"),
+        ),
+        (
+            remark(agent, &Outcome::accepted("x"), &long),
+            format!("{beginning} {all}"),
         ),
     ] {
         let told = remark.told(false, false);
-        let expected = format!("Copilot CLI gets {part} with each prompt, until{until} {all}");
+        let expected = format!("Copilot CLI gets {expected}");
         assert_eq!((told.message, told.clipboard), (expected, None));
         assert_eq!(remark.mention(), None);
+    }
+}
+
+/// Its record says what was selected in its prompts. Of what it cuts there, its model has the beginning, and may ask for the rest.
+#[test]
+fn what_an_agent_has_sent_with_a_prompt_goes_away_once() {
+    let note = |text: &str| {
+        remark(
+            Dialect::CopilotCli,
+            &Outcome::Rejected,
+            &[Note::on_all(text)],
+        )
+    };
+    let long = "x".repeat(500);
+    let sent = |texts: &[&str]| {
+        texts
+            .iter()
+            .map(|it| note(it).text().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for (waits, selections, left) in [
+        (&["one", "two"][..], vec![], 2),
+        (&["one", "two"], sent(&["three", "one more"]), 2),
+        (&["one", "two"], sent(&["one"]), 1),
+        (&["one", "two"], vec![sent(&["one", "two"]).join("\n")], 0),
+        (&["one", "two"], sent(&["two", "one"]), 0),
+        (&[&*long], sent(&[&long]), 1),
+    ] {
+        let mut waiting = Notes::default();
+        for text in waits {
+            waiting.add(note(text), &context(None), Instant::now());
+        }
+        assert_eq!(waiting.are_sent(&selections), left < waits.len());
+        assert!(!waiting.are_sent(&selections), "once");
+        assert_eq!(waiting.unread().count(), left, "{waits:?} {selections:?}");
+        assert_eq!(waiting.take_told().len(), waits.len() - left);
     }
 }
 
