@@ -4,7 +4,7 @@ mod aliases;
 pub(crate) mod claude;
 pub(crate) mod codex;
 pub(crate) mod copilot;
-mod edit;
+pub(crate) mod edit;
 pub(crate) mod gemini;
 pub(crate) mod kimi;
 pub(crate) mod opencode;

@@ -126,8 +126,8 @@ pub trait HookProtocol: Sync {
         false
     }
 
-    /// Returns true if the agent would find a text that an edit replaces also where blanks differ, and tells the person what a hook has
-    /// to say: such an edit is not shown, and would have worked.
+    /// Returns true if the agent would find a text that an edit replaces also where blanks differ: such an edit is not shown, and would
+    /// have worked.
     fn finds_loosely(&self) -> bool {
         false
     }
@@ -221,14 +221,6 @@ impl Answer {
     /// Tells the person something, and leaves the rest to the agent: all but Copilot CLI understand it.
     pub fn message(text: &str) -> Self {
         Self::json(json!({"systemMessage": text}))
-    }
-
-    /// The same answer that also tells the person something, as [`message`](Self::message).
-    pub fn with_message(mut self, text: &str) -> Self {
-        if let Some(output) = &mut self.output {
-            output["systemMessage"] = text.into();
-        }
-        self
     }
 
     /// Writes this JSON.

@@ -21,6 +21,7 @@ pub mod settings;
 
 use pillion_protocol::Dialect;
 
+pub use agents::edit::NOT_EXACT;
 pub use call::{Answer, Call, Entry, Event, HookProtocol, Order, Record, Scope};
 pub use change::{After, Change, Changes, Files};
 pub use ruling::{Accepted, Decided, Reviewed, Ruling};

@@ -28,6 +28,8 @@ pub enum Loss {
     Inexpressible,
     /// It belongs to a set of which the agent writes nothing.
     WithItsSet,
+    /// Nobody was shown it: its agent would have found the text that it replaces where blanks differ.
+    Unshown,
 }
 
 /// An accepted text that never reached its agent, for the person who accepted it.
@@ -57,6 +59,7 @@ impl Loss {
             Self::Different => format!("{agent} wrote something else"),
             Self::Inexpressible => format!("{agent} has no way to write it"),
             Self::WithItsSet => format!("{agent} writes nothing of its set"),
+            Self::Unshown => "it was not shown".to_owned(),
         }
     }
 }
@@ -69,7 +72,7 @@ impl fmt::Display for LostOutcome {
             Loss::Undelivered => "never received what you accepted for",
             Loss::Unused => "does not use your edits of",
             // Below: they are not about the agent.
-            Loss::DecidedElsewhere | Loss::FileChanged => "does not use",
+            Loss::DecidedElsewhere | Loss::FileChanged | Loss::Unshown => "does not use",
             Loss::Unwritten => "did not write what you accepted for",
             Loss::Different => "did not write exactly what you accepted for",
             Loss::Inexpressible => "has no way to write what you accepted for",
@@ -78,6 +81,9 @@ impl fmt::Display for LostOutcome {
         let what = match self.how {
             Loss::DecidedElsewhere => format!("{path} was decided in another window"),
             Loss::FileChanged => format!("{path} changed again after you accepted its change"),
+            Loss::Unshown => format!(
+                "{agent} has named lines of {path} that are not there exactly; its edit was not shown, and its model is told to read the file"
+            ),
             _ => format!("{agent} {why} {path}"),
         };
         match &self.text {

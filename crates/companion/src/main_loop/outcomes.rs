@@ -7,7 +7,7 @@ use std::time::Instant;
 use pillion_changes::WriteOutcome;
 use pillion_protocol::Outcome;
 use pillion_view::ask::Lost as LostByHook;
-use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Told};
+use pillion_view::{CloseReason, DiffId, Loss, ProposalKey, Proposed, Told};
 
 use super::{MainLoop, UPKEEP_INTERVAL};
 use crate::agent::Signal;
@@ -206,7 +206,10 @@ impl MainLoop {
 
     /// An accepted text is not written after all: the person is told.
     pub(crate) fn lost(&mut self, LostByHook(lost): LostByHook) {
-        for id in self.written.withdraw_all(&lost.path) {
+        // What was not shown was not accepted.
+        let is_accepted = lost.how != Loss::Unshown;
+        let withdrawn = is_accepted.then(|| self.written.withdraw_all(&lost.path));
+        for id in withdrawn.into_iter().flatten() {
             let outcome = written::outcome_of(lost.how, lost.proposer);
             self.note_outcome(id, outcome);
         }

@@ -110,6 +110,10 @@ impl HookProtocol for Copilot {
         Answer::json(decision("deny", &why))
     }
 
+    fn finds_loosely(&self) -> bool {
+        true
+    }
+
     fn order(&self) -> Order {
         Order::AllFirst
     }
@@ -229,7 +233,7 @@ fn place(before: &str, old: &str) -> Result<Range<usize>, String> {
     }
     let plain = before.replace("\r\n", "\n");
     let place = at_once(&plain, &old.replace("\r\n", "\n"))?;
-    let place = place.ok_or("the text to replace is not in the file, at least not exactly")?;
+    let place = place.ok_or(edit::NOT_EXACT)?;
     // The places of the text without CR, in the one with them.
     let bytes = before.as_bytes();
     let is_kept = |at: &usize| !bytes[*at..].starts_with(b"\r\n");

@@ -25,6 +25,9 @@ pub(crate) const OF_PART: [&str; 3] = [OLD, NEW, REPLACE_ALL];
 /// Why an edit of a file that is not there cannot work.
 pub(crate) const MISSING: &str = "it does not exist";
 
+/// Why an edit cannot work whose text is not there, as its model reads it.
+pub const NOT_EXACT: &str = "the text to replace is not in the file, at least not exactly: read the file, and copy it from there";
+
 /// The arguments that change nothing of what an agent writes: why it writes, when, and what it had proposed before.
 const HARMLESS: [&str; 6] = [
     "ai_proposed_content",
@@ -276,7 +279,7 @@ pub(crate) fn in_text(text: &str, old: &str, new: &str, is_of_all: bool) -> Resu
         };
     }
     match text.matches(old).count() {
-        0 => Err("the text to replace is not in the file, at least not exactly".to_owned()),
+        0 => Err(NOT_EXACT.to_owned()),
         1 => Ok(text.replacen(old, new, 1)),
         _ if is_of_all => Ok(text.replace(old, new)),
         count => Err(format!(

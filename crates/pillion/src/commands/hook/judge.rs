@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use pillion_discovery::Environment;
 use pillion_discovery::survey::Companion;
 use pillion_hooks::{
-    After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, Ruling,
+    After, Answer, Call, Change, Changes, Decided, Event, Files, HookProtocol, NOT_EXACT, Ruling,
+    Scope,
 };
 use pillion_protocol::{Dialect, ProposedFile, Proposer, remarks};
 use pillion_system::Signal;
@@ -73,10 +74,6 @@ pub fn judge(
         Changes::Invalid(_) if !ahead.is_nothing() => protocol.changes(call, &mut Disk),
         changes => changes,
     };
-    let unshown = match &changes {
-        Changes::Invalid(why) if protocol.finds_loosely() => Some(why.clone()),
-        _ => None,
-    };
     let ruling = match (&call.event, changes) {
         (_, Changes::None) => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
@@ -97,12 +94,6 @@ pub fn judge(
     match ruling {
         Ok(ruling) => {
             let mut answer = protocol.answer(call, &ruling);
-            if let (Ruling::Denied(why), Some(unshown)) = (&ruling, unshown)
-                && *why == unshown
-            {
-                let told = "An edit was not shown, and so refused";
-                answer = answer.with_message(&format!("{told}: {unshown}."));
-            }
             approvals::remember(agent, protocol, call, &mut answer);
             if let Ruling::Accepted(accepted) = &ruling
                 && answer.lets_pass()
@@ -162,7 +153,10 @@ impl Judge<'_, '_> {
             let changes = match &changes {
                 Changes::None => return Ok(Ruling::Pass),
                 Changes::Unclear(why) => return Ok(Ruling::Unclear(why.clone())),
-                Changes::Invalid(why) => return Ok(Ruling::Denied(why.clone())),
+                Changes::Invalid(why) => {
+                    self.tell_unshown(&companion, why);
+                    return Ok(Ruling::Denied(why.clone()));
+                }
                 Changes::Files(changes) => changes,
             };
             if changes.len() > MAX_FILES {
@@ -175,6 +169,21 @@ impl Judge<'_, '_> {
             if let Some(connection) = self.companions.connect(&companion) {
                 return self.ask(&companion, connection, changes.clone(), watch);
             }
+        }
+    }
+
+    /// Tells the person of a call that is refused for this reason although its agent would have made it.
+    fn tell_unshown(&mut self, companion: &Companion, why: &str) {
+        let scope = self.protocol.scope(self.call);
+        let is_loose = self.protocol.finds_loosely() && why.ends_with(NOT_EXACT);
+        if let (Scope::File(path), true) = (scope, is_loose) {
+            let lost = LostOutcome {
+                proposer: Proposer::For(self.agent),
+                how: Loss::Unshown,
+                path: PathBuf::from(path),
+                text: LostText::AsProposed,
+            };
+            self.companions.ask(companion, Lost(lost));
         }
     }
 
