@@ -400,11 +400,9 @@ async fn of_two_changes_beside_the_same_text_both_are_accepted_once() {
         if is_shown {
             assert_eq!(&*companion.editor.show().await.proposed, hooks);
         }
-        proposed.await.unwrap().unwrap();
-        assert!(
-            companion.editor.is_idle(),
-            "{second:?} {on_disk:?} {hooks:?}"
-        );
+        // It would fail if a view were asked for it, and not answer.
+        let proposed = proposed.await.unwrap();
+        proposed.unwrap_or_else(|why| panic!("{second:?} {on_disk:?} {hooks:?}: {why}"));
     }
 }
 
