@@ -245,6 +245,30 @@ fn copilot_in_a_terminal_that_runs_claude_codes_hooks_shows_its_changes_as_its_o
     assert_eq!(log.len(), 1, "{log:#?}");
 }
 
+/// The same of two changes of a file in one answer, about each of which it asks itself when it makes it.
+#[test]
+#[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]
+fn copilot_in_a_terminal_that_runs_claude_codes_hooks_shows_both_changes_of_a_file_once() {
+    let home = Home::new();
+    set_up_claudes(&home);
+    // Before there is an agent that may have made it.
+    let file = home.file("both.txt", BEFORE);
+    let (tmux, model) = (Tmux::start(), Model::start());
+    let review = Review::start(&tmux, &home);
+    let copilot = Copilot::start(&tmux, &home, &model, &home.workspace());
+    review.pane().wait_for("● Copilot CLI", SOON);
+    let edits = [("one", "eins"), ("three", "drei")];
+    let edits = edits.map(|(old, new)| Turn::replace(&file, old, new));
+    model.script([Turn::at_once(edits), Turn::say("both are done")]);
+    copilot.prompt("change it");
+    for _ in 0..2 {
+        let pending = companion::wait_pending(&home, &file);
+        companion::accept(&home, &pending.name, None);
+    }
+    copilot.wait_for("both are done");
+    super::assert_both_are_written(&home, &file);
+}
+
 /// Of a file, too.
 #[test]
 #[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
