@@ -213,39 +213,62 @@ fn the_oldest_seen_turns_make_room_and_what_is_unseen_stays() {
     }
 }
 
-/// A turn that goes takes no text of a file with it, whichever change of the file is found just then.
+/// Where the files are that agents change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    Watched,
+    /// In one watched folder, and each time a file in another one is changed after it.
+    BesideAnother,
+    Elsewhere,
+}
+
+/// A turn that goes takes no text of a file with it, whichever change of the file is found just then. There is room for as many turns
+/// as there are files: the oldest one has the only record of the text that is just being replaced.
 #[test]
 fn what_makes_room_leaves_the_text_before_of_each_change() {
+    const FILES: usize = 8;
     const LONG: usize = 90 << 10;
-    for (has_hooks, is_taken_back, is_outside) in [
-        (true, false, false),
-        (false, false, false),
-        (true, true, false),
-        (true, false, true),
+    for (has_hooks, is_taken_back, place) in [
+        (true, false, Place::Watched),
+        (false, false, Place::Watched),
+        (true, true, Place::Watched),
+        (true, false, Place::BesideAnother),
+        (true, false, Place::Elsewhere),
     ] {
         let tree = WorkTree::new();
         let state = tree.folder.path().join("state");
+        let others = usize::from(place == Place::BesideAnother);
+        // The texts of all files, those before of as many turns as there are files, and those of the next one: but for a half.
+        let texts = (FILES + others) + FILES * (1 + others) + 1 + others;
+        let limit = (LONG * texts - LONG / 2).to_string();
         let pairs = [
             ("XDG_STATE_HOME", state.as_os_str()),
-            ("PILLION_CHANGES_LIMIT", "1000K".as_ref()),
+            ("PILLION_CHANGES_LIMIT", limit.as_ref()),
         ];
         let store = Store::of(&Environment::from_pairs(pairs)).unwrap();
-        let folder = match is_outside {
-            true => tree.folder.path().to_owned(),
-            false => tree.root.clone(),
+        let folder = match place {
+            Place::Elsewhere => tree.folder.path(),
+            _ => &tree.root,
         };
-        let files: Vec<_> = (0..8).map(|it| folder.join(format!("f{it}"))).collect();
+        let beside = tree.folder.path().join("beside");
+        fs::create_dir(&beside).unwrap();
+        let other = beside.join("other");
+        let files: Vec<_> = (0..FILES).map(|it| folder.join(format!("f{it}"))).collect();
         let text = |file: usize, at: u8| vec![b'a' + at + 40 * (file as u8 % 2); LONG + file];
         for (number, file) in files.iter().enumerate() {
             fs::write(file, text(number, 0)).unwrap();
         }
-        let mut recorder = recorder(&store, &tree.root);
+        fs::write(&other, text(FILES, 0)).unwrap();
+        let mut roots = vec![tree.root.clone()];
+        roots.extend((others > 0).then_some(beside));
+        let mut recorder = Recorder::new(store.clone(), &roots, Vec::new());
+        let mut most = 0;
         for at in 1..40 {
             let number = usize::from(at) % files.len();
             let file = &files[number];
             let before = fs::read(file).unwrap();
             turn(&mut recorder, has_hooks, |recorder| {
-                if is_outside {
+                if place == Place::Elsewhere {
                     let call = Call {
                         path: Some(file.clone()),
                         id: "2".to_owned(),
@@ -254,13 +277,18 @@ fn what_makes_room_leaves_the_text_before_of_each_change() {
                     recorder.before(HOOKED, "claude", call).unwrap();
                 }
                 fs::write(file, text(number, at)).unwrap();
-                if is_outside {
+                if others > 0 {
+                    fs::write(&other, text(FILES, at)).unwrap();
+                }
+                if place == Place::Elsewhere {
                     recorder.after(HOOKED, "2", |_| Vec::new()).unwrap();
                 }
             });
             let turn = u64::from(at);
             assert_eq!(recorder.problem(), None, "{turn}");
-            assert!(has(&store, &before), "{turn} {has_hooks} {is_taken_back}");
+            let numbers = store.numbers().unwrap();
+            assert!(has(&store, &before), "{turn} {numbers:?} {place:?}");
+            most = most.max(numbers.len());
             if is_taken_back {
                 decide(&store, Act::TakeBack, turn);
                 assert_eq!(fs::read(file).unwrap(), before, "{turn}");
@@ -269,5 +297,6 @@ fn what_makes_room_leaves_the_text_before_of_each_change() {
             }
         }
         assert!(store.numbers().unwrap()[0] > 1, "none was in the way");
+        assert_eq!(most, FILES, "more went than was in the way: {place:?}");
     }
 }

@@ -179,7 +179,7 @@ impl Store {
         let hash = Hash::of(text);
         self.is_unnoted(hash.clone());
         let is_there = || self.size_of(&hash) == bytes;
-        match self.has_room(bytes)? || is_there() {
+        match is_there() || self.has_room(bytes)? {
             true => self.put(text),
             false => Err(StoreError::Full(self.space.limit)),
         }
