@@ -54,8 +54,9 @@
               (first (plist-get lines :start))
               (last (max first (1- (plist-get lines :end)))))
          (pillion-changes--insert
-          (format "      line %d: +%d -%d" (1+ first)
-                  (- (plist-get lines :end) first) (plist-get hunk :removed))
+          (format "      line %d: +%d -%d%s" (1+ first)
+                  (- (plist-get lines :end) first) (plist-get hunk :removed)
+                  (if (eq t (plist-get hunk :isChangedSince)) ", changed since" ""))
           'shadow
           (append (list :first first :last last :nth nth) about))))
      (plist-get file :hunks))))

@@ -14,6 +14,8 @@ pub struct CurrentHunks {
     now: Text,
     /// Lines before the change, and the lines of the text that stand in their place.
     hunks: Vec<Hunk>,
+    /// The same of those that somebody has changed again.
+    changed: Vec<Hunk>,
 }
 
 impl CurrentHunks {
@@ -21,7 +23,7 @@ impl CurrentHunks {
     pub fn find(before: Text, after: Text, now: Text) -> Self {
         let changed = hunks::between(&before, &after);
         let since = hunks::between(&after, &now);
-        let mut found = Vec::new();
+        let (mut found, mut others) = (Vec::new(), Vec::new());
         let (mut next, mut shift) = (0, 0_isize);
         for hunk in &changed {
             while let Some(newer) = since
@@ -34,18 +36,26 @@ impl CurrentHunks {
                 shift += newer.after.len().cast_signed() - newer.before.len().cast_signed();
                 next += 1;
             }
-            let mut newer = since[next..]
+            let newer = since[next..]
                 .iter()
                 .take_while(|it| it.before.start <= hunk.after.end);
-            if newer.any(|it| is_touched(&hunk.after, &it.before)) {
-                continue;
-            }
+            let newer: Vec<_> = newer
+                .filter(|it| is_touched(&hunk.after, &it.before))
+                .collect();
             let moved = |line: usize| line.saturating_add_signed(shift);
             let range = moved(hunk.after.start)..moved(hunk.after.end);
+            if let [first, .., last] | [first @ last] = &*newer {
+                // Lines of the hunk before the first and after the last of them stand as they were.
+                let start = range.start.min(first.after.start);
+                let left = hunk.after.end.saturating_sub(last.before.end);
+                others.push(Hunk::new(hunk.before.clone(), start..last.after.end + left));
+                continue;
+            }
             let lines = before.slice(hunk.before.clone());
             let is_unended = !lines.is_empty() && !lines.ends_with(b"\n");
             // The next line would become a part of its last one.
             if is_unended && range.end < now.len() {
+                others.push(Hunk::new(hunk.before.clone(), range));
                 continue;
             }
             found.push(Hunk::new(hunk.before.clone(), range));
@@ -55,6 +65,7 @@ impl CurrentHunks {
             after,
             now,
             hunks: found,
+            changed: others,
         }
     }
 
@@ -63,10 +74,23 @@ impl CurrentHunks {
         &self.hunks
     }
 
+    /// The same of those that somebody has changed again: they cannot be taken back by themselves.
+    pub fn changed_since(&self) -> &[Hunk] {
+        &self.changed
+    }
+
+    /// Where these are, for people, who count from 1: empty if there are none.
+    pub fn changed_places(&self) -> String {
+        let places = self.changed.iter().map(|hunk| match hunk.after.len() {
+            0 | 1 => format!("line {}", hunk.after.start + 1),
+            _ => format!("lines {} to {}", hunk.after.start + 1, hunk.after.end),
+        });
+        places.collect::<Vec<_>>().join(", ")
+    }
+
     /// Returns true if all of the change stands in the text, and it has hunks.
     pub fn is_whole(&self) -> bool {
-        let all = hunks::between(&self.before, &self.after).len();
-        all > 0 && all == self.hunks.len()
+        self.changed.is_empty() && !self.hunks.is_empty()
     }
 
     /// The text without the hunks that touch these lines, from 0; none if there are no such hunks.
@@ -183,6 +207,26 @@ mod tests {
             without(&found, 0..99),
             Some(("a\nmine\nc\nd\ne\nf\ng\n".to_owned(), 0, false))
         );
+    }
+
+    /// From its first line that is left, or what stands in its place, to the last.
+    #[test]
+    fn what_somebody_changed_again_is_found_where_it_is_now() {
+        let (before, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nB3\nd\nE\nf\n");
+        for (now, expected) in [
+            ("a\nB1\nB2\nB3\nd\nE\nf\n", &[][..]),
+            ("top\na\nB1\nmine\nB3\nd\nE\nf\n", &[2..5]),
+            ("a\nmine\nmore\nB2\nB3\nd\nE\nf\n", &[1..5]),
+            ("a\nB1\nB2\nd\nmine\nf\n", &[1..3, 4..5]),
+            ("a\nd\nE\nf\n", &[1..1]),
+            ("mine\n", &[0..1, 0..1]),
+        ] {
+            let found = find(before, after, now);
+            let changed = found.changed_since().iter();
+            let places: Vec<_> = changed.map(|it| it.after.clone()).collect();
+            assert_eq!(places, expected, "{now:?}");
+            assert_eq!(found.hunks().len() + places.len(), 2, "{now:?}");
+        }
     }
 
     #[test]

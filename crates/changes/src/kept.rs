@@ -48,12 +48,20 @@ impl Kept {
         Ok(Self { _held, ..kept })
     }
 
-    fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
-        Ok(Self {
+    /// A turn that could not be written yet: nobody can have judged it.
+    pub fn unwritten(turn: Turn) -> Self {
+        Self {
             _held: None,
-            judged: store.judged(turn.number)?,
+            judged: Judgements::default(),
             turn,
             decisions: Vec::new(),
+        }
+    }
+
+    fn of_turn(store: &Store, turn: Turn) -> Result<Self, StoreError> {
+        Ok(Self {
+            judged: store.judged(turn.number)?,
+            ..Self::unwritten(turn)
         })
     }
 
@@ -283,7 +291,11 @@ impl Kept {
             true => format!(": changes {heading}"),
             false => format!(" of {heading}"),
         };
-        let title = format!("turn {}{whose}, {ago}{prompt}", turn.number);
+        let number = match turn.number {
+            0 => "a turn".to_owned(),
+            number => format!("turn {number}"),
+        };
+        let title = format!("{number}{whose}, {ago}{prompt}");
         visible::one_line(&title)
     }
 

@@ -94,8 +94,9 @@ pub fn look(
                 if shown.present.changed_since > 0 {
                     let places = counted(shown.present.changed_since, "place");
                     looked.left_out.push(format!(
-                        "{} has changed since in {places}, and is shown as it is there",
-                        kept.named_in_full(change)
+                        "{} has changed since in {places}, and is shown as it is there: {}",
+                        kept.named_in_full(change),
+                        shown.present.changed_at
                     ));
                 }
                 looked.shown.push(shown);

@@ -18,22 +18,18 @@ use std::time::{Instant, SystemTime};
 
 use pillion_discovery::real_path;
 use pillion_system::clock;
-use pillion_text::visible;
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
-use crate::turn::{Turn, first_words};
+use crate::turn::{Change, Turn, first_words};
 pub use attended::Glance;
 use journal::Journal;
 pub use journal::{Decision, NewProposal, Offer};
 pub use session::Call;
 use session::{Session, Shell};
 pub use tally::Tally;
-
-/// So many files are named that could not be written yet.
-const MAX_NAMES: usize = 8;
 
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
@@ -334,7 +330,7 @@ impl Recorder {
         let tables = self.tables.iter_mut().chain([&mut self.outside]);
         let problem = tables.filter_map(Table::take_problem).last();
         let problem = problem.or(self.problem.take());
-        self.behind().or(problem)
+        self.behind.clone().or(problem)
     }
 
     fn call(&self, session: u64, id: &str) -> Option<&Call> {
@@ -656,24 +652,23 @@ impl Recorder {
         all.filter_map(|it| it.turn.as_ref())
     }
 
-    /// The reason why turns could not be written last, with what changed in them: no list has that before they are.
-    fn behind(&self) -> Option<String> {
-        let why = self.behind.as_ref()?;
-        let changes = self.turns().flat_map(|turn| {
-            let changes = turn.real_changes();
-            changes.map(|it| turn.shown(&it.path).display().to_string())
+    /// The turns that could not be written last, with those of their changes that the store does not have: they are here only.
+    pub fn unkept(&self) -> Vec<Turn> {
+        let turns = self.turns().filter(|_| self.behind.is_some());
+        let unkept = turns.map(|turn| {
+            let kept = self.store.turn(turn.number).ok();
+            let is_kept = |it: &&Change| {
+                let kept = kept.as_ref().and_then(|kept| kept.change(it.number));
+                kept == Some(*it)
+            };
+            Turn {
+                changes: { turn.real_changes() }
+                    .filter(|it| !is_kept(it))
+                    .cloned()
+                    .collect(),
+                ..turn.clone()
+            }
         });
-        let mut names: Vec<String> = changes.collect();
-        if names.is_empty() {
-            return Some(why.clone());
-        }
-        let more = names.len().saturating_sub(MAX_NAMES);
-        names.truncate(MAX_NAMES);
-        if more > 0 {
-            names.push(format!("{more} more"));
-        }
-        let names = names.join(", ");
-        let names = visible::one_line(&names);
-        Some(format!("{why}; listed once it can be written: {names}"))
+        unkept.filter(|it| !it.changes.is_empty()).collect()
     }
 }

@@ -276,6 +276,8 @@ pub struct Present {
     pub now: Option<Vec<u8>>,
     /// In so many places somebody has changed the same lines since: they are in both texts as they are now.
     pub changed_since: usize,
+    /// Those places, as far as they are known, in words.
+    pub changed_at: String,
 }
 
 /// Looks at a change as it stands in the file now.
@@ -288,14 +290,18 @@ pub fn present(
     change: &Change,
 ) -> Result<Present, TakeBackError> {
     let now = look(store, &Beneath::open(roots, &change.path)?, MAX_TEXT)?;
-    let (before, changed_since) =
+    let (before, changed_since, changed_at) =
         match wanted(store, &change.path, &change.before, &change.after, &now) {
-            Ok((state, bytes)) => ((!state.is_absent()).then_some(bytes), 0),
+            Ok((state, bytes)) => {
+                let before = (!state.is_absent()).then_some(bytes);
+                (before, 0, String::new())
+            }
             Err(TakeBackError::Conflict { path, conflicts }) => {
                 let found = hunks_in(store, change, now.bytes.clone())?;
                 let others = found.without(0..usize::MAX).map(|it| it.text);
                 let none_left = || TakeBackError::Conflict { path, conflicts };
-                (Some(others.ok_or_else(none_left)?), conflicts)
+                let before = others.ok_or_else(none_left)?;
+                (Some(before), conflicts, found.changed_places())
             }
             Err(error) => return Err(error),
         };
@@ -303,6 +309,7 @@ pub fn present(
         before,
         now: (!now.state.is_absent()).then_some(now.bytes),
         changed_since,
+        changed_at,
     })
 }
 

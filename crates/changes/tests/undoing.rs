@@ -976,7 +976,7 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
             change: None,
         };
         let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
-        let told = "1.1 a has changed since in 1 place, and is shown as it is there";
+        let told = "1.1 a has changed since in 1 place, and is shown as it is there: line 5";
         assert_eq!(looked.left_out, [told]);
         let [shown] = &looked.shown[..] else {
             panic!("{looked:?}");

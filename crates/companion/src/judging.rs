@@ -2,6 +2,7 @@
 //! disk, on threads beside the loop.
 
 mod listing;
+mod unkept;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use pillion_view::{Answering, Reply};
 use tokio::time::timeout;
 
 use self::listing::list;
+pub(crate) use self::unkept::Unkept;
 use crate::acting::{self, Acted};
 use crate::disk::DiskThreads;
 use crate::event::{Event, Events};
@@ -80,13 +82,13 @@ impl Judging {
     }
 
     /// Answers with what there is below these folders.
-    pub(crate) fn list(&self, roots: Arc<[PathBuf]>, reply: Answering<Changes>) {
+    pub(crate) fn list(&self, roots: Arc<[PathBuf]>, unkept: Unkept, reply: Answering<Changes>) {
         let Some(store) = self.store() else {
             return reply.done(ChangesList::failed(OFF));
         };
         let threads = self.lists.clone();
         tasks::spawn(async move {
-            let listing = threads.run(move || list(&store, &roots));
+            let listing = threads.run(move || list(&store, &roots, &unkept));
             let list = timeout(LIST_TIMEOUT, listing).await.ok().flatten();
             reply.done(list.unwrap_or_else(|| ChangesList::failed(SILENT)));
         });

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 use crate::accepted_texts::AcceptedText;
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
+use crate::judging::Unkept;
 use crate::sessions::SessionId;
 use crate::tasks;
 
@@ -150,7 +151,15 @@ impl Recording {
 
     /// Another number once a list of the changes would show something else.
     pub(crate) fn list(&self) -> u64 {
-        self.kept.tally.list.into()
+        u64::from(self.kept.tally.list) + ((self.kept.unkept.len() as u64) << 32)
+    }
+
+    /// What could not be written yet, and why.
+    pub(crate) fn unkept(&self) -> Unkept {
+        Unkept {
+            turns: Arc::clone(&self.kept.unkept),
+            why: self.kept.problem.clone().unwrap_or_default(),
+        }
     }
 
     /// The turn that was the last to end with changes that nobody had seen, for people.
@@ -659,6 +668,7 @@ fn open(
             problem,
             tally,
             ended: recorder.ended().cloned(),
+            unkept: recorder.unkept().into(),
         };
         // Most jobs change nothing of this, and an event wakes the loop.
         if is_contradicted.swap(false, Ordering::Relaxed) || said.as_ref() != Some(&kept) {

@@ -63,6 +63,9 @@ pub struct ListedTurn {
     pub changes: Vec<ListedChange>,
 }
 
+/// The state of a change that is listed and cannot be written yet: nothing can be decided about it.
+pub const NOT_KEPT: &str = "not kept yet";
+
 /// A change of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -86,12 +89,13 @@ pub struct ListedChange {
     pub added: Option<usize>,
     /// The number of lines that it removed.
     pub removed: Option<usize>,
-    /// The hunks of it that stand in the file now, and can be taken back by themselves, unless it was taken back.
+    /// The hunks of it that stand in the file now, unless it was taken back.
     pub hunks: Vec<ListedHunk>,
 }
 
 /// A hunk as it stands in the file now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ListedHunk {
     /// The lines of the file, from 0; none where lines were removed.
     pub lines: Range<usize>,
@@ -104,6 +108,9 @@ pub struct ListedHunk {
     /// the first of them says.
     #[serde(default)]
     pub label: String,
+    /// True if somebody has changed it again since: it is shown, and cannot be taken back by itself.
+    #[serde(default)]
+    pub is_changed_since: bool,
 }
 
 /// An act of a person on changes.
@@ -306,6 +313,21 @@ impl From<Refused> for ActDone {
 }
 
 impl ActDone {
+    /// Nothing is done, and why: for a view and for a command.
+    pub fn failed(why: String) -> Self {
+        let failed = vec![NotDone {
+            what: why.clone(),
+            ..NotDone::default()
+        }];
+        Self {
+            report: Report {
+                failed,
+                ..Report::default()
+            },
+            ..Self::refused(why)
+        }
+    }
+
     /// Nothing is done, and why.
     pub fn refused(message: impl Into<String>) -> Self {
         Self {

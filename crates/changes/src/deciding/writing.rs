@@ -128,6 +128,7 @@ impl Deciding<'_> {
             before: None,
             now: Some(found.now().bytes().to_vec()),
             changed_since: 0,
+            changed_at: String::new(),
         };
         let done = take_back::rewrite(self.store, roots, change, &seen, &without.text)?;
         self.tell_what_became(change, without.is_all, &done);

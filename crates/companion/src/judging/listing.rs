@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+use super::Unkept;
 use pillion_changes::current_hunks::CurrentHunks;
 use pillion_changes::{Change, ChangeState, Kept, Store, history, kept, take_back};
 use pillion_text::hunks::Hunk;
@@ -19,7 +20,7 @@ const MAX_BEFORE: (usize, usize) = (50, 400);
 const MAX_LABEL: usize = 60;
 
 /// What there is below these folders.
-pub(super) fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
+pub(super) fn list(store: &Store, roots: &[PathBuf], unkept: &Unkept) -> ChangesList {
     let kept = match Kept::of_folders(store, roots, drop) {
         Ok(kept) => kept,
         Err(error) => return ChangesList::failed(error.in_full()),
@@ -36,25 +37,28 @@ pub(super) fn list(store: &Store, roots: &[PathBuf]) -> ChangesList {
             .collect();
         room -= listed.len();
         list.left_out += count - listed.len();
-        let remarks = kept.remarks();
-        if listed.is_empty() && remarks.is_empty() {
-            continue;
+        if !listed.is_empty() || !kept.remarks().is_empty() {
+            list.turns.push(listed_turn(kept, listed));
         }
-        let title = [kept.title()].into_iter().chain(remarks);
-        let turn = &kept.turn;
-        list.turns.push(ListedTurn {
-            id: turn.number.to_string(),
-            agent: turn.agent.clone(),
-            heading: kept.heading(),
-            prompt: turn.prompt.clone(),
-            began: turn.began,
-            ended: turn.ended,
-            title: title.collect::<Vec<_>>().join("; "),
-            revision: kept.revision(),
-            changes: listed,
-        });
     }
+    unkept.join(&mut list);
     list
+}
+
+pub(super) fn listed_turn(kept: &Kept, changes: Vec<ListedChange>) -> ListedTurn {
+    let title = [kept.title()].into_iter().chain(kept.remarks());
+    let turn = &kept.turn;
+    ListedTurn {
+        id: turn.number.to_string(),
+        agent: turn.agent.clone(),
+        heading: kept.heading(),
+        prompt: turn.prompt.clone(),
+        began: turn.began,
+        ended: turn.ended,
+        title: title.collect::<Vec<_>>().join("; "),
+        revision: kept.revision(),
+        changes,
+    }
 }
 
 fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
@@ -68,15 +72,14 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     let is_unseen = state == ChangeState::Unseen;
     let (id, state_name) = (kept.name(change).to_string(), state.name());
     let count = lines.map(|(added, removed)| format!(" +{added} -{removed}"));
+    let name = format!("{id} {state_name}");
+    let of_change = found
+        .iter()
+        .flat_map(|found| listed_hunks(&name, found, is_unseen));
+    let mut hunks: Vec<_> = of_change.collect();
+    hunks.sort_by_key(|hunk| hunk.lines.start);
     ListedChange {
-        hunks: found
-            .iter()
-            .flat_map(|found| {
-                let name = format!("{id} {state_name}");
-                let hunks = found.hunks().iter();
-                hunks.map(move |hunk| listed_hunk(&name, found, hunk, is_unseen))
-            })
-            .collect(),
+        hunks,
         label: format!("{id} {state_name}{}", count.unwrap_or_default()),
         id,
         revision,
@@ -87,6 +90,21 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
         added: lines.map(|(added, _)| added),
         removed: lines.map(|(_, removed)| removed),
     }
+}
+
+/// The hunks of a change, named so.
+fn listed_hunks<'a>(
+    name: &'a str,
+    found: &'a CurrentHunks,
+    is_unseen: bool,
+) -> impl Iterator<Item = ListedHunk> + 'a {
+    let hunks = found.hunks().iter();
+    let hunks = hunks.map(move |hunk| listed_hunk(name, found, hunk, is_unseen));
+    let changed = found.changed_since().iter().map(move |hunk| ListedHunk {
+        is_changed_since: true,
+        ..listed_hunk(&format!("{name}, changed since,"), found, hunk, false)
+    });
+    hunks.chain(changed)
 }
 
 /// A hunk of a change, named so. What was there before is for people who have not seen it.
@@ -106,6 +124,7 @@ fn listed_hunk(name: &str, found: &CurrentHunks, hunk: &Hunk, is_unseen: bool) -
             .map(|line| visible::head(&line_of(found.before(), line), width))
             .collect(),
         label: format!("{name} +{added} -{removed}: {says}"),
+        is_changed_since: false,
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_changes::looking::look;
 use pillion_changes::recorder::Call;
-use pillion_changes::{Kept, Recorder, Store};
+use pillion_changes::{Change, Kept, Recorder, Store, Turn};
 use tempfile::TempDir;
 
 use pillion_discovery::{Environment, real_path};
@@ -14,8 +14,11 @@ use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::Lines;
 use pillion_view::ask::End;
-use pillion_view::changes::{ActDone, BufferText, ChangesAct, ListedTurn, Meant, TakeBack};
+use pillion_view::changes::{
+    ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part, TakeBack,
+};
 
+use super::Unkept;
 use super::listing::list;
 use crate::acting::{Acted, UNSAID, decide, perform, undone_in_editor};
 
@@ -89,7 +92,11 @@ impl Lab {
     }
 
     fn listed(&self) -> Vec<ListedTurn> {
-        list(&self.store, std::slice::from_ref(&self.root)).turns
+        self.listed_with(&Unkept::default())
+    }
+
+    fn listed_with(&self, unkept: &Unkept) -> Vec<ListedTurn> {
+        list(&self.store, std::slice::from_ref(&self.root), unkept).turns
     }
 
     fn act(&self, act: ChangesAct) -> Result<ActDone, String> {
@@ -518,6 +525,39 @@ fn of_several_changes_of_a_file_the_newest_is_meant_that_has_something_there() {
     );
 }
 
+/// It is listed where it is now, and only the other hunk can be taken back; by the person, and by a later turn.
+#[test]
+fn a_hunk_that_somebody_changed_again_is_listed_as_such() {
+    for is_turn in [true, false] {
+        let mut lab = Lab::new();
+        fs::write(lab.path(), BEFORE).unwrap();
+        lab.recorder.prepare();
+        lab.turn(AFTER, false);
+        let mine = "a\nmine\nc\nd\nE\n";
+        match is_turn {
+            true => lab.turn(mine, false),
+            false => fs::write(lab.path(), mine).unwrap(),
+        }
+        let listed = lab.listed().pop().unwrap().changes.remove(0);
+        let hunks = listed.hunks.iter();
+        let hunks: Vec<_> = hunks
+            .map(|it| (it.lines.clone(), it.is_changed_since, &*it.label))
+            .collect();
+        let labels = [
+            "1.1 unseen, changed since, +1 -1: mine",
+            "1.1 unseen +1 -1: E",
+        ];
+        assert_eq!(hunks, [(1..2, true, labels[0]), (4..5, false, labels[1])]);
+        let meant = meant(&listed.id, &listed.revision);
+        let on = |line: u32| lines(meant.clone(), line..line + 1, Vec::new());
+        lab.act(on(1)).unwrap_err();
+        assert_eq!(fs::read_to_string(lab.path()).unwrap(), mine);
+        lab.act(on(4)).unwrap();
+        let left = fs::read_to_string(lab.path()).unwrap();
+        assert_eq!(left, "a\nmine\nc\nd\ne\n");
+    }
+}
+
 #[test]
 fn what_is_no_text_is_listed_and_taken_back_as_a_whole() {
     let mut lab = Lab::new();
@@ -564,7 +604,7 @@ fn what_cannot_be_done_is_said_with_what_to_do() {
     fs::write(base.join("pillion/changes"), "no folder").unwrap();
     let state = [("XDG_STATE_HOME", base)];
     let store = Store::of(&Environment::from_pairs(state)).unwrap();
-    let problem = list(&store, std::slice::from_ref(&lab.root))
+    let problem = list(&store, std::slice::from_ref(&lab.root), &Unkept::default())
         .problem
         .unwrap();
     assert!(
@@ -875,5 +915,86 @@ fn the_words_on_a_change_that_is_gone_when_it_is_decided_are_named() {
         let said = "no agent is told: use the table";
         assert!(acted.done.message.ends_with(said), "{acted:?}");
         assert!(!acted.done.done && remarks(acted).is_empty());
+    }
+}
+
+/// One of a turn that is listed, which has another one; and one of a turn that could not be begun.
+#[test]
+fn what_cannot_be_written_yet_is_listed_and_nothing_can_be_decided_about_it() {
+    let mut lab = Lab::new();
+    lab.turn(AFTER, false);
+    let turn = lab.store.turn(1).unwrap();
+    let of_turn = |number: u64, change: u64| {
+        let path = lab.root.join(format!("{number}.{change}"));
+        let change = Change {
+            number: change,
+            path,
+            ..turn.changes[0].clone()
+        };
+        Turn {
+            number,
+            changes: vec![change],
+            ..turn.clone()
+        }
+    };
+    let unkept = Unkept {
+        turns: [of_turn(1, 2), of_turn(0, 1)].into(),
+        why: "the disk is full".to_owned(),
+    };
+    let listed = lab.listed_with(&unkept);
+    let changes = |it: &ListedTurn| {
+        let changes = it.changes.iter();
+        changes.map(|it| it.label.clone()).collect::<Vec<_>>()
+    };
+    let [unbegun, begun] = &*listed else {
+        panic!("{listed:?}");
+    };
+    assert_eq!(changes(unbegun), ["0.1 not kept yet"]);
+    assert_eq!(changes(begun)[1], "1.2 not kept yet");
+    assert!(changes(begun)[0].starts_with("1.1 unseen"), "{begun:?}");
+    for turn in &listed {
+        assert!(
+            turn.title.ends_with("; not kept yet: the disk is full"),
+            "{turn:?}"
+        );
+    }
+    let keep = ChangesAct::Keep;
+    let stage = |id: &str| {
+        ChangesAct::Stage(Part {
+            meant: meant(id, ""),
+            ..Part::default()
+        })
+    };
+    let named = |act, name: &str| {
+        ChangesAct::Named(Named {
+            act,
+            names: vec![name.to_owned()],
+            takes_all: false,
+            folders: Vec::new(),
+            notes: Vec::new(),
+            on_lines: Vec::new(),
+        })
+    };
+    for (act, is_refused) in [
+        (keep(meant("1.2", "")), true),
+        (keep(meant("0.1", "")), true),
+        (keep(in_file(&lab.root.join("1.2"))), true),
+        (whole_turn("1"), true),
+        (stage("1.2"), true),
+        (ChangesAct::Look(Some("1.2".to_owned())), true),
+        (named(NamedAct::TakeBack, "1.2"), true),
+        (named(NamedAct::Stage, "1"), true),
+        (named(NamedAct::Keep, "1.1"), false),
+        (named(NamedAct::Forget, "1"), false),
+        (keep(meant("1.1", "")), false),
+        (keep(in_file(&lab.path())), false),
+        (stage("1.1"), false),
+        (ChangesAct::Look(None), false),
+        (ChangesAct::Undo(Some("1".to_owned())), false),
+    ] {
+        let why = unkept.refusal(&act);
+        assert_eq!(why.is_some(), is_refused, "{act:?}");
+        let is_said = |it: String| it == "not kept yet: the disk is full";
+        assert!(why.is_none_or(is_said), "{act:?}");
     }
 }

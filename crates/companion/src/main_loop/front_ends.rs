@@ -102,11 +102,15 @@ impl MainLoop {
 
     /// The changes that agents have written already.
     pub(crate) fn changes(&mut self, _: Changes, _: By, reply: Answering<Changes>) {
-        self.judging.list(Arc::clone(&self.roots), reply);
+        let unkept = self.recording.unkept();
+        self.judging.list(Arc::clone(&self.roots), unkept, reply);
     }
 
     /// The person does something with them.
     pub(crate) fn act(&mut self, act: ChangesAct, _: By, reply: Answering<ChangesAct>) {
+        if let Some(why) = self.recording.unkept().refusal(&act) {
+            return reply.done(ActDone::failed(why));
+        }
         match act {
             ChangesAct::Look(id) => {
                 let Chosen { done, message } = self.look(id);

@@ -131,7 +131,8 @@ impl Written {
             KEEP,
             json!([id, revision]),
         )];
-        let has_hunk = |it: &ListedHunk| is_edited || is_touched(&it.lines);
+        let has_hunk =
+            |it: &ListedHunk| !it.is_changed_since && (is_edited || is_touched(&it.lines));
         if change.hunks.iter().any(has_hunk) {
             let arguments = json!([id, revision, first, last]);
             commands.push(command("Take this hunk back", TAKE_BACK, arguments));
@@ -324,7 +325,11 @@ fn diagnostics(agent: &str, change: &ListedChange) -> Vec<Diagnostic> {
             severity: Some(DiagnosticSeverity::Information),
             source: Some("pillion".to_owned()),
             code: Some(Code::String(change.id.clone())),
-            message: format!("{agent} has {what} here, and nobody has looked at it.").into(),
+            message: match hunk.is_changed_since {
+                true => format!("{agent} has {what} here, which has changed since."),
+                false => format!("{agent} has {what} here, and nobody has looked at it."),
+            }
+            .into(),
             ..Diagnostic::default()
         }
     });

@@ -20,7 +20,9 @@ use pillion_changes::{
     Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, take_back,
 };
 use pillion_discovery::{Environment, depth_in};
+use pillion_text::hunks::Hunk;
 use pillion_text::{stderr, visible};
+use pillion_view::changes::{ListedChange, ListedTurn, NOT_KEPT};
 use serde::Serialize;
 
 use super::control_client;
@@ -63,7 +65,7 @@ pub struct Args {
     /// `at` is when the turn began, or when you decided, in milliseconds since 1970; `kind` is `new`, `deleted`, `changed`, `mode` (nothing
     /// but the mode) or `link` (it is one, or was), `mode` the modes before and after in octal, each null where there is no file; `isRevertible` is false if the
     /// contents before were not kept or the file is too long now, and `isMixed` true if the same lines have changes of yours; `state` is `unseen`,
-    /// `accepted`, `kept`, `edited`, `taken back`, `gone` (nobody has seen it, and the file is as before) or `rejected`, `by` the tool or null, `added` and `removed` are lines, or
+    /// `accepted`, `kept`, `edited`, `taken back`, `gone` (nobody has seen it, and the file is as before), `rejected` or `not kept yet` (it cannot be written: `kind` is null, and nothing can be decided about it), `by` the tool or null, `added` and `removed` are lines, or
     /// null, and `reason` is what you told the agent with your decision, or null
     #[arg(long)]
     json: bool,
@@ -178,6 +180,11 @@ fn warn_unrecorded(folders: &[PathBuf]) -> bool {
     !reasons.is_empty()
 }
 
+/// What cannot be written yet of what agents changed in these folders.
+fn unkept(folders: &[PathBuf]) -> Vec<ListedTurn> {
+    control_client::unkept(|it| are_here(&it.roots, folders))
+}
+
 /// The turns of these folders, oldest first.
 ///
 /// # Errors
@@ -196,7 +203,7 @@ struct Printed<'a> {
     agent: &'a str,
     at: u64,
     path: Cow<'a, str>,
-    kind: &'static str,
+    kind: Option<&'static str>,
     mode: [Option<String>; 2],
     state: &'static str,
     by: Option<&'a str>,
@@ -222,6 +229,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None => turns_of(&store, &here()?)?,
     };
     let is_unrecorded = args.turn.is_none() && warn_unrecorded(&here()?);
+    let mut unkept = unkept(&here()?);
+    unkept.retain(|it| args.turn.is_none_or(|turn| it.id == turn.to_string()));
     let shows_all = args.all || args.turn.is_some();
     if shows_all && !args.locations {
         Kept::read_decisions(&mut turns, &store).map_err(failure)?;
@@ -240,6 +249,9 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                     .map(|it| describe_decision(&store, kept, it)),
             );
         }
+        for turn in &unkept {
+            printed.extend(turn.changes.iter().map(|it| describe_unkept(turn, it)));
+        }
         drop(out);
         return print_json(&printed);
     }
@@ -248,6 +260,10 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             for change in kept.turn.real_changes().filter(|it| is_meant(kept, it)) {
                 locations(&mut out, &store, kept, change)?;
             }
+        }
+        for change in unkept.iter().flat_map(|it| &it.changes) {
+            let path = visible::one_line(&change.path.to_string_lossy());
+            writeln!(out, "{path}:1: {}", change.label)?;
         }
         return Ok(());
     }
@@ -297,6 +313,17 @@ pub fn run(args: Args) -> anyhow::Result<()> {
             writeln!(out, "  not watched: {}", visible::one_line(uncovered))?;
         }
     }
+    for turn in &unkept {
+        if !is_empty {
+            writeln!(out)?;
+        }
+        is_empty = false;
+        writeln!(out, "{}", turn.title)?;
+        for change in &turn.changes {
+            let place = &change.shown;
+            writeln!(out, "{}{place}", row(&describe_unkept(turn, change)))?;
+        }
+    }
     if is_empty && !is_unrecorded && is_caught_up {
         writeln!(out, "{}", kept::none_unseen(&turns))?;
     }
@@ -306,7 +333,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
 /// The columns before the name of the file.
 fn row(printed: &Printed<'_>) -> String {
     let counted = printed.added.zip(printed.removed);
-    let lines = lines(counted.filter(|_| printed.kind != "mode"));
+    let lines = lines(counted.filter(|_| printed.kind != Some("mode")));
     format!("  {:<7} {:<10} {lines:>9}  ", printed.id, printed.state)
 }
 
@@ -332,7 +359,7 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
         agent: &entry.proposal.agent,
         at: entry.at,
         path: entry.proposal.path.to_string_lossy(),
-        kind: entry.proposal.before.kind_of_change(entry.after()),
+        kind: Some(entry.proposal.before.kind_of_change(entry.after())),
         mode: [None, None],
         state: entry.shown_state(),
         by: None,
@@ -342,6 +369,31 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
         is_revertible: false,
         is_mixed: false,
         reason: (!reason.is_empty()).then_some(reason),
+    }
+}
+
+/// A change that only the companion has until it can be written.
+fn describe_unkept<'a>(turn: &'a ListedTurn, change: &'a ListedChange) -> Printed<'a> {
+    Printed {
+        // No command can name it before its turn has a number.
+        id: match &*turn.id {
+            "0" => "-".to_owned(),
+            _ => change.id.clone(),
+        },
+        turn: turn.id.parse().unwrap_or_default(),
+        agent: &turn.agent,
+        at: turn.began,
+        path: change.path.to_string_lossy(),
+        kind: None,
+        mode: [None, None],
+        state: NOT_KEPT,
+        by: None,
+        moved_from: None,
+        added: None,
+        removed: None,
+        is_revertible: false,
+        is_mixed: false,
+        reason: None,
     }
 }
 
@@ -355,10 +407,15 @@ fn locations(
     let printed = describe(store, kept, change);
     let now = kept::now(&change.path).filter(|now| as_text(now).is_some());
     let found = now.and_then(|now| take_back::hunks_in(store, change, now).ok());
+    let line = |hunk: &Hunk| hunk.after.start + 1;
     let hunks = found.iter().flat_map(|it| it.hunks());
-    let mut places: Vec<usize> = hunks.map(|hunk| hunk.after.start + 1).collect();
+    let changed = found.iter().flat_map(|it| it.changed_since());
+    let mut places: Vec<_> = { hunks.map(|it| (line(it), "")) }
+        .chain(changed.map(|it| (line(it), ", changed since")))
+        .collect();
+    places.sort_unstable();
     if places.is_empty() {
-        places.push(1);
+        places.push((1, ""));
     }
     let path = visible::one_line(&change.path.to_string_lossy());
     let what = format!(
@@ -367,8 +424,8 @@ fn locations(
         printed.state,
         lines(printed.added.zip(printed.removed))
     );
-    for line in places {
-        writeln!(out, "{path}:{line}: {}", what.trim_end())?;
+    for (line, since) in places {
+        writeln!(out, "{path}:{line}: {}{since}", what.trim_end())?;
     }
     Ok(())
 }
@@ -381,7 +438,7 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         agent: &kept.turn.agent,
         at: kept.turn.began,
         path: change.path.to_string_lossy(),
-        kind: change.before.kind_of_change(&change.after),
+        kind: Some(change.before.kind_of_change(&change.after)),
         mode: [&change.before, &change.after].map(|it| it.mode().map(|it| format!("{it:o}"))),
         state: kept.state(change).name(),
         by: match &change.by {

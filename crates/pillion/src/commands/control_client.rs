@@ -11,8 +11,8 @@ use pillion_companion::{act_alone, knows_session};
 use pillion_discovery::survey::Companion;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::diff::MAX_CONTENT;
-use pillion_view::ask::{Ask, CatchUp, Recount, Refused, Speak};
-use pillion_view::changes::{ChangesAct, Named, NamedAct, NotDone, Report};
+use pillion_view::ask::{Ask, CatchUp, Changes, Recount, Refused, Speak};
+use pillion_view::changes::{ChangesAct, ListedTurn, NOT_KEPT, Named, NamedAct, NotDone, Report};
 use pillion_view::{Client, ClientError, Connected, Failure as _};
 
 use crate::args::Target;
@@ -170,6 +170,22 @@ pub fn catch_up(is_meant: impl Fn(&CompanionState) -> bool) -> bool {
     let is_late = asked.any(|it| matches!(it, Ok(false) | Err(ClientError::Silent { .. })));
     progress::pause();
     !is_late
+}
+
+/// The changes that these companions cannot write yet, turn by turn.
+pub fn unkept(is_meant: impl Fn(&CompanionState) -> bool) -> Vec<ListedTurn> {
+    let environment = Environment::current();
+    let running = Running::answering(&environment);
+    let meant = running
+        .states()
+        .filter(|it| it.unrecorded.is_some() && is_meant(it));
+    let lists = meant.filter_map(|it| client(&environment, it)?.ask(Changes).ok());
+    let mut turns: Vec<_> = lists.flat_map(|it| it.turns).collect();
+    for turn in &mut turns {
+        turn.changes.retain(|it| it.state == NOT_KEPT);
+    }
+    turns.retain(|it| !it.changes.is_empty());
+    turns
 }
 
 /// The way to a companion.

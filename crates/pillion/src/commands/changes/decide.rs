@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use pillion_changes::deciding::last_act;
-use pillion_changes::{ChangeRef, Kept, Store, kept};
+use pillion_changes::{ChangeRef, Kept, Store, StoreError, kept};
 use pillion_text::{stderr, visible};
-use pillion_view::changes::{Named, NamedAct, NotDone, Report};
+use pillion_view::changes::{NOT_KEPT, Named, NamedAct, NotDone, Report};
 
 use super::{
     COMPARING, all_of, catch_up, catch_up_or_warn, failure as refused, here, remember, show, store,
-    turns_of,
+    turns_of, unkept,
 };
 use crate::commands::control_client;
 use crate::commands::notes::Notes;
@@ -140,7 +140,7 @@ fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes, takes_all: bool) -> an
     // Nothing is done if one is not there, or if a note is about none of them.
     for (kept, names) in &turns {
         for name in names {
-            kept.named(*name).map_err(refused)?;
+            kept.named(*name).map_err(|error| not_kept(*name, error))?;
         }
     }
     let on_lines = notes.on_lines(&turns)?.into_iter();
@@ -164,6 +164,17 @@ fn act(act: NamedAct, names: &[ChangeRef], notes: &Notes, takes_all: bool) -> an
         remember_taken_back(&store, kept, names);
     }
     report.map(drop)
+}
+
+/// Why there is no such change: it may wait until it can be written.
+fn not_kept(name: ChangeRef, error: StoreError) -> Failure {
+    let unkept = unkept(&here().unwrap_or_default());
+    let mut changes = unkept.iter().flat_map(|it| &it.changes);
+    match changes.any(|it| it.id == name.to_string()) {
+        true => Failure::new(Kind::Refused, format!("{name} is {NOT_KEPT}"))
+            .hint("`pillion changes` says why. Try again when it can be written."),
+        false => refused(error),
+    }
 }
 
 /// Has it carried out, and prints what came of it.

@@ -1,8 +1,8 @@
 //! `pillion show`.
 
 use pillion_changes::history::{self, Item};
-use pillion_changes::kept::Kept;
-use pillion_changes::{Change, FileState, Judged, Store, patch};
+use pillion_changes::kept::{self, Kept};
+use pillion_changes::{Change, FileState, Judged, Store, patch, take_back};
 
 use super::{Named, failure, remember, store};
 use crate::commands::output::print_bytes;
@@ -75,7 +75,14 @@ pub(super) fn diff(store: &Store, kept: &Kept, change: &Change) -> Vec<u8> {
     let remarks = kept
         .judged(change)
         .map_or_else(String::new, Judged::remarks);
-    let head = format!("# {name} {state}\n{remarks}");
+    let now = kept::now(&change.path).filter(|_| !matches!(state, "taken back" | "gone"));
+    let found = now.and_then(|now| take_back::hunks_in(store, change, now).ok());
+    let places = found.map(|it| it.changed_places());
+    let since = places.filter(|it| !it.is_empty()).map(|it| {
+        format!("# changed since, so that it is not taken back: {it} of the file as it is now\n")
+    });
+    let since = since.unwrap_or_default();
+    let head = format!("# {name} {state}\n{remarks}{since}");
     let path = kept.turn.shown(&change.path);
     let diff = patch::of(store, path, &change.before, &change.after);
     let taken_back = kept.taken_back_before(change);

@@ -81,6 +81,72 @@ fn where_comparing_takes_too_long_commands_say_so() {
     assert!(listed.stderr.contains(comparing), "{}", listed.report());
 }
 
+/// The folder of numbers is none, so that no turn can be begun in the store.
+#[test]
+fn what_cannot_be_written_yet_is_listed_and_is_any_other_change_once_it_can() {
+    for is_hub in [true, false] {
+        let world = World::new();
+        let _serve = serve(&world, is_hub);
+        let agent = Agent::new(&world, "claude");
+        let state = world.sandbox.home.home().join(".local/state/pillion");
+        let (numbers, aside) = (state.join("numbers"), state.join("aside"));
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+        agent.tells("Stop", &json!({}));
+        fs::rename(&numbers, &aside).unwrap();
+        fs::write(&numbers, "").unwrap();
+        agent.tells("UserPromptSubmit", &json!({"prompt": "go on"}));
+        fs::write(world.root.join("new"), "").unwrap();
+        agent.shell("1", "two", "2");
+        agent.tells("Stop", &json!({}));
+        let listed = world.sandbox.run(["changes"]).expect(0);
+        let lines: Vec<_> = listed.stdout.lines().collect();
+        let [title, rows @ ..] = &*lines else {
+            panic!("{}", listed.report());
+        };
+        assert!(title.starts_with("a turn of Claude Code, "), "{title}");
+        assert!(title.contains("; not kept yet: "), "{title}");
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|it| it.split_whitespace().collect::<Vec<_>>())
+            .collect();
+        let unclear = "new (new), unclear who changed it";
+        let row = |file: &str| format!("- not kept yet {file}");
+        let rows: Vec<_> = rows.iter().map(|it| it.join(" ")).collect();
+        assert_eq!(rows, [row(unclear), row("a.txt")], "{}", listed.report());
+        let json = world.sandbox.run(["changes", "--json"]).expect(0).stdout;
+        let json: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+        assert_eq!(json[0]["state"], "not kept yet");
+        assert_eq!(
+            (&json[0]["isRevertible"], &json[0]["kind"]),
+            (&json!(false), &json!(null))
+        );
+        let places = world
+            .sandbox
+            .run(["changes", "--locations"])
+            .expect(0)
+            .stdout;
+        assert!(places.contains("a.txt:1: 0.2 not kept yet\n"), "{places}");
+        fs::remove_file(&numbers).unwrap();
+        fs::rename(&aside, &numbers).unwrap();
+        let listed = world.sandbox.run(["changes"]).expect(0);
+        assert!(
+            !listed.stdout.contains("not kept yet"),
+            "{}",
+            listed.report()
+        );
+        let json = world.sandbox.run(["changes", "--json"]).expect(0).stdout;
+        let json: Vec<serde_json::Value> = serde_json::from_str(&json).unwrap();
+        assert_eq!(json.len(), 2, "{}", listed.report());
+        let id = json[1]["id"].as_str().unwrap();
+        world.sandbox.run_as_person(["revert", id]).expect(0);
+        assert!(
+            fs::read_to_string(world.root.join("a.txt"))
+                .unwrap()
+                .contains("two\n")
+        );
+    }
+}
+
 /// The warning of the status line is gone by then.
 #[test]
 fn that_a_call_did_not_wait_until_everything_was_compared_stays_in_the_list() {

@@ -101,6 +101,31 @@ fn a_text_that_has_changed_since_it_was_shown_is_neither_kept_nor_taken_back() {
 }
 
 #[test]
+fn lines_that_somebody_changed_again_are_named_and_the_patch_stays_one() {
+    let world = World::new();
+    let file = world.root.join("a");
+    fs::write(&file, "a\nb\nc\nd\ne\n").unwrap();
+    world.turn(|_| fs::write(&file, "a\nB\nc\nd\nE\n").unwrap());
+    let since = "# changed since, so that it is not taken back: line 2 of the file as it is now\n";
+    let show = || world.sandbox.run(["show", "1.1"]).expect(0).stdout;
+    assert!(!show().contains("changed since"));
+    let patch = show();
+    fs::write(&file, "a\nmine\nc\nd\nE\n").unwrap();
+    assert_eq!(
+        show(),
+        patch.replacen("unseen\n", &format!("unseen\n{since}"), 1)
+    );
+    let places = world
+        .sandbox
+        .run(["changes", "--locations"])
+        .expect(0)
+        .stdout;
+    let expected = |line, state| format!("{}:{line}: 1.1 {state}\n", file.display());
+    let changed = expected(2, "unseen +2 -2, changed since");
+    assert_eq!(places, changed + &expected(5, "unseen +2 -2"));
+}
+
+#[test]
 fn a_file_that_came_to_a_turn_since_it_was_shown_is_not_decided_with_it() {
     let mut turn = Turn::new("one\n");
     turn.person("changes");

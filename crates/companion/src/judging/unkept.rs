@@ -1,0 +1,100 @@
+//! Changes that cannot be written yet, as the store's disk is full, for example: they are listed, and nothing is decided about them.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use pillion_changes::{Change, ChangeRef, Kept, Turn};
+use pillion_discovery::real_path;
+use pillion_view::changes::{
+    ChangesAct, ChangesList, ListedChange, Meant, NOT_KEPT, NamedAct, TakeBack,
+};
+
+use super::listing::listed_turn;
+
+/// The turns with changes that the recorder alone has.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Unkept {
+    pub(crate) turns: Arc<[Turn]>,
+    /// The reason why they are not in the store, as a sentence.
+    pub(crate) why: String,
+}
+
+impl Unkept {
+    /// Adds them to what the store has.
+    pub(super) fn join(&self, list: &mut ChangesList) {
+        for turn in &*self.turns {
+            let kept = Kept::unwritten(turn.clone());
+            let changes = turn.changes.iter().map(|it| listed(&kept, it));
+            let changes: Vec<_> = changes.collect();
+            let id = turn.number.to_string();
+            let known = list
+                .turns
+                .iter()
+                .position(|it| turn.number != 0 && it.id == id);
+            let turn = match known {
+                Some(at) => {
+                    let known = &mut list.turns[at];
+                    let is_other = |it: &ListedChange| changes.iter().all(|new| new.id != it.id);
+                    known.changes.retain(is_other);
+                    known.changes.extend(changes);
+                    known
+                }
+                None => {
+                    list.turns.insert(0, listed_turn(&kept, changes));
+                    &mut list.turns[0]
+                }
+            };
+            turn.title += &format!("; {NOT_KEPT}: {}", self.why);
+        }
+    }
+
+    /// Returns why nothing can be decided, if this act means one of them.
+    pub(crate) fn refusal(&self, act: &ChangesAct) -> Option<String> {
+        let is_named = |name: &str| name.parse().is_ok_and(|name| self.has(name));
+        let is_meant = |it: &Meant| match (&it.id, &it.path) {
+            (Some(id), _) => is_named(id),
+            (None, path) => path.as_ref().is_some_and(|it| self.has_file(it)),
+        };
+        let is_it = match act {
+            // What is undone was written, and to forget something may make room.
+            ChangesAct::Undo(_) => false,
+            ChangesAct::Named(named) if matches!(named.act, NamedAct::Undo | NamedAct::Forget) => {
+                false
+            }
+            ChangesAct::Named(named) => named.names.iter().any(|it| is_named(it)),
+            ChangesAct::Look(id) => id.as_ref().is_some_and(|it| is_named(it)),
+            ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. }) => {
+                is_meant(meant)
+            }
+            ChangesAct::Stage(part) => is_meant(&part.meant),
+        };
+        is_it.then(|| format!("{NOT_KEPT}: {}", self.why))
+    }
+
+    fn has(&self, name: ChangeRef) -> bool {
+        let mut turns = self.turns.iter().filter(|it| it.number == name.turn);
+        turns.any(|turn| name.change.is_none_or(|it| turn.change(it).is_some()))
+    }
+
+    fn has_file(&self, path: &Path) -> bool {
+        let path = real_path(path);
+        let mut changes = self.turns.iter().flat_map(|it| &it.changes);
+        changes.any(|it| it.path == path)
+    }
+}
+
+fn listed(kept: &Kept, change: &Change) -> ListedChange {
+    let id = kept.name(change).to_string();
+    ListedChange {
+        label: format!("{id} {NOT_KEPT}"),
+        id,
+        revision: pillion_changes::kept::revision(change, None),
+        path: change.path.clone(),
+        shown: kept.place(change),
+        state: NOT_KEPT.to_owned(),
+        is_unseen: true,
+        added: None,
+        removed: None,
+        hunks: Vec::new(),
+    }
+}
