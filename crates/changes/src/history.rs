@@ -15,6 +15,9 @@ use crate::state::FileState;
 use crate::store::{Store, StoreError};
 use crate::turn::{Change, ChangeRef, Judged, Judgement, Turn, first_words, overlap};
 
+/// What came of a judgement that the person has undone.
+pub const UNDONE: &str = "undone";
+
 /// A decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
@@ -37,6 +40,8 @@ pub struct JudgedChange {
     pub change: Change,
     /// Their judgement.
     pub judged: Judged,
+    /// True if they have undone it.
+    pub is_undone: bool,
 }
 
 /// The decisions in these folders and in those around them, newest first, but no more than `limit`. What cannot be read is
@@ -58,22 +63,21 @@ pub fn read(
         let Ok(judged) = store.judged(number) else {
             continue;
         };
-        if judged.all().next().is_none() {
+        if judged.all().chain(judged.undone()).next().is_none() {
             continue;
         }
         let turn = store.turn(number).ok();
         let Some(turn) = turn.filter(|turn| is_here(&turn.roots)) else {
             continue;
         };
-        let changes = judged.all().filter_map(|(change, judged)| {
+        let judgements =
+            { judged.all().map(|it| (it, false)) }.chain(judged.undone().map(|it| (it, true)));
+        let changes = judgements.filter_map(|((change, judged), is_undone)| {
             let change = turn.change(change)?.clone();
-            Some(Item::Change(Box::new(JudgedChange::new(
-                &turn,
-                change,
-                judged.clone(),
-            ))))
+            let judged = judged.clone();
+            Some(JudgedChange::new(&turn, change, judged, is_undone))
         });
-        items.extend(changes);
+        items.extend(changes.map(|it| Item::Change(Box::new(it))));
     }
     items.sort_by_key(|item| std::cmp::Reverse(item.at()));
     items.truncate(limit);
@@ -81,7 +85,7 @@ pub fn read(
 }
 
 impl JudgedChange {
-    fn new(turn: &Turn, change: Change, judged: Judged) -> Self {
+    fn new(turn: &Turn, change: Change, judged: Judged, is_undone: bool) -> Self {
         Self {
             name: ChangeRef {
                 turn: turn.number,
@@ -91,6 +95,7 @@ impl JudgedChange {
             shown: turn.shown(&change.path).to_owned(),
             change,
             judged,
+            is_undone,
         }
     }
 }
@@ -153,7 +158,7 @@ impl Item {
     pub fn remark(&self) -> String {
         let outcome = match self {
             Self::Entry(entry) => entry.shown_outcome(),
-            Self::Change(_) => None,
+            Self::Change(it) => it.is_undone.then_some(UNDONE),
         };
         let outcome = outcome.map_or_else(String::new, |it| format!(", {it}"));
         match self.reason() {

@@ -325,6 +325,8 @@ impl Kept {
         }
         if !change.before.is_known() {
             place += ", its contents before were not kept";
+        } else if change.before.is_absent() && !change.after.is_known() {
+            place += ", its contents are not kept";
         }
         place
     }

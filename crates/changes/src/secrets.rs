@@ -38,6 +38,9 @@ const KNOWN: [&str; 22] = [
     "*.tfvars",
 ];
 
+/// What comes after the name of a file in that of an older copy of it.
+const COPIES: [&str; 4] = ["~", ".bak", ".old", ".orig"];
+
 /// The files of one folder whose texts are not copied.
 #[derive(Debug)]
 pub struct Secrets(Gitignore);
@@ -46,9 +49,14 @@ impl Secrets {
     /// Those of this folder, as they are named now. Blocking.
     pub fn of(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
+        let _ = builder.case_insensitive(true);
         let named = regular_file::read(&root.join(FILE), MAX_FILE).unwrap_or_default();
         let named = String::from_utf8_lossy(&named);
-        for line in KNOWN.into_iter().chain(named.lines()) {
+        for (at, line) in KNOWN.into_iter().chain(named.lines()).enumerate() {
+            if at == KNOWN.len() {
+                // As git has it.
+                let _ = builder.case_insensitive(false);
+            }
             if let Err(error) = builder.add_line(None, line) {
                 tracing::debug!(%error, "a line of {FILE} names nothing");
             }
@@ -61,8 +69,14 @@ impl Secrets {
         let name = path.file_name().map_or(path, Path::new);
         let inner = path.strip_prefix(self.0.path()).unwrap_or(name);
         let inner = if inner.has_root() { name } else { inner };
-        let found = self.0.matched_path_or_any_parents(inner, false);
-        found.is_ignore()
+        let found = |path: &Path| self.0.matched_path_or_any_parents(path, false);
+        let copied = inner.to_str().and_then(|name| {
+            let mut copies = COPIES.iter();
+            copies.find_map(|copy| name.strip_suffix(copy))
+        });
+        found(inner).is_ignore()
+            || copied
+                .is_some_and(|it| !found(inner).is_whitelist() && found(Path::new(it)).is_ignore())
     }
 }
 
@@ -90,11 +104,21 @@ mod tests {
             "key",
             "dump/x",
             "dump",
+            "in/.ENV",
+            "ID_RSA",
+            ".env~",
+            "id_rsa.bak",
+            "in/a.Pem.orig",
+            "a.bak",
+            "~",
         ];
+        let copies = [true, true, true, true, true, false, false];
         let known = [true, true, false, true, true, false, false, false, false];
+        let known = [&known[..], &copies].concat();
         assert_eq!(found(&names), known);
         fs::write(root.join(FILE), "dump/\n!server.key\n/key\n[\n").unwrap();
         let named = [true, true, false, false, true, false, true, true, false];
+        let named = [&named[..], &copies].concat();
         assert_eq!(found(&names), named);
         assert!(Secrets::of(root).has(Path::new("/else/where/.env")));
         assert!(!Secrets::of(Path::new("")).has(Path::new("/else/where/a")));

@@ -43,6 +43,9 @@ pub enum TakeBackError {
     /// The text before was not kept.
     #[error("the text of {} before the change was not kept", .0.display())]
     Unknown(PathBuf),
+    /// What an agent has made may hold a secret: nobody could bring it back.
+    #[error("{} may hold a secret, of which no text is kept: what is taken back could not be brought back", .0.display())]
+    Secret(PathBuf),
     /// The text after was not kept, so that nobody can tell it from what somebody else has written.
     #[error("{} is not as the change left it, of which no text was kept", .0.display())]
     Incomparable(PathBuf),
@@ -86,6 +89,7 @@ impl TakeBackError {
         let hint = match self {
             Self::Store(error) => return error.hint().map(|hint| format!("{hint}.")),
             Self::Unsaved(_) => "Save it or discard the changes.",
+            Self::Secret(_) => "Delete it yourself if it should go.",
             Self::Incomparable(_) | Self::Folder(_) => ASIDE,
             Self::Save(SaveError::Incomplete { .. }) => {
                 "Give the command again when the disk lets you: its texts are kept."
@@ -194,9 +198,10 @@ fn mode_now(folder: &Path) -> Option<u32> {
 }
 
 /// Returns true if nothing that is known is in the way: the text before was kept, and the file is not too long for this to be undone.
-pub fn is_possible(change: &Change) -> bool {
+pub fn is_possible(roots: &[PathBuf], change: &Change) -> bool {
     let length = change.path.symlink_metadata().map_or(0, |it| it.len());
-    change.before.is_known() && length <= MAX_KEPT
+    let is_secret = || is_secret(roots, &change.path, &change.before, &change.after);
+    change.before.is_known() && length <= MAX_KEPT && !is_secret()
 }
 
 /// Undoes what [`take_back`] did.
@@ -413,8 +418,11 @@ fn put_back(
     (folder_modes, former): (&[FolderMode], &[u32]),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
-    if !before.is_known() || is_secret(roots, path, before, after) {
+    if !before.is_known() {
         return Err(TakeBackError::Unknown(path.to_owned()));
+    }
+    if is_secret(roots, path, before, after) {
+        return Err(TakeBackError::Secret(path.to_owned()));
     }
     let mut place = Beneath::open(roots, path)?;
     let made_way = match after.is_absent() {

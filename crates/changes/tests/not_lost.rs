@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::take_back::{self, TakeBackError, take_back};
+use pillion_changes::take_back::{self, TakeBackError, is_possible, take_back};
 use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
 
 use shared::{WorkTree, recorder, shell};
@@ -1058,7 +1058,7 @@ fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
                 ".env, its contents before were not kept",
                 ".pillionignore",
                 "in/named, its contents before were not kept",
-                "new.pem (new)",
+                "new.pem (new), its contents are not kept",
                 "plain",
             ]
         );
@@ -1068,9 +1068,24 @@ fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
             "{uncovered:?}"
         );
         for change in kept.turn.real_changes() {
-            let refused = take_back(&lab.store, &kept.turn.roots, change).is_err();
+            let roots = &kept.turn.roots;
+            let is_possible = is_possible(roots, change);
+            let refused = take_back(&lab.store, roots, change)
+                .err()
+                .map(|it| it.to_string());
             let is_known = change.before.is_known() && change.after.is_known();
-            assert_eq!(refused, !is_known, "{change:?}");
+            assert_eq!(
+                (refused.is_none(), is_possible),
+                (is_known, is_known),
+                "{change:?}"
+            );
+            let is_new = change.before.is_absent();
+            let said = if is_new {
+                "may hold a secret"
+            } else {
+                "before the change was not kept"
+            };
+            assert!(refused.is_none_or(|it| it.contains(said)), "{change:?}");
         }
         let all = lab.run("sh", &["-c", "grep -rl secret- ../state || true"]);
         assert_eq!(all, "");
@@ -1124,7 +1139,11 @@ fn what_is_too_long_to_be_taken_back_is_not_said_to_be_revertible() {
         let grow = format!("truncate -s {size} f");
         let kept = lab.turn(Agent::WithHooks, |lab| lab.shell(&grow)).unwrap();
         let change = kept.turn.real_changes().next().unwrap();
-        assert_eq!(take_back::is_possible(change), is_possible, "{size}");
+        assert_eq!(
+            take_back::is_possible(&kept.turn.roots, change),
+            is_possible,
+            "{size}"
+        );
         let done = take_back(&lab.store, &kept.turn.roots, change);
         assert_eq!(done.is_ok(), is_possible, "{done:?}");
     }

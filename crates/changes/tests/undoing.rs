@@ -952,6 +952,37 @@ fn what_was_moved_into_the_way_of_its_former_place_comes_back() {
     }
 }
 
+/// What was decided is one fact, and that it was undone another.
+#[test]
+fn what_was_undone_is_in_the_log() {
+    for act in [Act::Keep, Act::TakeBack] {
+        let lab = Lab::edited();
+        let state = match act {
+            Act::Keep => "kept",
+            _ => "taken back",
+        };
+        let listed = || {
+            let listed = history::read(&lab.store, &[&lab.root], 9)
+                .unwrap()
+                .into_iter();
+            let listed = listed.map(|it| format!("{} {}{}", it.id(), it.state(), it.remark()));
+            listed.collect::<Vec<_>>()
+        };
+        let (made, undone) = (format!("1.1 {state}"), format!("1.1 {state}, undone"));
+        lab.act(act, &[name("1.1")]).unwrap();
+        assert_eq!(listed(), [made.clone()]);
+        lab.act(Act::Undo, &[name("1.1")]).unwrap();
+        assert_eq!(listed(), [undone.clone()]);
+        lab.act(act, &[name("1.1")]).unwrap();
+        assert_eq!(listed(), [made, undone.clone()]);
+        // What takes the place of another decision undoes none.
+        if act == Act::Keep {
+            lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+            assert_eq!(listed(), ["1.1 taken back", &undone]);
+        }
+    }
+}
+
 /// Lines that somebody has changed since are no part of what is shown, and whatever is decided, they stay.
 #[test]
 fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {

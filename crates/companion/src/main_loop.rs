@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use pillion_changes::log::Entry;
+use pillion_changes::store::limit;
 use pillion_discovery::unended::Ended;
 use pillion_discovery::{CompanionState, Environment};
 use pillion_protocol::{Dialect, ProcessChoice};
@@ -101,8 +102,8 @@ pub(crate) struct MainLoop {
     looks: Looks,
     /// The reason why the last look at what agents had written failed.
     look_problem: Option<String>,
-    /// The reason why the person's own limit is not used.
-    limit_problem: Option<String>,
+    /// The reasons why the person's own limits are not used.
+    limit_problems: Vec<String>,
     events: Events,
     sendings: Vec<Sending>,
     upkeep: Instant,
@@ -158,8 +159,11 @@ impl MainLoop {
         let proposers = Proposers::new(parts.sessions.numbers());
         let environment = views.options().next().map(|it| it.environment.clone());
         let hook_limit = environment.as_ref().map_or(Ok(None), hook_limit);
-        let limit_problem = hook_limit.as_ref().err().cloned();
-        if let Some(problem) = &limit_problem {
+        let changes_limit = environment.as_ref().map(limit);
+        let limit_problems = { hook_limit.as_ref().err().cloned().into_iter() }
+            .chain(changes_limit.and_then(Result::err));
+        let limit_problems: Vec<String> = limit_problems.collect();
+        for problem in &limit_problems {
             tracing::warn!("{problem}");
         }
         let judging = Judging::new(environment.as_ref(), events.clone());
@@ -200,7 +204,7 @@ impl MainLoop {
             judging,
             looks: parts.looks,
             look_problem: None,
-            limit_problem,
+            limit_problems,
             events: events.clone(),
             sendings: Vec::new(),
             upkeep: Instant::now() + UPKEEP_INTERVAL,

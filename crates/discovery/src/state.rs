@@ -69,6 +69,9 @@ pub struct CompanionState {
     /// Why what agents change is not recorded, or not kept, as a sentence for people; none if it is.
     #[serde(default)]
     pub unrecorded: Option<String>,
+    /// The most bytes that what is kept of changes may take, as its environment has it; none if nothing is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes_limit: Option<u64>,
     /// When a file was last focused, in Unix milliseconds; none if no file is open.
     pub last_focused_ms: Option<u64>,
     /// The address at which it was asked, and at which commands reach it; none before that.

@@ -55,6 +55,8 @@ pub struct Held {
 #[derive(Debug, Default, Clone)]
 pub struct Judgements {
     by_change: BTreeMap<u64, Judged>,
+    /// What was undone, with the numbers of the changes, as far as the log has it still.
+    undone: Vec<(u64, Judged)>,
 }
 
 impl Judgements {
@@ -72,10 +74,20 @@ impl Judgements {
 
     /// This is what a person made of the change of this number, or it is as if they had made nothing of it.
     pub(crate) fn note(&mut self, change: u64, judged: Option<Judged>) {
-        match judged {
-            Some(judged) => drop(self.by_change.insert(change, judged)),
-            None => drop(self.by_change.remove(&change)),
-        }
+        let made = judged.clone();
+        let last = match judged {
+            Some(judged) => self.by_change.insert(change, judged),
+            None => self.by_change.remove(&change),
+        };
+        // One that takes the place of another has that in it.
+        let is_undone = |it: &Judged| it.former.as_deref() == made.as_ref();
+        let undone = last.filter(is_undone).map(|it| (change, it));
+        self.undone.extend(undone);
+    }
+
+    /// The judgements that were undone, by the numbers of their changes.
+    pub fn undone(&self) -> impl Iterator<Item = (u64, &Judged)> {
+        self.undone.iter().map(|(change, judged)| (*change, judged))
     }
 
     /// The judgement of the change of this number.

@@ -108,8 +108,6 @@ pub fn size(bytes: u64) -> String {
 /// What the store holds, in bytes.
 #[derive(Debug, Default)]
 pub struct Usage {
-    /// The most that it may hold.
-    pub limit: u64,
     /// All texts.
     pub total: u64,
     /// The numbers of the turns, oldest first, each with the texts that none before it needs. Of one that cannot be read, none are
@@ -128,6 +126,11 @@ impl Usage {
 }
 
 impl Store {
+    /// The most bytes that it may hold, as this process has it.
+    pub fn limit(&self) -> u64 {
+        self.space.limit
+    }
+
     /// What it holds.
     ///
     /// # Errors
@@ -139,7 +142,6 @@ impl Store {
             false => 0,
         };
         let mut usage = Usage {
-            limit: self.space.limit,
             total: self.measure()?,
             ..Usage::default()
         };

@@ -142,6 +142,7 @@ impl MainLoop {
                 .review(&self.sessions.listening())
                 .map(|it| it.label),
             unrecorded: self.unrecorded(),
+            changes_limit: self.judging.store().map(|it| it.limit()),
             last_focused_ms: self.context.last_focused(),
             ..self.state.clone()
         }

@@ -302,7 +302,7 @@ impl MainLoop {
         let is_meant = self.recording.is_turned_off() && !self.views.options().any(is_wanted);
         warnings.extend(self.unrecorded().filter(|_| !is_meant));
         warnings.extend(self.look_problem.clone());
-        warnings.extend(self.limit_problem.clone());
+        warnings.extend(self.limit_problems.iter().cloned());
         warnings
     }
 

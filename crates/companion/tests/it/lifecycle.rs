@@ -115,23 +115,28 @@ async fn a_place_that_cannot_be_served_is_a_warning_and_the_others_are() {
 /// A limit that is not used would be 23 hours in place of the person's five minutes.
 #[tokio::test]
 async fn a_limit_that_cannot_be_read_is_a_warning() {
-    for (limit, expected) in [
-        ("5m", None),
-        ("90", None),
-        ("0", Some("must be greater than zero")),
-        ("5 minutes", Some("expected a duration such as")),
-        ("-1", Some("expected a duration such as")),
+    let (hooks, changes) = ("PILLION_LIMIT", "PILLION_CHANGES_LIMIT");
+    for (variable, limit, expected) in [
+        (hooks, "5m", None),
+        (hooks, "90", None),
+        (hooks, "0", Some("must be greater than zero")),
+        (hooks, "5 minutes", Some("expected a duration such as")),
+        (hooks, "-1", Some("expected a duration such as")),
+        (changes, "500M", None),
+        (changes, "abc", Some("expected a size such as")),
+        (changes, "5 M", None),
+        (changes, "-1", Some("expected a size such as")),
     ] {
         let folder = Arc::new(tempfile::tempdir().unwrap());
         let root = folder.path().canonicalize().unwrap();
-        let more = [("PILLION_LIMIT", limit.into())];
+        let more = [(variable, limit.into())];
         let mut companion = TestCompanion::start_with(folder, root, &more);
         let status = companion.editor.status.recv().await.unwrap();
         let warnings = status.warnings.join("\n");
         match expected {
             None => assert_eq!(warnings, ""),
             Some(why) => assert!(
-                warnings.contains(&format!("PILLION_LIMIT is {limit:?}")) && warnings.contains(why),
+                warnings.contains(&format!("{variable} is {limit:?}")) && warnings.contains(why),
                 "{warnings}"
             ),
         }

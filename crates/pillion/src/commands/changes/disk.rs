@@ -8,10 +8,15 @@ use pillion_discovery::Environment;
 use pillion_text::{stderr, visible};
 
 use super::failure;
+use crate::choice::Running;
 
 /// Prints what is kept of which turn, folder by folder, and of what else.
 pub(super) fn print(store: &Store) -> anyhow::Result<()> {
-    if let Err(why) = limit(&Environment::current()) {
+    let environment = Environment::current();
+    let running = Running::answering(&environment);
+    // What is written is written by those that run, within their own limits.
+    let theirs = running.states().filter_map(|it| it.changes_limit).min();
+    if let (None, Err(why)) = (theirs, limit(&environment)) {
         stderr::warn(why);
     }
     let usage = store.usage().map_err(failure)?;
@@ -24,7 +29,7 @@ pub(super) fn print(store: &Store) -> anyhow::Result<()> {
     }
     let mut out = io::stdout().lock();
     let place = visible::one_line(&store.path().to_string_lossy());
-    let (total, limit) = (size(usage.total), size(usage.limit));
+    let (total, limit) = (size(usage.total), size(theirs.unwrap_or(store.limit())));
     writeln!(out, "{place}: {total} of {limit}")?;
     let roots = |(kept, _): &(Kept, &u64)| kept.turn.roots.clone();
     turns.sort_by_key(roots);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use pillion_changes::WriteOutcome;
-use pillion_changes::history::{self, Item, ago};
+use pillion_changes::history::{self, Item, UNDONE, ago};
 use pillion_text::visible;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ use crate::commands::output::print_json;
 /// prints an entry as a diff, and `pillion show d12 --text` your text itself.
 ///
 /// What you accepted is listed as `accepted`, and then with what came of it: `written`, `written differently`, or in place of
-/// `accepted` as `not written`, with the reason.
+/// `accepted` as `not written`, with the reason. What you kept, edited or took back and have undone since is listed with `undone`.
 ///
 /// Decisions are kept for seven days, up to 1,000 of them; what is not decided, for 30 days.
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,7 @@ pub struct Args {
 
     /// Print a JSON array of `{id, at, agent, path, state, outcome, why, reason, turn, added, removed}`; `at` is in milliseconds
     /// since 1970, `state` is `accepted`, `edited`, `rejected`, `not decided`, `kept` or `taken back`, `outcome` is `written`,
-    /// `written differently`, `not written` or null, `why`, `reason` and `turn` may be null, and `added` and `removed` are lines,
+    /// `written differently`, `not written`, `undone` or null, `why`, `reason` and `turn` may be null, and `added` and `removed` are lines,
     /// or null
     #[arg(long)]
     json: bool,
@@ -93,6 +93,10 @@ fn describe(item: &Item, counted: Option<(usize, usize)>) -> Printed<'_> {
         Item::Entry(entry) => entry.outcome.as_ref(),
         Item::Change(_) => None,
     };
+    let undone = match item {
+        Item::Entry(_) => None,
+        Item::Change(it) => it.is_undone.then_some(UNDONE),
+    };
     Printed {
         id: item.id(),
         at: item.at(),
@@ -102,7 +106,7 @@ fn describe(item: &Item, counted: Option<(usize, usize)>) -> Printed<'_> {
             Item::Entry(entry) => entry.state.name(),
             Item::Change(_) => item.state(),
         },
-        outcome: outcome.map(WriteOutcome::name),
+        outcome: outcome.map(WriteOutcome::name).or(undone),
         why: outcome.and_then(WriteOutcome::why),
         reason: (!reason.is_empty()).then_some(reason),
         turn: match item {

@@ -147,6 +147,25 @@ fn what_cannot_be_written_yet_is_listed_and_is_any_other_change_once_it_can() {
     }
 }
 
+/// What counts is the limit of those who write, whatever the environment of the command says.
+#[test]
+fn the_limit_that_is_printed_is_that_of_the_companion() {
+    let world = World::new();
+    let printed = || {
+        let said = world.sandbox.run(["changes", "--disk"]).expect(0).stdout;
+        let line = said.lines().next().map(str::to_owned).unwrap_or_default();
+        line.split(" of ")
+            .last()
+            .map(str::to_owned)
+            .unwrap_or_default()
+    };
+    assert_eq!(printed(), "2.0 GiB");
+    let _serve = world
+        .sandbox
+        .serve_with::<&str>("PILLION_CHANGES_LIMIT", "700K", []);
+    assert_eq!(printed(), "700.0 KiB");
+}
+
 /// The warning of the status line is gone by then.
 #[test]
 fn that_a_call_did_not_wait_until_everything_was_compared_stays_in_the_list() {
