@@ -215,15 +215,15 @@ mod tests {
         let (before, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nB3\nd\nE\nf\n");
         for (now, expected) in [
             ("a\nB1\nB2\nB3\nd\nE\nf\n", &[][..]),
-            ("top\na\nB1\nmine\nB3\nd\nE\nf\n", &[2..5]),
-            ("a\nmine\nmore\nB2\nB3\nd\nE\nf\n", &[1..5]),
-            ("a\nB1\nB2\nd\nmine\nf\n", &[1..3, 4..5]),
-            ("a\nd\nE\nf\n", &[1..1]),
-            ("mine\n", &[0..1, 0..1]),
+            ("top\na\nB1\nmine\nB3\nd\nE\nf\n", &[(2, 5)]),
+            ("a\nmine\nmore\nB2\nB3\nd\nE\nf\n", &[(1, 5)]),
+            ("a\nB1\nB2\nd\nmine\nf\n", &[(1, 3), (4, 5)]),
+            ("a\nd\nE\nf\n", &[(1, 1)]),
+            ("mine\n", &[(0, 1), (0, 1)]),
         ] {
             let found = find(before, after, now);
             let changed = found.changed_since().iter();
-            let places: Vec<_> = changed.map(|it| it.after.clone()).collect();
+            let places: Vec<_> = changed.map(|it| (it.after.start, it.after.end)).collect();
             assert_eq!(places, expected, "{now:?}");
             assert_eq!(found.hunks().len() + places.len(), 2, "{now:?}");
         }

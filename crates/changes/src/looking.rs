@@ -45,6 +45,9 @@ pub enum LookError {
     /// All of it is shown already.
     #[error("everything unseen in {0} is open already")]
     Open(ChangeRef),
+    /// It was taken back, or is no longer there.
+    #[error("{0} is {1}: nothing of it is in the file")]
+    Over(ChangeRef, &'static str),
     /// Nothing of it is text.
     #[error("nothing in {0} can be shown as text")]
     NoText(ChangeRef),
@@ -66,6 +69,15 @@ pub fn look(
 ) -> Result<Looked, LookError> {
     // Of a turn that was seen, what stands in its files is looked at again.
     let is_seen = kept.unseen() == 0;
+    for change in kept
+        .named(name)?
+        .into_iter()
+        .filter(|_| name.change.is_some())
+    {
+        if is_over(kept, change, true) {
+            return Err(LookError::Over(name, kept.state(change).name()));
+        }
+    }
     let is_meant = |it: &&Change| match kept.state(it) {
         _ if name.change.is_some() => true,
         ChangeState::Unseen => true,
@@ -112,21 +124,33 @@ pub fn look(
 
 /// Returns why nothing can be decided any more about a change that was shown, as a sentence: it was forgotten or taken back
 /// elsewhere meanwhile, or somebody has put the text before into its file.
-pub fn why_over(store: &Store, name: ChangeRef, is_accepted: bool) -> Option<String> {
+///
+/// # Errors
+/// When the store cannot be read.
+pub fn why_over(
+    store: &Store,
+    name: ChangeRef,
+    is_accepted: bool,
+) -> Result<Option<String>, StoreError> {
     let kept = match Kept::read(store, name.turn) {
-        Ok(kept) => kept,
-        Err(StoreError::NoTurn(_)) => return Some(format!("{name} was forgotten meanwhile")),
-        Err(error) => return Some(error.in_full()),
+        Err(StoreError::NoTurn(_)) => return Ok(Some(format!("{name} was forgotten meanwhile"))),
+        kept => kept?,
     };
-    let change = kept.turn.change(name.change?)?;
+    let change = name.change.and_then(|it| kept.turn.change(it));
+    let over = change.filter(|it| is_over(&kept, it, is_accepted));
+    Ok(over.map(|change| match kept.state(change) {
+        ChangeState::Gone => format!("{name} is no longer in the file"),
+        _ => format!("{name} was taken back meanwhile"),
+    }))
+}
+
+fn is_over(kept: &Kept, change: &Change, is_accepted: bool) -> bool {
     // What was only taken out of an editor's buffer may still be in the file, and can be kept.
     let is_in_file = || kept.judged(change).is_some_and(|it| it.written.is_none());
     match kept.state(change) {
-        ChangeState::Gone => Some(format!("{name} is no longer in the file")),
-        ChangeState::TakenBack if !(is_accepted && is_in_file()) => {
-            Some(format!("{name} was taken back meanwhile"))
-        }
-        _ => None,
+        ChangeState::Gone => true,
+        ChangeState::TakenBack => !(is_accepted && is_in_file()),
+        _ => false,
     }
 }
 

@@ -349,19 +349,20 @@ impl Recorder {
         id: &str,
         is_unwritten: impl FnOnce(&Path),
     ) -> Result<(), StoreError> {
-        let path = self.call(session, id).and_then(|it| it.path.clone());
-        if let Some(path) = path {
-            is_unwritten(&path);
-            let mut others = { self.sessions.values() }.flat_map(|it| &it.calls);
-            let is_on_it = |it: &Call| it.id != id && it.path.as_ref().is_none_or(|it| *it == path);
-            // Of several, nobody knows which.
-            if !others.any(is_on_it)
-                && let Some(difference) = self.difference(&path)
-            {
-                self.saved_by_person(difference);
-            }
+        let Some(path) = self.call(session, id).and_then(|it| it.path.clone()) else {
+            return self.after(session, id, |_| Vec::new());
+        };
+        is_unwritten(&path);
+        let calls = { self.sessions.iter() }
+            .flat_map(|(session, it)| it.calls.iter().map(|call| (*session, call)));
+        let mut others = calls.filter(|(of, it)| (*of, &*it.id) != (session, id));
+        // What another one may have written is found once that has ended.
+        if !others.any(|(_, it)| it.path.as_ref().is_none_or(|it| *it == path))
+            && let Some(difference) = self.difference(&path)
+        {
+            self.saved_by_person(difference);
         }
-        self.after(session, id, |_| Vec::new())
+        self.call_ends(session, id)
     }
 
     /// A person has rejected what a call of this session was to make of this file: it makes nothing.
@@ -403,6 +404,11 @@ impl Recorder {
         for path in &changed {
             self.accept(session, path, &seen_from);
         }
+        self.call_ends(session, id)
+    }
+
+    /// What a call has changed is put down.
+    fn call_ends(&mut self, session: u64, id: &str) -> Result<(), StoreError> {
         let asked = self.asked();
         if let Some(session) = self.sessions.get_mut(&session) {
             session.shell_ends(id, asked);

@@ -931,6 +931,58 @@ fn what_a_person_changes_during_a_call_that_fails_is_theirs() {
     }
 }
 
+/// Of two calls on one file, of one agent or of two, neither is said to have made what a person did while both fail.
+#[test]
+fn what_a_person_changes_while_two_calls_fail_is_theirs() {
+    for (is_other_agent, is_shell, second_fails, expected) in [
+        (false, false, true, None),
+        (true, false, true, None),
+        (false, false, false, Some("Edit")),
+        (true, false, false, Some("Write")),
+        (false, true, false, Some("Bash")),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("a", "one\ntwo\n");
+        let file = lab.root.join("a");
+        let edit = |tool: &str, id: &str| Call {
+            path: Some(file.clone()),
+            tool: tool.to_owned(),
+            ..shell(id)
+        };
+        let (other, agent, tool) = match is_other_agent {
+            true => (HOOKED + 5, "codex", "Write"),
+            false => (HOOKED, "claude", "Edit"),
+        };
+        lab.recorder.begin(HOOKED, "claude", "").unwrap();
+        lab.recorder.goes_on(other, agent).unwrap();
+        let first = edit("Edit", "1");
+        lab.recorder.before(HOOKED, "claude", first).unwrap();
+        // Two agents may call theirs the same.
+        let id = if is_other_agent { "1" } else { "2" };
+        let second = if is_shell { shell(id) } else { edit(tool, id) };
+        lab.recorder.before(other, agent, second).unwrap();
+        lab.write("a", "mine\ntwo\n");
+        lab.recorder.failed(HOOKED, "1", |_| ()).unwrap();
+        match second_fails {
+            true => lab.recorder.failed(other, id, |_| ()).unwrap(),
+            false => lab.recorder.after(other, id, |_| Vec::new()).unwrap(),
+        }
+        let turns = lab.store.numbers().unwrap().into_iter();
+        let changes = turns.flat_map(|it| lab.store.turn(it).unwrap().changes);
+        let changes: Vec<_> = changes
+            .filter(|it| !it.is_undone())
+            .map(|it| it.by)
+            .collect();
+        let expected: Vec<_> = { expected.into_iter() }
+            .map(|tool: &str| Author::Tool(tool.to_owned()))
+            .collect();
+        assert_eq!(
+            changes, expected,
+            "{is_other_agent} {is_shell} {second_fails}"
+        );
+    }
+}
+
 /// As a server has its output open; another one that the agent's command has started; and one that has closed it again, which
 /// nobody can tell from the command.
 #[test]

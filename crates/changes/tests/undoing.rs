@@ -970,9 +970,9 @@ fn what_was_undone_is_in_the_log() {
         };
         let (made, undone) = (format!("1.1 {state}"), format!("1.1 {state}, undone"));
         lab.act(act, &[name("1.1")]).unwrap();
-        assert_eq!(listed(), [made.clone()]);
+        assert_eq!(listed(), [&*made]);
         lab.act(Act::Undo, &[name("1.1")]).unwrap();
-        assert_eq!(listed(), [undone.clone()]);
+        assert_eq!(listed(), [&*undone]);
         lab.act(act, &[name("1.1")]).unwrap();
         assert_eq!(listed(), [made, undone.clone()]);
         // What takes the place of another decision undoes none.

@@ -2,7 +2,6 @@
 //! disk, on threads beside the loop.
 
 mod listing;
-mod unkept;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,15 +13,16 @@ use pillion_discovery::Environment;
 use pillion_view::ask::{Changes, End};
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
 use pillion_view::{Answering, Reply};
+use tokio::sync::watch;
 use tokio::time::timeout;
 
 use self::listing::list;
-pub(crate) use self::unkept::Unkept;
 use crate::acting::{self, Acted};
 use crate::disk::DiskThreads;
 use crate::event::{Event, Events};
 use crate::recording;
 use crate::tasks;
+use crate::unkept::Unkept;
 
 /// The most lists that are made at a time.
 const MAX_LISTS: usize = 4;
@@ -56,6 +56,8 @@ pub(crate) struct Shelf {
     pub(crate) open: Vec<String>,
     /// The workspace folders.
     pub(crate) roots: Arc<[PathBuf]>,
+    /// Another number once a list of changes shows something else.
+    pub(crate) lists: watch::Receiver<u64>,
 }
 
 impl Judging {
@@ -123,7 +125,10 @@ impl Judging {
         let (store, threads) = (self.store(), self.lists.clone());
         async move {
             let (store, name) = store.zip(change.parse().ok())?;
-            let looking = threads.run(move || why_over(&store, name, is_accepted));
+            let looking = threads.run(move || {
+                let why = why_over(&store, name, is_accepted);
+                why.unwrap_or_else(|error| Some(error.in_full()))
+            });
             timeout(LIST_TIMEOUT, looking).await.ok().flatten()?
         }
     }

@@ -54,6 +54,7 @@ mod subagents;
 mod succession;
 mod target;
 mod tasks;
+mod unkept;
 mod views;
 mod weighing;
 pub mod who;

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pillion_changes::looking::{self, LookError, Looked, Shown};
+use pillion_changes::looking::{self, LookError, Looked, Shown, why_over};
 use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_protocol::{Dialect, ProposedFile, Proposer};
 use pillion_view::Reply;
-use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
+use pillion_view::ask::{End, Look, LookedAt, MAX_FILES, Refused};
 use pillion_view::changes::ActDone;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::commands::{ToLoop, stopping};
 use crate::event::Events;
@@ -37,12 +37,21 @@ pub(crate) fn start(events: Events, change: Option<String>) {
 pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refused> {
     let shelf = to_loop.ask("shelf", |it, shelf| drop(shelf.send(it.shelf())));
     let shelf = shelf.await?;
+    let (store, lists) = (shelf.store.clone(), shelf.lists.clone());
     let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
     let (proposer, looked) = found.await.map_err(|_| "the disk does not answer")??;
     let shown: Vec<_> = looked.shown.into_iter().map(Arc::new).collect();
     let files = shown.iter().map(|it| proposed(it.as_ref())).collect();
     let mut acts = Vec::new();
-    let undecided = proposing::propose_written(to_loop.clone(), proposer, files, |at, end| {
+    let (over, those_over) = mpsc::unbounded_channel();
+    if let Some(store) = store {
+        let names = shown.iter().map(|it| it.name).enumerate().collect();
+        tasks::spawn(find_over(store, names, lists, over));
+    }
+    let decided = |at: usize, end: &End| {
+        if !matches!(end, End::Accepted { .. } | End::Rejected { .. }) {
+            return;
+        }
         let (done, told) = oneshot::channel();
         let reply = Reply::new(|act: Result<ActDone, Refused>| drop(done.send(act)));
         let (shown, end) = (Arc::clone(&shown[at]), end.clone());
@@ -50,7 +59,9 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
             it.decide_written(shown, end, reply);
         }));
         acts.push(told);
-    });
+    };
+    let undecided =
+        proposing::propose_written(to_loop.clone(), proposer, files, those_over, decided);
     let mut answer = LookedAt {
         left_out: looked.left_out,
         ..LookedAt::default()
@@ -67,6 +78,37 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
         }
     }
     Ok(answer)
+}
+
+/// Tells which of these changes were forgotten or taken back elsewhere, or are no longer in their files, whenever the lists change.
+async fn find_over(
+    store: Store,
+    mut names: Vec<(usize, ChangeRef)>,
+    mut lists: watch::Receiver<u64>,
+    over: mpsc::UnboundedSender<usize>,
+) {
+    loop {
+        tokio::select! {
+            changed = lists.changed() => if changed.is_err() { return },
+            () = over.closed() => return,
+        }
+        let (store, waiting) = (store.clone(), names);
+        // What cannot be read may be there.
+        let is_over = move |name| why_over(&store, name, false).is_ok_and(|why| why.is_some());
+        let sort = move || {
+            waiting
+                .into_iter()
+                .partition::<Vec<_>, _>(|(_, name)| is_over(*name))
+        };
+        let Ok((those, left)) = tasks::spawn_blocking(sort).await else {
+            return;
+        };
+        names = left;
+        // Whoever does not wait any more needs no answer.
+        those.into_iter().for_each(|(at, _)| {
+            let _ = over.send(at);
+        });
+    }
 }
 
 /// The changes of the turn that is meant, and whose it is: without a name, of the newest that has something nobody has seen.

@@ -76,6 +76,8 @@ pub(crate) struct MainLoop {
     views: Views,
     discovery: DiscoveryThread,
     context: Context,
+    /// Another number once a list of changes shows something else.
+    lists: watch::Sender<u64>,
     /// The number of contexts that agents were sent, for programs that wait for the next.
     contexts_sent: watch::Sender<u64>,
     /// Commands that focused a file which agents have not received yet.
@@ -189,6 +191,7 @@ impl MainLoop {
             state: parts.state,
             discovery: parts.discovery,
             context: Context::default(),
+            lists: watch::Sender::default(),
             contexts_sent: watch::Sender::default(),
             focusing: Vec::new(),
             diffs: Diffs::new(parts.diff_numbers, hook_limit.unwrap_or_default()),
@@ -351,6 +354,7 @@ impl MainLoop {
             Event::HookedAgentEnded(session) => self.hooked_agent_ended(&session),
             Event::Kept(kept) => {
                 if self.recording.note(kept) {
+                    self.lists.send_replace(self.recording.list());
                     self.report_status();
                 }
             }

@@ -104,12 +104,13 @@ impl Proposal {
     }
 }
 
-/// Proposes changes that are written already. `decided` is called with the place of each that was decided, at once. Returns
-/// why not all were, if something was shown.
+/// Proposes changes that are written already. `decided` is called with the place of each that was decided, at once. Those at the
+/// places that `over` tells are withdrawn. Returns why not all were decided, if something was shown.
 pub(crate) async fn propose_written(
     to_loop: ToLoop,
     proposer: Proposer,
     files: Vec<Proposed>,
+    mut over: mpsc::UnboundedReceiver<usize>,
     mut decided: impl FnMut(usize, &End),
 ) -> Result<Option<Undecided>, Refused> {
     let mut set = Set::new(to_loop, proposer, None, files).await?;
@@ -118,12 +119,17 @@ pub(crate) async fn propose_written(
         return Ok(Some(Undecided::NotShown(why)));
     }
     while set.ends.iter().any(Option::is_none) {
-        match set.next(pending()).await {
-            Next::Decided(at, end) => {
-                set.undelivered.clear();
-                decided(at, &end);
-            }
-            Next::Over(why) => return Ok(why),
+        let ends = tokio::select! {
+            biased;
+            next = set.next(pending()) => match next {
+                Next::Decided(at, end) => vec![(at, end)],
+                Next::Over(why) => return Ok(why),
+            },
+            Some(at) = over.recv() => set.withdraw_those(|it| it == at).await,
+        };
+        set.undelivered.clear();
+        for (at, end) in &ends {
+            decided(*at, end);
         }
     }
     Ok(None)
@@ -273,9 +279,14 @@ impl Set {
 
     /// Withdraws all that nobody has decided about, and returns the end of each.
     async fn withdraw(&mut self) -> Vec<(usize, End)> {
+        self.withdraw_those(|_| true).await
+    }
+
+    /// The same of those at these places.
+    async fn withdraw_those(&mut self, is_meant: impl Fn(usize) -> bool) -> Vec<(usize, End)> {
         let proposed = self.files.len() - self.waiting.len();
         let undecided: Vec<_> = { 0..self.files.len() }
-            .filter(|at| self.ends[*at].is_none())
+            .filter(|at| self.ends[*at].is_none() && is_meant(*at))
             .collect();
         let closing: Vec<_> = { undecided.iter() }
             .map(|at| (*at < proposed).then(|| self.close(*at)))
@@ -348,9 +359,11 @@ mod tests {
         let (events, stopped) = mpsc::unbounded_channel();
         drop(stopped);
         let files = vec![Proposed::default()];
-        let undecided = propose_written(ToLoop(events), Proposer::Pillion, files, |at, _| {
-            panic!("{at}")
-        });
+        let (_over, never) = mpsc::unbounded_channel();
+        let undecided =
+            propose_written(ToLoop(events), Proposer::Pillion, files, never, |at, _| {
+                panic!("{at}")
+            });
         assert_eq!(undecided.await, Err(stopping()));
     }
 }

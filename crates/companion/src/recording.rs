@@ -20,9 +20,9 @@ use tokio::time::timeout;
 use crate::accepted_texts::AcceptedText;
 use crate::event::{Event, Events, Kept};
 use crate::ids::ViewId;
-use crate::judging::Unkept;
 use crate::sessions::SessionId;
 use crate::tasks;
+use crate::unkept::Unkept;
 
 /// The variable that turns it off, and how.
 const VARIABLE: &str = "PILLION_CHANGES";

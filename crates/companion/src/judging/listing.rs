@@ -3,12 +3,12 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::Unkept;
+use crate::unkept::Unkept;
 use pillion_changes::current_hunks::CurrentHunks;
 use pillion_changes::{Change, ChangeState, Kept, Store, history, kept, take_back};
 use pillion_text::hunks::Hunk;
 use pillion_text::{Text, visible};
-use pillion_view::changes::{ChangesList, ListedChange, ListedHunk, ListedTurn};
+use pillion_view::changes::{ChangesList, ListedChange, ListedHunk, ListedTurn, NOT_KEPT};
 
 /// No more changes are listed.
 const MAX_CHANGES: usize = 2_000;
@@ -41,11 +41,11 @@ pub(super) fn list(store: &Store, roots: &[PathBuf], unkept: &Unkept) -> Changes
             list.turns.push(listed_turn(kept, listed));
         }
     }
-    unkept.join(&mut list);
+    add_unkept(&mut list, unkept);
     list
 }
 
-pub(super) fn listed_turn(kept: &Kept, changes: Vec<ListedChange>) -> ListedTurn {
+fn listed_turn(kept: &Kept, changes: Vec<ListedChange>) -> ListedTurn {
     let title = [kept.title()].into_iter().chain(kept.remarks());
     let turn = &kept.turn;
     ListedTurn {
@@ -58,6 +58,48 @@ pub(super) fn listed_turn(kept: &Kept, changes: Vec<ListedChange>) -> ListedTurn
         title: title.collect::<Vec<_>>().join("; "),
         revision: kept.revision(),
         changes,
+    }
+}
+
+/// Adds what the store does not have yet.
+fn add_unkept(list: &mut ChangesList, unkept: &Unkept) {
+    for turn in &*unkept.turns {
+        let kept = Kept::unwritten(turn.clone());
+        let changes = turn.changes.iter().map(|it| listed_unkept(&kept, it));
+        let changes: Vec<_> = changes.collect();
+        let id = turn.number.to_string();
+        let mut known = list.turns.iter();
+        let known = known.position(|it| turn.number != 0 && it.id == id);
+        let turn = match known {
+            Some(at) => {
+                let known = &mut list.turns[at];
+                let is_other = |it: &ListedChange| changes.iter().all(|new| new.id != it.id);
+                known.changes.retain(is_other);
+                known.changes.extend(changes);
+                known
+            }
+            None => {
+                list.turns.insert(0, listed_turn(&kept, changes));
+                &mut list.turns[0]
+            }
+        };
+        turn.title += &format!("; {NOT_KEPT}: {}", unkept.why);
+    }
+}
+
+fn listed_unkept(kept: &Kept, change: &Change) -> ListedChange {
+    let id = kept.name(change).to_string();
+    ListedChange {
+        label: format!("{id} {NOT_KEPT}"),
+        id,
+        revision: kept::revision(change, None),
+        path: change.path.clone(),
+        shown: kept.place(change),
+        state: NOT_KEPT.to_owned(),
+        is_unseen: true,
+        added: None,
+        removed: None,
+        hunks: Vec::new(),
     }
 }
 

@@ -18,9 +18,9 @@ use pillion_view::changes::{
     ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part, TakeBack,
 };
 
-use super::Unkept;
 use super::listing::list;
 use crate::acting::{Acted, UNSAID, decide, perform, undone_in_editor};
+use crate::unkept::Unkept;
 
 const BEFORE: &str = "a\nb\nc\nd\ne\n";
 const AFTER: &str = "a\nB\nc\nd\nE\n";

@@ -237,6 +237,7 @@ impl MainLoop {
             store: self.judging.store(),
             open: self.diffs.written().map(str::to_owned).collect(),
             roots: Arc::clone(&self.roots),
+            lists: self.lists.subscribe(),
         }
     }
 

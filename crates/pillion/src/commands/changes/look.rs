@@ -86,7 +86,7 @@ fn say(looked: LookedAt) -> anyhow::Result<()> {
 fn failure_of(error: LookError) -> Failure {
     match error {
         LookError::Store(error) => failed(error),
-        LookError::Open(_) => Failure::new(Kind::Refused, error.to_string()),
+        LookError::Open(_) | LookError::Over(..) => Failure::new(Kind::Refused, error.to_string()),
         LookError::NoText(name) => Failure::new(Kind::Refused, error.to_string()).hint(format!(
             "`pillion changes {}` lists what there is.",
             name.turn

@@ -301,39 +301,73 @@ fn rejected_with(world: &World, change: &str, said: &[&str]) -> String {
     told.expect(0).stderr
 }
 
-/// It was forgotten or taken back elsewhere, or another program has put the text before into the file.
+/// Another program has put the text before into the file.
 #[test]
 fn of_what_is_not_there_any_more_a_view_decides_nothing_and_keeps_the_words() {
-    let put_back = |root: &Path| fs::write(root.join("first/a.rs"), OLD).unwrap();
-    for (meanwhile, why) in [
-        (&["forget", "1"][..], "1.1 was forgotten meanwhile"),
-        (&["revert", "1.1"], "1.1 was taken back meanwhile"),
-        (&[], "1.1 is no longer in the file"),
+    let world = world();
+    let _serve = world.sandbox.serve::<&str>([]);
+    let (looking, shown) = look_at(&world, "1.1");
+    fs::write(world.root.join("first/a.rs"), OLD).unwrap();
+    let [notes, log] = [["notes"], ["log"]].map(|it| run(&world, &it));
+    for decision in [
+        &["accept", &shown, "--despite-change"][..],
+        &["reject", &shown, "--because", "use the table"],
+        &["reject", &shown, "--note", "a.rs:2", "why?"],
     ] {
-        let world = world();
-        let _serve = world.sandbox.serve::<&str>([]);
-        let (looking, shown) = look_at(&world, "1.1");
-        match meanwhile {
-            [] => put_back(&world.root),
-            args => drop(run(&world, args)),
-        }
-        let [notes, log] = [["notes"], ["log"]].map(|it| run(&world, &it));
-        for decision in [
-            &["accept", &shown, "--despite-change"][..],
-            &["reject", &shown, "--because", "use the table"],
-            &["reject", &shown, "--note", "a.rs:2", "why?"],
+        let told = world.sandbox.run(decision).expect(1).stderr;
+        let why = "1.1 is no longer in the file";
+        assert!(told.contains(why), "{decision:?}: {told}");
+        assert!(told.contains("nothing is decided"), "{told}");
+    }
+    assert_eq!(
+        [run(&world, &["notes"]), run(&world, &["log"])],
+        [notes, log]
+    );
+    // It is shown until it is closed.
+    world.sandbox.run(["reject", &shown]).expect(0);
+    assert!(looking.wait_with_output().unwrap().status.success());
+    let said = world.sandbox.run(["look", "1.1"]).expect(1).stderr;
+    assert!(
+        said.contains("1.1 is gone: nothing of it is in the file"),
+        "{said}"
+    );
+}
+
+/// Of a turn, the others stay open.
+#[test]
+fn what_is_forgotten_or_taken_back_elsewhere_is_not_shown_any_longer() {
+    for is_hub in [true, false] {
+        for (name, elsewhere, left) in [
+            ("1.1", ["forget", "1"], 0),
+            ("1.1", ["revert", "1.1"], 0),
+            ("1", ["revert", "1.1"], 1),
+            ("1", ["keep", "1.1"], 2),
         ] {
-            let told = world.sandbox.run(decision).expect(1).stderr;
-            assert!(told.contains(why), "{meanwhile:?} {decision:?}: {told}");
-            assert!(told.contains("nothing is decided"), "{told}");
+            let world = World::new();
+            world.turn(|root| {
+                fs::write(root.join("a"), NEW).unwrap();
+                fs::write(root.join("b"), NEW).unwrap();
+            });
+            let _serve = super::accepted::serve(&world, is_hub);
+            let (mut looking, _) = look_at(&world, name);
+            let shown = || -> Vec<Value> {
+                serde_json::from_str(&run(&world, &["diffs", "--json"])).unwrap()
+            };
+            let until = Instant::now() + SOON;
+            while name == "1" && shown().len() < 2 {
+                assert!(Instant::now() < until);
+            }
+            run(&world, &elsewhere);
+            while shown().len() > left {
+                assert!(Instant::now() < until, "{elsewhere:?}: {:?}", shown());
+            }
+            assert_eq!(shown().len(), left, "{elsewhere:?}");
+            match left {
+                0 => assert!(looking.wait().unwrap().success()),
+                _ => looking.kill().unwrap(),
+            }
+            let _ = looking.wait();
         }
-        assert_eq!(
-            [run(&world, &["notes"]), run(&world, &["log"])],
-            [notes, log]
-        );
-        // It is shown until it is closed.
-        world.sandbox.run(["reject", &shown]).expect(0);
-        assert!(looking.wait_with_output().unwrap().status.success());
     }
 }
 

@@ -3,13 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pillion_changes::{Change, ChangeRef, Kept, Turn};
+use pillion_changes::{ChangeRef, Turn};
 use pillion_discovery::real_path;
-use pillion_view::changes::{
-    ChangesAct, ChangesList, ListedChange, Meant, NOT_KEPT, NamedAct, TakeBack,
-};
-
-use super::listing::listed_turn;
+use pillion_view::changes::{ChangesAct, Meant, NOT_KEPT, NamedAct, TakeBack};
 
 /// The turns with changes that the recorder alone has.
 #[derive(Debug, Clone, Default)]
@@ -20,34 +16,6 @@ pub(crate) struct Unkept {
 }
 
 impl Unkept {
-    /// Adds them to what the store has.
-    pub(super) fn join(&self, list: &mut ChangesList) {
-        for turn in &*self.turns {
-            let kept = Kept::unwritten(turn.clone());
-            let changes = turn.changes.iter().map(|it| listed(&kept, it));
-            let changes: Vec<_> = changes.collect();
-            let id = turn.number.to_string();
-            let known = list
-                .turns
-                .iter()
-                .position(|it| turn.number != 0 && it.id == id);
-            let turn = match known {
-                Some(at) => {
-                    let known = &mut list.turns[at];
-                    let is_other = |it: &ListedChange| changes.iter().all(|new| new.id != it.id);
-                    known.changes.retain(is_other);
-                    known.changes.extend(changes);
-                    known
-                }
-                None => {
-                    list.turns.insert(0, listed_turn(&kept, changes));
-                    &mut list.turns[0]
-                }
-            };
-            turn.title += &format!("; {NOT_KEPT}: {}", self.why);
-        }
-    }
-
     /// Returns why nothing can be decided, if this act means one of them.
     pub(crate) fn refusal(&self, act: &ChangesAct) -> Option<String> {
         let is_named = |name: &str| name.parse().is_ok_and(|name| self.has(name));
@@ -80,21 +48,5 @@ impl Unkept {
         let path = real_path(path);
         let mut changes = self.turns.iter().flat_map(|it| &it.changes);
         changes.any(|it| it.path == path)
-    }
-}
-
-fn listed(kept: &Kept, change: &Change) -> ListedChange {
-    let id = kept.name(change).to_string();
-    ListedChange {
-        label: format!("{id} {NOT_KEPT}"),
-        id,
-        revision: pillion_changes::kept::revision(change, None),
-        path: change.path.clone(),
-        shown: kept.place(change),
-        state: NOT_KEPT.to_owned(),
-        is_unseen: true,
-        added: None,
-        removed: None,
-        hunks: Vec::new(),
     }
 }
