@@ -609,6 +609,13 @@ pub fn identity(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
+/// Returns true if these paths lead to one file that has one name only.
+pub fn is_one_file(one: &Path, other: &Path) -> bool {
+    let is_file = |it: &Path| it.symlink_metadata().is_ok_and(|it| it.is_file());
+    let are_files = is_file(one) && is_file(other) && !has_other_names(one);
+    are_files && identity(one).is_some() && identity(one) == identity(other)
+}
+
 /// Returns true if what is at this path is known to have more than one name.
 pub fn has_other_names(path: &Path) -> bool {
     let metadata = path.symlink_metadata();

@@ -3,6 +3,11 @@
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
 //! which only who holds the turn appends. Every other file is whole or not there.
+//!
+//! Why no embedded database: commands read it while hubs write, and one process alone can open redb's file. What is forgotten is gone
+//! from the disk with its file; redb keeps the pages, and with them the text, until they are used again. Written one by one as agents write
+//! them, 500 texts of 200 KB take 0.3 s as files and 3.4 s in redb (8.5 s if each is to survive a power cut; files 0.5 s), in memory; it
+//! is faster with thousands of short ones at once (20,000 of 2 KB: 0.8 s, files 1.9 s), as in a folder's first look alone.
 
 mod agents;
 mod judgements;

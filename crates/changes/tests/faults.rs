@@ -233,6 +233,45 @@ fn the_store_is_read_only() {
     );
 }
 
+/// As where the system ignores case, and `Read.txt` was renamed to `READ.TXT`: here, a mount has both names lead to one file.
+#[test]
+fn a_file_that_has_both_names_is_not_deleted() {
+    again("both_names_are_one_file", "true");
+}
+
+#[test]
+#[ignore = "run by a_file_that_has_both_names_is_not_deleted"]
+fn both_names_are_one_file() {
+    let Some(mut lab) = Lab::open() else { return };
+    let [was, is] = ["Read.txt", "READ.TXT"].map(|it| lab.root.join(it));
+    fs::write(&was, "text\n").unwrap();
+    let turn = lab.turn(|_| fs::rename(&was, &is).unwrap());
+    fs::write(&was, "").unwrap();
+    let mut mount = Command::new("mount");
+    let status = mount.arg("--bind").args([&is, &was]).status().unwrap();
+    assert!(status.success());
+    let [was_gone, is_new] = ["Read.txt", "READ.TXT"].map(|it| change(&turn, it).number);
+    for (name, is_refused) in [
+        ("1".to_owned(), true),
+        (format!("1.{is_new}"), true),
+        (format!("1.{was_gone}"), false),
+    ] {
+        let kept = Kept::read(&lab.store, turn.number).unwrap();
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let mut said = Vec::new();
+        let each =
+            |it: pillion_changes::Decided| said.extend(it.result.err().map(|it| it.in_full()));
+        deciding
+            .all(Act::TakeBack, &[name.parse().unwrap()], each)
+            .unwrap();
+        assert_eq!(fs::read(&is).unwrap(), b"text\n", "{name} {said:?}");
+        let refused = said
+            .iter()
+            .any(|it| it.contains("READ.TXT is Read.txt as well"));
+        assert_eq!(refused, is_refused, "{name} {said:?}");
+    }
+}
+
 #[test]
 fn what_changes_while_the_store_is_full_is_listed_once_there_is_room() {
     again(

@@ -49,6 +49,14 @@ pub enum DecideError {
         /// The action that was tried.
         act: Act,
     },
+    /// The two names of a file that was renamed are one to the system, as where it ignores case.
+    #[error("{path} is {of} as well: the system does not tell these names apart")]
+    OneFile {
+        /// The file, as it is shown.
+        path: String,
+        /// Its former name, as it is shown.
+        of: String,
+    },
     /// What was taken back does not fit into the file any more.
     #[error("{why}")]
     NotUndone {
@@ -72,6 +80,11 @@ impl DecideError {
     /// Advice on what a person can do about it, if there is something.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::OneFile { path, of } => {
+                return Some(format!(
+                    "Rename {path} to {of} yourself: nothing else is left to do."
+                ));
+            }
             Self::Running { .. } => "Try again when it has ended.",
             Self::OnlyCopy { of, name, act, .. } => {
                 let first = match act {

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::{Act, DecideError, Deciding};
+use crate::scan::is_one_file;
 use crate::state::{FileState, Hash};
 use crate::take_back::{self, TakeBackError};
 use crate::turn::{Change, ChangeState};
@@ -197,6 +198,13 @@ impl<'a> Deciding<'a> {
         let Some(first) = origins.next().filter(|_| has_it(change)) else {
             return Ok(());
         };
+        // To delete it by one name would delete it by the other.
+        if is_one_file(&change.path, &first.path) {
+            return Err(DecideError::OneFile {
+                path: self.shown(change),
+                of: self.shown(first),
+            });
+        }
         if has_it(first) || origins.any(has_it) {
             return Ok(());
         }
