@@ -195,7 +195,7 @@ fn turns_of(store: &Store, folders: &[PathBuf]) -> anyhow::Result<Vec<Kept>> {
 }
 
 /// A change with `--json`.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Printed<'a> {
     id: String,
@@ -360,15 +360,11 @@ fn describe_decision<'a>(store: &Store, kept: &Kept, entry: &'a Entry) -> Printe
         at: entry.at,
         path: entry.proposal.path.to_string_lossy(),
         kind: Some(entry.proposal.before.kind_of_change(entry.after())),
-        mode: [None, None],
         state: entry.shown_state(),
-        by: None,
-        moved_from: None,
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
-        is_revertible: false,
-        is_mixed: false,
         reason: (!reason.is_empty()).then_some(reason),
+        ..Printed::default()
     }
 }
 
@@ -384,16 +380,8 @@ fn describe_unkept<'a>(turn: &'a ListedTurn, change: &'a ListedChange) -> Printe
         agent: &turn.agent,
         at: turn.began,
         path: change.path.to_string_lossy(),
-        kind: None,
-        mode: [None, None],
         state: NOT_KEPT,
-        by: None,
-        moved_from: None,
-        added: None,
-        removed: None,
-        is_revertible: false,
-        is_mixed: false,
-        reason: None,
+        ..Printed::default()
     }
 }
 
