@@ -13,12 +13,16 @@
 (require 'pillion-others)
 (require 'pillion-reload)
 (require 'pillion-text)
+(require 'pillion-written)
 
 (defconst pillion-changes--name "*pillion changes*"
   "The buffer with the list.")
 
 (defvar-local pillion-changes--has-all nil
   "Non-nil if the list has what was decided, too.")
+
+(defvar-local pillion-changes--done nil
+  "What was decided in the list: the ids of changes and turns, the last first.")
 
 (defun pillion-changes--buffer ()
   "Return the buffer with the list, or nil."
@@ -44,7 +48,8 @@
   "Insert FILE, a change of the list, with its hunks."
   (let* ((is-unseen (eq t (plist-get file :isUnseen)))
          (about (list :id (plist-get file :id) :revision (plist-get file :revision)
-                      :path (plist-get file :path))))
+                      :path (plist-get file :path) :is-unseen is-unseen
+                      :hunks (length (plist-get file :hunks)))))
     (pillion-changes--insert (format "  %-26s %s" (plist-get file :label) (plist-get file :shown))
                              (if is-unseen 'warning 'default)
                              about)
@@ -54,9 +59,7 @@
               (first (plist-get lines :start))
               (last (max first (1- (plist-get lines :end)))))
          (pillion-changes--insert
-          (format "      line %d: +%d -%d%s" (1+ first)
-                  (- (plist-get lines :end) first) (plist-get hunk :removed)
-                  (if (eq t (plist-get hunk :isChangedSince)) ", changed since" ""))
+          (format "      line %d: %s" (1+ first) (plist-get hunk :label))
           'shadow
           (append (list :first first :last last :nth nth) about))))
      (plist-get file :hunks))))
@@ -110,17 +113,17 @@ Point stays at what it was at, or goes to what came next."
       (forward-line (1- line)))))
 
 (defun pillion-changes-refresh (&rest _)
-  "Ask for the list anew, if it is there."
+  "Ask for the list anew: for its buffer, and for what is marked in others."
   (interactive)
-  (when (pillion-changes--buffer)
-    (pillion-changes--ask
-     :pillion/changes (make-hash-table)
-     (lambda (answer)
-       (when (pillion-changes--buffer)
-         (with-current-buffer (pillion-changes--buffer)
-           (pillion-changes--draw answer)
-           (dolist (window (get-buffer-window-list nil nil t))
-             (set-window-point window (point)))))))))
+  (pillion-changes--ask
+   :pillion/changes (make-hash-table)
+   (lambda (answer)
+     (pillion-written-show (plist-get answer :turns))
+     (when (pillion-changes--buffer)
+       (with-current-buffer (pillion-changes--buffer)
+         (pillion-changes--draw answer)
+         (dolist (window (get-buffer-window-list nil nil t))
+           (set-window-point window (point))))))))
 
 (defun pillion-changes-toggle-all ()
   "List what was decided, too, or only what nobody has seen."
@@ -131,22 +134,31 @@ Point stays at what it was at, or goes to what came next."
 (defvar pillion-changes-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "RET") #'pillion-changes-visit)
-    (define-key map "k" #'pillion-keep)
+    (define-key map (kbd "TAB") #'pillion-look)
+    (define-key map "s" #'pillion-keep)
     (define-key map "r" #'pillion-take-back)
     (define-key map "R" #'pillion-take-back-because)
     (define-key map "u" #'pillion-undo)
-    (define-key map "n" #'next-line)
-    (define-key map "p" #'previous-line)
+    (dolist (key '("n" "j"))
+      (define-key map key #'next-line))
+    (dolist (key '("p" "k"))
+      (define-key map key #'previous-line))
     (define-key map "a" #'pillion-changes-toggle-all)
+    (define-key map "?" #'pillion-menu)
     map)
   "Keys in the list of what agents have written.")
+
+(declare-function pillion-menu "pillion-menu" ())
+(declare-function evil-set-initial-state "ext:evil-core" (mode state))
 
 (define-derived-mode pillion-changes-mode special-mode "Pillion-Changes"
   "What agents have written, by turns.
 On a turn, a file or a hunk: \\<pillion-changes-mode-map>\\[pillion-changes-visit] goes \
-there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
+there, \\[pillion-look] shows it as a diff,
+\\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
 \\[pillion-take-back-because] takes it back for a reason, \\[pillion-undo] undoes that.
-\\[pillion-changes-toggle-all] shows what was decided, too."
+\\[pillion-changes-toggle-all] shows what was decided, too, \
+\\[pillion-menu] all there is."
   (setq-local revert-buffer-function #'pillion-changes-refresh))
 
 ;;;###autoload
@@ -155,6 +167,9 @@ there, \\[pillion-keep] keeps it, \\[pillion-take-back] takes it back,
   (interactive)
   (with-current-buffer (get-buffer-create pillion-changes--name)
     (unless (derived-mode-p 'pillion-changes-mode)
+      ;; Its keys are no commands on a text.
+      (when (fboundp 'evil-set-initial-state)
+        (evil-set-initial-state 'pillion-changes-mode 'emacs))
       (pillion-changes-mode))
     (pillion-changes-refresh)
     (pop-to-buffer (current-buffer))))
@@ -219,13 +234,17 @@ Return nil if it has another text by now."
           (set-buffer-modified-p t)))
       t)))
 
-(defun pillion-changes--act (method params sent)
-  "Send METHOD with PARAMS, in which the buffers were SENT, and do what follows."
+(defun pillion-changes--act (method params sent &optional about)
+  "Send METHOD with PARAMS, in which the buffers were SENT, and do what follows.
+In the list, what is decided is ABOUT what was under point."
   (pillion-others-refuse)
   (pillion-changes--ask
    method params
    (lambda (result)
      (pillion-say-all "%s" (or (plist-get result :message) ""))
+     (when (and about (eq t (plist-get result :done)) (pillion-changes--buffer))
+       (with-current-buffer (pillion-changes--buffer)
+         (push (plist-get about :id) pillion-changes--done)))
      (seq-doseq (edit (plist-get result :edits))
        (unless (pillion-changes--apply edit sent)
          (pillion-say "the buffer was edited meanwhile: nothing was taken out of it")
@@ -237,18 +256,28 @@ Return nil if it has another text by now."
 (defun pillion-keep (&optional ask)
   "Keep what an agent has written: it counts as seen.
 In the list, the turn or the file under point; elsewhere, the file of
-the current buffer.  With a prefix argument, ASK for a note, which the
-agent gets."
+the current buffer.  A hunk is not kept by itself: of several, you are
+asked whether all are meant.  With a prefix argument, ASK for a note,
+which the agent gets."
   (interactive "P")
   ;; The list may be another one once the note was typed.
-  (let* ((about (pillion-changes--here))
+  (let* ((about (pillion-changes--whole (pillion-changes--here)))
          (params (if about
                      (list :id (plist-get about :id) :revision (plist-get about :revision))
                    (list :uri (pillion-changes--file-here))))
          (note (when ask
                  (read-string (format "Note for the agent on %s: "
                                       (pillion-changes--named about))))))
-    (pillion-changes--act :pillion/keep (append params (pillion-changes--notes note)) nil)))
+    (pillion-changes--act :pillion/keep (append params (pillion-changes--notes note)) nil about)))
+
+(defun pillion-changes--whole (about)
+  "What is ABOUT this as a whole, if the person means that."
+  (let ((hunks (or (plist-get about :hunks) 0)))
+    (when (and (plist-get about :first) (> hunks 1)
+               (not (y-or-n-p (format "%s has %d hunks, and is kept as a whole; keep it? "
+                                      (plist-get about :id) hunks))))
+      (user-error "Pillion: nothing was kept"))
+    (and about (plist-put (copy-sequence about) :first nil))))
 
 (defun pillion-changes--named (about)
   "The words by which a prompt names what is ABOUT this."
@@ -299,7 +328,7 @@ If it ASKS, the person types a reason for that first."
                                               (lines "these lines")
                                               (t "this file")))))))
     (pillion-changes--act :pillion/takeBack
-                          (append params (pillion-changes--notes reason)) sent)))
+                          (append params (pillion-changes--notes reason)) sent about)))
 
 ;;;###autoload
 (defun pillion-take-back (&optional whole)
@@ -321,13 +350,30 @@ What is meant, with a prefix argument WHOLE or without, is as in
 
 ;;;###autoload
 (defun pillion-undo ()
-  "Bring back what was taken back last.
-In a list of everything, bring back what is under point."
+  "Undo what was kept or taken back last.
+In the list, what was done last there; in a list of everything, what was
+done with what is under point."
   (interactive)
+  (let ((id (when (derived-mode-p 'pillion-changes-mode)
+              (pillion-changes--to-undo))))
+    (pillion-changes--act :pillion/undo (if id (list :id id) (make-hash-table)) nil)))
+
+(defun pillion-changes--to-undo ()
+  "The id of what is undone in the list."
   (let ((about (and pillion-changes--has-all (pillion-changes--at-point))))
-    (pillion-changes--act :pillion/undo
-                          (if about (list :id (plist-get about :id)) (make-hash-table))
-                          nil)))
+    (cond ((and about (not (plist-get about :is-unseen))) (plist-get about :id))
+          (pillion-changes--done (pop pillion-changes--done))
+          (t (user-error "Pillion: nothing was decided in this list.  \
+Hint: M-x pillion-undo elsewhere undoes what was done last")))))
+
+;;;###autoload
+(defun pillion-look ()
+  "Show as a diff what an agent has written.
+In the list, the turn or the file under point; elsewhere, the newest
+turn that has something."
+  (interactive)
+  (let ((about (pillion-changes--here)))
+    (pillion-changes--act :pillion/look (list :id (plist-get about :id)) nil)))
 
 (defvar pillion-changes--number nil
   "The number of the list, as the program told last.")
@@ -337,11 +383,29 @@ In a list of everything, bring back what is under point."
   (let ((number (pillion-client-get :changes)))
     (unless (equal number pillion-changes--number)
       (setq pillion-changes--number number)
-      (when (and (pillion-client-running-p) (pillion-changes--buffer)
-                 (get-buffer-window (pillion-changes--buffer) t))
-        (pillion-changes-refresh)))))
+      (pillion-changes--look-soon))))
+
+(defvar pillion-changes--timer nil
+  "What asks for the list in a moment.")
+
+(defun pillion-changes--look-soon ()
+  "Ask for the list in a moment, if somebody sees it then."
+  (unless (memq pillion-changes--timer timer-list)
+    (setq pillion-changes--timer
+          (run-at-time 0 nil (lambda ()
+                               (when (and (pillion-client-running-p)
+                                          (or pillion-marks
+                                              (get-buffer-window pillion-changes--name t)))
+                                 (pillion-changes-refresh)))))))
+
+(defun pillion-changes--on-file ()
+  "The buffer and its file are the same now: hunks may be elsewhere."
+  (when (pillion-written-hunks (current-buffer))
+    (pillion-changes--look-soon)))
 
 (add-hook 'pillion-status-changed-hook #'pillion-changes--on-status)
+(dolist (hook '(find-file-hook after-revert-hook after-save-hook))
+  (add-hook hook #'pillion-changes--on-file))
 
 (provide 'pillion-changes)
 ;;; pillion-changes.el ends here

@@ -320,7 +320,7 @@ IS-AUTOMATIC is non-nil if nobody asked for it."
      (let ((program (pillion-client-program)))
        (if (not program)
            (funcall (if is-automatic #'pillion-say-once #'pillion-say)
-                    "`%s' was not found. Hint: cargo install the program, or set `pillion-command'"
+                    "`%s' was not found. Hint: install the program, or set `pillion-command'"
                     (car pillion-command))
          (setq pillion-client-phase 'starting
                pillion-client-state nil

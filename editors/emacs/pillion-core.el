@@ -81,6 +81,12 @@ does not show them by itself asks without showing the change: see its
 own settings.  Counts from the next start on: see `pillion-restart'."
   :type 'boolean)
 
+(defcustom pillion-marks t
+  "Non-nil means that what agents have written is marked in its buffers.
+It is until somebody has looked at it: the lines that are new, and those
+that were there before.  See `pillion-next-change'."
+  :type 'boolean)
+
 (defcustom pillion-diff-function #'pillion-diff-two-windows
   "How a proposal is shown.
 A function with two arguments: the buffer with the original, or nil if

@@ -54,28 +54,38 @@
           (goto-char (point-max))
           (insert text))))))
 
-;;;###autoload
-(defun pillion-doctor ()
-  "Check the program, the companion, the agents and the options."
-  (interactive)
-  (let ((buffer (get-buffer-create "*pillion doctor*"))
+(defun pillion-doctor--run (command &optional about)
+  "Show what the program prints for COMMAND, below the text ABOUT it."
+  (let ((buffer (get-buffer-create (format "*pillion %s*" command)))
         (program (pillion-client-program)))
     (with-current-buffer buffer
       (special-mode)
       (setq default-directory (file-name-as-directory (pillion-roots-for-terminal)))
       (let ((inhibit-read-only t))
         (erase-buffer)
-        (insert (string-join (pillion-doctor--facts) "\n") "\n\n"
-                (if program "$ pillion doctor\n"
+        (insert (or about "")
+                (if program (format "$ pillion %s\n" command)
                   (format "`%s' was not found: install it, or set `pillion-command'\n"
                           (car pillion-command)))))
       (goto-char (point-min)))
     (when program
       (make-process :name "pillion-doctor" :buffer buffer
-                    :command `(,program ,@(cdr pillion-command) "doctor")
+                    :command `(,program ,@(cdr pillion-command) ,command)
                     :connection-type 'pipe :coding 'utf-8 :noquery t
                     :filter #'pillion-doctor--insert :sentinel #'ignore))
     (pop-to-buffer buffer)))
+
+;;;###autoload
+(defun pillion-doctor ()
+  "Check the program, the companion, the agents and the options."
+  (interactive)
+  (pillion-doctor--run "doctor" (concat (string-join (pillion-doctor--facts) "\n") "\n\n")))
+
+;;;###autoload
+(defun pillion-log ()
+  "Show what was decided in this project, and what came of it."
+  (interactive)
+  (pillion-doctor--run "log"))
 
 (provide 'pillion-doctor)
 ;;; pillion-doctor.el ends here

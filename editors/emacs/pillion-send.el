@@ -188,6 +188,13 @@ With a prefix argument, choose the AGENT.  Enter is never pressed."
    (t (pillion-send--check nil))))
 
 ;;;###autoload
+(defun pillion-ask (text &optional agent)
+  "Put TEXT into the prompt of an agent.
+With a prefix argument, choose the AGENT.  Enter is never pressed."
+  (interactive (list (read-string "Text for the agent: ") (pillion-send--agent)))
+  (pillion-send--paste (pillion-terminal-target agent) agent text))
+
+;;;###autoload
 (defun pillion-send-file (file &optional agent)
   "Put FILE into the prompt of an agent.
 With a prefix argument, choose the AGENT."

@@ -169,10 +169,21 @@ Pillion also says then which agents there are."
                                (pillion-terminal--hide buffer)
                                (kill-buffer buffer)))))))))
 
-(defun pillion-terminal--start (agent number)
-  "Start session NUMBER of AGENT."
+(defun pillion-terminal--read-agent ()
+  "Ask for an agent, and for arguments behind its name."
+  (minibuffer-with-setup-hook
+      (lambda ()
+        (let ((map (make-sparse-keymap)))
+          (set-keymap-parent map (current-local-map))
+          ;; It would complete.
+          (define-key map " " #'self-insert-command)
+          (use-local-map map)))
+    (completing-read "Run agent: " (pillion-terminal-names))))
+
+(defun pillion-terminal--start (agent number arguments)
+  "Start session NUMBER of AGENT with these ARGUMENTS more."
   (pillion-terminal--wait)
-  (let ((command (pillion-terminal--command agent)))
+  (let ((command (append (pillion-terminal--command agent) arguments)))
     (pillion-terminal--warn-if-without-pillion agent)
     (let ((buffer (generate-new-buffer
                    (if (= number 1) (format "*pillion: %s*" agent)
@@ -235,14 +246,21 @@ Without an AGENT, it is the one used last."
 ;;;###autoload
 (defun pillion-run (agent &optional number)
   "Start AGENT in a terminal beside your files; hide or show it if it is there.
-With a prefix argument, it is another one of this NUMBER."
+Words after its name are arguments of its program, such as those that
+resume a session.  With a prefix argument, it is another one of this
+NUMBER."
   (interactive
    (list (progn (pillion-terminal--wait)
-                (completing-read "Run agent: " (pillion-terminal-names) nil t))
+                (pillion-terminal--read-agent))
          (prefix-numeric-value current-prefix-arg)))
   (let* ((number (or number 1))
+         (words (split-string-and-unquote agent))
+         (agent (or (car words) (user-error "Pillion: no agent was chosen")))
          (buffer (pillion-terminal--find agent number)))
-    (cond ((null buffer) (pillion-terminal--start agent number))
+    (cond ((null buffer) (pillion-terminal--start agent number (cdr words)))
+          ((cdr words)
+           (user-error "Pillion: %s runs here already: C-u %d M-x pillion-run starts another one"
+                       agent (1+ number)))
           ((get-buffer-window buffer) (pillion-terminal--hide buffer))
           (t (pillion-terminal-show buffer)))))
 

@@ -85,15 +85,22 @@
 ;;
 ;; What agents have written
 ;;
+;; What nobody has looked at is marked in the buffers of its files, unless
+;; `pillion-marks' is nil: the lines that are new, and those that were there
+;; before.  `M-x pillion-next-change' and `pillion-previous-change' go there, and
+;; `M-x pillion-take-back' takes back the hunk at point, with C-u all of the file.
+;; A buffer with unsaved changes is changed and not saved.
+;;
 ;; `M-x pillion-changes' lists what agents have changed, whether they asked or
-;; not: RET goes there, k keeps it, r takes it back, u undoes that, a lists what
-;; was decided, too.  In a file, `M-x pillion-take-back' takes back the hunk at
-;; point, with C-u all of the file.  A buffer with unsaved changes is changed and
-;; not saved.
+;; not: RET goes there, TAB shows it as a diff, s keeps it, r takes it back, u
+;; undoes what was done last in the list, a lists what was decided, too, and ?
+;; shows a menu.
 ;;
 ;; Suggested keys
 ;;
 ;;     (keymap-global-set "C-c '" pillion-command-map)
+;;
+;; C-c ' ? then opens a menu of all commands: `M-x pillion-menu'.
 ;;
 ;; Options are in the group `pillion': M-x customize-group RET pillion.
 ;; If something does not work, `M-x pillion-doctor' says why.
@@ -115,6 +122,9 @@
 (require 'pillion-terminal)
 (require 'pillion-view)
 
+;; Transient is not loaded with the rest.
+(autoload 'pillion-menu "pillion-menu" "Choose a command of Pillion." t)
+
 (defvar pillion-command-map
   (let ((map (make-sparse-keymap)))
     (define-key map "r" #'pillion-run)
@@ -125,9 +135,12 @@
     (define-key map "k" #'pillion-reject)
     (define-key map "c" #'pillion-changes)
     (define-key map "t" #'pillion-take-back)
+    (define-key map "l" #'pillion-look)
+    (define-key map "]" #'pillion-next-change)
+    (define-key map "[" #'pillion-previous-change)
     (define-key map "w" #'pillion-review)
     (define-key map "n" #'pillion-send-notes)
-    (define-key map "?" #'pillion-status)
+    (define-key map "?" #'pillion-menu)
     map)
   "Commands for a prefix key of your choice.")
 (fset 'pillion-command-map pillion-command-map)

@@ -67,7 +67,7 @@ mod tests {
         assert!(!files.iter().any(|(name, _)| name == "README.md"));
     }
 
-    /// Those before the definitions of functions in the package.
+    /// Those before the definitions of functions in the package. A file that is not loaded with the rest names itself.
     #[test]
     fn everything_with_a_cookie_is_autoloaded() {
         let files = EMACS.files();
@@ -84,6 +84,11 @@ mod tests {
                     autoloads.contains(&format!("(autoload '{function} \"pillion\"")),
                     "{function} of {name}"
                 );
+                count += 1;
+            }
+            for line in text.split("\n;;;###autoload (").skip(1) {
+                let autoload = line.split(" nil").next().unwrap();
+                assert!(autoloads.contains(autoload), "{autoload} of {name}");
                 count += 1;
             }
         }

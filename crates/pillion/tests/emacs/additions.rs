@@ -149,6 +149,25 @@ fn in_evil_no_way_of_saving_accepts(version: EmacsVersion) {
 }
 
 #[each_newer_emacs]
+fn in_evil_the_keys_of_the_list_decide(version: EmacsVersion) {
+    let home = Home::new();
+    home.agents_turn("write words", |folder| {
+        std::fs::write(folder.join("new.txt"), "new\n").unwrap();
+    });
+    let world = World::with(version, home, |setup| {
+        setup.packages(&["evil", "goto-chg"]).init(EVIL)
+    });
+    world.emacs.command("pillion-changes");
+    world.emacs.wait_until(
+        "the list",
+        "(and (derived-mode-p 'pillion-changes-mode) (string-search \"new.txt\" (buffer-string)))",
+    );
+    world.emacs.input("js");
+    world.emacs.wait_said("1.1 new.txt: kept");
+    world.emacs.assert_no_errors();
+}
+
+#[each_newer_emacs]
 fn in_evil_a_closed_window_decides_nothing(version: EmacsVersion) {
     let world = world(version, &["evil", "goto-chg"], EVIL);
     let mut gemini = world.gemini();

@@ -57,7 +57,7 @@ fn the_list_leads_to_hunks_and_its_keys_decide(version: EmacsVersion) {
     wait_list(&world, "turn 1 of Claude Code, ");
     wait_list(
         &world,
-        "  1.1 unseen +2 -1           a.txt\n      line 2: +1 -1\n      line 5: +1 -0\n",
+        "  1.1 unseen +2 -1           a.txt\n      line 2: 1.1 unseen +1 -1: two\n      line 5: 1.1 unseen +1 -0: five\n",
     );
     wait_list(&world, "  1.2 unseen +1 -0           new.txt (new)\n");
     let go = |words: &str| go_to(&world, words);
@@ -71,7 +71,11 @@ fn the_list_leads_to_hunks_and_its_keys_decide(version: EmacsVersion) {
         .emacs
         .eval("(select-window (get-buffer-window \"*pillion changes*\"))");
     go("new.txt");
-    world.emacs.input("k");
+    world.emacs.input("u");
+    world
+        .emacs
+        .wait_said("Pillion: nothing was decided in this list.");
+    world.emacs.input("s");
     world.emacs.wait_said("1.2 new.txt: kept");
     world.emacs.wait_until(
         "a shorter list",
@@ -125,6 +129,142 @@ fn what_no_buffer_has_open_is_taken_back_in_the_file(version: EmacsVersion) {
         assert!(started.elapsed() < SOON, "{}", read(&world));
     }
     wait_list(&world, "  1.1 unseen");
+    world.emacs.assert_no_errors();
+}
+
+/// What is decided elsewhere is in the list by itself, and in the marks of buffers.
+#[each_emacs]
+fn the_list_follows_what_is_decided_elsewhere(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "  1.1 unseen");
+    world.emacs.input("a");
+    world.emacs.eval("(kill-buffer \"a.txt\")");
+    world
+        .emacs
+        .eval("(pillion-client-ask :pillion/takeBack (list :id \"1.1\") #'ignore)");
+    wait_list(&world, "  1.1 taken back");
+    assert_eq!(read(&world), before());
+    world
+        .emacs
+        .eval("(pillion-client-ask :pillion/undo (list :id \"1.1\") #'ignore)");
+    wait_list(&world, "  1.1 unseen");
+    world.emacs.assert_no_errors();
+}
+
+/// A hunk of several is not kept by itself, and undo is about what was done in this list, a keep among it.
+#[each_emacs]
+fn a_hunk_is_not_kept_unasked_and_undo_is_about_this_list(version: EmacsVersion) {
+    let world = world(version);
+    // Something older, decided elsewhere.
+    world
+        .emacs
+        .eval("(pillion-client-ask :pillion/takeBack (list :id \"1.2\") #'ignore)");
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "line 5: 1.1");
+    go_to(&world, "line 5");
+    world.emacs.input("s");
+    world
+        .emacs
+        .pane()
+        .wait_for("1.1 has 2 hunks, and is kept as a whole; keep it?", SOON);
+    world.emacs.input("n");
+    world.emacs.wait_said("Pillion: nothing was kept");
+    assert_eq!(world.home.states_of(1), ["unseen", "taken back"]);
+    for undoes in [true, false] {
+        go_to(&world, "line 5");
+        world.emacs.input("sy");
+        world.emacs.wait_said("1.1 a.txt: kept");
+        wait_list(&world, "There are no unseen changes here.");
+        if undoes {
+            world.emacs.input("u");
+            wait_list(&world, "line 5: 1.1");
+            world.emacs.input("u");
+            world
+                .emacs
+                .wait_said("Pillion: nothing was decided in this list.");
+        }
+    }
+    assert_eq!(world.home.states_of(1), ["kept", "taken back"]);
+    world.emacs.command("pillion-log");
+    world.emacs.wait_until(
+        "what was decided",
+        "(with-current-buffer \"*pillion log*\" (string-search \"kept\" (buffer-string)))",
+    );
+    assert!(!world.home.workspace().join("new.txt").exists());
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
+fn the_list_shows_diffs_and_a_menu(version: EmacsVersion) {
+    let world = world(version);
+    world.emacs.command("pillion-changes");
+    wait_list(&world, "line 5: 1.1");
+    go_to(&world, "line 5");
+    world.emacs.input("?");
+    world.emacs.pane().wait_for("take back for a reason", SOON);
+    world.emacs.input("r");
+    world.emacs.wait_until(
+        "it is taken back",
+        &buffer(&ORIGINAL.replace("five\n", ""), false),
+    );
+    go_to(&world, "line 2");
+    world.emacs.input("<TAB>");
+    world.emacs.pane().wait_for("Original: a.txt", SOON);
+    world.wait_view();
+    world.emacs.assert_no_errors();
+}
+
+/// The text of the marks of `a.txt`: each hunk with what was there before it.
+const MARKS: &str = "(with-current-buffer \"a.txt\" (mapcar (lambda (it) \
+      (list (line-number-at-pos (overlay-start it)) (overlay-get it 'before-string) \
+            (buffer-substring-no-properties (overlay-start it) (overlay-end it)))) \
+      (sort (copy-sequence pillion-written--marks) \
+            (lambda (a b) (< (overlay-start a) (overlay-start b))))))";
+
+fn wait_marks(world: &World, wanted: &str) {
+    world
+        .emacs
+        .wait_until(wanted, &format!("(equal {MARKS} '({wanted}))"));
+}
+
+/// Until it is seen: what is new, what was there before, and the way from hunk to hunk.
+#[each_emacs]
+fn what_an_agent_wrote_is_marked_in_the_buffer(version: EmacsVersion) {
+    let world = world(version);
+    let marks = "(2 \"2\\n\" \"two\\n\") (5 nil \"five\\n\")";
+    wait_marks(&world, marks);
+    world.emacs.eval("(goto-char (point-min))");
+    for (command, line) in [("next", 2), ("next", 5), ("previous", 2)] {
+        world.emacs.command(&format!("pillion-{command}-change"));
+        world
+            .emacs
+            .wait_until(command, &format!("(= (line-number-at-pos) {line})"));
+    }
+    world.emacs.command("pillion-previous-change");
+    world.emacs.wait_said("no more unseen changes here.");
+    // Marks move with the text, and with what is saved.
+    world
+        .emacs
+        .eval("(progn (goto-char (point-min)) (insert \"mine\\n\"))");
+    let moved = "(3 \"2\\n\" \"two\\n\") (6 nil \"five\\n\")";
+    wait_marks(&world, moved);
+    world.emacs.command("save-buffer");
+    wait_marks(&world, moved);
+    world
+        .emacs
+        .eval("(goto-char (overlay-start (car pillion-written--marks)))");
+    world.emacs.command("pillion-take-back");
+    wait_marks(&world, "(6 nil \"five\\n\")");
+    // One that removes the last line, of which nothing is left to colour.
+    let text = read(&world).replace("four\nfive\n", "four\n");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&world.path, &text).unwrap());
+    world.emacs.eval("(revert-buffer t t)");
+    wait_marks(&world, "(6 \"five\\n\" \"\")");
+    world.emacs.command("pillion-keep");
+    wait_marks(&world, "");
     world.emacs.assert_no_errors();
 }
 
@@ -220,7 +360,7 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
     world.emacs.command("pillion-changes");
     wait_list(&world, "new.txt (new)");
     go_to(&world, "new.txt");
-    world.emacs.input("<C-u>k");
+    world.emacs.input("<C-u>s");
     world.emacs.input("a new file<RET>");
     world.emacs.wait_said("1.2 new.txt: kept");
     go_to(&world, "turn 1 ");
@@ -239,12 +379,12 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: EmacsVersion)
 fn a_reason_is_about_what_was_under_point_when_it_was_begun(version: EmacsVersion) {
     let world = world(version);
     world.emacs.command("pillion-changes");
-    wait_list(&world, "line 5: +1 -0");
+    wait_list(&world, "line 5: 1.1 unseen +1 -0: five");
     let mut top = 1;
     let mut rest = ORIGINAL.to_owned();
     for (row, key, words, taken) in [
         ("line 5", "R", "one", Some("five\n")),
-        ("new.txt (new)", "<C-u>k", "two", None),
+        ("new.txt (new)", "<C-u>s", "two", None),
         ("a.txt", "R", "three", Some("two\n")),
     ] {
         go_to(&world, row);

@@ -82,6 +82,7 @@ impl Terminal {
         self.world
             .emacs
             .input(&format!("<M-x>pillion-run<RET>{agent}<RET>"));
+        let agent = agent.split(' ').next().unwrap_or(agent);
         let noted = self.wait_file(&format!("{agent}.started"), |text| !text.is_empty());
         self.in_terminal();
         noted.lines().map(str::to_owned).collect()
@@ -151,6 +152,22 @@ fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version: EmacsVer
     terminal.leave();
     let noted = terminal.run("opencode");
     assert_eq!(noted[1], format!("{port} "), "opencode would dial the port");
+    emacs.assert_no_errors();
+}
+
+#[each_newer_emacs]
+fn arguments_go_behind_the_name_and_a_text_into_the_prompt(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let noted = terminal.run("gemini --resume \"a session\"");
+    assert_eq!(noted[2..], ["--flag", "a b", "--resume", "a session"]);
+    terminal.leave();
+    emacs.input("<M-x>pillion-run<RET>gemini --resume<RET>");
+    emacs.wait_said("gemini runs here already: C-u 2 M-x pillion-run starts another one");
+    emacs.input("<M-x>pillion-run<RET>nobody --resume<RET>");
+    emacs.wait_said("unknown agent nobody: see ");
+    emacs.input("<M-x>pillion-ask<RET>What is this?<RET>");
+    terminal.pasted("gemini", "What is this?");
     emacs.assert_no_errors();
 }
 

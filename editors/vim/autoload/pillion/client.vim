@@ -338,7 +338,7 @@ export def Start(is_automatic = false)
   var command: list<string> = config.Get('command')
   const program = exepath(command[0])
   if program == ''
-    const text = $'`{command[0]}` was not found. Hint: cargo install the program, or set g:pillion_command'
+    const text = $'`{command[0]}` was not found. Hint: install the program, or set g:pillion_command'
     if is_automatic
       notify.Once('warn', text)
     else
