@@ -1,9 +1,13 @@
 //! Emacs: the package that this program holds, where Emacs itself looks for packages.
 
+use std::ffi::OsStr;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::Step;
 use super::machine::Machine;
 use super::package::{Package, Plugin};
+use super::program::{self, INSTALL_TIMEOUT};
 
 /// Emacs 29 and later.
 pub const EMACS: Plugin = Plugin {
@@ -23,12 +27,65 @@ const NEXT: &str = "Put `(pillion-mode 1)` into your init file and restart Emacs
 fn package(machine: &Machine) -> anyhow::Result<Package> {
     let home = machine.absolute_home()?;
     let folder = settings(machine, &home)?;
+    let target = machine.join(&folder, "elpa/pillion");
+    let compile = machine.program(EMACS.programs).map(|program| {
+        let target = target.clone();
+        Box::new(Compile { program, target }) as Box<dyn Step>
+    });
     Ok(Package {
-        target: machine.join(&folder, "elpa/pillion"),
+        target,
         backup: machine.join(&folder, "pillion-backup"),
         next: NEXT,
+        then: compile,
         ..Package::default()
     })
+}
+
+/// The package compiled by the Emacs that is here, as package managers do: it loads in half the time.
+#[derive(Debug)]
+struct Compile {
+    program: PathBuf,
+    target: PathBuf,
+}
+
+impl Compile {
+    fn run(&self) -> Result<(), String> {
+        let files = EMACS.files().into_iter();
+        let files = files.map(|(name, _)| self.target.join(name));
+        let sources: Vec<_> = files
+            .filter(|it| it.extension() == Some(OsStr::new("el")))
+            .collect();
+        let options = ["--batch", "-Q", "-L"].map(OsStr::new).into_iter();
+        let options = options.chain([self.target.as_os_str()]);
+        let arguments = options.chain(["-f", "batch-byte-compile"].map(OsStr::new));
+        let arguments: Vec<_> = arguments
+            .chain(sources.iter().map(|it| it.as_os_str()))
+            .collect();
+        let ended = program::run(&self.program, &arguments, INSTALL_TIMEOUT)?;
+        match ended.status.success() {
+            true => Ok(()),
+            false => Err(program::in_words(&ended.errors).unwrap_or_default()),
+        }
+    }
+}
+
+impl Step for Compile {
+    /// Does it. Emacs loads what is not compiled, too.
+    fn carry_out(&self) -> anyhow::Result<String> {
+        let program = self.program.display();
+        Ok(match self.run() {
+            Ok(()) => format!("compiled it with {program}"),
+            Err(why) => {
+                format!("{program} did not compile all of it, so it loads more slowly: {why}")
+            }
+        })
+    }
+}
+
+impl fmt::Display for Compile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "compile it with {}", self.program.display())
+    }
 }
 
 /// The folder that Emacs takes for `user-emacs-directory`: `~/.emacs.d`, unless there is only the other one.

@@ -42,6 +42,8 @@ pub struct Ours {
     pub changed: BTreeSet<String>,
     /// The entries that others added: files and links.
     pub added: BTreeSet<String>,
+    /// What an editor has compiled of our files.
+    compiled: BTreeSet<String>,
 }
 
 impl State {
@@ -90,6 +92,7 @@ impl Ours {
             intact: BTreeSet::new(),
             changed: BTreeSet::new(),
             added: BTreeSet::new(),
+            compiled: BTreeSet::new(),
         };
         for (name, is_file) in found {
             if name == Marker::NAME || leftovers::is_unfinished(&name) {
@@ -103,6 +106,7 @@ impl Ours {
                     &mut ours.intact
                 }
                 Some(_) => &mut ours.changed,
+                None if is_file && ours.marker.is_compiled(&name) => &mut ours.compiled,
                 None => &mut ours.added,
             };
             set.insert(name);
@@ -144,7 +148,8 @@ impl Ours {
     }
 
     fn remove_files(&self, target: &Path) -> io::Result<()> {
-        let mut files = self.intact.iter().map(|name| target.join(name));
+        let files = self.intact.iter().chain(&self.compiled);
+        let mut files = files.map(|name| target.join(name));
         files.try_for_each(|path| remove_file(&path))
     }
 
@@ -290,6 +295,12 @@ impl Marker {
     /// The hash of a file as it was installed; nothing if it was not.
     pub fn hash_of(&self, name: &str) -> Option<&String> {
         self.files.get(name)
+    }
+
+    /// Returns true if Emacs makes the file of this name of one of these.
+    fn is_compiled(&self, name: &str) -> bool {
+        let source = name.strip_suffix('c');
+        source.is_some_and(|it| it.ends_with(".el") && self.files.contains_key(it))
     }
 
     /// The files, but for those that would lie elsewhere.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use super::folder::{File, InTheWay, Put, State, Take};
 use super::machine::Machine;
-use super::{Found, Installer, Options, Plan};
+use super::{Found, Installer, Options, Plan, Step};
 use crate::failure::{Failure, Kind};
 
 /// The files of all plugins, by their paths below `editors`.
@@ -142,6 +142,8 @@ pub struct Package {
     pub next: &'static str,
     /// The rest that they may remove themselves once it is gone.
     pub leftover: Option<&'static str>,
+    /// What there is to do once it is there.
+    pub then: Option<Box<dyn Step>>,
 }
 
 impl Package {
@@ -200,6 +202,7 @@ impl Package {
             files,
             in_the_way,
         }));
+        plan.steps.extend(self.then);
         Ok(plan)
     }
 

@@ -1,6 +1,7 @@
 //! `pillion install emacs`, and taking it away.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
 use pillion_testkit::{EmacsSetup, EmacsVersion, Home, Tmux, each_emacs};
@@ -13,10 +14,16 @@ fn pillion(home: &Home, args: &[&str]) {
         .args(args)
         .env_clear()
         .envs(home.env().iter())
+        .env("PATH", programs(home))
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{args:?}: {errors}");
+}
+
+/// The folder of the person's own programs.
+fn programs(home: &Home) -> PathBuf {
+    home.root().join("programs")
 }
 
 #[each_emacs]
@@ -29,6 +36,8 @@ fn pillion_installs_it_and_takes_it_away(version: EmacsVersion) {
         "(setq mine 1)\n(pillion-mode 1)\n",
     )
     .unwrap();
+    fs::create_dir(programs(&home)).unwrap();
+    EmacsSetup::new(version, &home).write_program(&programs(&home).join("emacs"));
     pillion(&home, &["install", "emacs"]);
     let package = settings.join("elpa/pillion");
     assert!(package.join("pillion.el").is_file());
@@ -45,6 +54,7 @@ fn pillion_installs_it_and_takes_it_away(version: EmacsVersion) {
     );
     let place: String = emacs.get("(file-truename (locate-library \"pillion\"))");
     assert!(place.starts_with(package.to_str().unwrap()), "{place}");
+    assert!(place.ends_with("/pillion.elc"), "{place}");
     let described: String = emacs.get("(documentation 'pillion-run)");
     assert!(described.contains("prefix argument"), "{described}");
     emacs.assert_no_errors();

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
 use std::fs;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -244,6 +244,22 @@ impl EmacsSetup {
             true => Ok(text),
             false => Err(text),
         }
+    }
+
+    /// Writes a program that is this Emacs, for others to run.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write_program(&self, path: &Path) {
+        let variables = self.place.variables();
+        let variables = variables.map(|(name, value)| format!("export {name}={value:?}\n"));
+        let (program, dump) = (&self.place.program, self.place.dump_option());
+        let script = format!(
+            "#!/bin/sh\n{}exec {program:?} {dump:?} \"$@\"\n",
+            variables.concat()
+        );
+        fs::write(path, script).expect("the folder is there");
+        fs::set_permissions(path, PermissionsExt::from_mode(0o755)).expect("it is ours");
     }
 
     /// The folder of the package.

@@ -246,3 +246,21 @@ fn a_folder_for_a_file_that_was_never_written_goes_too() {
     take.carry_out().unwrap();
     assert!(tree(world.path()).is_empty(), "{:?}", tree(world.path()));
 }
+
+/// Emacs compiles what it loads, or the person has it do so; a file of an older text would be loaded in place of the new one.
+#[test]
+fn what_emacs_has_compiled_is_not_the_users() {
+    let (_world, target) = world();
+    let install = |text| put(&target, &[("a.el", text)], InTheWay::Nothing).carry_out();
+    install("old").unwrap();
+    for name in ["a.elc", "b.elc"] {
+        fs::write(target.join(name), "compiled").unwrap();
+    }
+    assert_eq!(ours(&target).of_the_user(), "b.elc (added)");
+    fs::remove_file(target.join("b.elc")).unwrap();
+    install("new").unwrap();
+    assert_eq!(tree(&target), [Marker::NAME, "a.el"]);
+    fs::write(target.join("a.elc"), "compiled").unwrap();
+    ours(&target).remove(&target).unwrap();
+    assert!(!target.exists());
+}
