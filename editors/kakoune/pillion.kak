@@ -117,6 +117,41 @@ define-command -hidden pillion-aside -params 1 %{
     evaluate-commands -buffer *debug* -save-regs '"' %arg{1}
 }
 
+# In this buffer, what people type to write and to quit are these commands. `:waq` is no decision.
+define-command -hidden pillion-alias -params 2 %{ evaluate-commands %sh{
+    for name in w write wq write-quit; do printf 'alias buffer %s %s\nalias buffer %s! %s\n' $name "$1" $name "$1"; done
+    for name in q quit; do printf 'alias buffer %s %s\nalias buffer %s! %s\n' $name "$2" $name "$2"; done
+    for name in waq waq! write-all-quit write-all-quit!; do echo "alias buffer $name pillion-explain"; done
+} }
+define-command -hidden pillion-unalias %{ evaluate-commands %sh{
+    for name in w write wq write-quit q quit waq write-all-quit; do printf 'unalias buffer %s\nunalias buffer %s!\n' $name $name; done
+} }
+define-command -hidden pillion-explain -params .. %{ fail 'pillion: this decides nothing: :w accepts, :q rejects' }
+
+# A proposal has just gone: what is pressed to decide about it a second time neither writes nor quits what is below, until
+# the program says that this is over. Commands that run whole names, such as hooks', are not meant.
+define-command -hidden pillion-guard %{ evaluate-commands -buffer * %{ try %{
+    evaluate-commands "pillion-new-%opt{pillion_id}"
+    alias buffer w pillion-gone
+    alias buffer w! pillion-gone
+    alias buffer wq pillion-gone
+    alias buffer wq! pillion-gone
+    alias buffer q pillion-gone
+    alias buffer q! pillion-gone
+} } }
+define-command -hidden pillion-unguard %{ evaluate-commands -buffer * %{ try %{
+    evaluate-commands "pillion-new-%opt{pillion_id}"
+    unalias buffer w pillion-gone
+    unalias buffer w! pillion-gone
+    unalias buffer wq pillion-gone
+    unalias buffer wq! pillion-gone
+    unalias buffer q pillion-gone
+    unalias buffer q! pillion-gone
+} } }
+define-command -hidden pillion-gone -params .. %{
+    fail 'pillion: the proposal has just closed: this counts here in a second'
+}
+
 # A proposal's buffer: id, revision, line of the first change, title.
 define-command -hidden pillion-adopt -params 4 %{
     set-option buffer pillion_id %arg{1}
@@ -128,18 +163,7 @@ define-command -hidden pillion-adopt -params 4 %{
     # Until the person has looked at it: no key that was meant for another text changes this one.
     set-option buffer readonly true
     alias buffer "pillion-is-%arg{1}" nop
-    alias buffer w pillion-write
-    alias buffer w! pillion-write
-    alias buffer write pillion-write
-    alias buffer write! pillion-write
-    alias buffer wq pillion-write
-    alias buffer wq! pillion-write
-    alias buffer write-quit pillion-write
-    alias buffer write-quit! pillion-write
-    alias buffer q pillion-quit
-    alias buffer q! pillion-quit
-    alias buffer quit pillion-quit
-    alias buffer quit! pillion-quit
+    pillion-alias pillion-write pillion-quit
     remove-hooks buffer pillion-view
     hook -group pillion-view buffer NormalIdle .* %{ evaluate-commands "pillion-idle-%opt{pillion_settled}" }
     hook -group pillion-view buffer InsertIdle .* %{ evaluate-commands "pillion-draft-%opt{pillion_settled}" }
@@ -162,18 +186,7 @@ define-command -hidden pillion-new-0 nop
 define-command -hidden pillion-release %{
     remove-hooks buffer pillion-view
     unalias buffer "pillion-is-%opt{pillion_id}"
-    unalias buffer w
-    unalias buffer w!
-    unalias buffer write
-    unalias buffer write!
-    unalias buffer wq
-    unalias buffer wq!
-    unalias buffer write-quit
-    unalias buffer write-quit!
-    unalias buffer q
-    unalias buffer q!
-    unalias buffer quit
-    unalias buffer quit!
+    pillion-unalias
     set-option buffer pillion_id 0
     set-option buffer pillion_ready ''
     set-option buffer readonly false
@@ -629,7 +642,7 @@ define-command -hidden pillion-change -params 2 %{
         } }
         set-option -add global pillion_taken 1
         echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
-            %reg{i} %arg{2} end
+            %reg{i} %arg{2} %val{buffile} end
     }
 }
 define-command pillion-keep -params .. -docstring '

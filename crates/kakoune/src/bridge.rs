@@ -82,6 +82,8 @@ struct Bridge {
     gone: BTreeMap<DiffId, Gone>,
     /// The display of the next proposal, held back until the person pauses.
     offer: Offer,
+    /// Until when what is typed to decide does nothing in other buffers.
+    guarded: Option<Instant>,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
     /// The changes that are being taken out of buffers.
@@ -166,6 +168,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         ruling: HashMap::new(),
         gone: BTreeMap::new(),
         offer: Offer::default(),
+        guarded: None,
         followed: HashMap::new(),
         taking: BTreeMap::new(),
         keeping: 0,
@@ -210,6 +213,7 @@ impl Bridge {
             let due = due.map_or_else(never, at);
             let offer = self.offer.due().map_or_else(never, at);
             let unlock = self.unlock_due().map_or_else(never, at);
+            let guarded = self.guarded.map_or_else(never, at);
             let handled = select! {
                 recv(messages) -> message => message.map(|message| self.received(message)),
                 recv(events) -> event => event.map(|event| self.event(event)),
@@ -217,6 +221,7 @@ impl Bridge {
                 recv(due) -> now => now.map(|now| self.resolve_due(now)),
                 recv(offer) -> now => now.map(|_| self.make_offer()),
                 recv(unlock) -> now => now.map(|_| self.unlock()),
+                recv(guarded) -> now => now.map(|_| self.end_guard()),
                 recv(checks) -> now => now.map(|_| self.check_server()),
                 recv(ends) -> end => end.map(|()| self.check_server()),
             };

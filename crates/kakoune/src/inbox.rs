@@ -304,7 +304,10 @@ fn act(mut words: impl Iterator<Item = String>) -> Option<ChangesAct> {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
         return Some(ChangesAct::Undo(named.or(id)));
     }
+    // In the buffer of a file, that one is meant, unless a change is named.
+    let path = words.next().map(PathBuf::from);
     let meant = Meant {
+        path: path.filter(|path| id.is_none() && path.is_absolute()),
         id,
         typed: Some(typed),
         ..Meant::default()

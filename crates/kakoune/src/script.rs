@@ -221,6 +221,23 @@ pub fn first_display(view: &View) -> String {
     )
 }
 
+/// Has this said in place of its title when it is displayed.
+pub fn entitle(view: &View, title: &str) -> String {
+    let title = word(&pillion_text::visible::one_line(title));
+    let script = format!("set-option buffer pillion_title {title}");
+    aside_in(&view.buffer(), &script)
+}
+
+/// From now on, or no longer, what is typed to decide does nothing in other buffers.
+pub fn guard(is_on: bool) -> String {
+    let command = if is_on {
+        "pillion-guard"
+    } else {
+        "pillion-unguard"
+    };
+    aside(command)
+}
+
 /// Has its text told, and its buffer taken away.
 pub fn close(view: &View, next: Option<&View>, how: Settled) -> String {
     let (id, buffer) = (view.diff.id, word(&view.buffer()));

@@ -64,9 +64,10 @@ impl Bridge {
         let view = self.views.current(key).ok();
         if let Some(view) = view.filter(|view| view.is_loaded && view.kept.is_some()) {
             let name = view.diff.path.file_name().unwrap_or_default().display();
-            self.show_message(&format!(
-                "what you had changed in {name} was kept: :pillion-bring-back"
-            ));
+            let kept = format!("what you had changed in {name} was kept: :pillion-bring-back");
+            // What is said when it comes to the front would cover it.
+            self.session.run(script::entitle(view, &kept));
+            self.show_message(&kept);
         }
     }
 

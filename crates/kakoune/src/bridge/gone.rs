@@ -1,12 +1,17 @@
 //! Views that go: because they were settled, because the agent closed them, or because a newer proposal takes their place.
 //! The person's text in them stays theirs, and a person who is busy in one is not disturbed.
 
+use std::time::{Duration, Instant};
+
 use pillion_view::{CloseReason, DiffId, ProposalKey, Proposed, Reply};
 
 use super::Bridge;
 use crate::disk::Job;
 use crate::script::{self, Settled};
 use crate::view::View;
+
+/// For so long after a proposal has gone, what is typed to decide is meant for it.
+const GUARD: Duration = Duration::from_secs(1);
 
 /// Why edits are kept of a proposal that a newer one was to replace.
 const NEWER: &str = "a newer proposal took the place of yours, and ";
@@ -32,6 +37,8 @@ impl Bridge {
         let of_set = of_set.and_then(|at| self.views.get(at));
         let mut candidates = of_set.into_iter().chain(self.views.iter());
         let next = candidates.find(|view| view.is_loaded);
+        self.guarded = Some(Instant::now() + GUARD);
+        self.session.run(script::guard(true));
         self.session.run(script::close(&view, next, how));
         let next = next.map(|view| view.diff.id);
         self.worker.order(Job::Remove(view.diff.id));
@@ -45,6 +52,12 @@ impl Bridge {
             (None, Some(id)) => self.show(id, how == Settled::ByPerson),
             (None, None) => self.offer.done(),
         }
+    }
+
+    /// The person has seen by now that a proposal has gone.
+    pub(super) fn end_guard(&mut self) {
+        self.guarded = None;
+        self.session.run(script::guard(false));
     }
 
     pub(super) fn close(&mut self, id: DiffId, reason: CloseReason, closed: Reply<String>) {
@@ -109,6 +122,8 @@ impl Bridge {
     pub(super) fn left(&mut self, id: DiffId, text: Vec<u8>) {
         self.keep_late(id, text);
         if let Some(gone) = self.gone.get(&id) {
+            self.guarded = Some(Instant::now() + GUARD);
+            self.session.run(script::guard(true));
             let review = self.review.as_ref();
             let next = review.and_then(|review| self.views.find(review.view));
             let next = next.filter(|view| view.is_loaded);

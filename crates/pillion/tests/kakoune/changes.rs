@@ -95,6 +95,11 @@ fn wait_text(world: &World, path: &Path, text: &str) {
 fn the_hunks_under_the_selection_are_taken_back(version: KakouneVersion) {
     let (world, path) = world(version, false);
     let without_first = AFTER.replace('B', "b");
+    // In the file, all of it is kept.
+    world.kakoune.input(":pillion-keep<ret>");
+    world.kakoune.pane().wait_for("1.1 a.txt: kept", SOON);
+    world.kakoune.input(":pillion-undo<ret>");
+    world.home.wait_state(1, "unseen");
     world.kakoune.input("2g:pillion-take-back<ret>");
     world.kakoune.pane().wait_for("1.1 a.txt", SOON);
     wait_text(&world, &path, &without_first);

@@ -1,9 +1,9 @@
 //! The actions that decide nothing, although they look like a person's command.
 
 use pillion_testkit::client::Update;
-use pillion_testkit::{KakouneVersion, each_kakoune};
+use pillion_testkit::{KakouneVersion, SOON, each_kakoune};
 
-use crate::world::World;
+use crate::world::{PILLION, World};
 
 #[each_kakoune]
 fn neither_macros_nor_programs_nor_hooks_decide(version: KakouneVersion) {
@@ -71,6 +71,105 @@ fn another_program_does_nothing_in_the_persons_name(version: KakouneVersion) {
         kakoune.wait_value("%opt{pillion_was}", "typed");
         let debug = kakoune.text("*debug*");
         assert!(!debug.contains("only what you type"), "{command}: {debug}");
+    }
+}
+
+/// What is typed twice, or while the agent takes the proposal away, neither quits nor writes what is below.
+#[each_kakoune]
+fn what_is_typed_twice_does_nothing_in_the_buffer_below(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    // As if it came at once: no machine is too slow.
+    kakoune.command("define-command -override -hidden pillion-unguard nop");
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    for (keys, is_closed_by_agent) in [(":q<ret>", false), (":w<ret>", false), (":q<ret>", true)] {
+        gemini.propose(&path, "two\n");
+        world.look();
+        match is_closed_by_agent {
+            true => drop(gemini.close(&path)),
+            false => {
+                kakoune.input(keys);
+                gemini.outcome();
+            }
+        }
+        kakoune.wait_value("%val{buffile}", path.to_str().unwrap());
+        kakoune.input(keys);
+        let said = "the proposal has just closed: this counts here in a second";
+        kakoune.pane().wait_for(said, SOON);
+        kakoune.input(":nop<ret>");
+        kakoune.pane().wait_gone(said, SOON);
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "one\n");
+}
+
+#[each_kakoune]
+fn what_guards_the_buffer_below_ends(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let kakoune = &world.kakoune;
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    gemini.propose(&path, "two\n");
+    world.look();
+    kakoune.input(":q<ret>");
+    gemini.outcome();
+    kakoune.wait_value("%val{buffile}", path.to_str().unwrap());
+    kakoune.wait_until("the guard gone", "%val{buffile}", |_| {
+        let write = format!("evaluate-commands -buffer {} w", path.display());
+        kakoune.command(&format!(
+            "set-option global pillion_was ''; try %{{ {write} }} catch %{{ set-option global pillion_was %val{{error}} }}"
+        ));
+        kakoune.get("%opt{pillion_was}").is_empty()
+    });
+    kakoune.input(":q<ret>");
+    assert_eq!(kakoune.wait_exit(), 0);
+}
+
+/// It is said where the keys that decide are, which would cover a message.
+#[each_kakoune]
+fn that_edits_were_kept_is_on_the_screen(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let path = world.home.workspace().join("a.txt");
+    let gemini = world.gemini();
+    gemini.propose(&path, "two\n");
+    world.look();
+    world.kakoune.input("omine<esc>");
+    world
+        .kakoune
+        .wait_until("what was kept", "%val{timestamp}", |_| {
+            let log = std::process::Command::new(PILLION)
+                .args(["log", "--json"])
+                .current_dir(world.home.workspace())
+                .env_clear()
+                .envs(world.home.env().iter())
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&log.stdout).contains("not decided")
+        });
+    gemini.disconnect();
+    world
+        .kakoune
+        .wait_value("%val{buffile}", path.to_str().unwrap());
+    let gemini = world.gemini();
+    gemini.propose(&path, "two\n");
+    world.look();
+    let said = "what you had changed in a.txt was kept: :pillion-bring-back";
+    world.kakoune.pane().wait_for(said, SOON);
+}
+
+#[each_kakoune]
+fn writing_and_quitting_everything_decides_nothing_and_says_so(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let mut gemini = world.gemini();
+    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    world.look();
+    for command in ["waq", "write-all-quit!"] {
+        world.kakoune.input(&format!(":{command}<ret>"));
+        let said = "this decides nothing: :w accepts, :q rejects";
+        world.kakoune.pane().wait_for(said, SOON);
+        world.is_pending(&mut gemini, command);
+        world.kakoune.input(":nop<ret>");
+        world.kakoune.pane().wait_gone(said, SOON);
     }
 }
 
