@@ -26,6 +26,7 @@ declare-option -hidden str pillion_waiting
 declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
+declare-option -hidden int pillion_rows 1
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
 declare-option -hidden str pillion_start
@@ -640,9 +641,25 @@ define-command -hidden pillion-change -params 2 %{
             execute-keys 'x1s^[^\n]*:\d+: (\d+\.\d+) <ret>'
             set-register i %val{selection}
         } }
+        pillion-one-of-many %arg{1} %arg{2} %reg{i}
         set-option -add global pillion_taken 1
         echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
             %reg{i} %arg{2} %val{buffile} end
+    }
+}
+# A hunk is not kept by itself: whoever means the whole change names it.
+define-command -hidden pillion-one-of-many -params 3 %{
+    try %{
+        evaluate-commands %sh{ [ "$1$2" = keep ] && [ -n "$3" ] || echo fail }
+        evaluate-commands -draft -save-regs '/' %{
+            set-register slash "^[^\n]*:\d+: \Q%arg{3}\E "
+            execute-keys '%s<ret>'
+            set-option global pillion_rows %val{selection_count}
+        }
+    } catch %{ set-option global pillion_rows 1 }
+    evaluate-commands %sh{
+        [ "$kak_opt_pillion_rows" = 1 ] ||
+            echo "fail 'pillion: $3 has $kak_opt_pillion_rows hunks, and is kept as a whole: :pillion-keep $3 keeps it'"
     }
 }
 define-command pillion-keep -params .. -docstring '
@@ -656,8 +673,22 @@ pillion-take-back [-file|<change>:] [<reason>]: take back what an agent has writ
     evaluate-commands %sh{
         case $kak_buffile in
         /*) echo 'pillion-take-out "%arg{@}"' ;;
-        *) echo 'pillion-change take-back "%arg{@}"' ;;
+        *) echo 'pillion-take-row "%arg{@}"' ;;
         esac
+    }
+}
+# In the list, of a change with several hunks, that of the row alone, unless another one is named.
+define-command -hidden pillion-take-row -params 1 %{
+    pillion-must-run
+    pillion-must-be-typed
+    try %{
+        evaluate-commands %sh{ case $1 in -file*|[0-9]*) echo fail ;; esac }
+        evaluate-commands -draft %{
+            pillion-changes-go
+            pillion-take-out-here %arg{1}
+        }
+    } catch %{
+        pillion-change take-back %arg{1}
     }
 }
 complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
@@ -665,6 +696,9 @@ complete-command -menu pillion-take-back shell-script-candidates %{ echo -file }
 define-command -hidden pillion-take-out -params 1 %{
     pillion-must-run
     pillion-must-be-typed
+    pillion-take-out-here %arg{1}
+}
+define-command -hidden pillion-take-out-here -params 1 %{
     set-option -add global pillion_taken 1
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'

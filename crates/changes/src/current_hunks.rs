@@ -4,7 +4,10 @@
 use std::ops::Range;
 
 use pillion_text::hunks::{self, Hunk};
-use pillion_text::{Text, merge};
+use pillion_text::{Text, merge, visible};
+
+/// No more of a line is in a label.
+const MAX_LABEL: usize = 60;
 
 /// A change beside a text that has come from it.
 #[derive(Debug)]
@@ -122,6 +125,29 @@ impl CurrentHunks {
         merged.conflicts == 0 && merged.text == text.bytes()
     }
 
+    /// The hunks with what lists say of them, and whether they were changed again since: last those.
+    pub fn labelled<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a Hunk, String, bool)> {
+        let changed = format!("{name}, changed since,");
+        let hunks = self.hunks.iter();
+        let hunks = hunks.map(move |hunk| (hunk, self.label(name, hunk), false));
+        let since = self.changed.iter();
+        hunks.chain(since.map(move |hunk| (hunk, self.label(&changed, hunk), true)))
+    }
+
+    /// A hunk in one line for people, of the change that is named so: the number of lines, and what the first of them says.
+    fn label(&self, name: &str, hunk: &Hunk) -> String {
+        let (text, lines) = match hunk.after.is_empty() {
+            true => (&self.before, &hunk.before),
+            false => (&self.now, &hunk.after),
+        };
+        let mut said = lines.clone().map(|line| line_of(text, line));
+        let says = said.find(|line| !line.trim().is_empty());
+        let says = visible::one_line(says.unwrap_or_default().trim());
+        let says = visible::head(&says, MAX_LABEL);
+        let (added, removed) = (hunk.after.len(), hunk.before.len());
+        format!("{name} +{added} -{removed}: {says}")
+    }
+
     /// The text before the change.
     pub fn before(&self) -> &Text {
         &self.before
@@ -131,6 +157,12 @@ impl CurrentHunks {
     pub fn now(&self) -> &Text {
         &self.now
     }
+}
+
+/// A line without its end.
+pub fn line_of(text: &Text, line: usize) -> String {
+    let line = String::from_utf8_lossy(text.line(line));
+    line.trim_end_matches(['\n', '\r']).to_owned()
 }
 
 /// A text without some hunks of a change.

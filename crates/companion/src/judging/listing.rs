@@ -1,13 +1,11 @@
 //! The list of what agents have written, for views. Waits for the disk.
 
-use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::unkept::Unkept;
-use pillion_changes::current_hunks::CurrentHunks;
+use pillion_changes::current_hunks::{CurrentHunks, line_of};
 use pillion_changes::{Change, ChangeState, Kept, Store, history, kept, take_back};
-use pillion_text::hunks::Hunk;
-use pillion_text::{Text, visible};
+use pillion_text::visible;
 use pillion_view::changes::{ChangesList, ListedChange, ListedHunk, ListedTurn, NOT_KEPT};
 
 /// No more changes are listed.
@@ -15,9 +13,6 @@ const MAX_CHANGES: usize = 2_000;
 
 /// No more of the lines that were removed in a hunk are listed, and no more of each of them.
 const MAX_BEFORE: (usize, usize) = (50, 400);
-
-/// No more of a line is in a label.
-const MAX_LABEL: usize = 60;
 
 /// What there is below these folders.
 pub(super) fn list(store: &Store, roots: &[PathBuf], unkept: &Unkept) -> ChangesList {
@@ -134,54 +129,27 @@ fn listed(store: &Store, kept: &Kept, change: &Change) -> ListedChange {
     }
 }
 
-/// The hunks of a change, named so.
+/// The hunks of a change, named so. What was there before is for people who have not seen it.
 fn listed_hunks<'a>(
     name: &'a str,
     found: &'a CurrentHunks,
     is_unseen: bool,
 ) -> impl Iterator<Item = ListedHunk> + 'a {
-    let hunks = found.hunks().iter();
-    let hunks = hunks.map(move |hunk| listed_hunk(name, found, hunk, is_unseen));
-    let changed = found.changed_since().iter().map(move |hunk| ListedHunk {
-        is_changed_since: true,
-        ..listed_hunk(&format!("{name}, changed since,"), found, hunk, false)
-    });
-    hunks.chain(changed)
-}
-
-/// A hunk of a change, named so. What was there before is for people who have not seen it.
-fn listed_hunk(name: &str, found: &CurrentHunks, hunk: &Hunk, is_unseen: bool) -> ListedHunk {
-    let (added, removed) = (hunk.after.len(), hunk.before.len());
-    let says = match hunk.after.is_empty() {
-        true => first_words(found.before(), &hunk.before),
-        false => first_words(found.now(), &hunk.after),
-    };
     let (lines, width) = MAX_BEFORE;
-    let end = hunk.before.start + removed.min(lines);
-    let before = hunk.before.start..if is_unseen { end } else { hunk.before.start };
-    ListedHunk {
-        lines: hunk.after.clone(),
-        removed,
-        before: before
-            .map(|line| visible::head(&line_of(found.before(), line), width))
-            .collect(),
-        label: format!("{name} +{added} -{removed}: {says}"),
-        is_changed_since: false,
-    }
-}
-
-/// The beginning of the first of these lines that says something.
-fn first_words(text: &Text, lines: &Range<usize>) -> String {
-    let mut said = lines.clone().map(|line| line_of(text, line));
-    let says = said.find(|line| !line.trim().is_empty());
-    visible::head(
-        &visible::one_line(says.unwrap_or_default().trim()),
-        MAX_LABEL,
-    )
-}
-
-/// A line without its end.
-fn line_of(text: &Text, line: usize) -> String {
-    let line = String::from_utf8_lossy(text.slice(line..line + 1));
-    line.trim_end_matches(['\n', '\r']).to_owned()
+    found
+        .labelled(name)
+        .map(move |(hunk, label, is_changed_since)| {
+            let end = hunk.before.start + hunk.before.len().min(lines);
+            let is_told = is_unseen && !is_changed_since;
+            let before = hunk.before.start..if is_told { end } else { hunk.before.start };
+            ListedHunk {
+                lines: hunk.after.clone(),
+                removed: hunk.before.len(),
+                before: before
+                    .map(|line| visible::head(&line_of(found.before(), line), width))
+                    .collect(),
+                label,
+                is_changed_since,
+            }
+        })
 }

@@ -20,7 +20,6 @@ use pillion_changes::{
     Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, take_back,
 };
 use pillion_discovery::{Environment, depth_in};
-use pillion_text::hunks::Hunk;
 use pillion_text::{stderr, visible};
 use pillion_view::changes::{ListedChange, ListedTurn, NOT_KEPT};
 use serde::Serialize;
@@ -57,7 +56,8 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["turn", "all", "locations", "json"])]
     disk: bool,
 
-    /// Print a line for each hunk as it stands in the file now, `path:line: 7.2 unseen +3 -1`, as editors can jump there
+    /// Print a line for each hunk as it stands in the file now, `path:line: 7.2 unseen +3 -1: its first words`, as editors can
+    /// jump there
     #[arg(long, conflicts_with = "json")]
     locations: bool,
 
@@ -395,25 +395,19 @@ fn locations(
     let printed = describe(store, kept, change);
     let now = kept::now(&change.path).filter(|now| as_text(now).is_some());
     let found = now.and_then(|now| take_back::hunks_in(store, change, now).ok());
-    let line = |hunk: &Hunk| hunk.after.start + 1;
-    let hunks = found.iter().flat_map(|it| it.hunks());
-    let changed = found.iter().flat_map(|it| it.changed_since());
-    let mut places: Vec<_> = { hunks.map(|it| (line(it), "")) }
-        .chain(changed.map(|it| (line(it), ", changed since")))
+    let path = visible::one_line(&change.path.to_string_lossy());
+    let name = format!("{} {}", printed.id, printed.state);
+    let labelled = found.iter().flat_map(|it| it.labelled(&name));
+    let mut places: Vec<_> = labelled
+        .map(|(hunk, label, _)| (hunk.after.start + 1, label))
         .collect();
     places.sort_unstable();
     if places.is_empty() {
-        places.push((1, ""));
+        let what = format!("{name} {}", lines(printed.added.zip(printed.removed)));
+        places.push((1, what.trim_end().to_owned()));
     }
-    let path = visible::one_line(&change.path.to_string_lossy());
-    let what = format!(
-        "{} {} {}",
-        printed.id,
-        printed.state,
-        lines(printed.added.zip(printed.removed))
-    );
-    for (line, since) in places {
-        writeln!(out, "{path}:{line}: {}{since}", what.trim_end())?;
+    for (line, what) in places {
+        writeln!(out, "{path}:{line}: {what}")?;
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
     assert_eq!(
         world.kakoune.text("*pillion-changes*").trim_end(),
         format!(
-            "{shown}:2: 1.1 unseen +2 -2\n{shown}:6: 1.1 unseen +2 -2\n{}:1: 1.2 unseen +1 -0",
+            "{shown}:2: 1.1 unseen +1 -1: B\n{shown}:6: 1.1 unseen +1 -1: F\n{}:1: 1.2 unseen +1 -0: new",
             new.display()
         )
     );
@@ -43,11 +43,14 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
     world.kakoune.command("buffer *pillion-changes*");
     world.kakoune.input("gg3g:pillion-keep<ret>");
     world.kakoune.pane().wait_for("1.2 new.txt: kept", SOON);
+    // A row is a hunk.
+    world.kakoune.input("gg:pillion-keep<ret>");
+    let said = "1.1 has 2 hunks, and is kept as a whole: :pillion-keep 1.1 keeps it";
+    world.kakoune.pane().wait_for(said, SOON);
     world.kakoune.input("gg:pillion-take-back<ret>");
-    world
-        .kakoune
-        .pane()
-        .wait_for("1.1 it's a.txt: taken back", SOON);
+    wait_text(&world, &path, &AFTER.replace('B', "b"));
+    world.kakoune.input("gg:pillion-take-back 1.1<ret>");
+    wait_text(&world, &path, BEFORE);
     assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
     world.kakoune.command("pillion-changes all");
     world.kakoune.pane().wait_for("1.1 taken back +2 -2", SOON);
