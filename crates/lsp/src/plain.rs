@@ -96,8 +96,12 @@ impl Plain {
         let Some((path, event)) = wire::document_event(method, params)? else {
             return Ok(Vec::new());
         };
+        let is_edit = matches!(event, DocumentEvent::Changed(_));
         if self.proposals.holds(&path) {
             let now = Instant::now();
+            if is_edit {
+                self.proposals.typed(now);
+            }
             return Ok(self.proposals.document_event(&path, event, now));
         }
         let now = now_ms();
@@ -105,6 +109,10 @@ impl Plain {
             DocumentEvent::Saved(_) => Some(true),
             // The editor has read the file anew, or the person begins to change what it has read.
             DocumentEvent::Changed(_) if self.files.may_be_read(&path, now) => Some(false),
+            DocumentEvent::Changed(_) => {
+                self.proposals.typed(Instant::now());
+                None
+            }
             _ => None,
         };
         let synced = is_saved.map(|is_saved| {

@@ -37,6 +37,8 @@ pub struct Proposal {
     pub is_guest: bool,
     /// True if a guest has it open: the editor with another server of its own, or another window.
     pub is_shared: bool,
+    /// Since when it waits until the person stops typing, if it does.
+    pub waits: Option<Instant>,
     /// The reply to the agent, sent once it is shown.
     pub shown: Option<Reply<()>>,
     /// The read on which a decision about it waits.
@@ -73,6 +75,7 @@ impl Proposal {
             showing,
             is_guest: false,
             is_shared: false,
+            waits: None,
             shown: Some(shown),
             deciding: None,
             ruling: None,

@@ -30,6 +30,12 @@ const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit for an editor's answer that it shows a proposal, if another program can open it as well.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// Who has changed a text is typing for so long: what comes to the front then would take their next keys.
+const TYPING: Duration = Duration::from_secs(2);
+
+/// An agent whose proposal waits longer for that is answered first: it is as good as shown.
+const ANSWERED_AFTER: Duration = Duration::from_secs(5);
+
 /// The ids of these requests are none of the others'.
 const FIRST_EDIT: i32 = 1_000_000_000;
 
@@ -47,6 +53,8 @@ pub struct Proposals {
     asked: Outgoing<ProposalKey>,
     /// `workspace/applyEdit`.
     edits: Outgoing<()>,
+    /// When the person changed a text last.
+    typed: Option<Instant>,
     focuses: u64,
     /// Counts the comparisons.
     comparisons: u64,
@@ -63,6 +71,7 @@ impl Proposals {
             reads: Reads::default(),
             asked: Outgoing::default(),
             edits: Outgoing::from(FIRST_EDIT),
+            typed: None,
             focuses: 0,
             comparisons: 0,
             cost: Duration::ZERO,
@@ -146,7 +155,18 @@ impl Proposals {
         }
     }
 
-    /// Asks the editor to show a proposal that is a file now.
+    /// The person has changed a text.
+    pub fn typed(&mut self, now: Instant) {
+        self.typed = Some(now);
+    }
+
+    /// Until when the person is typing.
+    fn types_until(&self, now: Instant) -> Option<Instant> {
+        let until = self.typed.map(|typed| typed + TYPING);
+        until.filter(|until| now < *until)
+    }
+
+    /// A proposal is a file now, and is shown, unless the person is typing: then as soon as they pause.
     fn written(
         &mut self,
         key: ProposalKey,
@@ -166,6 +186,46 @@ impl Proposals {
                 return Vec::new();
             }
         }
+        if self.types_until(now).is_none() {
+            return self.ask_to_show(key, now);
+        }
+        let Ok(proposal) = self.pending.current_mut(key) else {
+            return Vec::new();
+        };
+        proposal.waits = Some(now);
+        let (name, does) = (proposal.name(), proposal.diff.does());
+        let agent = proposal.diff.proposer.display_name();
+        let said = format!("{agent} {does} {name}: it opens once you stop typing");
+        vec![Action::show(MessageType::Info, said)]
+    }
+
+    /// Has what waits for a pause shown, once there is one.
+    fn show_waiting(&mut self, now: Instant) -> Vec<Action> {
+        if self.types_until(now).is_some() {
+            let late =
+                |it: &&mut Proposal| it.waits.is_some_and(|since| since + ANSWERED_AFTER <= now);
+            self.pending
+                .iter_mut()
+                .filter(late)
+                .for_each(Proposal::is_shown);
+            return Vec::new();
+        }
+        let waiting = self.pending.iter_mut().filter_map(|it| {
+            let key = it.key();
+            it.waits.take().map(|_| key)
+        });
+        let waiting: Vec<_> = waiting.collect();
+        let asked = waiting
+            .into_iter()
+            .flat_map(|key| self.ask_to_show(key, now));
+        asked.collect()
+    }
+
+    /// Asks the editor to show a proposal.
+    fn ask_to_show(&mut self, key: ProposalKey, now: Instant) -> Vec<Action> {
+        let Ok(proposal) = self.pending.current_mut(key) else {
+            return Vec::new();
+        };
         let is_asked = !self.setup.quirks.never_shows;
         let has_opener = self.setup.open_with.is_some();
         proposal.answer_due = (is_asked && has_opener).then(|| now + ANSWER_TIMEOUT);
@@ -302,7 +362,7 @@ impl Proposals {
     fn refused(&mut self, key: ProposalKey, refusal: &'static str) -> Vec<Action> {
         let open_with = self.setup.open_with.clone();
         let pending = self.pending.current_mut(key).ok();
-        let is_news = |it: &&mut Proposal| it.shown.is_some() && it.refusal.is_empty();
+        let is_news = |it: &&mut Proposal| it.refusal.is_empty() && !it.showing.is_open();
         let Some(pending) = pending.filter(is_news) else {
             return Vec::new();
         };
@@ -332,10 +392,14 @@ impl Proposals {
 
     /// When [`Proposals::elapse`] wants to be called.
     pub fn due(&self) -> Option<Instant> {
+        let pause = self.typed.map(|typed| typed + TYPING);
         let dues = self.pending.iter();
         dues.flat_map(|pending| {
             let closes = pending.counts_as_closed();
+            let answered = pending.waits.filter(|_| pending.shown.is_some());
             [
+                pending.waits.and(pause),
+                answered.map(|since| since + ANSWERED_AFTER),
                 pending.showing.redraw,
                 closes,
                 pending.hint,
@@ -354,6 +418,7 @@ impl Proposals {
         actions.extend(self.close_due(now));
         actions.extend(self.redraw_due(now));
         actions.extend(self.open_otherwise(now));
+        actions.extend(self.show_waiting(now));
         for pending in self.pending.iter_mut() {
             if pending.hint.take_if(|due| *due <= now).is_some() {
                 let hint = pending.hint(self.setup.quirks.attaches_late);
@@ -385,17 +450,20 @@ impl Proposals {
 
     /// No editor shows a proposal: nothing is left of it.
     fn not_shown(&mut self, key: ProposalKey, why: &str) -> Vec<Action> {
-        let pending = self.pending.current_mut(key).ok();
-        let Some(pending) = pending.filter(|pending| pending.shown.is_some()) else {
+        let Ok(pending) = self.pending.current_mut(key) else {
             return Vec::new();
         };
         let (name, refusal) = (pending.name(), pending.refusal);
         let reason = format!("the editor cannot show the change to {name}: {refusal}; {why}");
-        let shown = pending.shown.take();
+        let Some(shown) = pending.shown.take() else {
+            // Its agent waits for a decision already.
+            let decided = format!(
+                "{reason}. In a shell, `pillion accept {key}` or `pillion reject {key}` decides"
+            );
+            return vec![Action::show(MessageType::Error, decided)];
+        };
         let mut actions = self.forget(key.id);
-        if let Some(shown) = shown {
-            shown.failed(reason.clone());
-        }
+        shown.failed(reason.clone());
         actions.push(Action::show(MessageType::Error, reason));
         actions
     }
@@ -480,6 +548,8 @@ fn publish(showing: &Showing, diagnostics: Vec<Diagnostic>) -> Action {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use pillion_protocol::Dialect;
     use pillion_view::Original;
 
@@ -487,8 +557,50 @@ mod tests {
     use crate::position::Encoding;
     use crate::quirks::Quirks;
 
-    /// One that the editor says it shows.
-    fn shown(now: Instant) -> (Proposals, ProposalKey) {
+    /// What comes while the person types is not put under their fingers.
+    #[test]
+    fn while_the_person_types_nothing_is_shown() {
+        let now = Instant::now();
+        let after = |millis| now + Duration::from_millis(millis);
+        let (mut proposals, key, is_answered) = waiting();
+        let asks = |actions: Vec<Action>| format!("{actions:?}").contains("window/showDocument");
+        proposals.typed(now);
+        let file = Ok("/tmp/pillion/a".into());
+        let said = proposals.done(Done::Written { key, file }, after(500));
+        assert!(
+            format!("{said:?}").contains("Gemini CLI proposes a: it opens once you stop typing")
+        );
+        assert!(!asks(said));
+        assert_eq!(proposals.due(), Some(after(2000)));
+        proposals.typed(after(1500));
+        assert!(!asks(proposals.elapse(after(2000))));
+        assert_eq!(proposals.due(), Some(after(3500)));
+        // Who types on and on keeps no agent waiting until it gives up.
+        proposals.typed(after(5000));
+        assert_eq!(proposals.due(), Some(after(5500)));
+        assert!(!is_answered.load(Ordering::Relaxed));
+        assert!(!asks(proposals.elapse(after(5500))));
+        assert!(is_answered.load(Ordering::Relaxed));
+        assert_eq!(proposals.due(), Some(after(7000)));
+        assert!(asks(proposals.elapse(after(7000))));
+        // The editor refuses: the agent waits for a decision all the same.
+        let refused = format!("{:?}", proposals.refused(key, "it answered with an error"));
+        assert!(refused.contains("`pillion accept 1.1`"), "{refused}");
+        assert!(proposals.find(Path::new("/tmp/pillion/a")).is_some());
+    }
+
+    #[test]
+    fn who_has_paused_is_shown_a_proposal_at_once() {
+        let now = Instant::now();
+        let (mut proposals, key, _) = waiting();
+        proposals.typed(now);
+        let file = Ok("/tmp/pillion/a".into());
+        let shown = proposals.done(Done::Written { key, file }, now + TYPING);
+        assert!(format!("{shown:?}").contains("window/showDocument"));
+    }
+
+    /// One that is being written, and whether its agent was answered.
+    fn waiting() -> (Proposals, ProposalKey, Arc<AtomicBool>) {
         let mut proposals = Proposals::new(Setup {
             encoding: Encoding::Utf16,
             quirks: Quirks::default(),
@@ -512,7 +624,16 @@ mod tests {
             is_unclear: false,
         };
         let key = diff.key();
-        proposals.open(diff, Reply::new(|_| ()), now);
+        let is_answered = Arc::new(AtomicBool::new(false));
+        let answered = Arc::clone(&is_answered);
+        let shown = Reply::new(move |_| answered.store(true, Ordering::Relaxed));
+        proposals.open(diff, shown, Instant::now());
+        (proposals, key, is_answered)
+    }
+
+    /// One that the editor says it shows.
+    fn shown(now: Instant) -> (Proposals, ProposalKey) {
+        let (mut proposals, key, _) = waiting();
         let file = Ok("/tmp/pillion/a".into());
         proposals.done(Done::Written { key, file }, now);
         proposals.is_shown(key, now);
