@@ -161,7 +161,7 @@ fn that_edits_were_kept_is_on_the_screen(version: KakouneVersion) {
 fn writing_and_quitting_everything_decides_nothing_and_says_so(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);
     let mut gemini = world.gemini();
-    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    gemini.propose(world.home.workspace().join("a.txt"), "two\n");
     world.look();
     for command in ["waq", "write-all-quit!"] {
         world.kakoune.input(&format!(":{command}<ret>"));
