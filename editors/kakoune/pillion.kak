@@ -27,6 +27,8 @@ declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
 declare-option -hidden int pillion_rows 1
+# Whether what is typed to decide does nothing in other buffers now.
+declare-option -hidden bool pillion_guarded false
 declare-option -hidden str-list pillion_files
 declare-option -hidden str pillion_before
 declare-option -hidden str pillion_start
@@ -131,23 +133,19 @@ define-command -hidden pillion-explain -params .. %{ fail 'pillion: this decides
 
 # A proposal has just gone: what is pressed to decide about it a second time neither writes nor quits what is below, until
 # the program says that this is over. Commands that run whole names, such as hooks', are not meant.
-define-command -hidden pillion-guard %{ evaluate-commands -buffer * %{ try %{
+define-command -hidden pillion-guard %{
+    set-option global pillion_guarded true
+    pillion-guard-with alias
+}
+define-command -hidden pillion-unguard %{
+    set-option global pillion_guarded false
+    pillion-guard-with unalias
+}
+define-command -hidden pillion-guard-with -params 1 %{ evaluate-commands -buffer * %{ try %{
     evaluate-commands "pillion-new-%opt{pillion_id}"
-    alias buffer w pillion-gone
-    alias buffer w! pillion-gone
-    alias buffer wq pillion-gone
-    alias buffer wq! pillion-gone
-    alias buffer q pillion-gone
-    alias buffer q! pillion-gone
-} } }
-define-command -hidden pillion-unguard %{ evaluate-commands -buffer * %{ try %{
-    evaluate-commands "pillion-new-%opt{pillion_id}"
-    unalias buffer w pillion-gone
-    unalias buffer w! pillion-gone
-    unalias buffer wq pillion-gone
-    unalias buffer wq! pillion-gone
-    unalias buffer q pillion-gone
-    unalias buffer q! pillion-gone
+    evaluate-commands "%arg{1} buffer w pillion-gone; %arg{1} buffer w! pillion-gone"
+    evaluate-commands "%arg{1} buffer wq pillion-gone; %arg{1} buffer wq! pillion-gone"
+    evaluate-commands "%arg{1} buffer q pillion-gone; %arg{1} buffer q! pillion-gone"
 } } }
 define-command -hidden pillion-gone -params .. %{
     fail 'pillion: the proposal has just closed: this counts here in a second'

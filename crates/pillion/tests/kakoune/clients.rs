@@ -62,6 +62,12 @@ fn agents_find_the_clients_that_stay(version: KakouneVersion) {
         wait(&world, &name, || {
             roots(&world).iter().any(|roots| roots.starts_with(&name))
         });
+        // Until then it is taken for a second answer to the proposal.
+        let guarded = "%opt{pillion_guarded}";
+        second.wait_until("the proposal's end", SOON, |_| {
+            let guarded = world.kakoune.list_in("client1", guarded);
+            guarded.is_some_and(|it| it == ["false"])
+        });
         second.type_text(":q\r");
         wait(&world, "nothing", || {
             discovery_files(&world.home, Dialect::GeminiCli).is_empty()
