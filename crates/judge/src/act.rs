@@ -83,7 +83,7 @@ macro_rules! commands {
 commands! {
     [
         Accept "accept" "a" [Diff] Typed ("accept", 0) "accept the proposal as shown";
-        AcceptSeen "accept-seen" "A" [Diff] Typed "accept all diffs that you have seen";
+        AcceptSeen "accept-seen" "A" [Diff] Typed ("accept seen", 4) "accept all diffs that you have seen";
         Reject "reject" "r" [Diff] Typed ("reject", 0) "reject it";
         Open "open" "Enter" [List History] Free ("look", 0) "in the list: open";
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
@@ -139,7 +139,7 @@ commands! {
         View "view" "v" [Diff] Typed "view what was written without asking";
         History "history" "H" [Diff History] Free "history of what you decided";
         List "list" "S" [Diff List] Free ("what was written", 1) "list of what was written";
-        Pane "pane" "t" [Diff List] Free "show or hide that list beside the diff";
+        Pane "pane" "t" [Diff List] Free "show or hide the lists beside the diff";
     ]
     [
         Help "help" "? F1" [Diff List History Help] Free ("help", -1) "this help";

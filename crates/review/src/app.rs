@@ -572,7 +572,10 @@ impl App {
         let note = self.note().map_or(0, |note| {
             wrap::rows(&note, geometry::note_room(area.width)).len()
         });
-        Geometry::new(area, self.views.len() > 1, note, message, self.pane_width())
+        let pane = self.pane_width();
+        // Their list says more.
+        let has_tabs = self.views.len() > 1 && pane.is_none();
+        Geometry::new(area, has_tabs, note, message, pane)
     }
 
     /// The columns of the diff.

@@ -29,14 +29,13 @@ pub struct Accepting {
 
 /// Returns true if all of it was seen, for as long as a decision takes, and nothing else is to be known of it.
 fn is_all_seen(view: &View) -> bool {
-    let seen = view.unseen();
-    let is_plain = view.disk == Disk::Same
+    let seen = view.seen_hunks();
+    let was_looked_at = view.looked_at == Some(view.key()) && view.unseen().hunks == 0;
+    let is_free = !view.is_comparing() && view.deciding.is_none() && view.disk == Disk::Same;
+    (was_looked_at && is_free && seen.of > 0 && seen.seen == seen.of)
         && !view.proposal.is_nothing()
+        && marks::against(view.proposal.hunks()) == Against::default()
         && !view.takes_for_rejection()
-        && marks::against(view.proposal.hunks()) == Against::default();
-    let is_free = !view.is_comparing() && view.deciding.is_none();
-    let is_free = is_free && view.looked_at == Some(view.key());
-    is_free && is_plain && seen.of > 0 && view.seen_hunks().seen == seen.of && seen.hunks == 0
 }
 
 impl App {
@@ -49,10 +48,14 @@ impl App {
         }
     }
 
+    /// The pending diffs that would be accepted.
+    pub fn all_seen(&self) -> impl Iterator<Item = &View> {
+        self.views.iter().filter(|view| is_all_seen(view))
+    }
+
     /// Asks whether all that was seen is to be accepted, or does so once that was answered.
     pub(super) fn accept_seen(&mut self, press: &Press, now: Instant) {
-        let keys = self.views.iter().filter(|view| is_all_seen(view));
-        let keys: VecDeque<_> = keys.map(Proposed::key).collect();
+        let keys: VecDeque<_> = self.all_seen().map(Proposed::key).collect();
         let question = match keys.len() {
             0 => {
                 let text = "no pending diff has been on the screen as a whole";

@@ -314,15 +314,18 @@ impl App {
 
     /// The columns of the list beside the diff; none if it is not shown there.
     pub fn pane_width(&self) -> Option<u16> {
-        let list = self.changes.list.as_ref()?;
-        let has_turns = list.problem.is_none() && !list.turns.is_empty();
-        self.room_for_pane().filter(|_| has_turns)
+        let list = self.changes.list.as_ref();
+        let has_turns = list.is_some_and(|it| it.problem.is_none() && !it.turns.is_empty());
+        self.room_for_pane()
+            .filter(|_| has_turns || self.views.len() > 1)
     }
 
+    /// The columns that there are for it: where several diffs are pending, their list is worth more than two sides.
     fn room_for_pane(&self) -> Option<u16> {
         let beside = self.changes.beside;
-        let width = geometry::pane_width(self.size.width, beside == Some(true));
-        width.filter(|_| beside != Some(false))
+        let asks = beside.unwrap_or(self.views.len() > 1);
+        let width = geometry::pane_width(self.size.width, asks);
+        width.filter(|_| beside != Some(false) && !self.is_plain)
     }
 
     pub(super) fn toggle_pane(&mut self, now: Instant) {
@@ -334,7 +337,7 @@ impl App {
             return self.say(Tone::Info, text, now);
         }
         let has_turns = |list: &ChangesList| !list.turns.is_empty();
-        let is_empty = !self.changes.list.as_ref().is_none_or(has_turns);
+        let is_empty = !self.changes.list.as_ref().is_none_or(has_turns) && self.views.len() < 2;
         self.changes.beside = Some(true);
         if self.room_for_pane().is_none() {
             let opens = self.keys.fill("<list> opens it over the diff");

@@ -12,7 +12,7 @@ use pillion_view::changes::{ListedChange, ListedTurn};
 
 use crate::app::{App, ChangesPage, ChangesRow, Spot};
 use crate::screen::theme::Theme;
-use crate::screen::{around, fill, narrow, put};
+use crate::screen::{around, files, fill, narrow, put};
 
 /// Columns of a change's name.
 const NAME: usize = 7;
@@ -85,7 +85,7 @@ pub fn draw(
     clicks
 }
 
-/// Draws the list beside the diff, around the cursor if keys mean the list, or else around what is on the screen.
+/// Draws the lists beside the diff: the pending diffs, and what was written, around the cursor if keys mean the list, or else around what is on the screen.
 pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
     let mut clicks = vec![(area, Spot::Page)];
     if area.is_empty() {
@@ -100,15 +100,19 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> V
         fill(buffer, row, "│", theme.missing);
     }
     let width = area.width - 1;
-    let (heading, list) = (
-        Rect { width, ..area },
-        Rect {
-            y: area.y + 1,
-            width,
-            height: area.height.saturating_sub(1),
-            ..area
-        },
-    );
+    let area = Rect { width, ..area };
+    let area = files::draw_beside(buffer, area, app, theme, &mut clicks);
+    let page = app.pane();
+    let rows = page.rows();
+    if rows.is_empty() || area.is_empty() {
+        return clicks;
+    }
+    let heading = area;
+    let list = Rect {
+        y: area.y + 1,
+        height: area.height - 1,
+        ..area
+    };
     let has_keys = app.changes().is_some();
     let keys: &[_] = match has_keys {
         true => &[(Act::Close, " goes back to the diff")],
@@ -120,8 +124,6 @@ pub fn draw_pane(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> V
         spans.push(Span::styled(*what, theme.muted));
     }
     put(buffer, heading, &Line::from(spans));
-    let page = app.pane();
-    let rows = page.rows();
     let shown = app.view().and_then(|view| view.diff.written.as_deref());
     let is_shown = |row: &ChangesRow<'_>| shown == Some(row.id());
     let cursor = has_keys.then(|| page.at());

@@ -218,6 +218,7 @@ fn word_on_view(app: &App, view: &View, act: Act, word: &'static str) -> Option<
     let has_folds = view.rows().folds().next().is_some();
     let either = |is_other: bool, other| Some(if is_other { other } else { word });
     match act {
+        Act::AcceptSeen => (app.all_seen().nth(1).is_some()).then_some(word),
         Act::Reject => either(is_written, "leave"),
         Act::Reason => is_written.then_some("take back"),
         Act::Exclude => {

@@ -32,7 +32,7 @@ fn sides_stand_beside_each_other_where_no_changed_line_is_cut() {
 fn the_layout_that_is_asked_for_holds_for_the_next_diffs() {
     let narrow = ("a\nb\n", "a\nB\n");
     let wide = format!("a\n{}\n", "B".repeat(90));
-    let mut person = Person::new(120, 24);
+    let mut person = Person::new(110, 24);
     person.open("narrow.txt", Some(narrow.0), narrow.1);
     person.open("wide.txt", Some(narrow.0), &wide);
     let layouts = |person: &mut Person| {

@@ -253,3 +253,27 @@ fn a_turn_whose_changes_are_not_all_there_is_opened() {
     assert!(!looks(&mut person), "all that is unseen is there");
     assert_eq!(person.shown(), first);
 }
+
+#[test]
+fn where_several_diffs_are_pending_their_list_takes_the_place_of_tabs() {
+    for (width, pane) in [(115, None), (116, Some(36)), (200, Some(50))] {
+        let mut person = Person::new(width, 24);
+        person.open("a.txt", Some(OLD), NEW);
+        assert_eq!(person.app.pane_width(), None, "one needs no list");
+        let second = person.open("b.txt", Some(OLD), NEW);
+        assert_eq!(person.app.pane_width(), pane, "{width}");
+        assert_eq!(person.app.geometry().tabs.is_some(), pane.is_none());
+        // It is hidden, and shown again, as that of the turns.
+        person.press("t");
+        assert_eq!(person.app.pane_width(), None);
+        assert!(person.app.geometry().tabs.is_some());
+        person.close(second).unwrap();
+        assert_eq!(person.app.pane_width(), None);
+    }
+    // Lines have nothing beside each other.
+    let mut person = Person::new(200, 24);
+    person.app.be_plain();
+    person.open("a.txt", Some(OLD), NEW);
+    person.open("b.txt", Some(OLD), NEW);
+    assert_eq!(person.app.pane_width(), None);
+}

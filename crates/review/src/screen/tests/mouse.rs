@@ -98,6 +98,7 @@ fn a_click_goes_to_a_tab_a_file_a_hunk_and_what_is_folded() {
 #[test]
 fn dragging_copies_the_lines_of_one_side() {
     let mut person = two(120, 30);
+    person.press("t");
     let (from, to) = (place(&mut person, "line 49"), place(&mut person, "line 52"));
     let old = "\tline 49\n\tline 50\n\tline 51\n\tline 52\n";
     assert_eq!(drag(&mut person, from, to).as_deref(), Some(old));

@@ -3,6 +3,7 @@
 use pillion_view::changes::{ChangesList, ListedChange, ListedTurn};
 
 use super::*;
+use crate::app::Spot;
 use crate::app::tests::changes::{change, turn};
 
 fn named(id: &str, state: &str, name: &str, lines: Option<(usize, usize)>) -> ListedChange {
@@ -177,7 +178,11 @@ fn what_is_on_the_screen_is_in_sight_in_a_list_of_hundreds() {
         let marked = format!("▶● src/file{at:03}.rs");
         let screen = see(&mut person);
         assert!(screen.contains(&marked), "{marked}: {screen}");
-        assert_eq!(screen.matches('▶').count(), 1);
+        assert_eq!(
+            screen.matches('▶').count(),
+            2,
+            "pending and written: {screen}"
+        );
         person.press("n");
     }
     // Of what is only proposed, nothing is marked.
@@ -186,7 +191,7 @@ fn what_is_on_the_screen_is_in_sight_in_a_list_of_hundreds() {
     person.happens(Event::Tick);
     let screen = see(&mut person);
     assert!(
-        !screen.contains('▶') && screen.contains("src/file001.rs"),
+        !screen.contains("▶●") && screen.contains("src/file001.rs"),
         "{screen}"
     );
 }
@@ -215,4 +220,25 @@ fn a_terminal_that_changes_its_size_takes_the_list_along() {
         let cells = screen.lines().map(visible::width);
         assert!(cells.max() <= Some(usize::from(width)));
     }
+}
+
+#[test]
+fn pending_diffs_are_listed_beside_the_one_that_is_shown() {
+    let mut person = reviewer(120, 16);
+    let line = |at: usize| format!("{at}\n");
+    let long: String = (0..40).map(line).collect();
+    person.open("src/api/handlers.rs", Some("a\n"), "b\n");
+    person.open("a/very/long/path/to/some/module/of/it.rs", None, &long);
+    for at in 3..20 {
+        person.open(&format!("src/part{at}.rs"), Some("a\nb\n"), "a\nB\n");
+    }
+    insta::assert_snapshot!("pending_beside", see(&mut person));
+    // Beside the turns, it has a half; and the one that is shown is in sight.
+    person.happens(Event::Listed(list()));
+    person.press("17");
+    person.wait(7_000);
+    insta::assert_snapshot!("pending_beside_turns", see(&mut person));
+    let spots = person.app.spots.iter();
+    let is_there = |spot: &Spot| matches!(spot, Spot::Diff(id) if *id == DiffId(17));
+    assert_eq!(spots.filter(|(_, spot)| is_there(spot)).count(), 1);
 }
