@@ -208,9 +208,13 @@ impl Rows {
 
     /// The rows of a hunk.
     pub fn of_hunk(&self, hunk: usize) -> Range<usize> {
-        let Range { start, end } = self.hunks.get(hunk).cloned().unwrap_or_default();
-        let last = end.saturating_sub(1);
-        self.below_notes(start)..self.below_notes(last) + (end - last)
+        let lines = self.hunks.get(hunk);
+        lines.map_or(0..0, |lines| self.between_notes(lines))
+    }
+
+    fn between_notes(&self, lines: &Range<usize>) -> Range<usize> {
+        let last = lines.end.saturating_sub(1);
+        self.below_notes(lines.start)..self.below_notes(last) + (lines.end - last)
     }
 
     /// The changed lines in these rows, hunk by hunk. Where they have none of one side, the place there is the one beside the first.
@@ -277,10 +281,9 @@ impl Rows {
 
     /// The first hunk with a row in `rows`.
     pub fn hunk_in(&self, rows: Range<usize>) -> Option<usize> {
-        let end = |hunk: usize| self.of_hunk(hunk).end;
-        let mut hunks = 0..self.hunks.len();
-        let first = { hunks.by_ref() }.find(|hunk| end(*hunk) > rows.start)?;
-        (self.of_hunk(first).start < rows.end).then_some(first)
+        let end = |lines: &Range<usize>| self.between_notes(lines).end;
+        let first = self.hunks.partition_point(|it| end(it) <= rows.start);
+        (first < self.hunks.len() && self.of_hunk(first).start < rows.end).then_some(first)
     }
 
     /// The content of a row.
