@@ -95,3 +95,38 @@ fn what_is_undecided_of_a_set_stays_together_when_the_view_that_showed_it_leaves
     second.send_keys(["a"]);
     assert_eq!(program.accepted(), accepted(2, "c"));
 }
+
+/// The gate takes no decisions as fast as a key repeats: they follow each other by themselves.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn files_that_were_seen_are_accepted_at_once_after_a_question() {
+    let review = Review::start(Size::new(130, 30), "", &Env::default());
+    review.pane.wait_for(WELCOME, SOON);
+    let mut program = review.propose_set(&["a", "b", "c"]);
+    review.shows("a (1 of 3)");
+    // Their list is there in place of tabs.
+    let screen = review.pane.wait_for("3 pending", SOON);
+    assert!(!screen.contains("[1 a"), "{screen}");
+    // Which of them were looked at for long enough is not known from outside: too few, or too early, and nothing is decided.
+    loop {
+        std::thread::sleep(REVIEWED);
+        review.pane.send_keys(["A"]);
+        let screen = review.pane.wait_for("on the screen as a whole", SOON);
+        if screen.contains("3 diffs have been") {
+            std::thread::sleep(REVIEWED);
+            review.pane.send_keys(["y"]);
+            let said = |screen: &str| screen.contains("accepted 3 diffs") || is_too_early(screen);
+            let screen = review.pane.wait_until("an answer", SOON, said);
+            if screen.contains("accepted 3 diffs") {
+                break;
+            }
+        }
+        review.pane.send_keys(["Tab"]);
+        let is_gone = |screen: &str| !screen.contains("on the screen as a whole");
+        review.pane.wait_until("the next diff", SOON, is_gone);
+    }
+    for (at, name) in ["a", "b", "c"].into_iter().enumerate() {
+        assert_eq!(program.accepted(), accepted(at, name));
+    }
+    review.pane.wait_for(WELCOME, SOON);
+}
