@@ -96,6 +96,7 @@ commands! {
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";
         Previous "previous" "p" [Diff] Free "previous hunk";
         Edit "edit" "e" [Diff] Shown ("edit", 2) "edit the proposal in $VISUAL or $EDITOR";
+        OpenFile "open-file" "E" [Diff] Typed "open the file itself in that editor";
         Undo "undo" "z" [Diff List] Shown ("undo", 4) "undo the last change; redo it";
         Redo "redo" "Z" [Diff] Shown "undo the last change; redo it";
         Merge "merge" "o" [Diff] Shown "merge with the file on disk";

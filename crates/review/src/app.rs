@@ -186,9 +186,9 @@ pub enum Effect {
         proposal: ProposalKey,
         /// The file, for its name.
         path: PathBuf,
-        /// The text to edit.
-        text: String,
-        /// The line of the current hunk, from 1.
+        /// The text to edit; none if the file itself is to be opened.
+        text: Option<String>,
+        /// The line at the cursor, from 1.
         line: usize,
     },
     /// Keep what the reviewer wrote, which would be lost, in a private file, and report where.

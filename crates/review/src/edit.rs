@@ -1,5 +1,5 @@
 //! The reviewer's own editor on a proposal: a private copy of the text, the command, and what comes
-//! back. Never writes the user's file.
+//! back. Or on the file itself, which is nobody's business here. Never writes the user's file.
 //!
 //! Threads put away what would be lost; the review ends when all of them are done, or after two seconds.
 
@@ -35,11 +35,11 @@ pub struct Session {
     unfinished: Unfinished,
 }
 
-/// The private file, and what was in it at first.
+/// The private file, and what was in it at first; of the person's own file, which is only opened, none.
 #[derive(Debug)]
 pub struct Draft {
     file: PathBuf,
-    text: String,
+    text: Option<String>,
 }
 
 impl Session {
@@ -52,11 +52,28 @@ impl Session {
         let file = kept_text::keep_in(&places, path, &text)?;
         Ok(Self {
             folder: file.parent().map(Path::to_owned),
-            draft: Arc::new(Draft { file, text }),
+            draft: Arc::new(Draft {
+                file,
+                text: Some(text),
+            }),
             settled: None,
             has_ended: false,
             unfinished,
         })
+    }
+
+    /// Opens the person's own file, and leaves it alone.
+    pub fn of_file(path: PathBuf, unfinished: Unfinished) -> Self {
+        Self {
+            folder: None,
+            draft: Arc::new(Draft {
+                file: path,
+                text: None,
+            }),
+            settled: None,
+            has_ended: false,
+            unfinished,
+        }
     }
 
     /// The file.
@@ -92,7 +109,7 @@ impl Session {
         edit: Edit,
         now: Result<(), Stale>,
     ) -> Edit {
-        let base = || self.draft.text.clone();
+        let base = || self.draft.text.clone().unwrap_or_default();
         match (now, edit) {
             (Err(Stale::Replaced), Edit::Unchanged) => Edit::Late {
                 base: base(),
@@ -225,6 +242,9 @@ impl Draft {
 
     /// The outcome of editing until now.
     pub fn read(&self) -> Edit {
+        let Some(before) = &self.text else {
+            return Edit::Unchanged;
+        };
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,
             Err(error) => return self.lost(&error.to_string()),
@@ -232,8 +252,8 @@ impl Draft {
         match String::from_utf8(bytes) {
             Err(_) => Edit::Failed("the edited text is not UTF-8".to_owned()),
             Ok(text) => {
-                let text = without_added_newline(&self.text, text);
-                if text == self.text {
+                let text = without_added_newline(before, text);
+                if text == *before {
                     Edit::Unchanged
                 } else {
                     Edit::Text(text)

@@ -196,6 +196,17 @@ impl View {
         self.rows.get(self.cursor)?.lines().1
     }
 
+    /// The line of the file on disk at the cursor, or the next one above it, from 1.
+    pub fn line_in_file(&self) -> usize {
+        let side = match self.diff.written {
+            Some(_) => Side::Right,
+            None => Side::Left,
+        };
+        let line = |row: usize| side.of(self.rows.get(row)?.lines());
+        let above = (0..=self.cursor).rev().find_map(line);
+        above.map_or(1, |line| line + 1)
+    }
+
     pub fn current_hunk(&self) -> Option<&Hunk> {
         self.proposal.hunks().get(self.hunk)
     }

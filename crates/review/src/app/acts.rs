@@ -204,6 +204,7 @@ impl App {
             Act::EndSearch if self.selected().is_some() => self.end_selection(),
             Act::Stage => self.stage_hunk(now),
             Act::Edit => self.edit(),
+            Act::OpenFile => self.open_file(now),
             Act::Undo => self.undo(true, now),
             Act::Redo => self.undo(false, now),
             Act::Merge => self.merge(now),
@@ -464,11 +465,27 @@ impl App {
         self.effects.push(Effect::Edit {
             proposal: view.key(),
             path: view.target.path.clone(),
-            text: view.proposal.text(),
+            text: Some(view.proposal.text()),
             line: match view.line_at_cursor() {
                 Some(line) => view.proposal.line_in_text(line) + 1,
                 None => view.proposal.line_of(view.hunk),
             },
+        });
+    }
+
+    /// Opens the file as it is on disk, where the cursor is.
+    fn open_file(&mut self, now: Instant) {
+        let view = &self.views[self.current];
+        if view.proposal.is_new_file() {
+            let text = "the file is not there yet: <edit> edits the proposal";
+            let text = self.keys.fill(text);
+            return self.say(Tone::Info, text, now);
+        }
+        self.effects.push(Effect::Edit {
+            proposal: view.key(),
+            path: view.target.path.clone(),
+            text: None,
+            line: view.line_in_file(),
         });
     }
 

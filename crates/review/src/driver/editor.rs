@@ -82,7 +82,7 @@ impl Driver {
         &mut self,
         proposal: ProposalKey,
         path: PathBuf,
-        text: String,
+        text: Option<String>,
         line: usize,
     ) -> io::Result<()> {
         let variable = |name: &str| std::env::var_os(name);
@@ -100,10 +100,13 @@ impl Driver {
         let (sender, unfinished) = (self.sender.clone(), self.unfinished.clone());
         let prepare = move || {
             let command = command.located(&SearchPath::of(variable));
-            let session = edit::Session::new(&path, text, unfinished);
-            let session = session.map_err(|error| format!("cannot write a copy to edit: {error}"));
+            let session = match text {
+                Some(text) => edit::Session::new(&path, text, unfinished)
+                    .map_err(|error| format!("cannot write a copy to edit: {error}"))?,
+                None => edit::Session::of_file(path, unfinished),
+            };
             Ok(Copied {
-                session: session?,
+                session,
                 command,
                 line,
                 name,

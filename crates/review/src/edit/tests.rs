@@ -232,3 +232,19 @@ fn the_copy_is_private() {
     assert!(finished.recv().is_err());
     assert!(!folder.exists());
 }
+
+#[test]
+fn the_persons_own_file_is_opened_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.txt");
+    fs::write(&file, "one\n").unwrap();
+    let (unfinished, _all_done) = crossbeam_channel::bounded(0);
+    let mut session = Session::of_file(file.clone(), unfinished);
+    fs::write(&file, "two\n").unwrap();
+    let edit = session.draft().read();
+    assert!(matches!(edit, Edit::Unchanged), "{edit:?}");
+    let edit = session.finish_for(Ok(ExitStatus::default()), edit, Ok(()));
+    assert!(matches!(edit, Edit::Unchanged), "{edit:?}");
+    drop(session);
+    assert_eq!(fs::read_to_string(&file).unwrap(), "two\n");
+}

@@ -119,3 +119,24 @@ fn an_edit_is_kept_when_the_command_that_proposed_gives_up() {
     let file = file.lines().next().unwrap();
     assert_eq!(fs::read_to_string(file).unwrap(), MINE);
 }
+
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn the_file_itself_is_opened_at_the_cursor_and_merged_with_what_is_proposed() {
+    let editor = "sed -i s/^4$/mine/";
+    let review = Review::usual_with(&Env::default().with("EDITOR", editor));
+    let file = review.sandbox.home.file("a.txt", BEFORE);
+    let mut agent = review.connect();
+    agent.propose(file.to_str().unwrap(), PROPOSED);
+    review.pane.wait_for("proposes", SOON);
+    review.decide("E");
+    review.pane.wait_for("changed on disk", SOON);
+    let own = "1\n2\n3\nmine\n5\n6\n7\n";
+    assert_eq!(fs::read_to_string(&file).unwrap(), own);
+    assert_eq!(kept(&review), [] as [String; 0], "no copy is made");
+    review.decide("o");
+    review.pane.wait_for("merged with the file on disk", SOON);
+    review.decide("a");
+    let merged = Update::accepted(file.to_str().unwrap().to_owned(), MINE.to_owned());
+    assert_eq!(agent.outcome(), merged);
+}

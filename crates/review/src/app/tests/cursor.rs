@@ -225,3 +225,35 @@ fn notes_stand_below_their_lines_and_are_gone_to() {
         lines.replace("line 1\nline 2\nline 3\n", "")
     );
 }
+
+#[test]
+fn the_file_is_opened_at_the_line_that_it_has_there() {
+    let mut person = Person::new(80, 24);
+    let line = |person: &mut Person| match &person.press("E")[..] {
+        [
+            Effect::Edit {
+                text: None, line, ..
+            },
+        ] => Some(*line),
+        _ => None,
+    };
+    // a -b +B +C c: lines that are not there yet are at the one above them.
+    person.open("a.txt", Some("a\nb\nc\n"), "a\nB\nC\nc\n");
+    let lines = ["g", "j", "j", "j", "j"].map(|key| {
+        person.press(key);
+        line(&mut person)
+    });
+    assert_eq!(lines, [1, 2, 2, 2, 3].map(Some));
+    // What is written has them.
+    person.written = Some("1.1".to_owned());
+    person.open("b.txt", Some("a\nb\nc\n"), "a\nB\nC\nc\n");
+    person.key(KeyCode::Tab);
+    person.press("jj");
+    assert_eq!(line(&mut person), Some(3));
+    person.written = None;
+    person.open("new.txt", None, "a\n");
+    person.key(KeyCode::Tab);
+    assert_eq!(line(&mut person), None);
+    let said = "the file is not there yet: e edits the proposal";
+    assert_eq!(person.message(), said);
+}
