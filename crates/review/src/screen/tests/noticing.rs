@@ -121,3 +121,25 @@ fn notes_that_wait_for_the_decision_are_counted_wherever_the_view_stands() {
     let screen = see(&mut person);
     assert!(screen.contains("hunk 1/2 · 2 notes"), "{screen}");
 }
+
+#[test]
+fn selected_lines_stand_out_and_the_footer_is_about_them() {
+    let theme = Theme::new(true, Depth::True);
+    let mut person = reviewer(80, 24);
+    person.open("a.txt", None, &lines(9));
+    person.press("Vj");
+    let buffer = draw(&mut person, &theme);
+    let is_reversed = |text: &str| {
+        let number = row_with(&buffer, text)[6].clone();
+        number.modifier.contains(ratatui::style::Modifier::REVERSED)
+    };
+    let marked = ["line 0", "line 1", "line 2"].map(is_reversed);
+    assert_eq!(marked, [true, true, false]);
+    let first = |text: &str| row_with(&buffer, text)[0].symbol().to_owned();
+    assert_eq!(["line 0", "line 1"].map(first), ["█", "❯"]);
+    assert!(text(&buffer).contains("space lines out or in"));
+    // As soon as there is something to undo, it is there however little room there is.
+    person.wait(1_000);
+    person.press(" ");
+    assert!(see(&mut person).contains("z undo"));
+}
