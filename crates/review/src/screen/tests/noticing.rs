@@ -131,7 +131,7 @@ fn selected_lines_stand_out_and_the_footer_is_about_them() {
     let buffer = draw(&mut person, &theme);
     let is_reversed = |text: &str| {
         let number = row_with(&buffer, text)[6].clone();
-        number.modifier.contains(ratatui::style::Modifier::REVERSED)
+        number.modifier.contains(Modifier::REVERSED)
     };
     let marked = ["line 0", "line 1", "line 2"].map(is_reversed);
     assert_eq!(marked, [true, true, false]);
