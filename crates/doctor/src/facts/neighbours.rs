@@ -8,7 +8,7 @@ use std::time::Duration;
 use pillion_discovery::survey::{self, Companion, FoundFile};
 use pillion_discovery::{Environment, is_same};
 use pillion_protocol::dialect::Base;
-use pillion_system::time_limit;
+use pillion_system::{lineage, process, time_limit};
 
 /// Another place where agents of other terminals would look.
 #[derive(Debug, Clone)]
@@ -21,6 +21,11 @@ pub struct Elsewhere {
 
 /// The time limit for looking into such a place: another program's home may be on a disk that never answers.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Programs that start companions, or are some, by the beginning of their names.
+const NAMES: &str = "pillion nvim vim gvim emacs code codium cursor windsurf antigravity positron hx helix kak \
+                     kate zed sublime idea pycharm webstorm goland clion rider rubymine phpstorm rustrover \
+                     java node electron";
 
 /// True if this system lets one see other processes' variables.
 pub const CAN_SEE: bool = cfg!(target_os = "linux");
@@ -55,7 +60,7 @@ fn there(here: Environment, base: Base, value: PathBuf) -> Elsewhere {
 
 /// The places that other programs name, each once.
 fn places(terminal: &Environment, base: Base) -> Vec<PathBuf> {
-    let others = system::environments();
+    let others = environments();
     let named = std::iter::once(terminal).chain(&others);
     let named = named.map(|other| other.base(base));
     // Where most programs without a TMPDIR put their files.
@@ -66,55 +71,18 @@ fn places(terminal: &Environment, base: Base) -> Vec<PathBuf> {
     found
 }
 
-#[cfg(target_os = "linux")]
-mod system {
-    use std::ffi::OsString;
-    use std::fs;
-    use std::os::unix::ffi::OsStringExt;
-    use std::os::unix::fs::MetadataExt;
-
-    use pillion_discovery::Environment;
-
-    /// Programs that start companions, or are some, by the beginning of their names.
-    const NAMES: &str = "pillion nvim vim gvim emacs code codium cursor windsurf antigravity positron hx helix kak \
-                         kate zed sublime idea pycharm webstorm goland clion rider rubymine phpstorm rustrover \
-                         java node electron";
-
-    /// Their environments, as far as this user may see them.
-    pub fn environments() -> Vec<Environment> {
-        let own = std::process::id();
-        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        pids.filter(|pid| *pid != own)
-            .filter_map(environment)
-            .collect()
-    }
-
-    fn environment(pid: u32) -> Option<Environment> {
-        let process = fs::metadata(format!("/proc/{pid}")).ok()?;
-        (process.uid() == rustix::process::geteuid().as_raw()).then_some(())?;
-        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        let mut known = NAMES.split_whitespace();
-        known.any(|known| name.starts_with(known)).then_some(())?;
-        let text = fs::read(format!("/proc/{pid}/environ")).ok()?;
-        let pair = |pair: &[u8]| {
-            let at = pair.iter().position(|byte| *byte == b'=')?;
-            let name = String::from_utf8(pair[..at].to_vec()).ok()?;
-            Some((name, OsString::from_vec(pair[at + 1..].to_vec())))
-        };
-        let pairs = text.split(|byte| *byte == 0).filter_map(pair);
-        let environment = Environment::from_pairs(pairs);
-        let folder = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
-        Some(environment.with_current_dir(folder))
-    }
+/// The environments of programs that start companions, as far as this user may see them.
+fn environments() -> Vec<Environment> {
+    let all = CAN_SEE.then(process::all).unwrap_or_default().into_iter();
+    let others = all.filter(|pid| *pid != std::process::id());
+    others.filter_map(environment).collect()
 }
 
-#[cfg(not(target_os = "linux"))]
-mod system {
-    use pillion_discovery::Environment;
-
-    /// Nobody's: these systems do not show them.
-    pub fn environments() -> Vec<Environment> {
-        Vec::new()
-    }
+fn environment(pid: u32) -> Option<Environment> {
+    let kin = lineage::kin(pid).filter(|kin| kin.uid == Some(process::own_uid()))?;
+    let mut known = NAMES.split_whitespace();
+    known.find(|known| kin.process.name().starts_with(known))?;
+    let pairs = process::variables(pid).into_iter();
+    let pairs = pairs.filter_map(|(name, value)| Some((name.into_string().ok()?, value)));
+    Some(Environment::from_pairs(pairs).with_current_dir(process::folder(pid)?))
 }
