@@ -52,6 +52,40 @@ impl Folder {
     pub fn write_durably(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
         self.replace(name, content, File::sync_all)
     }
+
+    /// The content of the file `name`, if it is there.
+    ///
+    /// # Errors
+    /// When it is a link, another user's, no regular file or longer than `limit` bytes, or when the
+    /// system refuses.
+    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let content = self.read_from(name, 0, limit.saturating_add(1))?;
+        match content {
+            Some(content) if content.len() as u64 > limit => Err(FileError::TooLong {
+                path: self.path.join(name),
+                limit,
+            }),
+            content => Ok(content),
+        }
+    }
+
+    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
+    /// gets it.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read). Nobody gets it then.
+    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
+        let failed = |error| FileError::io("take", &self.path().join(name), error);
+        let own = unfinished_name().map_err(failed)?;
+        match self.rename(name, &own) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        }
+        let content = self.read(&own, limit);
+        self.remove(&own)?;
+        content
+    }
 }
 
 /// Why a folder or file was not used.
@@ -155,26 +189,6 @@ impl FileError {
             (Some(variable), Some(other)) => format!("{remedy}, or set {variable} to {other}"),
             _ => remedy.to_owned(),
         }
-    }
-}
-
-impl Folder {
-    /// Takes the file `name` away and returns its content, if it is there: of several who want it, one
-    /// gets it.
-    ///
-    /// # Errors
-    /// As for [`read`](Self::read). Nobody gets it then.
-    pub fn take(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let failed = |error| FileError::io("take", &self.path().join(name), error);
-        let own = unfinished_name().map_err(failed)?;
-        match self.rename(name, &own) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        }
-        let content = self.read(&own, limit);
-        self.remove(&own)?;
-        content
     }
 }
 

@@ -163,22 +163,6 @@ impl Folder {
         })
     }
 
-    /// The content of the file `name`, if it is there.
-    ///
-    /// # Errors
-    /// When it is a link, another user's, no regular file or longer than `limit` bytes, or when the
-    /// system refuses.
-    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let content = self.read_from(name, 0, limit.saturating_add(1))?;
-        match content {
-            Some(content) if content.len() as u64 > limit => Err(FileError::TooLong {
-                path: self.path.join(name),
-                limit,
-            }),
-            content => Ok(content),
-        }
-    }
-
     /// The content of the file `name` from this byte on, but no more than `most` bytes, if it is there.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 #[path = "windows_socket.rs"]
 pub mod socket;
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -75,11 +75,7 @@ impl Folder {
         sync: impl FnOnce(&File) -> std::io::Result<()>,
     ) -> Result<(), FileError> {
         let path = self.path.join(name);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) => check_file(&metadata, &path)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(FileError::io("look at", &path, error)),
-        }
+        is_file("look at", &path)?;
         let create = || -> std::io::Result<(PathBuf, File)> {
             let unfinished = self.path.join(unfinished_name()?);
             let file = OpenOptions::new()
@@ -107,11 +103,7 @@ impl Folder {
     /// When there is something else under that name, or when the system refuses; then a part of it may be there.
     pub fn append(&self, name: &str, content: &[u8]) -> Result<(), FileError> {
         let path = self.path.join(name);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) => check_file(&metadata, &path)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(FileError::io("look at", &path, error)),
-        }
+        is_file("look at", &path)?;
         let file = OpenOptions::new().append(true).create(true).open(&path);
         file.and_then(|mut file| file.write_all(content))
             .map_err(|error| FileError::io("write", &path, error))
@@ -129,21 +121,6 @@ impl Folder {
         let metadata = fs::symlink_metadata(self.path.join(name)).ok()?;
         let modified = metadata.modified().ok()?;
         Some(format!("{} {modified:?}", metadata.len()))
-    }
-
-    /// The content of the file `name`, if it is there.
-    ///
-    /// # Errors
-    /// When it is a link, no regular file or longer than `limit` bytes, or when the system refuses.
-    pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, FileError> {
-        let content = self.read_from(name, 0, limit.saturating_add(1))?;
-        match content {
-            Some(content) if content.len() as u64 > limit => Err(FileError::TooLong {
-                path: self.path.join(name),
-                limit,
-            }),
-            content => Ok(content),
-        }
     }
 
     /// The content of the file `name` from this byte on, but no more than `most` bytes, if it is there.
@@ -173,13 +150,11 @@ impl Folder {
     /// When it is a link or no regular file, or when the system refuses.
     pub fn open_file(&self, name: &str) -> Result<Option<File>, FileError> {
         let path = self.path.join(name);
-        let failed = |error| FileError::io("read", &path, error);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) => check_file(&metadata, &path)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
+        if !is_file("read", &path)? {
+            return Ok(None);
         }
-        File::open(&path).map(Some).map_err(failed)
+        let file = File::open(&path).map(Some);
+        file.map_err(|error| FileError::io("read", &path, error))
     }
 
     /// The file `name`, to be locked, which is created if it is not there.
@@ -188,15 +163,11 @@ impl Folder {
     /// When something else has that name, or when the system refuses.
     pub fn lock_file(&self, name: &str) -> Result<File, FileError> {
         let path = self.path.join(name);
-        let failed = |error| FileError::io("lock", &path, error);
-        match fs::symlink_metadata(&path) {
-            Ok(metadata) => check_file(&metadata, &path)?,
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
+        is_file("lock", &path)?;
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
-        options.open(&path).map_err(failed)
+        let file = options.open(&path);
+        file.map_err(|error| FileError::io("lock", &path, error))
     }
 
     pub(super) fn rename(&self, from: &str, to: &str) -> std::io::Result<()> {
@@ -244,12 +215,13 @@ fn check_folder(path: &Path) -> Result<(), FileError> {
     }
 }
 
-fn check_file(metadata: &Metadata, path: &Path) -> Result<(), FileError> {
-    if metadata.is_symlink() {
-        Err(FileError::Link(path.to_owned()))
-    } else if metadata.is_file() {
-        Ok(())
-    } else {
-        Err(FileError::NotAFile(path.to_owned()))
+/// Returns true if a regular file is there, and false if nothing is. `action` is what is tried.
+fn is_file(action: &'static str, path: &Path) -> Result<bool, FileError> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(true),
+        Ok(metadata) if metadata.is_symlink() => Err(FileError::Link(path.to_owned())),
+        Ok(_) => Err(FileError::NotAFile(path.to_owned())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(FileError::io(action, path, error)),
     }
 }
