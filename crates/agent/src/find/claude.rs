@@ -3,7 +3,6 @@
 //! The rules were seen from outside: they are what the program does with files, variables and folders
 //! that tests lay before it.
 
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::canonicalize;
@@ -13,7 +12,7 @@ use pillion_protocol::claude::LockFile;
 use pillion_protocol::dialect::{Base, FileName};
 use pillion_system::process::{Answer, ask};
 
-use super::read::{bytes, names};
+use super::read::{Seen, names};
 use super::verdict::{Candidate, Preference, Stale, Verdict};
 use super::{Dial, Finding, Refusal, Situation, Source};
 use crate::host::Host;
@@ -30,19 +29,14 @@ const NO: [&str; 4] = ["0", "false", "no", "off"];
 /// Works out what Claude Code finds that is to connect: with `--ide`, by its settings or by a variable.
 pub(super) fn find(situation: &Situation<'_>) -> Finding {
     let search = Search::new(situation);
-    let judge = |lock| Judged {
-        verdict: search.verdict(&lock),
-        lock,
-    };
-    let mut judged: Vec<Judged> = search.locks().map(judge).collect();
-    let refusal = search.choose(&mut judged);
-    let chosen = judged.iter().find(|judged| judged.verdict.is_chosen());
-    let dials = chosen.and_then(|judged| judged.lock.dial()).into_iter();
+    let mut locks: Vec<Lock> = search.locks().collect();
+    let refusal = search.choose(&mut locks);
+    let chosen = locks.iter().find(|lock| lock.verdict.is_chosen());
     Finding {
         ide_pid: None,
-        dials: dials.collect(),
+        dials: chosen.and_then(Lock::dial).into_iter().collect(),
         refusal,
-        candidates: judged.into_iter().map(Judged::candidate).collect(),
+        candidates: locks.into_iter().map(Lock::candidate).collect(),
     }
 }
 
@@ -84,18 +78,11 @@ struct Search<'a> {
     is_in_editor: bool,
 }
 
-/// A file with the name of a lock file.
+/// A file with the name of a lock file, and its verdict.
 struct Lock {
-    path: PathBuf,
+    seen: Seen<LockFile>,
     /// The port in its name.
     port: u16,
-    /// Its content; none if it is not a lock file's.
-    read: Result<Option<LockFile>, ErrorKind>,
-}
-
-/// A lock file and its verdict.
-struct Judged {
-    lock: Lock,
     verdict: Verdict,
 }
 
@@ -132,22 +119,28 @@ impl<'a> Search<'a> {
             let locks = names(&folder, only).into_iter();
             locks.filter_map(move |name| {
                 let port = FileName::PortLock.port_in(&name)?;
-                Some(Lock::read(folder.join(name), port))
+                let seen = Seen::read(folder.join(name));
+                let verdict = self.verdict(&seen, port);
+                Some(Lock {
+                    seen,
+                    port,
+                    verdict,
+                })
             })
         })
     }
 
     /// The verdict on one file, whatever the others are.
-    fn verdict(&self, lock: &Lock) -> Verdict {
-        let content = match &lock.read {
-            Err(kind) => return Verdict::Unreadable(*kind),
-            Ok(None) => return Verdict::Malformed,
-            Ok(Some(content)) => content,
+    fn verdict(&self, seen: &Seen<LockFile>, port: u16) -> Verdict {
+        let content = match (&seen.read, seen.content()) {
+            (Err(kind), _) => return Verdict::Unreadable(*kind),
+            (Ok(_), None) => return Verdict::Malformed,
+            (Ok(_), Some(content)) => content,
         };
-        if is_gone(content, lock) && !comes_back(content, lock) {
+        if is_gone(content, port) && !comes_back(content, &seen.path, port) {
             return Verdict::Stale(Stale::ProcessGone);
         }
-        if self.is_named(lock) {
+        if self.is_named(port) {
             return Verdict::Chosen;
         }
         let folders = content.workspace_folders.as_slice();
@@ -164,20 +157,20 @@ impl<'a> Search<'a> {
     }
 
     /// Leaves one of those that would do, or none. Why none, if so.
-    fn choose(&self, judged: &mut [Judged]) -> Option<Refusal> {
+    fn choose(&self, locks: &mut [Lock]) -> Option<Refusal> {
         if let Some(value) = self.situation.environment.filled(AUTO_CONNECT)
             && value.to_str().is_some_and(|it| is_one_of(NO, it))
         {
-            for judged in judged.iter_mut().filter(|it| it.verdict.is_chosen()) {
-                judged.verdict = Verdict::NotLookedAt;
+            for lock in locks.iter_mut().filter(|it| it.verdict.is_chosen()) {
+                lock.verdict = Verdict::NotLookedAt;
             }
             return Some(Refusal::TurnedOff(AUTO_CONNECT));
         }
-        let fits = |judged: &&mut Judged| judged.verdict.is_chosen();
-        let mut fitting: Vec<&mut Judged> = judged.iter_mut().filter(fits).collect();
-        let named = fitting.iter().filter(|it| self.is_named(&it.lock)).count();
+        let fits = |lock: &&mut Lock| lock.verdict.is_chosen();
+        let mut fitting: Vec<&mut Lock> = locks.iter_mut().filter(fits).collect();
+        let named = fitting.iter().filter(|it| self.is_named(it.port)).count();
         if named == 1 {
-            let others = fitting.into_iter().filter(|it| !self.is_named(&it.lock));
+            let others = fitting.into_iter().filter(|it| !self.is_named(it.port));
             let name = Dialect::ClaudeCode.port_variable().unwrap_or_default();
             others.for_each(|it| {
                 it.verdict = Verdict::SecondChoice(Preference::PortVariable(name));
@@ -186,24 +179,24 @@ impl<'a> Search<'a> {
         }
         match fitting.len() {
             1 => None,
-            0 => Some(self.why_none(judged)),
+            0 => Some(self.why_none(locks)),
             _ => {
-                for judged in &mut fitting {
-                    judged.verdict = Verdict::Ambiguous;
+                for lock in &mut fitting {
+                    lock.verdict = Verdict::Ambiguous;
                 }
-                let ports = fitting.iter().map(|it| it.lock.port);
+                let ports = fitting.iter().map(|it| it.port);
                 Some(Refusal::Ambiguous(ports.collect()))
             }
         }
     }
 
     /// Why there is none, where none fits.
-    fn why_none(&self, judged: &[Judged]) -> Refusal {
-        let with = |verdict: Verdict| judged.iter().filter(move |it| it.verdict == verdict);
+    fn why_none(&self, locks: &[Lock]) -> Refusal {
+        let with = |verdict: Verdict| locks.iter().filter(move |it| it.verdict == verdict);
         if with(Verdict::OtherTerminal).next().is_some() {
             return Refusal::OtherTerminal;
         }
-        let roots = with(Verdict::OtherWorkspace).flat_map(|it| it.lock.folders().to_vec());
+        let roots = with(Verdict::OtherWorkspace).flat_map(|it| it.folders().to_vec());
         let mut roots: Vec<PathBuf> = roots.collect();
         roots.dedup();
         if !roots.is_empty() {
@@ -216,9 +209,9 @@ impl<'a> Search<'a> {
     }
 
     /// Returns true if the port variable names it: then its folders and its process do not matter.
-    fn is_named(&self, lock: &Lock) -> bool {
+    fn is_named(&self, port: u16) -> bool {
         let is_opencode = self.situation.release.agent == Dialect::OpenCode;
-        self.port == Some(lock.port) && !is_opencode
+        self.port == Some(port) && !is_opencode
     }
 
     /// Returns true if its folder is this root or below it. Links in a root are not resolved, but those in the working
@@ -235,24 +228,13 @@ impl<'a> Search<'a> {
 }
 
 impl Lock {
-    fn read(path: PathBuf, port: u16) -> Self {
-        let read = bytes(&path)
-            .map(|bytes| serde_json::from_slice(&bytes).ok())
-            .map_err(|error| error.kind());
-        Self { path, port, read }
-    }
-
-    fn content(&self) -> Option<&LockFile> {
-        self.read.as_ref().ok()?.as_ref()
-    }
-
     fn folders(&self) -> &[PathBuf] {
-        let content = self.content();
+        let content = self.seen.content();
         content.map_or(&[], |content| &content.workspace_folders)
     }
 
     fn dial(&self) -> Option<Dial> {
-        let content = self.content()?;
+        let content = self.seen.content()?;
         let is_websocket = content.transport.as_deref() == Some("ws");
         Some(Dial {
             host: Host::Loopback,
@@ -260,7 +242,7 @@ impl Lock {
             socket: None,
             // The other transport knows none.
             token: content.auth_token.clone().filter(|_| is_websocket),
-            source: Source::File(self.path.clone()),
+            source: Source::File(self.seen.path.clone()),
             transport: if is_websocket {
                 super::Transport::WebSocket
             } else {
@@ -268,38 +250,36 @@ impl Lock {
             },
         })
     }
+
+    fn candidate(self) -> Candidate {
+        Candidate {
+            port: Some(self.port),
+            roots: self.folders().to_vec(),
+            path: self.seen.path,
+            verdict: self.verdict,
+        }
+    }
 }
 
 /// Returns true if the agent takes the file's companion for gone when it starts, and deletes the
 /// file.
-fn is_gone(content: &LockFile, lock: &Lock) -> bool {
+fn is_gone(content: &LockFile, port: u16) -> bool {
     match (&content.pid, content.pid()) {
         (_, Some(pid)) => ask(pid) != Answer::Here,
         (Some(_), None) => true,
         // It dials then, and so does this.
-        (None, None) => !pillion_discovery::listens(lock.port),
+        (None, None) => !pillion_discovery::listens(port),
     }
 }
 
 /// Returns true if its companion puts a file back that the agent deleted at its start, while the agent still
 /// looks for one: it lives, in a container whose processes are not seen here. (Then the agent asks for no
 /// process.)
-fn comes_back(content: &LockFile, lock: &Lock) -> bool {
+fn comes_back(content: &LockFile, path: &Path, port: u16) -> bool {
     let publisher = content.pillion.as_ref();
     let namespaces = publisher.and_then(|it| it.namespaces.as_ref());
-    let visibility = Visibility::of(namespaces, &lock.path);
-    !visibility.processes && visibility.ports && pillion_discovery::listens(lock.port)
-}
-
-impl Judged {
-    fn candidate(self) -> Candidate {
-        Candidate {
-            port: Some(self.lock.port),
-            roots: self.lock.folders().to_vec(),
-            path: self.lock.path,
-            verdict: self.verdict,
-        }
-    }
+    let visibility = Visibility::of(namespaces, path);
+    !visibility.processes && visibility.ports && pillion_discovery::listens(port)
 }
 
 fn is_one_of(words: [&str; 4], text: &str) -> bool {

@@ -9,17 +9,16 @@ use pillion_protocol::copilot::LockFile;
 use pillion_protocol::dialect::{Base, FileName};
 use pillion_system::process::{Answer, ask};
 
-use super::read::{bytes, names};
+use super::read::{Seen, names};
 use super::verdict::{Candidate, Preference, Verdict};
 use super::{Dial, Finding, Refusal, Situation, Source, Transport};
 use crate::host::Host;
 
 /// A file with the name of a lock file, and what becomes of it.
 struct Lock {
-    path: PathBuf,
+    seen: Seen<LockFile>,
     /// The port of the companion's other agents, if it is one of Pillion's.
     port: Option<u16>,
-    content: Option<LockFile>,
     verdict: Verdict,
 }
 
@@ -63,42 +62,36 @@ fn why_none(locks: &[Lock]) -> Refusal {
 
 impl Lock {
     fn read(path: PathBuf, name: &str, here: &Path) -> Self {
-        let port = FileName::PortLock.port_in(name);
-        let (content, verdict) = match bytes(&path) {
-            Err(error) => (None, Verdict::Unreadable(error.kind())),
-            Ok(bytes) => match serde_json::from_slice::<LockFile>(&bytes) {
-                Err(_) => (None, Verdict::Malformed),
-                Ok(content) => {
-                    let verdict = verdict(&content, here);
-                    (Some(content), verdict)
-                }
-            },
+        let seen = Seen::read(path);
+        let verdict = match (&seen.read, seen.content()) {
+            (Err(kind), _) => Verdict::Unreadable(*kind),
+            (Ok(_), None) => Verdict::Malformed,
+            (Ok(_), Some(content)) => verdict(content, here),
         };
         Self {
-            path,
-            port,
-            content,
+            seen,
+            port: FileName::PortLock.port_in(name),
             verdict,
         }
     }
 
     fn timestamp(&self) -> u64 {
-        self.content.as_ref().map_or(0, |content| content.timestamp)
+        self.seen.content().map_or(0, |content| content.timestamp)
     }
 
     fn roots(&self) -> &[PathBuf] {
-        let content = self.content.as_ref();
+        let content = self.seen.content();
         content.map_or(&[], |content| &content.workspace_folders)
     }
 
     fn dial(&self) -> Option<Dial> {
-        let content = self.content.as_ref()?;
+        let content = self.seen.content()?;
         Some(Dial {
             host: Host::Loopback,
             port: self.port.unwrap_or_default(),
             socket: Some(content.socket_path.clone()),
             token: content.headers.token(),
-            source: Source::File(self.path.clone()),
+            source: Source::File(self.seen.path.clone()),
             transport: Transport::Http,
         })
     }
@@ -107,7 +100,7 @@ impl Lock {
         Candidate {
             port: self.port,
             roots: self.roots().to_vec(),
-            path: self.path,
+            path: self.seen.path,
             verdict: self.verdict,
         }
     }

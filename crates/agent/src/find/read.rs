@@ -1,43 +1,44 @@
 //! Reading what lies in the agents' folders, as they read it: links are followed, and anybody's file
 //! is read. What is not a regular file is not waited for.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use pillion_discovery::regular_file;
 use pillion_protocol::discovery::DiscoveryFile;
+use serde::de::DeserializeOwned;
 
 /// Far more than a discovery file needs; what is larger is not a discovery file.
 const MAX_FILE: u64 = 1 << 20;
 
-/// A file with the name of a discovery file.
+/// A file with the name of a discovery file, whose content is a `T`.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct Seen<T = DiscoveryFile> {
     pub(crate) path: PathBuf,
     /// The content, or the error of reading it.
-    pub(crate) read: Result<Text, ErrorKind>,
+    pub(crate) read: Result<Text<T>, ErrorKind>,
 }
 
 /// The content of a file.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct Text<T> {
     /// None if it is no discovery file's.
-    pub(crate) content: Option<DiscoveryFile>,
+    pub(crate) content: Option<T>,
     /// True if it belongs to this user.
     pub(crate) is_own: bool,
     pub(crate) modified: SystemTime,
 }
 
-impl Seen {
+impl<T: DeserializeOwned> Seen<T> {
     pub(crate) fn read(path: PathBuf) -> Self {
         let read = read(&path).map_err(|error| error.kind());
         Self { path, read }
     }
 
     /// Its content, if it was read and is a discovery file's.
-    pub(crate) fn content(&self) -> Option<&DiscoveryFile> {
+    pub(crate) fn content(&self) -> Option<&T> {
         self.read.as_ref().ok()?.content.as_ref()
     }
 
@@ -58,28 +59,18 @@ pub(crate) fn names(folder: &Path, only: Option<u16>) -> Vec<String> {
     names
 }
 
-fn read(path: &Path) -> io::Result<Text> {
+fn read<T: DeserializeOwned>(path: &Path) -> io::Result<Text<T>> {
     let (file, metadata) = regular_file::open(path)?;
-    let bytes = limited(file, &metadata)?;
-    Ok(Text {
-        content: bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()),
-        is_own: is_own(&metadata),
-        modified: metadata.modified()?,
-    })
-}
-
-/// All of a file's bytes; none of them if it is too long.
-pub(crate) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    let (file, metadata) = regular_file::open(path)?;
-    Ok(limited(file, &metadata)?.unwrap_or_default())
-}
-
-fn limited(file: File, metadata: &Metadata) -> io::Result<Option<Vec<u8>>> {
     // Room for all of it and for the end to be seen: two system calls for each file, and not four.
     let size = usize::try_from(metadata.len().min(MAX_FILE)).unwrap_or_default();
     let mut bytes = Vec::with_capacity(size + 64);
     let size = file.take(MAX_FILE + 1).read_to_end(&mut bytes)? as u64;
-    Ok((size <= MAX_FILE).then_some(bytes))
+    let content = (size <= MAX_FILE).then(|| serde_json::from_slice(&bytes).ok());
+    Ok(Text {
+        content: content.flatten(),
+        is_own: is_own(&metadata),
+        modified: metadata.modified()?,
+    })
 }
 
 #[cfg(unix)]
