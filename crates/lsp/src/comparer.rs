@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crossbeam_channel::Sender;
-use gen_lsp_types::{Diagnostic, DiagnosticSeverity, Message, Position};
+use pillion_protocol::Position;
 use pillion_system::spawn;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, counted, endings, visible};
 use pillion_view::Diff;
 
 use crate::disk::Done;
+use crate::message::{Diagnostic, MessageType};
 use crate::position::Encoding;
 use crate::restore::restore;
 
@@ -122,7 +123,7 @@ fn at_top(notes: &[String], shown: &str, encoding: Encoding) -> Vec<Diagnostic> 
     let place = lines(0..1, &first, encoding);
     let safe = notes.iter().map(|note| visible::one_line(note));
     safe.map(|note| Diagnostic {
-        severity: Some(DiagnosticSeverity::Warning),
+        severity: MessageType::Warning as u8,
         ..diagnostic(place, note)
     })
     .collect()
@@ -160,7 +161,7 @@ fn safe(line: &str) -> String {
 }
 
 /// The whole of these lines; where there are none, the place between two lines.
-fn lines(lines: Range<usize>, shown: &[&str], encoding: Encoding) -> gen_lsp_types::Range {
+fn lines(lines: Range<usize>, shown: &[&str], encoding: Encoding) -> pillion_protocol::Range {
     let last = shown.len().saturating_sub(1);
     let end_of = |line: usize| {
         let text = shown.get(line).copied().unwrap_or_default();
@@ -174,7 +175,7 @@ fn lines(lines: Range<usize>, shown: &[&str], encoding: Encoding) -> gen_lsp_typ
         Some(line) if !lines.is_empty() => end_of(line.min(last)),
         _ => start,
     };
-    gen_lsp_types::Range { start, end }
+    pillion_protocol::Range { start, end }
 }
 
 fn position(line: usize, character: usize) -> Position {
@@ -185,13 +186,13 @@ fn position(line: usize, character: usize) -> Position {
     }
 }
 
-fn diagnostic(range: gen_lsp_types::Range, message: String) -> Diagnostic {
+fn diagnostic(range: pillion_protocol::Range, message: String) -> Diagnostic {
     Diagnostic {
         range,
-        severity: Some(DiagnosticSeverity::Information),
+        severity: MessageType::Info as u8,
         source: Some("pillion".to_owned()),
-        message: Message::String(message),
-        ..Diagnostic::default()
+        message,
+        code: None,
     }
 }
 
@@ -206,11 +207,8 @@ mod tests {
         between(original, text, text, encoding)
             .into_iter()
             .map(|diagnostic| {
-                let Message::String(message) = diagnostic.message else {
-                    panic!("{diagnostic:?}");
-                };
                 let range = diagnostic.range;
-                (place(range.start), place(range.end), message)
+                (place(range.start), place(range.end), diagnostic.message)
             })
             .collect()
     }
@@ -266,12 +264,11 @@ mod tests {
         let all = ["One.".to_owned(), "Two\x1b.".to_owned()];
         let found = at_top(&all, "é\nb\n", Encoding::Utf8);
         let said: Vec<_> = found.iter().map(|one| one.message.clone()).collect();
-        let said_as = |text: &str| Message::String(text.to_owned());
-        assert_eq!(said, [said_as("One."), said_as("Two␛.")]);
+        assert_eq!(said, ["One.", "Two␛."]);
         assert!(
             found
                 .iter()
-                .all(|one| one.severity == Some(DiagnosticSeverity::Warning))
+                .all(|one| one.severity == MessageType::Warning as u8)
         );
         assert_eq!(
             (found[0].range.start, found[0].range.end),

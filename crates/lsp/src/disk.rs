@@ -14,7 +14,6 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use crossbeam_channel::Sender;
-use gen_lsp_types::Diagnostic;
 use lsp_server::{Message, RequestId};
 use pillion_discovery::process_dir::ProcessDir;
 use pillion_system::{Worker, lock, spawn};
@@ -22,6 +21,7 @@ use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Attached, Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use self::proposal_dir::ProposalFile;
+use crate::message::Diagnostic;
 use crate::roots::{Change, Roots};
 
 /// The time limit for reading a file. After that, the caller gets an error.

@@ -1,10 +1,6 @@
 //! `initialize`: who the editor is, how it counts, and which profile it wants. Reads no more of the
 //! parameters than it needs, so that nothing else in them can be wrong.
 
-use gen_lsp_types::{
-    ChangeNotifications, InitializeResult, ServerCapabilities, ServerInfo,
-    WorkspaceFoldersServerCapabilities, WorkspaceOptions,
-};
 use pillion_discovery::version::VERSION;
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::IdeInfo;
@@ -12,7 +8,7 @@ use pillion_system::process;
 use pillion_text::visible;
 use pillion_view::Shows;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::message;
 use crate::plugin::DidChangeWorkspace;
@@ -186,25 +182,12 @@ impl InitializeParams {
 }
 
 /// The answer to `initialize`.
-pub fn result(profile: &dyn ClientProfile) -> InitializeResult {
+pub fn result(profile: &dyn ClientProfile) -> Value {
+    let mut capabilities = profile.capabilities();
     // The client reports when its folders change.
-    let workspace_folders = WorkspaceFoldersServerCapabilities {
-        supported: Some(true),
-        change_notifications: Some(ChangeNotifications::Bool(true)),
-    };
-    InitializeResult {
-        capabilities: ServerCapabilities {
-            workspace: Some(WorkspaceOptions {
-                workspace_folders: Some(workspace_folders),
-                ..WorkspaceOptions::default()
-            }),
-            ..profile.capabilities()
-        },
-        server_info: Some(ServerInfo {
-            name: "pillion".to_owned(),
-            version: Some(VERSION.to_owned()),
-        }),
-    }
+    let folders = json!({"supported": true, "changeNotifications": true});
+    capabilities["workspace"] = json!({"workspaceFolders": folders});
+    json!({"capabilities": capabilities, "serverInfo": {"name": "pillion", "version": VERSION}})
 }
 
 /// The identity of an editor that people call `name`.

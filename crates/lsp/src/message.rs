@@ -1,17 +1,26 @@
 //! Messages that both profiles send and read, and the errors that answer a request.
 
-use gen_lsp_types::{
-    Diagnostic, LogMessageParams, MessageType, PublishDiagnosticsParams, ShowMessageParams,
-};
 use lsp_server::{ErrorCode, Message, Notification, RequestId, Response, ResponseError};
 use pillion_discovery::version::Mismatch;
+use pillion_protocol::{Range, diagnostics};
 use pillion_text::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// As much of a message for people as anybody reads.
 const MAX_TEXT: usize = 500;
+
+/// The kind of a message for people, with its number in the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MessageType {
+    Error = 1,
+    Warning = 2,
+    Info = 3,
+}
+
+/// A problem as the protocol has it: in the negotiated encoding, with the number of a kind for its severity.
+pub type Diagnostic = diagnostics::Diagnostic<Range, u8>;
 
 pub fn notification(method: &str, params: impl Serialize) -> Message {
     Notification::new(method.to_owned(), params).into()
@@ -28,7 +37,10 @@ pub fn answer(id: RequestId, result: Result<Value, ResponseError>) -> Message {
 /// Tells the person at the editor.
 pub fn show(kind: MessageType, text: impl AsRef<str>) -> Message {
     let message = visible::one_line(text.as_ref());
-    notification("window/showMessage", ShowMessageParams { kind, message })
+    notification(
+        "window/showMessage",
+        json!({"type": kind as u8, "message": message}),
+    )
 }
 
 /// Tells the person that something is of another version than this program.
@@ -39,7 +51,10 @@ pub fn mismatch(mismatch: &Mismatch) -> Message {
 /// Tells the editor's log.
 pub fn log(kind: MessageType, text: impl AsRef<str>) -> Message {
     let message = visible::one_line(text.as_ref());
-    notification("window/logMessage", LogMessageParams { kind, message })
+    notification(
+        "window/logMessage",
+        json!({"type": kind as u8, "message": message}),
+    )
 }
 
 /// Tells the editor's log that a notification was ignored.
@@ -48,11 +63,7 @@ pub fn ignored(method: &str, why: &str) -> Message {
 }
 
 pub fn diagnostics(uri: &str, diagnostics: Vec<Diagnostic>) -> Message {
-    let params = PublishDiagnosticsParams {
-        uri: uri.into(),
-        version: None,
-        diagnostics,
-    };
+    let params = json!({"uri": uri, "diagnostics": diagnostics});
     notification("textDocument/publishDiagnostics", params)
 }
 
@@ -97,8 +108,6 @@ fn head(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[derive(Debug, serde::Deserialize)]

@@ -15,11 +15,6 @@ mod written;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gen_lsp_types::{
-    CodeActionProvider, DocumentHighlightProvider, ExecuteCommandOptions, HoverProvider,
-    MessageType, Save, SaveOptions, ServerCapabilities, SignatureHelpOptions, TextDocumentSync,
-    TextDocumentSyncKind, TextDocumentSyncOptions,
-};
 use lsp_server::{ErrorCode, Request, RequestId, Response, ResponseError};
 use pillion_system::now_ms;
 use pillion_view::ask::Refused;
@@ -28,6 +23,7 @@ use serde_json::{Value, json};
 
 use crate::asking::Asking;
 use crate::disk::Done;
+use crate::message::{self, MessageType};
 use crate::plain::files::Files;
 use crate::plain::proposal::{ACCEPT, BRING_BACK, REJECT};
 use crate::plain::proposals::Proposals;
@@ -36,13 +32,17 @@ use crate::plain::written::Written;
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::quirks::Quirks;
-use crate::{message, uri};
+use crate::uri;
 
 /// The command by which the person chooses when agents ask before they change files.
 const REVIEW: &str = "pillion.review";
 
 /// The command by which the person sends the notes that wait for agents.
 const SEND_NOTES: &str = "pillion.sendNotes";
+
+/// The ways in which a client can tell what a document became.
+const WHOLE: u8 = 1;
+const INCREMENTAL: u8 = 2;
 
 /// The plain profile's setup, known from the beginning.
 #[derive(Debug)]
@@ -225,38 +225,23 @@ fn wants_commands(only: Option<Vec<String>>) -> bool {
 }
 
 impl ClientProfile for Plain {
-    fn capabilities(&self) -> ServerCapabilities {
-        ServerCapabilities {
-            position_encoding: Some(self.encoding.kind()),
-            text_document_sync: Some(TextDocumentSync::Options(TextDocumentSyncOptions {
-                open_close: Some(true),
+    fn capabilities(&self) -> Value {
+        let own = [ACCEPT, REJECT, BRING_BACK, REVIEW, SEND_NOTES];
+        let commands = [&own[..], &written::COMMANDS].concat();
+        json!({
+            "positionEncoding": self.encoding.name(),
+            "textDocumentSync": {
+                "openClose": true,
                 // Edits count only in the order in which they were made, and of whole texts the newest does.
-                change: Some(match self.quirks.mixes_up_edits {
-                    true => TextDocumentSyncKind::Full,
-                    false => TextDocumentSyncKind::Incremental,
-                }),
-                save: Some(Save::SaveOptions(SaveOptions {
-                    include_text: Some(true),
-                })),
-                ..TextDocumentSyncOptions::default()
-            })),
-            document_highlight_provider: Some(DocumentHighlightProvider::Bool(true)),
-            hover_provider: Some(HoverProvider::Bool(true)),
-            signature_help_provider: Some(SignatureHelpOptions::default()),
-            code_action_provider: Some(CodeActionProvider::Bool(true)),
-            execute_command_provider: Some(ExecuteCommandOptions {
-                commands: [
-                    &[ACCEPT, REJECT, BRING_BACK, REVIEW, SEND_NOTES][..],
-                    &written::COMMANDS,
-                ]
-                .concat()
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-                ..ExecuteCommandOptions::default()
-            }),
-            ..ServerCapabilities::default()
-        }
+                "change": if self.quirks.mixes_up_edits { WHOLE } else { INCREMENTAL },
+                "save": {"includeText": true},
+            },
+            "documentHighlightProvider": true,
+            "hoverProvider": true,
+            "signatureHelpProvider": {},
+            "codeActionProvider": true,
+            "executeCommandProvider": {"commands": commands},
+        })
     }
 
     fn initialized(&mut self, _published: &Published) -> Vec<Action> {

@@ -6,7 +6,6 @@ mod diagnostics;
 mod diffs;
 mod messages;
 
-use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Request, RequestId, Response, ResponseError};
 use pillion_discovery::version::{self, VERSION};
 use pillion_text::endings::comparable;
@@ -27,7 +26,7 @@ use self::messages::{
 };
 use crate::asking::Asking;
 use crate::disk::Done;
-use crate::message;
+use crate::message::{self, MessageType};
 use crate::position::Encoding;
 use crate::profile::{Action, ClientProfile, Published, Work};
 
@@ -133,12 +132,11 @@ fn chosen(chosen: Result<Chosen, Refused>) -> Result<Value, ResponseError> {
 }
 
 impl ClientProfile for Plugin {
-    fn capabilities(&self) -> ServerCapabilities {
-        ServerCapabilities {
-            position_encoding: Some(self.encoding.kind()),
-            experimental: Some(json!({"pillion": {"version": VERSION}})),
-            ..ServerCapabilities::default()
-        }
+    fn capabilities(&self) -> Value {
+        json!({
+            "positionEncoding": self.encoding.name(),
+            "experimental": {"pillion": {"version": VERSION}},
+        })
     }
 
     fn initialized(&mut self, published: &Published) -> Vec<Action> {

@@ -2,7 +2,6 @@
 //! and characters count from 0; what lies outside of the text means its nearest place, and what
 //! lies inside of a character means its beginning.
 
-use gen_lsp_types::PositionEncodingKind;
 use pillion_protocol::Cursor;
 
 /// The unit of a position's character.
@@ -30,11 +29,11 @@ impl Encoding {
     }
 
     /// Its name on the wire.
-    pub fn kind(self) -> PositionEncodingKind {
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Utf8 => PositionEncodingKind::UTF8,
-            Self::Utf16 => PositionEncodingKind::UTF16,
-            Self::Utf32 => PositionEncodingKind::UTF32,
+            Self::Utf8 => "utf-8",
+            Self::Utf16 => "utf-16",
+            Self::Utf32 => "utf-32",
         }
     }
 

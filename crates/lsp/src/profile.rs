@@ -4,7 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use gen_lsp_types::{MessageType, ServerCapabilities};
 use lsp_server::{Message, Request, RequestId, Response, ResponseError};
 use pillion_discovery::workspace::Workspace;
 use pillion_protocol::File;
@@ -15,7 +14,7 @@ use serde_json::Value;
 use crate::asking::Asking;
 use crate::comparer::Comparison;
 use crate::disk::{Done, Job};
-use crate::message;
+use crate::message::{self, MessageType};
 use crate::proposal_path::Owner;
 
 /// The number of files that are reported, the newest: more than are sent to agents, because only the companion
@@ -25,7 +24,7 @@ pub const MAX_REPORTED: usize = 10 * MAX_FILES;
 /// One kind of client's view of Pillion. A state machine: it never blocks and sends nothing itself.
 pub trait ClientProfile {
     /// The capabilities that answer `initialize`, besides those of every profile.
-    fn capabilities(&self) -> ServerCapabilities;
+    fn capabilities(&self) -> Value;
 
     /// The client is ready for messages. None was sent to it before.
     fn initialized(&mut self, _published: &Published) -> Vec<Action> {

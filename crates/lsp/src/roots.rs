@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
-use gen_lsp_types::MessageType;
 use lsp_server::{Message, RequestId};
 use pillion_discovery::canonicalize;
 use pillion_discovery::workspace::{self, Workspace};
 use pillion_protocol::discovery::join_roots;
 use serde::{Deserialize, Serialize};
 
-use crate::{message, proposal_path, uri};
+use crate::message::{self, MessageType};
+use crate::{proposal_path, uri};
 
 /// A folder as the editor names it.
 #[derive(Debug, Deserialize, Serialize)]

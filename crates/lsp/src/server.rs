@@ -279,7 +279,7 @@ impl Server {
             let result = handshake::result(session.profile.as_ref());
             self.watch(session.editor_pid);
             self.session = Some(session);
-            serde_json::to_value(result).unwrap_or_default()
+            result
         });
         self.answer(id, result);
     }

@@ -11,7 +11,6 @@ use std::time::Instant;
 
 use anyhow::Context;
 use crossbeam_channel::Sender;
-use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, Request};
 use pillion_discovery::Environment;
 use pillion_discovery::state::{self, CompanionState};
@@ -25,14 +24,15 @@ use serde_json::Value;
 use self::guests::Guests;
 pub use self::service::Told;
 use self::service::{Plan, Service, State};
+use crate::Options;
 use crate::comparer;
 use crate::disk::{self, Done, Job, RootChanges, proposal_dir};
 use crate::handshake::{InitializeParams, ProfileKind};
+use crate::message::{self, MessageType};
 use crate::plain::{self, Plain};
 use crate::plugin::Plugin;
 use crate::profile::{Action, ClientProfile, Published};
 use crate::roots::{Change, DidChangeWorkspaceFolders, Roots};
-use crate::{Options, message};
 
 /// More messages than this wait only for an editor that hangs or is suspended. No proposal joins
 /// them: agents that try again and again would fill the memory.

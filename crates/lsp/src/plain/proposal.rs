@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gen_lsp_types::{Command, Diagnostic};
 use lsp_server::RequestId;
 use pillion_text::visible;
 use pillion_view::{Diff, ProposalKey, Proposed, Reply, SetPlace};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::comparer::Comparison;
+use crate::message::Diagnostic;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
 use crate::position::Encoding;
@@ -193,15 +193,10 @@ impl Proposal {
     }
 
     /// Accept, then reject, then bring back what was kept.
-    pub fn commands(&self) -> Vec<Command> {
+    pub fn commands(&self) -> Vec<Value> {
         let (name, agent) = (self.name(), self.diff.proposer.display_name());
-        let arguments = vec![json!(self.diff.id.0), json!(self.diff.revision)];
-        let command = |title: String, command: &str| Command {
-            title,
-            tooltip: None,
-            command: command.to_owned(),
-            arguments: Some(arguments.clone()),
-        };
+        let arguments = [json!(self.diff.id.0), json!(self.diff.revision)];
+        let command = |title: String, command: &str| json!({"title": title, "command": command, "arguments": arguments});
         let mut commands = vec![
             command(format!("Accept {name} as shown ({agent})"), ACCEPT),
             command(format!("Reject the change to {name} ({agent})"), REJECT),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use self::decisions::refuse;
 use self::guests::{Guests, is_guest};
 use crate::disk::{Done, Job};
-use crate::message;
+use crate::message::{self, Diagnostic, MessageType};
 use crate::outgoing::Outgoing;
 use crate::plain::Setup;
 use crate::plain::proposal::Proposal;
@@ -20,9 +20,9 @@ use crate::plain::reads::{Reads, Then};
 use crate::plain::showing::Showing;
 use crate::profile::Action;
 use crate::proposal_path;
-use gen_lsp_types::{Diagnostic, MessageType, Range, ShowDocumentParams, ShowDocumentResult};
 use lsp_server::{ErrorCode, Response};
 use pillion_view::{CloseReason, Diff, DiffId, Pending, ProposalKey, Proposed, Reply, Stale};
+use serde_json::json;
 
 /// The time limit for an editor that shows a proposal, until it asks its language server about it.
 const ATTACH_TIMEOUT: Duration = Duration::from_secs(2);
@@ -237,12 +237,13 @@ impl Proposals {
             let otherwise = self.refused(key, "it does not support window/showDocument");
             return [publish].into_iter().chain(otherwise).collect();
         }
-        let params = ShowDocumentParams {
-            uri: uri.into(),
-            external: Some(false),
-            take_focus: (!self.setup.quirks.misreads_take_focus).then_some(false),
-            selection: first.map(|start| Range { start, end: start }),
-        };
+        let mut params = json!({"uri": uri, "external": false});
+        if !self.setup.quirks.misreads_take_focus {
+            params["takeFocus"] = false.into();
+        }
+        if let Some(start) = first {
+            params["selection"] = json!({"start": start, "end": start});
+        }
         let ask = self.asked.ask("window/showDocument", params, key);
         // Whatever the client declared: Helix can, and does not declare it.
         vec![publish, Action::Send(ask)]
@@ -322,11 +323,9 @@ impl Proposals {
             return Vec::new();
         };
         let refusal = match response.response_result {
-            Ok(result) => match serde_json::from_value(result) {
-                Ok(ShowDocumentResult { success: false }) => "it reported failure",
-                // Not as specified, but no refusal.
-                _ => "",
-            },
+            Ok(result) if result["success"] == false => "it reported failure",
+            // Also if it is not as specified.
+            Ok(_) => "",
             Err(error) if error.code == ErrorCode::MethodNotFound as i32 => {
                 "it does not support window/showDocument"
             }

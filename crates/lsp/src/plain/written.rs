@@ -6,12 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use gen_lsp_types::{
-    Code, Command, Diagnostic, DiagnosticSeverity, MessageType, Position, Range as LspRange,
-};
 use lsp_server::{ErrorCode, RequestId, Response};
 use pillion_protocol::verdict::Lines;
-use pillion_protocol::{Note, Proposer};
+use pillion_protocol::{Note, Position, Proposer, Range as LspRange};
 use pillion_text::{counted, visible};
 use pillion_view::ask::Changes;
 use pillion_view::changes::{
@@ -23,11 +20,12 @@ use serde_json::{Value, json};
 use super::wire;
 use crate::asking::Asking;
 use crate::disk::Done;
+use crate::message::{self, Diagnostic, MessageType};
 use crate::outgoing::Outgoing;
 use crate::plain::document::text_edits;
 use crate::position::Encoding;
 use crate::profile::Action;
-use crate::{message, uri};
+use crate::uri;
 
 pub const KEEP: &str = "pillion.keep";
 
@@ -108,7 +106,7 @@ impl Written {
 
     /// The code actions for these lines of a file. Where its hunks are in a text that `is_edited`, only the companion finds
     /// out.
-    pub fn commands(&self, path: &Path, range: wire::Range, is_edited: bool) -> Vec<Command> {
+    pub fn commands(&self, path: &Path, range: wire::Range, is_edited: bool) -> Vec<Value> {
         let Some((_, change)) = self.unseen.get(path) else {
             return Vec::new();
         };
@@ -119,11 +117,9 @@ impl Written {
                 && touched.start <= lines.end
                 && (lines.is_empty() || (lines.start < touched.end && touched.start < lines.end))
         };
-        let command = |title: &str, command: &str, arguments: Value| Command {
-            title: format!("{title} ({})", change.id),
-            tooltip: None,
-            command: command.to_owned(),
-            arguments: arguments.as_array().cloned(),
+        let command = |title: &str, command: &str, arguments: Value| {
+            let title = format!("{title} ({})", change.id);
+            json!({"title": title, "command": command, "arguments": arguments})
         };
         let (id, revision) = (&change.id, &change.revision);
         let mut commands = vec![command(
@@ -322,15 +318,13 @@ fn diagnostics(agent: &str, change: &ListedChange) -> Vec<Diagnostic> {
                 start: place(hunk.lines.start),
                 end: place(hunk.lines.end),
             },
-            severity: Some(DiagnosticSeverity::Information),
+            severity: MessageType::Info as u8,
             source: Some("pillion".to_owned()),
-            code: Some(Code::String(change.id.clone())),
+            code: Some(change.id.as_str().into()),
             message: match hunk.is_changed_since {
                 true => format!("{agent} has {what} here, which has changed since."),
                 false => format!("{agent} has {what} here, and nobody has looked at it."),
-            }
-            .into(),
-            ..Diagnostic::default()
+            },
         }
     });
     hunks.collect()

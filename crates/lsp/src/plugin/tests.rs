@@ -386,7 +386,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(&environment()["agents"][0], fields, &tables);
             }
             "`window/showMessage` (notification)" => {
-                let message = message::show(gen_lsp_types::MessageType::Info, "text");
+                let message = message::show(message::MessageType::Info, "text");
                 let message = serde_json::to_value(message).unwrap();
                 check_written(&message["params"], fields, &tables);
             }

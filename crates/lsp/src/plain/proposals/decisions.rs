@@ -2,7 +2,6 @@
 
 use std::time::Instant;
 
-use gen_lsp_types::MessageType;
 use lsp_server::{ErrorCode, Message, RequestId, ResponseError};
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{By, Decide, DiffId, LOOK, ProposalKey, Proposed, Ruling, Told};
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use super::guests::is_guest;
 use super::{Proposals, UNCERTAIN};
 use crate::disk::Saved;
-use crate::message;
+use crate::message::{self, MessageType};
 use crate::plain::document::text_edits;
 use crate::plain::proposal::{ACCEPT, BRING_BACK, Proposal, REJECT};
 use crate::plain::reads::Then;

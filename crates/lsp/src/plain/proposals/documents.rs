@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gen_lsp_types::{Command, MessageType};
 use pillion_protocol::Verdict;
 use pillion_view::{By, Decide, ProposalKey, Proposed, Tell};
 
+use serde_json::Value;
+
 use super::Proposals;
+use crate::message::MessageType;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::plain::view::View;
@@ -102,7 +104,7 @@ impl Proposals {
         Some(showing)
     }
 
-    pub fn commands(&self, path: &Path) -> Vec<Command> {
+    pub fn commands(&self, path: &Path) -> Vec<Value> {
         let pending = self.find(path);
         pending.map_or(Vec::new(), Proposal::commands)
     }

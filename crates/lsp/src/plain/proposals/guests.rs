@@ -6,13 +6,13 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gen_lsp_types::{Command, MessageType};
 use lsp_server::RequestId;
 use pillion_text::visible;
 use pillion_view::{Diff, DiffId, Reply};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Proposals;
+use crate::message::MessageType;
 use crate::plain::proposal::Proposal;
 use crate::plain::showing::Showing;
 use crate::profile::Action;
@@ -175,7 +175,7 @@ impl Proposals {
         &mut self,
         path: &Path,
         request: RequestId,
-        others: Vec<Command>,
+        others: Vec<Value>,
     ) -> Option<Action> {
         let guest = self.guests.at_mut(path);
         if let Some(State::Joining(_, requests)) = guest.map(|guest| &mut guest.state) {
