@@ -107,11 +107,6 @@ impl Dialect {
         }
     }
 
-    /// Its protocol towards a companion.
-    pub fn protocol(self) -> Protocol {
-        self.row().protocol
-    }
-
     /// Returns true if it opens a session with a companion. Of the others, the hooks are what reaches one.
     pub fn opens_session(self) -> bool {
         self.protocol() != Protocol::Hooks
@@ -127,21 +122,6 @@ impl Dialect {
         Self::ALL.into_iter().find(|agent| agent.name() == name)
     }
 
-    /// The agent's short name, which is also its command: `gemini`, `qwen`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// The agent's name for people.
-    pub fn display_name(self) -> &'static str {
-        self.row().display_name
-    }
-
-    /// Every place where some release looks, the specified one first.
-    pub fn places(self) -> &'static [Place] {
-        self.row().places
-    }
-
     /// The agent whose discovery files it reads: opencode reads Claude Code's.
     pub fn discovery(self) -> Self {
         self.row().follows.unwrap_or(self)
@@ -152,12 +132,6 @@ impl Dialect {
         self.row().overlooks != Some(place.base)
     }
 
-    /// Returns true if it takes an accepted text that is empty for none, and writes its own
-    /// proposal.
-    pub fn ignores_empty_text(self) -> bool {
-        self.row().ignores_empty_text
-    }
-
     /// Returns true if it takes it for a rejection if this text is accepted where the file has
     /// `original`: the file as it is, line ends aside, or nothing where there is no file.
     pub fn takes_for_rejection(self, original: Option<&[u8]>, text: &str) -> bool {
@@ -166,54 +140,6 @@ impl Dialect {
                 None => text.is_empty(),
                 Some(original) => is_same_but_for_line_ends(original, text.as_bytes()),
             }
-    }
-
-    /// Returns true if it writes nothing, whatever is accepted, if the file is not as it was when it
-    /// read it.
-    pub fn refuses_changed_file(self) -> bool {
-        self.row().refuses_changed_file
-    }
-
-    /// Returns true if there are texts that it [takes for a rejection](Self::takes_for_rejection).
-    pub fn unchanged_is_rejection(self) -> bool {
-        self.row().unchanged_is_rejection
-    }
-
-    /// Returns true if it shows what it wants to change: opencode only reads which files are open.
-    pub fn proposes(self) -> bool {
-        self.row().proposes
-    }
-
-    /// Returns true if it adds no context to the prompt right after a rejection.
-    pub fn misses_context_after_rejection(self) -> bool {
-        self.row().misses_context_after_rejection
-    }
-
-    /// Returns true if it asks for the diagnostics of a file just before it writes it, in every
-    /// mode.
-    pub fn announces_writes(self) -> bool {
-        self.row().announces_writes
-    }
-
-    /// Returns true if it writes the text that it proposed, whatever was accepted: a decision is a yes or a no.
-    pub fn writes_own_text(self) -> bool {
-        self.row().writes_own_text
-    }
-
-    /// Returns true if it connects by itself only where its folder is a workspace root, and not below one.
-    pub fn connects_in_roots_only(self) -> bool {
-        self.row().connects_in_roots_only
-    }
-
-    /// Returns true if it looks for a companion only at its start, and later when the person tells it to.
-    pub fn connects_when_told(self) -> bool {
-        self.row().connects_when_told
-    }
-
-    /// The number of characters after which it cuts what is selected, if it adds that to every prompt and never says that one was
-    /// sent.
-    pub fn cuts_selection(self) -> Option<usize> {
-        self.row().cuts_selection
     }
 
     /// The agent that presents this one's token and calls itself `client`.
@@ -236,11 +162,6 @@ impl Dialect {
         let newest = self.row().drops_last_line_feed;
         self.row().client == Some(client)
             && newest.is_some_and(|newest| (major, minor, patch) <= newest)
-    }
-
-    /// The words that people type after `pillion run` so that it asks before it changes files.
-    pub fn usual_command(self) -> &'static str {
-        self.row().usual_command
     }
 
     /// Returns true if its proposals lack the file's own line ends and encoding, and it restores them when it writes.
@@ -269,11 +190,6 @@ impl Dialect {
         self.protocol() == Protocol::Claude
     }
 
-    /// The npm package that brings the agent's command.
-    pub fn package(self) -> Option<&'static str> {
-        self.row().package
-    }
-
     /// The command that installs it.
     pub fn install_command(self) -> String {
         match self.package() {
@@ -285,11 +201,6 @@ impl Dialect {
     /// The variables that wire the agent to one companion (C2.6).
     pub fn variables(self) -> Option<&'static Variables> {
         self.row().variables.as_ref()
-    }
-
-    /// The variable that it sets for the commands that it runs, and nobody else sets.
-    pub fn shell_variable(self) -> Option<&'static str> {
-        self.row().shell_variable
     }
 
     /// The variable that names a companion's port to an agent (C2.6).

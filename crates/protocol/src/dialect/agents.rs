@@ -11,69 +11,83 @@ pub(crate) mod vibe;
 
 use crate::dialect::{Base, Dialect, FileName, Place, Protocol, Variables};
 
-/// One agent.
-pub(crate) struct Row {
-    /// Its short name, which is also its command.
-    pub(crate) name: &'static str,
-    pub(crate) display_name: &'static str,
-    /// The npm package that brings its command, if one does.
-    pub(crate) package: Option<&'static str>,
-    /// The command that installs it if none does.
-    pub(crate) installer: &'static str,
-    /// Every place where some release looks, the specified one first.
-    pub(crate) places: &'static [Place],
-    pub(crate) variables: Option<Variables>,
-    /// The variable that it sets for the commands that it runs.
-    pub(crate) shell_variable: Option<&'static str>,
-    pub(crate) protocol: Protocol,
-    /// The name by which it is known in `initialize`, where several agents present one token.
-    pub(crate) client: Option<&'static str>,
-    pub(crate) usual_command: &'static str,
-    /// The agent whose discovery files it reads, having none of its own.
-    pub(crate) follows: Option<Dialect>,
-    /// The place where it does not look for those.
-    pub(crate) overlooks: Option<Base>,
-    pub(crate) ignores_empty_text: bool,
-    pub(crate) unchanged_is_rejection: bool,
-    pub(crate) refuses_changed_file: bool,
-    /// The newest release that writes an accepted text without its last line feed.
-    pub(crate) drops_last_line_feed: Option<(u32, u32, u32)>,
-    pub(crate) misses_context_after_rejection: bool,
-    pub(crate) proposes: bool,
-    pub(crate) announces_writes: bool,
-    pub(crate) writes_own_text: bool,
-    pub(crate) connects_in_roots_only: bool,
-    pub(crate) connects_when_told: bool,
-    pub(crate) cuts_selection: Option<usize>,
+/// One home for each fact about agents: its meaning, its type, and what it is of an agent of which nothing is known but its names
+/// and what its hooks tell. Those that are not `inner` can be asked of a [`Dialect`].
+macro_rules! facts {
+    (
+        $($(#[$doc:meta])* pub $name:ident: $type:ty = $plain:expr,)*
+        inner { $($(#[$own_doc:meta])* $own:ident: $own_type:ty = $own_plain:expr,)* }
+    ) => {
+        /// One agent.
+        pub(crate) struct Row {
+            $($(#[$doc])* pub(crate) $name: $type,)*
+            $($(#[$own_doc])* pub(crate) $own: $own_type,)*
+        }
+
+        impl Row {
+            const PLAIN: Self = Self { $($name: $plain,)* $($own: $own_plain,)* };
+        }
+
+        impl Dialect {
+            $($(#[$doc])* pub fn $name(self) -> $type {
+                self.row().$name
+            })*
+        }
+    };
 }
 
-impl Row {
-    /// An agent of which nothing is known but its names and what its hooks tell.
-    const PLAIN: Self = Self {
-        name: "",
-        display_name: "",
-        package: None,
-        installer: "",
-        places: &[],
-        variables: None,
-        shell_variable: None,
-        protocol: Protocol::Hooks,
-        client: None,
-        usual_command: "",
-        follows: None,
-        overlooks: None,
-        ignores_empty_text: false,
-        unchanged_is_rejection: false,
-        refuses_changed_file: false,
-        drops_last_line_feed: None,
-        misses_context_after_rejection: false,
-        proposes: false,
-        announces_writes: false,
-        writes_own_text: false,
-        connects_in_roots_only: false,
-        connects_when_told: false,
-        cuts_selection: None,
-    };
+facts! {
+    /// The agent's short name, which is also its command: `gemini`, `qwen`.
+    pub name: &'static str = "",
+    /// The agent's name for people.
+    pub display_name: &'static str = "",
+    /// The npm package that brings the agent's command.
+    pub package: Option<&'static str> = None,
+    /// The variable that it sets for the commands that it runs, and nobody else sets.
+    pub shell_variable: Option<&'static str> = None,
+    /// Its protocol towards a companion.
+    pub protocol: Protocol = Protocol::Hooks,
+    /// Every place where some release looks, the specified one first.
+    pub places: &'static [Place] = &[],
+    /// The words that people type after `pillion run` so that it asks before it changes files.
+    pub usual_command: &'static str = "",
+    /// Returns true if it takes an accepted text that is empty for none, and writes its own
+    /// proposal.
+    pub ignores_empty_text: bool = false,
+    /// Returns true if there are texts that it [takes for a rejection](Dialect::takes_for_rejection).
+    pub unchanged_is_rejection: bool = false,
+    /// Returns true if it writes nothing, whatever is accepted, if the file is not as it was when it
+    /// read it.
+    pub refuses_changed_file: bool = false,
+    /// Returns true if it adds no context to the prompt right after a rejection.
+    pub misses_context_after_rejection: bool = false,
+    /// Returns true if it shows what it wants to change: opencode only reads which files are open.
+    pub proposes: bool = false,
+    /// Returns true if it asks for the diagnostics of a file just before it writes it, in every
+    /// mode.
+    pub announces_writes: bool = false,
+    /// Returns true if it writes the text that it proposed, whatever was accepted: a decision is a yes or a no.
+    pub writes_own_text: bool = false,
+    /// Returns true if it connects by itself only where its folder is a workspace root, and not below one.
+    pub connects_in_roots_only: bool = false,
+    /// Returns true if it looks for a companion only at its start, and later when the person tells it to.
+    pub connects_when_told: bool = false,
+    /// The number of characters after which it cuts what is selected, if it adds that to every prompt and never says that one was
+    /// sent.
+    pub cuts_selection: Option<usize> = None,
+    inner {
+        /// The command that installs it if none does.
+        installer: &'static str = "",
+        variables: Option<Variables> = None,
+        /// The name by which it is known in `initialize`, where several agents present one token.
+        client: Option<&'static str> = None,
+        /// The agent whose discovery files it reads, having none of its own.
+        follows: Option<Dialect> = None,
+        /// The place where it does not look for those.
+        overlooks: Option<Base> = None,
+        /// The newest release that writes an accepted text without its last line feed.
+        drops_last_line_feed: Option<(u32, u32, u32)> = None,
+    }
 }
 
 const fn in_tmp(folder: &'static [&'static str], name: FileName) -> Place {
