@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_protocol::dialect::{Base, Place, Protocol};
+use pillion_protocol::dialect::{Base, Place};
 use pillion_protocol::discovery::split_roots;
 use pillion_protocol::{Dialect, DiscoveryFile, IdeInfo, Token};
 
@@ -211,18 +211,6 @@ impl Companion {
             || folders
                 .iter()
                 .any(|folder| places.iter().any(|place| is_same(place, folder)))
-    }
-
-    /// The protocol by which agents, and Pillion's own commands, speak to it: to one that leaves no files but Claude
-    /// Code's by that protocol alone.
-    pub fn protocol(&self) -> Protocol {
-        let mut protocols = self.files.iter().map(|file| file.dialect.protocol());
-        let is_claudes = protocols.len() > 0 && protocols.all(|it| it == Protocol::Claude);
-        if self.state.is_none() && is_claudes {
-            Protocol::Claude
-        } else {
-            Protocol::Companion
-        }
     }
 
     /// The number of components of its deepest root that contains this folder or file, if one does.

@@ -22,13 +22,6 @@ pub enum Place {
     Prompt,
 }
 
-impl Place {
-    /// Returns true if keys that stand for nothing else are typed there.
-    pub fn is_typed(self) -> bool {
-        matches!(self, Self::Files | Self::Prompt)
-    }
-}
-
 /// Who may give a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {

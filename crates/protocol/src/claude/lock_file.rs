@@ -57,11 +57,6 @@ impl LockFile {
         }
     }
 
-    /// Returns true if the agent opens a WebSocket by it.
-    pub fn is_websocket(&self) -> bool {
-        self.transport.as_deref() == Some(WEBSOCKET)
-    }
-
     /// The same as a discovery file of this port says it.
     pub fn into_discovery_file(self, port: u16) -> DiscoveryFile {
         let roots = serde_json::to_string(&self.workspace_folders);
@@ -100,7 +95,7 @@ mod tests {
                 "authToken": "s", "pillion": {"pid": 9}
             })
         );
-        assert!(file.is_websocket());
+        assert_eq!(file.transport.as_deref(), Some(WEBSOCKET));
         assert!(!format!("{file:?}").contains("\"s\""), "{file:?}");
         let file = file.into_discovery_file(80);
         assert_eq!(
@@ -122,7 +117,7 @@ mod tests {
             assert_eq!(read(json!({"pid": pid})).pid(), None, "{pid}");
         }
         let file = read(json!({"ideName": "VS Code", "transport": "sse"}));
-        assert!(!file.is_websocket());
+        assert_ne!(file.transport.as_deref(), Some(WEBSOCKET));
         assert!(file.into_discovery_file(1).ide_info.unwrap().is_named());
     }
 }
