@@ -96,6 +96,21 @@ impl Child {
         }
     }
 
+    /// As [`wait`](Self::wait), for a program that does other things meanwhile. Cancel-safe.
+    ///
+    /// # Errors
+    /// When the system does not know it any more.
+    pub async fn ended(&mut self, limit: Duration) -> io::Result<Option<ExitStatus>> {
+        let started = Instant::now();
+        loop {
+            let status = self.process.try_wait()?;
+            if status.is_some() || started.elapsed() >= limit {
+                return Ok(status);
+            }
+            tokio::time::sleep(POLL_INTERVAL).await;
+        }
+    }
+
     /// Kills it, if it has not ended, with what it started: a command is often a script, and the
     /// program itself would go on. Of its own group nothing stays in any case.
     fn kill(&mut self) {
@@ -281,12 +296,12 @@ mod tests {
         assert!(ended.errors.ends_with(b"\n100000\n"));
     }
 
-    #[test]
-    fn a_child_that_nobody_waits_for_any_more_is_killed() {
+    #[tokio::test]
+    async fn a_child_that_nobody_waits_for_any_more_is_killed() {
         let mut command = Command::new("sleep");
         let mut child = Child::start(command.arg("600"), Group::Own).unwrap();
         let pid = child.process.id();
-        assert_eq!(child.wait(Duration::ZERO).unwrap(), None);
+        assert_eq!(child.ended(Duration::ZERO).await.unwrap(), None);
         drop(child);
         assert!(!is_alive(pid));
     }
