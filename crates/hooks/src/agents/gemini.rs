@@ -27,6 +27,9 @@ const AFTER_TOOL: &str = "AfterTool";
 const BEFORE_AGENT: &str = "BeforeAgent";
 const AFTER_AGENT: &str = "AfterAgent";
 
+/// The name of an entry that is done in a moment.
+const NAME: &str = "pillion";
+
 /// The tools that change files.
 const REPLACE: &str = "replace";
 const WRITE: &str = "write_file";
@@ -116,29 +119,30 @@ pub(crate) fn recorded(line: &str, words: &str) -> Option<Value> {
     serde_json::from_str(line).ok()
 }
 
-/// The entries at events of these tools, the first of which asks a person, and at other events. Timeouts are in milliseconds.
+/// The entries at events of these tools, the first of which asks a person, and at other events. Timeouts are in milliseconds. The agent
+/// shows the name while it waits.
 pub(crate) fn entries(
     command: &str,
     around_tools: &[&'static str],
     tools: &str,
     others: &[&'static str],
 ) -> Vec<Entry> {
-    let entry = |event, timeout: Duration| Entry {
+    let entry = |event, timeout: Duration, name| Entry {
         event,
         item: json!({"hooks": [{
-            "name": "pillion",
+            "name": name,
             "type": "command",
             "command": command,
             "timeout": timeout.as_millis() as u64,
         }]}),
     };
-    let timeouts = iter::once(TIMEOUT).chain(iter::repeat(SHORT_TIMEOUT));
-    let around = around_tools.iter().zip(timeouts).map(|(event, timeout)| {
-        let mut entry = entry(*event, timeout);
+    let kinds = iter::once((TIMEOUT, hooks::STATUS)).chain(iter::repeat((SHORT_TIMEOUT, NAME)));
+    let around = around_tools.iter().zip(kinds).map(|(event, kind)| {
+        let mut entry = entry(*event, kind.0, kind.1);
         entry.item["matcher"] = tools.into();
         entry
     });
-    let others = others.iter().map(|event| entry(*event, SHORT_TIMEOUT));
+    let others = { others.iter() }.map(|event| entry(*event, SHORT_TIMEOUT, NAME));
     around.chain(others).collect()
 }
 

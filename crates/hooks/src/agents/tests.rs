@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use pillion_protocol::claude::hooks;
 use pillion_protocol::{Dialect, Note};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -629,5 +630,18 @@ fn what_an_agent_records_says_that_a_call_is_stopped() {
         ),
     ] {
         assert_eq!(read(protocol, event, more.clone()).record, None, "{more}");
+    }
+}
+
+/// It is all that these agents show meanwhile.
+#[test]
+fn the_entry_that_waits_for_a_person_says_so_where_an_agent_shows_its_name() {
+    for agent in [Dialect::GeminiCli, Dialect::QwenCode] {
+        let entries = crate::of(agent).entries("x");
+        let names: Vec<_> = { entries.iter() }
+            .map(|it| &it.item["hooks"][0]["name"])
+            .collect();
+        assert_eq!(names[0], hooks::STATUS, "{agent}");
+        assert!(names[1..].iter().all(|it| **it == "pillion"), "{names:?}");
     }
 }
