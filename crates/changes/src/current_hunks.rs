@@ -17,8 +17,10 @@ pub struct CurrentHunks {
     now: Text,
     /// Lines before the change, and the lines of the text that stand in their place.
     hunks: Vec<Hunk>,
-    /// The same of those that somebody has changed again.
+    /// The same of those that somebody has changed again. What is as it was before the change is none: it was taken back.
     changed: Vec<Hunk>,
+    /// True if all of the change stands in the text, and it has hunks.
+    is_whole: bool,
 }
 
 impl CurrentHunks {
@@ -63,12 +65,16 @@ impl CurrentHunks {
             }
             found.push(Hunk::new(hunk.before.clone(), range));
         }
+        let is_whole = others.is_empty() && !found.is_empty();
+        let is_back = |it: &Hunk| now.slice(it.after.clone()) == before.slice(it.before.clone());
+        others.retain(|it| !is_back(it));
         Self {
             before,
             after,
             now,
             hunks: found,
             changed: others,
+            is_whole,
         }
     }
 
@@ -93,7 +99,7 @@ impl CurrentHunks {
 
     /// Returns true if all of the change stands in the text, and it has hunks.
     pub fn is_whole(&self) -> bool {
-        self.changed.is_empty() && !self.hunks.is_empty()
+        self.is_whole
     }
 
     /// The text without the hunks that touch these lines, from 0; none if there are no such hunks.
@@ -242,6 +248,22 @@ mod tests {
     }
 
     /// From its first line that is left, or what stands in its place, to the last.
+    /// A person takes one of two hunks back: nothing of it is left that could have changed since.
+    #[test]
+    fn a_hunk_that_was_taken_back_has_not_changed_since() {
+        let text = |text: &str| Text::new(text.as_bytes());
+        for (after, now) in [
+            ("A\nb\nc\nd\nE\n", "A\nb\nc\nd\ne\n"),
+            ("A\nb\nc\nd\n", "A\nb\nc\nd\ne\n"),
+            ("A\nb\nc\nd\ne\nf\n", "mine\nA\nb\nc\nd\ne\n"),
+        ] {
+            let found = CurrentHunks::find(text("a\nb\nc\nd\ne\n"), text(after), text(now));
+            assert_eq!(found.hunks().len(), 1, "{after} {now}");
+            assert!(found.changed_since().is_empty(), "{after} {now}");
+            assert!(!found.is_whole(), "{after} {now}");
+        }
+    }
+
     #[test]
     fn what_somebody_changed_again_is_found_where_it_is_now() {
         let (before, after) = ("a\nb\nc\nd\ne\nf\n", "a\nB1\nB2\nB3\nd\nE\nf\n");

@@ -431,9 +431,15 @@ impl Accepted {
             (Some(text), _) if self.fingerprints.are_of(text) => Found::Accepted,
             (None, _) if !is_here => Found::Unknown,
             (_, stamp) if *stamp == self.before => Found::Unchanged,
-            (Some(text), _) if self.comes_after(text) => Found::Unchanged,
+            (Some(text), _) if self.comes_after(text) || self.is_as_shown(text) => Found::Unchanged,
             _ => Found::Other,
         }
+    }
+
+    /// Returns true if this is what the change was shown beside: the file was touched, or saved as it was.
+    fn is_as_shown(&self, text: &[u8]) -> bool {
+        let shown = self.shown_beside.as_ref();
+        shown.is_some_and(|it| *it == fingerprint::of(Some(text)))
     }
 
     /// Returns true if a file has a text that the agent writes before this one.
@@ -525,6 +531,24 @@ mod tests {
             ([Unknown; 6], None),
         ] {
             assert_eq!(followed(&found, false), expected, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_only_touched_has_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        let accepted = Accepted {
+            shown_beside: Some(fingerprint::of(Some(b"before"))),
+            ..accepted(&file, "one")
+        };
+        for (text, found) in [
+            ("before", Found::Unchanged),
+            ("other", Found::Other),
+            ("one", Found::Accepted),
+        ] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(accepted.look(), found, "{text}");
         }
     }
 
