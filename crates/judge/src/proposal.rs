@@ -58,6 +58,13 @@ pub struct Proposal {
 #[derive(Debug, Clone)]
 pub struct Version(Arc<Texts>);
 
+impl Version {
+    /// A line of the text after, for showing.
+    pub fn line(&self, line: usize) -> &str {
+        self.0.after.shown(line)
+    }
+}
+
 /// A step in the history of a proposal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {

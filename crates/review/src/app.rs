@@ -414,6 +414,7 @@ impl App {
             }
             Event::Noted(key, notes) => {
                 if self.views.current(key).is_ok()
+                    && !self.types_since_before(key)
                     && let Some(view) = self.views.find_mut(key.id)
                 {
                     view.take_notes(notes);

@@ -5,8 +5,13 @@ use std::ops::Range;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
 
+use pillion_text::visible;
+
 use super::Judged;
 use crate::proposal::{Proposal, Side, Version};
+
+/// No more is quoted of a line that is not there any more.
+const MAX_QUOTED: usize = 60;
 
 /// A note on lines of a proposal.
 #[derive(Debug, Clone)]
@@ -108,7 +113,7 @@ impl Judged {
                 let lines = note.lines_in(&self.proposal);
                 let (first, last) = (place(lines.start), place(lines.end - 1));
                 let lines = Some(Lines { first, last });
-                let text = note.text.clone();
+                let text = note.says(&self.proposal);
                 Note { lines, text }
             })
             .collect();
@@ -128,6 +133,18 @@ impl Judged {
 impl HunkNote {
     fn is_on(&self, lines: &Range<usize>, proposal: &Proposal) -> bool {
         self.lines_in(proposal).start == lines.start
+    }
+
+    /// The words, and the line on which they were typed where that is another one by now, or none.
+    pub fn says(&self, proposal: &Proposal) -> String {
+        let moves = proposal.moves_from(&self.version);
+        let is_same = |line: &usize| moves.of(Side::Right, *line).is_same;
+        if self.lines.clone().all(|line| is_same(&line)) || self.text.trim().is_empty() {
+            return self.text.clone();
+        }
+        let line = self.version.line(self.lines.start).trim();
+        let line = visible::head(&visible::one_line(line), MAX_QUOTED);
+        format!("(typed on `{line}`, which has changed since) {}", self.text)
     }
 
     /// The lines of the text after as it is now, or those in their place: one at least.

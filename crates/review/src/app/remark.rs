@@ -167,6 +167,13 @@ impl App {
         });
     }
 
+    /// Returns true if words are being typed that were begun beside an earlier proposal of this diff: what was kept of them is no
+    /// news.
+    pub(super) fn types_since_before(&self, key: ProposalKey) -> bool {
+        let began = self.remark.as_ref().and_then(|it| it.purpose.key());
+        began.is_some_and(|began| began.id == key.id && began.revision < key.revision)
+    }
+
     /// All that the reviewer has to say of the diff of this view and has not sent, with what is being typed.
     pub fn words_on(&self, view: &View) -> Vec<Note> {
         let mut notes = view.notes(false);

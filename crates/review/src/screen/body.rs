@@ -304,7 +304,7 @@ impl Painter<'_> {
             _ => format!(" on {} to {}", lines.start + 1, lines.end),
         };
         let area = indented(area, MARK + self.viewport.columns.left_number + SIGN);
-        let text = visible::one_line(&format!("note{on}: {}", note.text));
+        let text = visible::one_line(&format!("note{on}: {}", note.says(&self.view.proposal)));
         let text = visible::head(&text, usize::from(area.width));
         write(buffer, area, text, self.theme.info);
     }

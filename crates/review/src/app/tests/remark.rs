@@ -279,6 +279,52 @@ fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
     assert_eq!(person.app.enter_and_esc_do(), None);
 }
 
+/// What was kept of the words while they were typed comes back with the newer proposal.
+#[test]
+fn what_was_kept_of_a_note_that_is_being_typed_is_no_other_note() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    let id = person.shown();
+    person.press("nCab");
+    let kept = person.app.words_on(&person.app.views[0]);
+    let newer = NEW.replace("one\n", "one\nand\n");
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(OLD), &newer);
+    let key = person.app.views[0].key();
+    person.happens(Event::Noted(key, kept));
+    person.press("out");
+    person.key(KeyCode::Enter);
+    person.wait(10_000);
+    assert_eq!(line(&person), "your note on lines 6 to 8: about");
+    assert_eq!(person.app.views[0].hunk_notes.len(), 1);
+}
+
+/// The line that it was typed on says what it is about.
+#[test]
+fn a_note_on_a_line_that_is_no_more_says_which_it_was() {
+    let mut person = Person::new(120, 24);
+    let before = "1\n2\n3\n4\n5\n";
+    person.open("a.txt", Some(before), "1\n2\nthree\n4\n5\n");
+    let id = person.shown();
+    person.press("nCwhy");
+    person.key(KeyCode::Enter);
+    let says = |person: &Person| person.app.views[0].notes(true)[0].text.clone();
+    assert_eq!(says(&person), "why");
+    for (newer, expected) in [
+        ("0\n1\n2\nthree\n4\n5\n", "why"),
+        (
+            "1\n2\n4\n5\n",
+            "(typed on `three`, which has changed since) why",
+        ),
+        (
+            "1\n2\nthree\n4\n5\n",
+            "(typed on `three`, which has changed since) why",
+        ),
+    ] {
+        person.propose(id, Dialect::GeminiCli, "a.txt", Some(before), newer);
+        assert_eq!(says(&person), expected, "{newer:?}");
+    }
+}
+
 #[test]
 fn notes_outlive_a_refusal_and_are_sent_once() {
     let mut person = Person::new(80, 24);
