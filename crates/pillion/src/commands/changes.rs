@@ -17,7 +17,8 @@ use std::str::FromStr;
 use pillion_changes::history::{self, as_text};
 use pillion_changes::kept::{self, Kept};
 use pillion_changes::{
-    Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, take_back,
+    Author, Change, ChangeRef, ChangeState, DecideError, Entry, EntryRef, Store, StoreError,
+    take_back,
 };
 use pillion_discovery::{Environment, depth_in};
 use pillion_text::{stderr, visible};
@@ -118,16 +119,19 @@ fn failure(error: impl Into<DecideError>) -> Failure {
 }
 
 /// The person is shown this: its names mean that from now on, to `keep` and `revert`. What an agent has printed is not what a
-/// person was shown.
-fn remember(store: &Store, shown: &[(&Kept, ChangeRef)]) {
+/// person was shown. Returns why that cannot be kept.
+fn remember(store: &Store, shown: &[(&Kept, ChangeRef)]) -> Option<StoreError> {
     if shown.is_empty() || control_client::speak_for_the_person().is_err() {
-        return;
+        return None;
     }
+    let mut problem = None;
     for (kept, name) in shown {
         if let Err(error) = kept.note_shown(store, *name) {
             tracing::debug!(%error, "what was shown of {name} is not kept");
+            problem.get_or_insert(error);
         }
     }
+    problem
 }
 
 /// All of a turn, as it is named.

@@ -214,13 +214,14 @@ fn not_done(it: NotDone) -> anyhow::Error {
 
 /// Prints what is not what the person was shown, and refuses it: the same command means it from now on.
 fn changed(store: &Store, act: NamedAct, names: &[String]) -> anyhow::Result<anyhow::Error> {
+    let mut problem = None;
     for name in names {
         let name: ChangeRef = name.parse()?;
         let kept = Kept::read(store, name.turn).map_err(refused)?;
         for change in kept.named(name).map_err(refused)? {
             print_patch(&show::diff(store, &kept, change))?;
         }
-        remember(store, &[(&kept, name)]);
+        problem = problem.or(remember(store, &[(&kept, name)]));
     }
     let names = names.join(", ");
     let message = match act {
@@ -229,7 +230,13 @@ fn changed(store: &Store, act: NamedAct, names: &[String]) -> anyhow::Result<any
         }
         _ => format!("changed since you were shown it: {names}; nothing was decided"),
     };
-    let hint = "This is what is there now; the same command again means that.";
+    let hint = match problem {
+        None => "This is what is there now; the same command again means that.".to_owned(),
+        Some(error) => format!(
+            "This is what is there now, and no command means that until it can be noted: {}.",
+            error.in_full()
+        ),
+    };
     Ok(Failure::new(Kind::Refused, message).hint(hint).into())
 }
 
