@@ -63,10 +63,17 @@ pub(crate) fn were_given(environment: &Environment) {
     let Some(base) = environment.user_state_dir() else {
         return;
     };
+    let mut are_gone = false;
     for name in counter::NAMES {
+        // Who starts takes numbers of diffs and of agents. Where these are there, no turn was numbered of which nothing is known.
+        if !are_gone && [counter::TURNS, counter::ENTRIES].contains(&name) {
+            break;
+        }
         let counter = Counter::of(environment, name);
-        match counter.map_or(Ok(0), |it| it.were_given()) {
-            Ok(former) => {
+        match counter.map_or(Ok(None), |it| it.were_given()) {
+            Ok(None) => {}
+            Ok(Some(former)) => {
+                are_gone = true;
                 let ahead = lock(&SHARED)
                     .get(&(base.clone(), name))
                     .and_then(Weak::upgrade);
@@ -296,6 +303,20 @@ mod tests {
             });
             assert!(begun(&environment).await.give() > before);
         }
+    }
+
+    /// An editor is killed before there was a turn.
+    #[tokio::test]
+    async fn of_what_there_was_none_the_first_has_number_1() {
+        let home = tempfile::tempdir().unwrap();
+        let environment = environment(&home);
+        drop(begun(&environment).await);
+        were_given(&environment);
+        for name in [counter::TURNS, counter::ENTRIES] {
+            let counter = Counter::of(&environment, name).unwrap();
+            assert_eq!(counter.take(1, 0).unwrap(), 1, "{name}");
+        }
+        assert!(begun(&environment).await.give() < 1_000);
     }
 
     #[tokio::test]

@@ -85,19 +85,21 @@ impl Counter {
         })
     }
 
-    /// Numbers were given before this process began. If it has begun with 1 all the same, counting goes on from the time, and what
+    /// Numbers were given before this process began. If nothing is known of them any more, counting goes on from the time, and what
     /// was taken and not given yet, up to the number that is returned, is not to be given any more. Waits for the disk.
     ///
     /// # Errors
     /// When that cannot be kept. Later numbers of this process are higher all the same.
-    pub fn were_given(&self) -> Result<u64, FileError> {
+    pub fn were_given(&self) -> Result<Option<u64>, FileError> {
         let mut known = lock(&self.known);
-        let mut former = 0;
+        let (mut former, now) = (0, clock::now_ms());
         if std::mem::take(&mut known.began_here) {
             former = known.highest;
-            known.highest = clock::now_ms();
+            known.highest = now;
         }
-        self.change(&mut known, true, |kept| Some((former, kept.max(1))))
+        self.change(&mut known, true, |kept| {
+            Some(((kept >= now).then_some(former), kept.max(1)))
+        })
     }
 
     /// Takes back what nobody has been given of the numbers that were taken last, unless others were taken since. `first` is the
@@ -317,20 +319,20 @@ mod tests {
     fn numbers_that_were_given_before_this_process_began_are_given_no_more() {
         let home = tempfile::tempdir().unwrap();
         let before = clock::now_ms();
-        assert_eq!(of_this_process(&home).were_given().unwrap(), 0);
+        assert_eq!(of_this_process(&home).were_given().unwrap().unwrap_or(0), 0);
         let first = of_this_process(&home).take(1, 0).unwrap();
         assert!(first > before, "{first}");
         // It has begun with 1, and hears of them only then; and once.
         let home = tempfile::tempdir().unwrap();
         assert_eq!(of_this_process(&home).take(5, 0).unwrap(), 1);
-        assert_eq!(of_this_process(&home).were_given().unwrap(), 5);
+        assert_eq!(of_this_process(&home).were_given().unwrap(), Some(5));
         let next = of_this_process(&home).take(1, 0).unwrap();
         assert!(next > before, "{next}");
-        assert_eq!(of_this_process(&home).were_given().unwrap(), 0);
+        assert_eq!(of_this_process(&home).were_given().unwrap().unwrap_or(0), 0);
         assert_eq!(of_this_process(&home).take(1, 0).unwrap(), next + 1);
         // What a file knows is enough.
         let later = counter(&home, "a");
-        assert_eq!(later.were_given().unwrap(), 0);
+        assert_eq!(later.were_given().unwrap().unwrap_or(0), 0);
         assert_eq!(later.take(1, 0).unwrap(), next + 2);
     }
 
