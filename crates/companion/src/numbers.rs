@@ -308,9 +308,16 @@ mod tests {
     /// An editor is killed before there was a turn.
     #[tokio::test]
     async fn of_what_there_was_none_the_first_has_number_1() {
-        let home = tempfile::tempdir().unwrap();
+        let (former, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let numbers = |home: &tempfile::TempDir| home.path().join("pillion/numbers");
+        for name in [counter::DIFFS, counter::AGENTS] {
+            let begun = Numbers::of(&environment(&former), name);
+            begun.taken().await;
+            // As what another process has left.
+            fs::create_dir_all(numbers(&home)).unwrap();
+            fs::copy(numbers(&former).join(name), numbers(&home).join(name)).unwrap();
+        }
         let environment = environment(&home);
-        drop(begun(&environment).await);
         were_given(&environment);
         for name in [counter::TURNS, counter::ENTRIES] {
             let counter = Counter::of(&environment, name).unwrap();

@@ -7,6 +7,7 @@ use pillion_protocol::{Dialect, Proposer};
 use pillion_view::DiffId;
 
 use pillion_protocol::{Outcome, Verdict};
+use pillion_view::changes::Meant;
 use pillion_view::decision::*;
 
 use super::*;

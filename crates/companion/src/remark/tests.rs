@@ -87,27 +87,29 @@ fn a_person_is_always_told_whether_the_agent_gets_it() {
 
 #[test]
 fn a_person_is_told_by_which_way_each_agent_gets_it() {
-    let notes = [Note::on_all("no")];
     let (no, yes) = (Outcome::Rejected, Outcome::accepted("x"));
     let next = "gets your note with your next prompt, unless you select something before";
     let late = "gets your note with your next prompt but one (it adds nothing to the prompt right after a rejection), \
                 unless you select something before";
-    let each =
-        "gets your note with each prompt, until it asks for all of it or you select something";
-    let until_new = "gets your note with each prompt, until it proposes a change, it asks for all of it or you select something";
-    for (agent, outcome, expected) in [
-        (Dialect::ClaudeCode, &no, next),
-        (Dialect::ClaudeCode, &yes, next),
-        (Dialect::OpenCode, &no, next),
-        (Dialect::OpenCode, &yes, next),
-        (Dialect::QwenCode, &no, next),
-        (Dialect::QwenCode, &yes, next),
-        (Dialect::GeminiCli, &no, late),
-        (Dialect::GeminiCli, &yes, next),
-        (Dialect::CopilotCli, &no, until_new),
-        (Dialect::CopilotCli, &yes, each),
+    let each = "gets the beginning of your note with each prompt, until it asks for all of it or you select something";
+    let until_new = "gets the beginning of your note with each prompt, until it proposes a change, it asks for all of it or \
+                     you select something";
+    let long = "no ".repeat(200);
+    for (agent, outcome, note, expected) in [
+        (Dialect::ClaudeCode, &no, "no", next),
+        (Dialect::ClaudeCode, &yes, "no", next),
+        (Dialect::OpenCode, &no, "no", next),
+        (Dialect::OpenCode, &yes, "no", next),
+        (Dialect::QwenCode, &no, "no", next),
+        (Dialect::QwenCode, &yes, "no", next),
+        (Dialect::GeminiCli, &no, "no", late),
+        (Dialect::GeminiCli, &yes, "no", next),
+        (Dialect::CopilotCli, &no, "no", next),
+        (Dialect::CopilotCli, &yes, "no", next),
+        (Dialect::CopilotCli, &no, &*long, until_new),
+        (Dialect::CopilotCli, &yes, &*long, each),
     ] {
-        let told = remark(agent, outcome, &notes).told(false, false);
+        let told = remark(agent, outcome, &[Note::on_all(note)]).told(false, false);
         let expected = format!("{} {expected}", agent.display_name());
         assert_eq!(told.message, expected, "{outcome:?}");
     }

@@ -3,6 +3,8 @@
 use pillion_protocol::Note;
 use pillion_view::Told;
 
+use pillion_view::Proposed;
+
 use super::*;
 
 fn rejections(effects: &[Effect]) -> Vec<Vec<Note>> {
@@ -289,7 +291,7 @@ fn what_was_kept_of_a_note_that_is_being_typed_is_no_other_note() {
     let kept = person.app.words_on(&person.app.views[0]);
     let newer = NEW.replace("one\n", "one\nand\n");
     person.propose(id, Dialect::GeminiCli, "a.txt", Some(OLD), &newer);
-    let key = person.app.views[0].key();
+    let key = Proposed::key(&person.app.views[0]);
     person.happens(Event::Noted(key, kept));
     person.press("out");
     person.key(KeyCode::Enter);
