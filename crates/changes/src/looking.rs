@@ -9,6 +9,7 @@ use pillion_text::counted;
 use crate::deciding::{Act, DecideError, Decided, Deciding, Words};
 use crate::history::as_text;
 use crate::kept::Kept;
+use crate::state::FileState;
 use crate::store::{Store, StoreError};
 use crate::take_back::{self, Present};
 use crate::turn::{Author, Change, ChangeRef, ChangeState};
@@ -24,6 +25,8 @@ pub struct Shown {
     pub present: Present,
     /// What stands there now; empty if nothing does.
     pub now: String,
+    /// What the agent had made of it.
+    pub after: FileState,
     /// True if nobody knows who made it.
     pub is_unclear: bool,
 }
@@ -166,6 +169,7 @@ fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
         name: kept.name(change),
         path: change.path.clone(),
         now: now.to_owned(),
+        after: change.after.clone(),
         is_unclear: change.by == Author::Unclear,
         present,
     })
@@ -187,6 +191,12 @@ impl Shown {
         let Some(change) = kept.named(self.name)?.into_iter().next() else {
             return Ok(None);
         };
+        let is_decided = accepted.is_some() || verdict::takes_back(notes);
+        if is_decided && change.after != self.after {
+            // Nobody has seen what the agent has made of it since.
+            let error = DecideError::ChangedSinceShown;
+            return Ok(Some(deciding.decided(change, Err(error))));
+        }
         let words_on = |text: &str| Words {
             notes: notes.to_vec(),
             shown: Some(text.to_owned()),

@@ -1034,6 +1034,36 @@ fn what_has_changed_since_stays_and_the_other_hunks_are_decided_about() {
     assert!(looked.left_out[0].contains("has changed since, in 3 of the same places"));
 }
 
+/// A person decides about what they were shown, and the agent goes on meanwhile.
+#[test]
+fn what_the_agent_has_changed_since_it_was_shown_is_not_decided_about() {
+    let newer = NEW.replace("six", "6").replace("7", "seven");
+    let why = [Note {
+        lines: None,
+        text: "not so".to_owned(),
+    }];
+    for (accepted, notes) in [(Some(NEW), &[][..]), (Some(OLD), &[]), (None, &why)] {
+        let mut lab = Lab::new();
+        lab.write("a", OLD);
+        lab.recorder.begin(1, "claude", "").unwrap();
+        lab.call(&[("a", NEW)]);
+        let kept = lab.kept(1);
+        let name = kept.name(&kept.turn.changes[0]);
+        let looked = looking::look(&lab.store, &kept, name, &[], 9).unwrap();
+        lab.call(&[("a", &newer)]);
+        let kept = lab.kept(1);
+        let mut deciding = Deciding::new(&lab.store, &kept);
+        let decided = looked.shown[0].decide(&mut deciding, &kept, accepted, notes);
+        let refused = decided.unwrap().unwrap().result.unwrap_err();
+        assert!(
+            matches!(refused, DecideError::ChangedSinceShown),
+            "{refused}"
+        );
+        assert_eq!(lab.text("a").as_ref(), Some(&newer));
+        assert_eq!(lab.state(1), [ChangeState::Unseen]);
+    }
+}
+
 /// The permissions of the folders below the root, by path.
 fn folders(lab: &Lab) -> BTreeMap<PathBuf, u32> {
     let (mut found, mut waiting) = (BTreeMap::new(), vec![lab.root.clone()]);

@@ -26,6 +26,9 @@ pub enum DecideError {
     /// There is nothing to undo in the folder.
     #[error("nothing has been kept or taken back here")]
     NothingDecided,
+    /// The agent has written it again since the person was shown it.
+    #[error("the agent has changed it since it was shown: look at it again")]
+    ChangedSinceShown,
     /// No hunk stands at the lines that were named.
     #[error("at these lines of {0}, nothing of an agent's change can be taken back by itself")]
     NoHunk(String),
