@@ -198,8 +198,8 @@ impl<'a> Deciding<'a> {
         let Some(first) = origins.next().filter(|_| has_it(change)) else {
             return Ok(());
         };
-        // To delete it by one name would delete it by the other.
-        if is_one_file(&change.path, &first.path) {
+        // To delete it by one name would delete it by the other. A name behind a link to its folder is none.
+        if has_it(first) && is_one_file(&change.path, &first.path) {
             return Err(DecideError::OneFile {
                 path: self.shown(change),
                 of: self.shown(first),
