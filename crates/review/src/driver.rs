@@ -260,6 +260,8 @@ impl Driver {
     fn take_in(&mut self, input: Input) -> io::Result<()> {
         match input {
             Input::Companion(event) => self.companion_event(event),
+            // The terminal is the editor's: what is typed there is about nothing here.
+            Input::Key(..) | Input::Line(..) if self.editor.is_some() => Ok(()),
             Input::Key(key, press) => {
                 self.update(keyboard::meaning(&self.app, key, press))?;
                 if keyboard::hands_over(&self.app.keys, &key) && self.editor.is_none() {
@@ -270,6 +272,11 @@ impl Driver {
             Input::Line(line, at) => self.line(&line, at),
             Input::Terminal(TerminalEvent::Resize(width, height)) => {
                 self.update(Event::Resized(Size::new(width, height)))
+            }
+            Input::Terminal(TerminalEvent::Mouse(_) | TerminalEvent::Paste(_))
+                if self.editor.is_some() =>
+            {
+                Ok(())
             }
             Input::Terminal(TerminalEvent::Mouse(mouse)) => self.update(Event::Mouse(mouse)),
             Input::Terminal(TerminalEvent::Paste(text)) => self.update(Event::Pasted(text)),

@@ -106,16 +106,19 @@ impl Keyboard {
     }
 }
 
+/// The commands that open an editor, which reads from the terminal then.
+const OPEN_EDITOR: [Act; 2] = [Act::Edit, Act::OpenFile];
+
 /// Returns true if another program may read from the terminal after this key.
 pub fn hands_over(keys: &Keys, key: &KeyEvent) -> bool {
-    let hands_over = |chord| keys.is_for(chord, Act::Edit) || keys.is_for(chord, Act::Suspend);
-    chord(key).is_some_and(hands_over)
+    let mut acts = OPEN_EDITOR.into_iter().chain([Act::Suspend]);
+    chord(key).is_some_and(|chord| acts.any(|act| keys.is_for(chord, act)))
 }
 
 /// As [`hands_over`], of a line.
 pub fn line_hands_over(keys: &Keys, line: &str) -> bool {
     let chord = line.trim().parse();
-    chord.is_ok_and(|chord| keys.is_for(chord, Act::Edit))
+    chord.is_ok_and(|chord| OPEN_EDITOR.iter().any(|act| keys.is_for(chord, *act)))
 }
 
 /// The text that a key stands for where it is part of a paste.

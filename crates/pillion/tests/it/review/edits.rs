@@ -140,3 +140,36 @@ fn the_file_itself_is_opened_at_the_cursor_and_merged_with_what_is_proposed() {
     let merged = Update::accepted(file.to_str().unwrap().to_owned(), MINE.to_owned());
     assert_eq!(agent.outcome(), merged);
 }
+
+/// The review reads nothing while an editor has the terminal: `a` is a letter there.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_typed_in_an_editor_is_for_no_diff() {
+    let home = tempfile::tempdir().unwrap();
+    let (script, typed) = (home.path().join("editor"), home.path().join("typed"));
+    let text = format!(
+        "stty -icanon -echo; echo ready; dd bs=1 count=6 of='{}' 2>&-; stty icanon echo",
+        typed.display()
+    );
+    fs::write(&script, text).unwrap();
+    let editor = format!("sh {}", script.display());
+    for key in ["e", "E"] {
+        let review = Review::usual_with(&Env::default().with("EDITOR", &editor));
+        let file = review.sandbox.home.file("a.txt", BEFORE);
+        let agent = review.connect();
+        agent.propose(file.to_str().unwrap(), PROPOSED);
+        review.pane.wait_for("proposes", SOON);
+        review.decide(key);
+        review.pane.wait_for("ready", SOON);
+        for _ in 0..6 {
+            review.pane.send_keys(["a"]);
+        }
+        review.pane.wait_for("proposes", SOON);
+        assert_eq!(fs::read_to_string(&typed).unwrap(), "aaaaaa", "{key}");
+        assert_eq!(
+            review.sandbox.run(["log", "--json"]).stdout.trim(),
+            "[]",
+            "{key}"
+        );
+    }
+}
