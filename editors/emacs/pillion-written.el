@@ -84,7 +84,9 @@ It is what the program says of turns."
 (defun pillion-written--go (places)
   "Go to the first of PLACES."
   (unless places
-    (user-error "Pillion: no more unseen changes here.  Hint: M-x pillion-changes"))
+    (user-error (if (verify-visited-file-modtime)
+                    "Pillion: no more unseen changes here.  Hint: M-x pillion-changes"
+                  "Pillion: the file has changed on disk.  Hint: M-x revert-buffer")))
   (push-mark)
   (goto-char (car places)))
 

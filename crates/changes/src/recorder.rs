@@ -17,6 +17,7 @@ use std::process;
 use std::time::{Instant, SystemTime};
 
 use pillion_discovery::real_path;
+use pillion_protocol::runs_code::Runner;
 use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
@@ -314,12 +315,18 @@ impl Recorder {
             .tables
             .iter()
             .find(|table| path.starts_with(table.root()));
+        let real = real_path(path);
+        // The agent's name for a file that runs as code may be another one.
+        let elsewhere = match Runner::of(&real) {
+            Some(_) => Coverage::NotKept,
+            None => Coverage::Elsewhere,
+        };
         let Some(table) = table else {
-            return Coverage::Elsewhere;
+            return elsewhere;
         };
         let inner = path.strip_prefix(table.root()).unwrap_or(path);
-        match real_path(table.root()).join(inner) == real_path(path) {
-            false => Coverage::Elsewhere,
+        match real_path(table.root()).join(inner) == real {
+            false => elsewhere,
             true if table.keeps(path) => Coverage::Kept,
             true => Coverage::NotKept,
         }

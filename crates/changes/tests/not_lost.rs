@@ -509,6 +509,7 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
     let mut lab = Lab::new();
     lab.write("a", "one");
     lab.shell("git init -q; git init -q --bare bare; mkdir .hg; echo one > .hg/hgrc");
+    lab.shell("mkdir -p .github/workflows docs; ln -s .github/workflows ci; ln -s docs other");
     lab.recorder.begin(HOOKED, "claude", "").unwrap();
     for name in [
         ".git/config",
@@ -528,6 +529,10 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
         lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     }
     assert_eq!(lab.recorder.coverage(&lab.root.join("a")), Coverage::Kept);
+    // Another name of what runs as code is no other file.
+    let of = |name: &str| lab.recorder.coverage(&lab.root.join(name));
+    assert_eq!(of("ci/new.yml"), Coverage::NotKept);
+    assert_eq!(of("other/new.yml"), Coverage::Elsewhere);
     lab.recorder.end(HOOKED).unwrap();
     let kept = lab.store.numbers().unwrap();
     assert_eq!(kept, Vec::<u64>::new(), "nothing of it is kept");
