@@ -91,6 +91,19 @@ impl Remark {
         self
     }
 
+    /// The permissions of this folder before and after, if it is about these.
+    pub(crate) fn modes_of(&self, folder: &Path) -> Option<(u32, u32)> {
+        match self {
+            Self::Folder {
+                path,
+                before,
+                after,
+                ..
+            } if path == folder => Some((*before, *after)),
+            _ => None,
+        }
+    }
+
     /// The folder that it is about.
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {

@@ -1246,6 +1246,45 @@ fn an_empty_folder_makes_way_for_the_file_that_it_replaced() {
     }
 }
 
+/// A folder that one call opens to all, and a later one takes away or moves, is as private again as before both.
+#[test]
+fn a_private_folder_that_was_opened_first_is_private_again() {
+    use std::os::unix::fs::PermissionsExt;
+    for agent in BOTH {
+        for later in ["rm -r p", "mv p pp"] {
+            let mut lab = Lab::new();
+            lab.write("p/q/f", "old\n");
+            lab.shell("chmod 700 p; chmod 750 p/q");
+            let session = match agent {
+                Agent::WithoutHooks => {
+                    drop(lab.recorder.attend(ATTENDED, "opencode").unwrap());
+                    ATTENDED
+                }
+                Agent::WithHooks => {
+                    drop(lab.recorder.begin(HOOKED, "claude", "").unwrap());
+                    HOOKED
+                }
+            };
+            for command in ["chmod 777 p p/q", later] {
+                if agent == Agent::WithHooks {
+                    lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+                }
+                lab.shell(command);
+                match agent {
+                    Agent::WithoutHooks => drop(lab.recorder.glance(|_| Vec::new()).unwrap()),
+                    Agent::WithHooks => lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap(),
+                }
+            }
+            lab.recorder.left(session).unwrap();
+            lab.act(Act::TakeBack, 1);
+            for (folder, mode) in [("p", 0o700), ("p/q", 0o750)] {
+                let found = fs::metadata(lab.root.join(folder)).unwrap().permissions();
+                assert_eq!(found.mode() & 0o777, mode, "{agent:?} {later} {folder}");
+            }
+        }
+    }
+}
+
 /// A folder of one person's alone that went in one call, and was made again in a later one, is theirs alone again.
 #[test]
 fn a_private_folder_that_was_made_again_is_private_again() {

@@ -254,6 +254,14 @@ impl Session {
         let Some(turn) = &mut self.turn else {
             return;
         };
+        let around = found.path.ancestors().skip(1);
+        for (folder, mode) in around.zip(&mut found.folder_modes) {
+            // A call before may have changed what goes in this one.
+            let was = turn.remarks.iter().find_map(|it| it.modes_of(folder));
+            mode.before = was
+                .filter(|(_, after)| *after == mode.before)
+                .map_or(mode.before, |it| it.0);
+        }
         if turn.changes.len() >= MAX_CHANGES {
             let after = found.after.clone();
             let known = self.beyond.entry(found.path.clone());
