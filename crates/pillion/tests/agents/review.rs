@@ -147,7 +147,8 @@ impl Review {
     pub fn turn_to_second(&self, title: &str) {
         let are_two = |screen: &str| {
             let mut rows = screen.lines().map(str::trim_start);
-            rows.any(|row| row.starts_with("1/2 "))
+            // In a wide window a list stands beside the diff.
+            rows.any(|row| row.starts_with("1/2 ") || row.starts_with("2 pending"))
         };
         self.pane.wait_until("two proposals", SOON, are_two);
         self.pane.send_keys(["Tab"]);
