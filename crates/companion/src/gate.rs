@@ -7,7 +7,6 @@ mod doubts;
 
 use std::time::{Duration, Instant};
 
-use pillion_view::changes::{ChangesAct, TakeBack};
 use pillion_view::decision::{
     FILE_CHANGED, HELD_DOWN, HeldKey, LOOK, NOT_SEEN, TEXT_CHANGED, TOO_SOON,
 };
@@ -22,15 +21,6 @@ pub struct Gate {
     last: Option<Instant>,
     key: HeldKey,
     asked: Option<Asked>,
-    acted: Acted,
-}
-
-/// What a person did in a list of changes last, whether or not it counted.
-#[derive(Debug, Default)]
-struct Acted {
-    key: HeldKey,
-    /// The change or turn, and when.
-    last: Option<(String, Instant)>,
 }
 
 /// A question that was put to the person.
@@ -68,7 +58,8 @@ impl Gate {
             return Err(Refusal::new(NOT_SEEN, text));
         };
         if is_held {
-            return Err(held_down());
+            let text = "key repeat ignored: release the key and press it again";
+            return Err(Refusal::new(HELD_DOWN, text));
         }
         if drawn_for < LOOK {
             let text = match decide.key.revision {
@@ -78,26 +69,6 @@ impl Gate {
             return Err(Refusal::new(TOO_SOON, text));
         }
         Ok(())
-    }
-
-    /// Checks that the person can have meant this change: where a row goes once it is kept or taken back, a key that is held down
-    /// comes to the next, which nobody has looked at.
-    pub(crate) fn look_at_act(&mut self, act: &ChangesAct, now: Instant) -> Result<(), Refusal> {
-        let (ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. })) = act else {
-            return Ok(());
-        };
-        let Some(id) = &meant.id else {
-            return Ok(());
-        };
-        let last = self.acted.last.replace((id.clone(), now));
-        let pause = last
-            .as_ref()
-            .map_or(Duration::MAX, |(_, at)| now.saturating_duration_since(*at));
-        let is_held = self.acted.key.is_held_after(pause);
-        match is_held && last.is_some_and(|(last, _)| last != *id) {
-            true => Err(held_down()),
-            false => Ok(()),
-        }
     }
 
     /// Checks that what is doubted about accepting `text` has been asked before, and is accepted all the same.
@@ -150,11 +121,6 @@ impl Asked {
         let mut asked = self.doubts.iter();
         asked.any(|asked| asked == doubt || asked.is_more_than(doubt))
     }
-}
-
-fn held_down() -> Refusal {
-    let text = "key repeat ignored: release the key and press it again";
-    Refusal::new(HELD_DOWN, text)
 }
 
 /// The refusal of an edited text whose agent takes none.

@@ -7,7 +7,6 @@ use pillion_protocol::{Dialect, Proposer};
 use pillion_view::DiffId;
 
 use pillion_protocol::{Outcome, Verdict};
-use pillion_view::changes::Meant;
 use pillion_view::decision::*;
 
 use super::*;
@@ -629,38 +628,4 @@ fn who_deletes_a_file_is_asked_by_its_name() {
     });
     let name = blind.last().expect("it is doubted").to_string();
     assert_eq!(name, "accepting this deletes x\u{240a}.txt");
-}
-
-/// A list's row goes once it is kept, and the key comes to the next one.
-#[test]
-fn a_key_that_is_held_down_in_a_list_decides_about_one_change() {
-    let (mut gate, start) = (Gate::default(), Instant::now());
-    let meant = |id: &str| Meant {
-        id: Some(id.to_owned()),
-        ..Meant::default()
-    };
-    let keep = |id: &str| ChangesAct::Keep(meant(id));
-    let back = |id: &str| {
-        ChangesAct::TakeBack(TakeBack {
-            meant: meant(id),
-            ..TakeBack::default()
-        })
-    };
-    let at = |ms| start + Duration::from_millis(ms);
-    assert!(gate.look_at_act(&keep("1.1"), at(0)).is_ok());
-    for (number, ms) in (2..20).zip((30..).step_by(60)) {
-        assert!(
-            gate.look_at_act(&keep(&format!("1.{number}")), at(ms))
-                .is_err()
-        );
-    }
-    // Let go for a moment that a busy machine makes of a repeat.
-    assert!(gate.look_at_act(&back("1.2"), at(1_500)).is_err());
-    assert!(gate.look_at_act(&back("1.2"), at(2_300)).is_ok());
-    // The same once more, a command about the file, and undoing decide nothing about another.
-    assert!(gate.look_at_act(&back("1.2"), at(2_310)).is_ok());
-    let of_file = ChangesAct::Keep(Meant::default());
-    assert!(gate.look_at_act(&of_file, at(2_320)).is_ok());
-    assert!(gate.look_at_act(&ChangesAct::Undo(None), at(2_330)).is_ok());
-    assert!(gate.look_at_act(&keep("1.3"), at(3_100)).is_ok());
 }
