@@ -1261,7 +1261,7 @@ fn a_private_folder_that_was_opened_first_is_private_again() {
                     ATTENDED
                 }
                 Agent::WithHooks => {
-                    drop(lab.recorder.begin(HOOKED, "claude", "").unwrap());
+                    lab.recorder.begin(HOOKED, "claude", "").unwrap();
                     HOOKED
                 }
             };
