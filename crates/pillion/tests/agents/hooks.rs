@@ -364,14 +364,17 @@ fn that_asks_itself_makes_both_changes_of_a_file(kind: AgentKind, agent: Dialect
 
 fn assert_both_are_written(home: &Home, file: &Path) {
     assert_bytes(file, b"eins\ntwo\ndrei\n");
-    let unseen = companion::run(home, ["changes", "--json"]);
-    assert_eq!(String::from_utf8_lossy(&unseen).trim(), "[]");
     companion::wait_until("both to be written", || {
         let log = companion::run(home, ["log", "--json"]);
         let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
         assert_eq!(log.len(), 2, "{log:#?}");
         let is_written = log.iter().all(|it| it["outcome"] == "written");
         is_written.then_some(())
+    });
+    // What the last call has made is looked at once it has ended.
+    companion::wait_until("nothing to be left unseen", || {
+        let unseen = companion::run(home, ["changes", "--json"]);
+        (String::from_utf8_lossy(&unseen).trim() == "[]").then_some(())
     });
 }
 

@@ -121,6 +121,8 @@ fn who_quits_while_a_note_waits_reads_it_in_the_terminal(version: KakouneVersion
     let waits = "1 note waits for its agent, and is kept until it reads it";
     kakoune.wait_value("%opt{pillion_at_quit}", &format!(" {waits}"));
     kakoune.assert_no_errors();
+    // Until then, `:q` may have been meant for the view.
+    kakoune.wait_value("%opt{pillion_guarded}", "false");
     kakoune.input(":q<ret>");
     assert_eq!(kakoune.wait_exit(), 0);
     let printed = kakoune.pane().scrollback();
