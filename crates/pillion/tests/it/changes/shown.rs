@@ -121,8 +121,8 @@ fn lines_that_somebody_changed_again_are_named_and_the_patch_stays_one() {
         .expect(0)
         .stdout;
     let expected = |line, state| format!("{}:{line}: 1.1 {state}\n", file.display());
-    let changed = expected(2, "unseen +2 -2, changed since");
-    assert_eq!(places, changed + &expected(5, "unseen +2 -2"));
+    let changed = expected(2, "unseen, changed since, +1 -1: mine");
+    assert_eq!(places, changed + &expected(5, "unseen +1 -1: E"));
 }
 
 #[test]
