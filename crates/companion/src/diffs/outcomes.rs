@@ -108,8 +108,7 @@ impl<C> Diffs<C> {
             .or_else(|| self.loses_edits(entry, content))
     }
 
-    /// The same of Qwen Code where it makes another accepted change of the file first: it does not find the text then that it would
-    /// replace as a whole by an edited one. Others propose one after the other.
+    /// The same of an agent that makes another accepted change of the file first, and loses the edits of this one then.
     fn loses_edits(&self, entry: &Entry<C>, content: &str) -> Option<String> {
         let Proposal {
             proposer,
@@ -120,7 +119,7 @@ impl<C> Diffs<C> {
         else {
             return None;
         };
-        let is_its = |it: &Dialect| *it == Dialect::QwenCode && *content != **proposed;
+        let is_its = |it: &Dialect| it.loses_later_edits() && *content != **proposed;
         let agent = proposer.itself().filter(is_its)?;
         let opened = entry.opened.as_ref()?;
         let (then, _) = self.not_written_yet(&entry.proposal, &opened.on_disk)?;

@@ -68,6 +68,9 @@ facts! {
     pub announces_writes: bool = false,
     /// Returns true if it writes the text that it proposed, whatever was accepted: a decision is a yes or a no.
     pub writes_own_text: bool = false,
+    /// Returns true if it asks about several changes of a file at once, makes the first, and does not find the text then that it would
+    /// replace as a whole by an edited second one.
+    pub loses_later_edits: bool = false,
     /// Returns true if it connects by itself only where its folder is a workspace root, and not below one.
     pub connects_in_roots_only: bool = false,
     /// Returns true if it looks for a companion only at its start, and later when the person tells it to.

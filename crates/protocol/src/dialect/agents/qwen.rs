@@ -37,5 +37,6 @@ pub(crate) const ROW: Row = Row {
     usual_command: "qwen --approval-mode default",
     ignores_empty_text: true,
     proposes: true,
+    loses_later_edits: true,
     ..Row::PLAIN
 };
