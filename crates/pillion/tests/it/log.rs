@@ -63,9 +63,7 @@ fn each_decision_is_listed_and_shown_as_it_was_decided() {
     let mut world = World::new("1\n2\n");
     world.decide("a.txt", "one\n2\n", &["accept", "ID"], "");
     let edited = ["accept", "ID", "--content-file", "-"];
-    // An agent that has not made a change of a file loses edits of the next one.
-    world.sandbox.home.file("b.txt", "1\n2\n");
-    world.decide("b.txt", "one\n2\n", &edited, "one\nmine");
+    world.decide("a.txt", "one\n2\n", &edited, "one\nmine");
     let because = ["reject", "ID", "--because", "not \u{1b}[31mthis\nbut that"];
     world.decide("new.txt", "new\n", &because, "");
     let log = world.log();
@@ -103,13 +101,13 @@ fn each_decision_is_listed_and_shown_as_it_was_decided() {
         ),
         (
             lines[1],
-            ["d2", "just now", "Gemini CLI", "edited", "b.txt"],
+            ["d2", "just now", "Gemini CLI", "edited", "a.txt"],
         ),
     ] {
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     }
     let show = |args: &[&str]| world.run(args).stdout;
-    let diff = "--- a/b.txt\n+++ b/b.txt\n@@ -1,2 +1,2 @@\n-1\n-2\n+one\n+mine\n\\ No newline at end of file\n";
+    let diff = "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n-1\n-2\n+one\n+mine\n\\ No newline at end of file\n";
     assert!(
         show(&["show", "d2"]).ends_with(diff),
         "{}",
