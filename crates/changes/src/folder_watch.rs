@@ -4,9 +4,6 @@
 
 pub use system::FolderWatch;
 
-/// More folders are not watched: the system holds a kilobyte for each.
-const MAX_FOLDERS: usize = 65_536;
-
 /// The extent of the folders that are watched.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Watched {
@@ -40,7 +37,10 @@ mod system {
     use rustix::io::Errno;
     use rustix::pipe::{PipeFlags, pipe_with};
 
-    use super::{MAX_FOLDERS, Watched};
+    use super::Watched;
+
+    /// More folders are not watched: the system holds a kilobyte for each.
+    pub const MAX_FOLDERS: usize = 65_536;
 
     /// Everything that may make a file another one. Reading by programs is not told.
     const EVENTS: WatchFlags = WatchFlags::CLOSE_WRITE
@@ -232,6 +232,7 @@ mod tests {
 
     use crossbeam_channel::{Receiver, unbounded};
 
+    use super::system::MAX_FOLDERS;
     use super::*;
 
     const SOON: Duration = Duration::from_secs(60);

@@ -87,7 +87,7 @@ fn note_senders(signal: libc::c_int) -> io::Result<()> {
     let note = |info: &libc::siginfo_t| {
         let sender = match info.si_code {
             // SAFETY: whoever sends a signal with one of these has this field.
-            SI_USER | SI_TKILL => unsafe { info.si_pid() }.unsigned_abs(),
+            code if code == SI_USER || code == SI_TKILL => unsafe { info.si_pid() }.unsigned_abs(),
             code if code < 0 => u32::MAX,
             _ => SYSTEM,
         };

@@ -311,7 +311,7 @@ fn give(answer: &Answer) -> anyhow::Result<()> {
 fn write(output: &Value) -> bool {
     let mut out = io::stdout().lock();
     let written = writeln!(out, "{output}").and_then(|()| out.flush());
-    written.is_ok() && !is_nowhere(&out)
+    written.is_ok() && !is_nowhere(io::stdout())
 }
 
 /// The command line of an agent's hook, with these options.
