@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Instant, SystemTime};
 
-use pillion_discovery::real_path;
-use pillion_protocol::runs_code::Runner;
+use pillion_discovery::{real_path, runner};
 use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
@@ -35,7 +34,7 @@ pub use tally::Tally;
 /// More calls of one agent are not told apart.
 const MAX_CALLS: usize = 64;
 
-/// The way in which the text of a file is known that is about to be changed.
+/// What is known of a file that is about to be changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coverage {
     /// It is in a watched folder, and what is there now can be brought back.
@@ -44,6 +43,8 @@ pub enum Coverage {
     NotKept,
     /// It is elsewhere, or leads there.
     Elsewhere,
+    /// Programs run or obey it without being started, wherever it is: to bring it back later is too late.
+    RunsCode,
 }
 
 /// A turn that has ended with changes that nobody has seen.
@@ -311,22 +312,16 @@ impl Recorder {
 
     /// The coverage of this file, which has been looked at just now. Waits for the disk.
     pub fn coverage(&self, path: &Path) -> Coverage {
-        let table = self
-            .tables
-            .iter()
-            .find(|table| path.starts_with(table.root()));
-        let real = real_path(path);
-        // The agent's name for a file that runs as code may be another one.
-        let elsewhere = match Runner::of(&real) {
-            Some(_) => Coverage::NotKept,
-            None => Coverage::Elsewhere,
-        };
-        let Some(table) = table else {
-            return elsewhere;
+        if runner(path).is_some() {
+            return Coverage::RunsCode;
+        }
+        let mut tables = self.tables.iter();
+        let Some(table) = tables.find(|table| path.starts_with(table.root())) else {
+            return Coverage::Elsewhere;
         };
         let inner = path.strip_prefix(table.root()).unwrap_or(path);
-        match real_path(table.root()).join(inner) == real {
-            false => elsewhere,
+        match real_path(table.root()).join(inner) == real_path(path) {
+            false => Coverage::Elsewhere,
             true if table.keeps(path) => Coverage::Kept,
             true => Coverage::NotKept,
         }

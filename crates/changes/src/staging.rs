@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use pillion_discovery::version_control::git;
 use pillion_system::child::{Child, Group};
 use pillion_text::{Text, endings, merge, visible};
 
@@ -19,18 +20,6 @@ use crate::turn::{Change, ChangeState};
 
 /// The time limit for each command of git's: a filter or a slow disk may keep it.
 const LIMIT: Duration = Duration::from_secs(20);
-
-/// Variables that lead git to another repository or index: whose environment this is did not mean this file by them.
-const LEADING: [&str; 8] = [
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_OBJECT_DIRECTORY",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
-    "GIT_COMMON_DIR",
-    "GIT_NAMESPACE",
-    "GIT_PREFIX",
-];
 
 /// What came of a change, and why nothing did where that is no failure.
 pub const STAGED: &str = "staged";
@@ -265,13 +254,8 @@ fn run(
     file: Option<&Path>,
     input: &[u8],
 ) -> Result<Vec<u8>, StageError> {
-    let mut git = Command::new("git");
-    LEADING.iter().for_each(|it| {
-        git.env_remove(it);
-    });
-    git.env("LC_ALL", "C").arg("-C").arg(folder);
-    // Nothing that a repository names is started for it.
-    git.args(["-c", "core.fsmonitor=false"]).args(arguments);
+    let mut git = git::command(folder);
+    git.args(arguments);
     if let Some(file) = file {
         git.arg("--").arg(file);
     }

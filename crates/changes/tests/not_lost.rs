@@ -511,11 +511,11 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
     lab.shell("git init -q; git init -q --bare bare; mkdir .hg; echo one > .hg/hgrc");
     lab.shell("mkdir -p .github/workflows docs; ln -s .github/workflows ci; ln -s docs other");
     lab.recorder.begin(HOOKED, "claude", "").unwrap();
-    for name in [
-        ".git/config",
-        ".git/hooks/pre-commit",
-        "bare/config",
-        ".hg/hgrc",
+    for (name, expected) in [
+        (".git/config", Coverage::RunsCode),
+        (".git/hooks/pre-commit", Coverage::RunsCode),
+        ("bare/config", Coverage::NotKept),
+        (".hg/hgrc", Coverage::NotKept),
     ] {
         let path = lab.root.join(name);
         let edit = Call {
@@ -524,14 +524,14 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
             ..shell("1")
         };
         lab.recorder.before(HOOKED, "claude", edit).unwrap();
-        assert_eq!(lab.recorder.coverage(&path), Coverage::NotKept, "{name}");
+        assert_eq!(lab.recorder.coverage(&path), expected, "{name}");
         lab.write(name, "[user]\n");
         lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
     }
     assert_eq!(lab.recorder.coverage(&lab.root.join("a")), Coverage::Kept);
     // Another name of what runs as code is no other file.
     let of = |name: &str| lab.recorder.coverage(&lab.root.join(name));
-    assert_eq!(of("ci/new.yml"), Coverage::NotKept);
+    assert_eq!(of("ci/new.yml"), Coverage::RunsCode);
     assert_eq!(of("other/new.yml"), Coverage::Elsewhere);
     lab.recorder.end(HOOKED).unwrap();
     let kept = lab.store.numbers().unwrap();

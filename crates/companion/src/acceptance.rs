@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pillion_discovery::real_path;
+use pillion_discovery::{real_path, runner};
+use pillion_protocol::runs_code::Runner;
 use pillion_protocol::{Dialect, Proposer};
 use pillion_text::{Text, fingerprint, merge};
 use pillion_view::{Decide, Original, Stamp};
@@ -93,6 +94,7 @@ impl Acceptance {
         };
         let doubts = weigh(Weighed {
             path: &on_disk.leads_to,
+            runner: runner(Path::new(&self.proposal.file_path)),
             roots: &roots,
             has_changed,
             on_disk: bytes.as_deref(),
@@ -140,6 +142,7 @@ impl Acceptance {
         Weighed {
             proposer: proposal.proposer,
             path: Path::new(&proposal.file_path),
+            runner: Runner::of(Path::new(&proposal.file_path)),
             // What is gone already is not deleted by accepting that.
             deletes: proposal.deletes && proposal.written().is_none(),
             roots: &[],

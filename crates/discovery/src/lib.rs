@@ -20,6 +20,7 @@
 //! - [`private_file`]: files that only this user can read, never written through a link.
 //! - [`process_dir`]: private folders that go with their process.
 //! - [`regular_file`]: files that are read whole, and never waited for.
+//! - [`runner`]: which program runs or obeys a file without being started.
 //! - [`tokens`]: the secrets of one companion, one per dialect (C3.1).
 //! - [`discovery_files`]: the discovery files of one companion, from publishing to removal.
 //! - [`sweep`](fn@sweep): files that dead companions left behind (C6.2).
@@ -47,6 +48,7 @@ pub mod process_dir;
 pub mod program;
 mod real_path;
 pub mod regular_file;
+mod runs_code;
 pub mod socket;
 pub mod state;
 mod state_dir;
@@ -66,6 +68,7 @@ pub use handover::{Handover, Predecessor};
 pub use liveness::listens;
 pub use private_file::FileError;
 pub use real_path::{canonicalize, depth_in, is_same, real_path};
+pub use runs_code::runner;
 pub use socket::Socket;
 pub use state::{CompanionState, ViewState};
 pub use state_dir::obstacle;

@@ -2,6 +2,8 @@
 //! where git keeps that of a work tree. What is read of a repository is a regular file below a limit: in one that somebody
 //! else has made, anything may be a pipe or lead to a device.
 
+pub mod git;
+
 use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};

@@ -3,16 +3,7 @@
 
 use std::path::{Component, Path};
 
-/// The folders in which agents keep settings, and some of them work trees.
-const AGENTS_FOLDERS: [&str; 7] = [
-    ".claude",
-    ".gemini",
-    ".qwen",
-    ".codex",
-    ".copilot",
-    ".opencode",
-    ".cursor",
-];
+use crate::Dialect;
 
 /// The program that runs or obeys a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +12,7 @@ pub enum Runner {
     Git,
     /// A shell, when it starts or enters a folder.
     Shell,
-    /// The project's continuous integration.
+    /// The project's continuous integration, or what deploys it.
     Ci,
     /// A coding agent: settings, hooks, servers.
     Agent,
@@ -29,7 +20,76 @@ pub enum Runner {
     Editor,
     /// A program that builds or installs: cargo, npm, yarn.
     Builder,
+    /// Another program when it starts, such as a debugger or the desktop.
+    Start,
 }
+
+/// Names that belong to a program, wherever they lie: of a file, or of a folder with all that is in it. In a work tree, `.git` is a
+/// file that leads to another folder.
+const NAMES: [(Runner, &str); 7] = [
+    (
+        Runner::Git,
+        ".git .husky .githooks .gitmodules .gitattributes .gitconfig .pre-commit-config.yaml \
+         .pre-commit-hooks.yaml .overcommit.yml",
+    ),
+    (
+        Runner::Shell,
+        ".envrc .direnvrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile \
+         .kshrc .zshrc .zshenv .zprofile .zlogin .zlogout config.fish",
+    ),
+    (
+        Runner::Ci,
+        ".circleci .buildkite .woodpecker .gitlab .builds .semaphore .teamcity .tekton .pipelines \
+         .azure-pipelines .harness .build.yml jenkinsfile",
+    ),
+    (Runner::Agent, ".mcp.json .cursor .windsurf .continue"),
+    (
+        Runner::Editor,
+        ".vscode .idea .devcontainer .devcontainer.json .zed .exrc .nvimrc .nvim.lua .vimrc .gvimrc \
+         .lvimrc .dir-locals.el .dir-locals-2.el .emacs",
+    ),
+    (
+        Runner::Builder,
+        ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs bunfig.toml .mvn .bundle .bazelrc \
+         rust-toolchain.toml",
+    ),
+    (
+        Runner::Start,
+        ".gdbinit .lldbinit .ghci .rprofile .irbrc .pryrc .ocamlinit .psqlrc .sqliterc .tmux.conf \
+         .xprofile .xinitrc .xsessionrc .ssh launchagents",
+    ),
+];
+
+/// Folders, or files, that count only in a folder of this name.
+const INNER: [(Runner, &str, &str); 10] = [
+    (
+        Runner::Ci,
+        ".github",
+        "workflows actions dependabot.yml dependabot.yaml",
+    ),
+    (Runner::Ci, ".forgejo", "workflows actions"),
+    (Runner::Ci, ".gitea", "workflows actions"),
+    (Runner::Agent, ".github", "hooks"),
+    (Runner::Git, ".config", "git"),
+    (Runner::Shell, ".config", "mise direnv"),
+    (Runner::Shell, "fish", "conf.d"),
+    (Runner::Editor, ".vim", "local.vim coc-settings.json"),
+    (Runner::Start, ".config", "autostart systemd"),
+    (Runner::Builder, ".cargo", "config config.toml"),
+];
+
+/// Settings of these are a file of their name, with or without a dot before it and with an ending of settings.
+const SETTINGS: &str = "gitlab-ci travis drone woodpecker cirrus appveyor azure-pipelines bitbucket-pipelines wercker \
+     buildspec codemagic bitrise cloudbuild vela";
+
+/// The same, where there may be more words before the ending: `mise.local.toml`, `lefthook-local.yml`.
+const SETTINGS_AND_MORE: [(Runner, &str); 5] = [
+    (Runner::Git, "lefthook"),
+    (Runner::Shell, "mise"),
+    (Runner::Shell, "rtx"),
+    (Runner::Ci, "netlify"),
+    (Runner::Ci, "vercel"),
+];
 
 impl Runner {
     /// For people: a sentence without a full stop.
@@ -41,10 +101,12 @@ impl Runner {
             Self::Agent => "agents take their settings from this file",
             Self::Editor => "editors run tasks or take settings from this file",
             Self::Builder => "programs that build or install run or obey this file",
+            Self::Start => "a program runs or obeys this file when it starts",
         }
     }
 
-    /// The program that runs or obeys the file of this path, if anything does.
+    /// The program that runs or obeys the file of this path, if the path tells it. Another name of the file may tell more, and so
+    /// may the settings of its repository.
     pub fn of(path: &Path) -> Option<Self> {
         let names: Vec<String> = path
             .components()
@@ -54,127 +116,70 @@ impl Runner {
             })
             .collect();
         let names = in_work_tree(&names);
-        let name = names.last()?.as_str();
-        let is_in = |folder: &str| names[..names.len() - 1].iter().any(|part| part == folder);
-        let is_below = |parent: &str, folder: &str| {
-            let pairs = names.windows(2);
-            pairs.clone().any(|pair| pair == [parent, folder]) && name != folder
-        };
-        // A work tree's `.git` is a file that leads to another folder.
-        if is_in(".git") || is_in(".husky") || is_in(".githooks") || name == ".git" {
-            return Some(Self::Git);
-        }
-        if [
-            ".gitmodules",
-            ".gitattributes",
-            ".gitconfig",
-            ".pre-commit-config.yaml",
-        ]
-        .contains(&name)
-            || is_settings_of("lefthook", name)
-        {
-            return Some(Self::Git);
-        }
-        if [
-            ".envrc",
-            ".bashrc",
-            ".bash_profile",
-            ".bash_login",
-            ".bash_logout",
-            ".profile",
-            ".zshrc",
-            ".zshenv",
-            ".zprofile",
-            ".zlogin",
-            ".zlogout",
-        ]
-        .contains(&name)
-            || is_settings_of("mise", name)
-            || (is_in(".mise") || is_below(".config", "mise")) && name.ends_with(".toml")
-            || is_in("direnv")
-            || is_below("fish", "conf.d")
-            || name == "config.fish"
-        {
-            return Some(Self::Shell);
-        }
-        let is_ci_folder = is_below(".github", "workflows")
-            || is_below(".github", "actions")
-            || is_below(".forgejo", "workflows")
-            || is_below(".gitea", "workflows")
-            || [".circleci", ".buildkite", ".woodpecker", ".gitlab"]
-                .into_iter()
-                .any(is_in);
-        let ci_files = [
-            ".gitlab-ci.yml",
-            ".travis.yml",
-            ".drone.yml",
-            ".woodpecker.yml",
-            ".woodpecker.yaml",
-            ".cirrus.yml",
-            ".appveyor.yml",
-            "appveyor.yml",
-            "azure-pipelines.yml",
-            "bitbucket-pipelines.yml",
-            "jenkinsfile",
-        ];
-        if is_ci_folder || ci_files.contains(&name) {
-            return Some(Self::Ci);
-        }
-        let is_agents = AGENTS_FOLDERS.into_iter().any(is_in);
-        if is_agents
-            || is_below(".github", "hooks")
-            || [
-                ".claude.json",
-                ".mcp.json",
-                "opencode.json",
-                "opencode.jsonc",
-            ]
-            .contains(&name)
-        {
-            return Some(Self::Agent);
-        }
-        let is_editors = is_in(".vscode") || is_in(".idea") || is_in(".devcontainer");
-        let editor_files = [
-            ".exrc",
-            ".nvimrc",
-            ".nvim.lua",
-            ".vimrc",
-            ".dir-locals.el",
-            ".lvimrc",
-            ".devcontainer.json",
-        ];
-        if is_editors
-            || editor_files.contains(&name)
-            || (is_in(".helix") && name.ends_with(".toml"))
-        {
-            return Some(Self::Editor);
-        }
-        let is_builders = [".npmrc", ".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs"].contains(&name)
-            || is_in(".cargo") && ["config", "config.toml"].contains(&name);
-        is_builders.then_some(Self::Builder)
+        let name = names.last()?;
+        of_names(names)
+            .or_else(|| of_settings(name))
+            .or_else(|| of_folders(names, name))
     }
+}
+
+fn of_names(names: &[String]) -> Option<Runner> {
+    let has = |all: &str| names.iter().any(|name| is_among(all, name));
+    let of_agents = || names.iter().any(|it| is_agents(it));
+    let found = NAMES.iter().find(|(_, all)| has(all));
+    found
+        .map(|(runner, _)| *runner)
+        .or_else(|| of_agents().then_some(Runner::Agent))
+}
+
+fn of_settings(name: &str) -> Option<Runner> {
+    if name.ends_with(".code-workspace") {
+        return Some(Runner::Editor);
+    }
+    let name = name.strip_prefix('.').unwrap_or(name);
+    let (stem, ending) = name.rsplit_once('.')?;
+    if !["yml", "yaml", "toml", "json"].contains(&ending) {
+        return None;
+    }
+    let is_of = |program: &str| {
+        let more = stem.strip_prefix(program);
+        more.is_some_and(|it| it.is_empty() || it.starts_with(['.', '-']))
+    };
+    let found = SETTINGS_AND_MORE.iter().find(|(_, it)| is_of(it));
+    let is_ci = || is_among(SETTINGS, stem).then_some(Runner::Ci);
+    found.map(|(runner, _)| *runner).or_else(is_ci)
+}
+
+fn of_folders(names: &[String], name: &str) -> Option<Runner> {
+    let has = |folder: &str, inner: &str| {
+        let mut pairs = names.windows(2);
+        pairs.any(|pair| pair[0] == folder && is_among(inner, &pair[1]))
+    };
+    let found = INNER.iter().find(|(_, folder, inner)| has(folder, inner));
+    let is_settings = |folder: &str| name.ends_with(".toml") && names.iter().any(|it| it == folder);
+    found
+        .map(|(runner, ..)| *runner)
+        .or_else(|| is_settings(".mise").then_some(Runner::Shell))
+        .or_else(|| is_settings(".helix").then_some(Runner::Editor))
+}
+
+/// Returns true if this name is one of those, which are separated by spaces.
+fn is_among(names: &str, name: &str) -> bool {
+    names.split(' ').any(|it| it == name)
+}
+
+/// Returns true if an agent keeps settings there: it is a folder, or a file.
+fn is_agents(name: &str) -> bool {
+    let mut agents = Dialect::ALL.into_iter();
+    agents.any(|it| it.keeps_settings_in().contains(&name))
 }
 
 /// The part of a path that counts: from the work tree on, if it is in one that an agent has made in its own folder.
 fn in_work_tree(names: &[String]) -> &[String] {
-    let is_start =
-        |pair: &[String]| pair[1] == "worktrees" && AGENTS_FOLDERS.contains(&pair[0].as_str());
+    let is_start = |pair: &[String]| pair[1] == "worktrees" && is_agents(&pair[0]);
     let start = names.windows(2).rposition(is_start);
     let inner = start.and_then(|at| names.get(at + 3..));
     inner.filter(|it| !it.is_empty()).unwrap_or(names)
-}
-
-/// Returns true if these are settings of this program, in one of the ways in which it and its like name them: `mise.toml`,
-/// `.mise.local.toml`, `lefthook-local.yml`.
-fn is_settings_of(program: &str, name: &str) -> bool {
-    let name = name.strip_prefix('.').unwrap_or(name);
-    let rest = name.strip_prefix(program);
-    let ending = rest.filter(|it| it.starts_with(['.', '-']));
-    ending.is_some_and(|it| {
-        [".yml", ".yaml", ".toml", ".json"]
-            .iter()
-            .any(|end| it.ends_with(end))
-    })
 }
 
 #[cfg(test)]
@@ -219,6 +224,43 @@ mod tests {
             ("/w/.cargo/config", Some(Runner::Builder)),
             ("/w/.npmrc", Some(Runner::Builder)),
             ("/w/.yarnrc.yml", Some(Runner::Builder)),
+            ("/w/.pre-commit-hooks.yaml", Some(Runner::Git)),
+            ("/w/.config/git/config", Some(Runner::Git)),
+            ("/w/.direnvrc", Some(Runner::Shell)),
+            ("/w/.rtx.toml", Some(Runner::Shell)),
+            ("/home/me/.config/direnv/lib/x.sh", Some(Runner::Shell)),
+            ("/w/.github/dependabot.yml", Some(Runner::Ci)),
+            ("/w/.build.yml", Some(Runner::Ci)),
+            ("/w/.builds/x.yml", Some(Runner::Ci)),
+            ("/w/.semaphore/semaphore.yml", Some(Runner::Ci)),
+            ("/w/.teamcity/settings.kts", Some(Runner::Ci)),
+            ("/w/.tekton/x.yaml", Some(Runner::Ci)),
+            ("/w/.pipelines/x.yml", Some(Runner::Ci)),
+            ("/w/wercker.yml", Some(Runner::Ci)),
+            ("/w/buildspec.yml", Some(Runner::Ci)),
+            ("/w/codemagic.yaml", Some(Runner::Ci)),
+            ("/w/bitrise.yml", Some(Runner::Ci)),
+            ("/w/cloudbuild.json", Some(Runner::Ci)),
+            ("/w/.vela.yml", Some(Runner::Ci)),
+            ("/w/netlify.toml", Some(Runner::Ci)),
+            ("/w/vercel.json", Some(Runner::Ci)),
+            ("/w/.gitlab-ci.yaml", Some(Runner::Ci)),
+            ("/w/.vibe/hooks.toml", Some(Runner::Agent)),
+            ("/w/.kimi-code/config.toml", Some(Runner::Agent)),
+            ("/w/opencode.jsonc", Some(Runner::Agent)),
+            ("/w/x.code-workspace", Some(Runner::Editor)),
+            ("/w/.zed/tasks.json", Some(Runner::Editor)),
+            ("/w/.vim/local.vim", Some(Runner::Editor)),
+            ("/w/.helix/languages.toml", Some(Runner::Editor)),
+            ("/w/.yarn/releases/yarn.cjs", Some(Runner::Builder)),
+            ("/w/.gdbinit", Some(Runner::Start)),
+            ("/w/.lldbinit", Some(Runner::Start)),
+            ("/w/.Rprofile", Some(Runner::Start)),
+            ("/home/me/.config/autostart/x.desktop", Some(Runner::Start)),
+            ("/w/.vim/notes.txt", None),
+            ("/w/drone-data.json", None),
+            ("/w/build.yml", None),
+            ("/w/x.code-workspace/a", None),
             ("/w/.claude/worktrees/x/.envrc", Some(Runner::Shell)),
             (
                 "/w/.claude/worktrees/x/.claude/settings.json",

@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, unbounded};
 use crate::process::descendants;
 use crate::thread::lock;
 
+/// The longest time between two looks: what is done at once is seen at once.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Programs that a program leaves running may keep its output open, which is not waited for.
@@ -92,7 +93,11 @@ impl Child {
             if status.is_some() || started.elapsed() >= limit {
                 return Ok(status);
             }
-            thread::sleep(POLL_INTERVAL);
+            thread::sleep(
+                started
+                    .elapsed()
+                    .clamp(Duration::from_millis(1), POLL_INTERVAL),
+            );
         }
     }
 

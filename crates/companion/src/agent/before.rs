@@ -25,10 +25,8 @@ pub(crate) enum Before {
 pub(crate) enum Does {
     /// It runs a shell command.
     RunCommand,
-    /// It changes a file of which the text before is known so.
+    /// It changes a file of which this is known.
     Change(Coverage),
-    /// It changes a file that programs run or obey without being started.
-    ChangeCode,
 }
 
 /// A call whose hook is to wait for the person.
@@ -48,13 +46,11 @@ impl Mode {
             (_, Does::RunCommand) if self.shows_commands() => Before::Show,
             (_, Does::RunCommand) => Before::Leave,
             (Some(ReviewMode::Always), _) => Before::Show,
-            // To take it back later is too late, and agents themselves ask about few of these files.
-            (Some(ReviewMode::After), Does::ChangeCode) => Before::Show,
             (Some(ReviewMode::After), Does::Change(coverage)) => match coverage {
                 Coverage::Elsewhere => Before::Leave,
                 Coverage::Kept => Before::Let,
-                // What cannot be taken back is shown first.
-                Coverage::NotKept => Before::Show,
+                // What cannot be taken back in time is shown first: agents themselves ask about few of these files.
+                Coverage::NotKept | Coverage::RunsCode => Before::Show,
             },
             (Some(ReviewMode::Asked) | None, _) => Before::Leave,
         }
@@ -76,15 +72,15 @@ mod tests {
     #[test]
     fn whether_it_asks_now_is_one_table() {
         use Before::{Leave, Let, Show};
-        use Coverage::{Elsewhere, Kept, NotKept};
-        use Does::{Change, ChangeCode, RunCommand};
+        use Coverage::{Elsewhere, Kept, NotKept, RunsCode};
+        use Does::{Change, RunCommand};
         use ReviewChoice::{After, Always, Asked, Commands, NoCommands};
         let does = [
             RunCommand,
             Change(Kept),
             Change(NotKept),
             Change(Elsewhere),
-            ChangeCode,
+            Change(RunsCode),
         ];
         for (choices, expected) in [
             (&[][..], [Leave; 5]),

@@ -1,11 +1,9 @@
 //! Owns what each fact about an agent means: a signal comes in, and what is to be done goes out. Agents that are connected and those of
 //! which only hooks tell take the same steps. A state machine without I/O.
 
-use std::path::Path;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
-use pillion_protocol::runs_code::Runner;
 use pillion_view::ask::WorkStep;
 
 use super::guards::Held;
@@ -240,7 +238,11 @@ impl Agent {
         if let Some(path) = &call.path {
             self.questions.end(path);
         }
-        let answer = match (self.mode.before(does(&call, coverage)), call.held) {
+        let does = match call.is_command {
+            true => Does::RunCommand,
+            false => Does::Change(coverage),
+        };
+        let answer = match (self.mode.before(does), call.held) {
             (Before::Show, Some(held)) => {
                 let hook = HeldHook {
                     call: call.id.clone(),
@@ -264,16 +266,6 @@ impl Agent {
 
     fn is_answered(&mut self, call: &str) -> impl Iterator<Item = Effect> + use<> {
         self.guards.answered(call).into_iter().map(Effect::Release)
-    }
-}
-
-/// What a call does, of whose file the text before is known so.
-fn does(call: &hooks::Call, coverage: Coverage) -> Does {
-    let path = call.path.as_deref().map(Path::new);
-    match path.and_then(Runner::of) {
-        _ if call.is_command => Does::RunCommand,
-        Some(_) => Does::ChangeCode,
-        None => Does::Change(coverage),
     }
 }
 
@@ -353,7 +345,7 @@ mod tests {
     /// and one of which commands in its hooks tell.
     #[test]
     fn whether_it_asks_now() {
-        use Coverage::{Elsewhere, Kept, NotKept};
+        use Coverage::{Elsewhere, Kept, NotKept, RunsCode};
         use ReviewChoice::{After, Always, Asked, Commands};
         type Comes = fn(&mut Agent, Instant);
         let agents: [Comes; 3] = [
@@ -388,7 +380,7 @@ mod tests {
                     ("/w/a", Kept),
                     ("/w/a", NotKept),
                     ("/w/a", Elsewhere),
-                    ("/w/.git/hooks/pre-commit", Kept),
+                    ("/w/.git/hooks/pre-commit", RunsCode),
                 ];
                 let of_edits = edits.into_iter().zip(of_edits);
                 let of_edits = of_edits.map(|((path, it), expected)| (edit(path), it, expected));

@@ -52,6 +52,8 @@ pub(crate) enum Doubt {
 pub(crate) struct Weighed<'a> {
     pub(crate) proposer: Proposer,
     pub(crate) path: &'a Path,
+    /// The program that runs or obeys the file.
+    pub(crate) runner: Option<Runner>,
     /// True if it is to be deleted.
     pub(crate) deletes: bool,
     pub(crate) roots: &'a [PathBuf],
@@ -122,7 +124,7 @@ pub(crate) fn weigh(weighed: Weighed<'_>) -> Vec<Doubt> {
         let lines = of.saturating_sub(left);
         doubts.push(Doubt::Deleted { lines, of });
     }
-    doubts.extend(Runner::of(weighed.path).map(Doubt::Runs));
+    doubts.extend(weighed.runner.map(Doubt::Runs));
     let is_below = |root: &PathBuf| weighed.path.starts_with(root);
     if !weighed.roots.is_empty() && !weighed.roots.iter().any(is_below) {
         doubts.push(Doubt::Outside);
@@ -138,7 +140,7 @@ pub(crate) fn weigh_blind(weighed: &Weighed<'_>) -> Vec<Doubt> {
     if weighed.is_emptied() {
         doubts.push(Doubt::IgnoresEmpty(weighed.proposer));
     }
-    doubts.extend(Runner::of(weighed.path).map(Doubt::Runs));
+    doubts.extend(weighed.runner.map(Doubt::Runs));
     doubts.extend(goes_against(weighed.against));
     doubts
 }

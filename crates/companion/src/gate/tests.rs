@@ -6,6 +6,7 @@ use std::path::Path;
 use pillion_protocol::{Dialect, Proposer};
 use pillion_view::DiffId;
 
+use pillion_protocol::runs_code::Runner;
 use pillion_protocol::{Outcome, Verdict};
 use pillion_view::decision::*;
 
@@ -294,6 +295,7 @@ fn every_row_of_the_table_raises_its_doubt_alone() {
         let on_disk = row.meanwhile.unwrap_or(&row.before).as_bytes();
         let doubts = weigh(Weighed {
             path: &path,
+            runner: Runner::of(&path),
             roots: &["/h/w".into()],
             unseen: row.is_long.then_some(Unseen { hunks: 38, of: 39 }),
             has_changed: row.meanwhile.is_some(),
@@ -323,6 +325,7 @@ fn plain<'a>(before: Option<&'a [u8]>, accepted: &'a str) -> Weighed<'a> {
         is_asked: false,
         proposer: Dialect::GeminiCli.into(),
         path: Path::new("/w/a.txt"),
+        runner: None,
         deletes: false,
         roots: &[],
         proposed: accepted,
@@ -509,9 +512,11 @@ fn where_the_file_lies_is_doubted() {
     assert_eq!(at("/w/two/a.txt"), []);
     assert_eq!(at("/w/three/a.txt"), [Doubt::Outside]);
     assert_eq!(at("/w/one2/a.txt"), [Doubt::Outside]);
-    let [Doubt::Runs(_)] = &at("/w/one/.git/hooks/pre-commit")[..] else {
-        panic!("a hook runs");
-    };
+    let hook = weigh(Weighed {
+        runner: Some(Runner::Git),
+        ..plain(Some(b"a"), "b")
+    });
+    assert_eq!(hook, [Doubt::Runs(Runner::Git)]);
 }
 
 #[test]
@@ -572,6 +577,7 @@ fn a_silent_disk_hides_no_other_doubt() {
     let codes = |path: &str, accepted: &str, unseen: Option<Unseen>| {
         let doubts = weigh_blind(&Weighed {
             path: Path::new(path),
+            runner: Runner::of(Path::new(path)),
             proposed: "proposed\n",
             unseen,
             ..plain(None, accepted)

@@ -130,9 +130,19 @@ async fn what_a_view_would_be_asked_a_command_is_asked_too() {
     let outside = elsewhere.path().canonicalize().unwrap().join("new");
     let outside = outside.to_str().unwrap().to_owned();
     let many = companion.file("many", &"line\n".repeat(100));
+    let root = companion.path("");
+    for setting in [&["init", "-q"][..], &["config", "core.hooksPath", "hk"]] {
+        let mut git = std::process::Command::new("git");
+        git.args(["-C", &root]).args(setting);
+        assert!(git.status().unwrap().success());
+    }
+    std::fs::create_dir(companion.path(".circleci")).unwrap();
+    std::os::unix::fs::symlink(companion.path(".circleci"), companion.path("ci")).unwrap();
     for (path, text, doubt) in [
         (outside, "x", "outsideWorkspace"),
         (companion.path(".envrc"), "x", "runs"),
+        (companion.path("hk/pre-commit"), "x", "runs"),
+        (companion.path("ci/config.yml"), "x", "runs"),
         (many, "line\n", "deleted"),
     ] {
         let (opened, diff) = tokio::join!(client.open_diff(&path, text), companion.editor.show());

@@ -168,6 +168,12 @@ async fn nothing_is_asked_about_what_can_be_looked_at_after_the_write() {
     fs::write(root.join("long"), vec![b'x'; (16 << 20) + 1]).unwrap();
     std::os::unix::fs::symlink(&outside, root.join("out")).unwrap();
     std::os::unix::fs::symlink(outside.join("there"), root.join("link")).unwrap();
+    std::os::unix::fs::symlink(root.join(".git/hooks"), root.join("linked")).unwrap();
+    for setting in [&["init", "-q"][..], &["config", "core.hooksPath", "hk"]] {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(&root).args(setting);
+        assert!(git.status().unwrap().success());
+    }
     let mut test = TestCompanion::start_in_root(folder, root.clone());
     let mut claude = Claude::connect(&test).await;
     status(&mut test, |status| !status.agents.is_empty()).await;
@@ -186,6 +192,9 @@ async fn nothing_is_asked_about_what_can_be_looked_at_after_the_write() {
         (root.join(".envrc"), &json!("ask")),
         (root.join("mise.local.toml"), &json!("ask")),
         (root.join(".github/hooks/x.json"), &json!("ask")),
+        (root.join("linked/pre-commit"), &json!("ask")),
+        (root.join("hk/commit-msg"), &json!("ask")),
+        (root.join("hk/notes"), &allowed),
         (outside.join(".envrc"), &json!("ask")),
         (root.join("long"), &json!("ask")),
         (root.join("target/made"), &json!("ask")),

@@ -7,5 +7,6 @@ pub(crate) const ROW: Row = Row {
     display_name: "Kimi Code",
     package: Some("@moonshot-ai/kimi-code"),
     usual_command: "kimi",
+    keeps_settings_in: &[".kimi-code"],
     ..Row::PLAIN
 };

@@ -11,6 +11,7 @@ pub(crate) const ROW: Row = Row {
     protocol: Protocol::Claude,
     client: Some("opencode"),
     usual_command: "opencode",
+    keeps_settings_in: &[".opencode", "opencode.json", "opencode.jsonc"],
     follows: Some(Dialect::ClaudeCode),
     // It heeds no variable for a companion.
     overlooks: Some(Base::ClaudeConfig),

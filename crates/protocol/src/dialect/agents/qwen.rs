@@ -35,6 +35,7 @@ pub(crate) const ROW: Row = Row {
     shell_variable: Some("QWEN_CODE"),
     protocol: Protocol::Companion,
     usual_command: "qwen --approval-mode default",
+    keeps_settings_in: &[".qwen"],
     ignores_empty_text: true,
     proposes: true,
     loses_later_edits: true,

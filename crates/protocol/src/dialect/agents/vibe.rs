@@ -8,5 +8,6 @@ pub(crate) const ROW: Row = Row {
     installer: "pip install --upgrade mistral-vibe",
     shell_variable: Some("VIBE_APP_SERVER_BIN"),
     usual_command: "vibe",
+    keeps_settings_in: &[".vibe"],
     ..Row::PLAIN
 };

@@ -6,20 +6,14 @@
 use std::collections::HashMap;
 use std::env;
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::time::Duration;
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use pillion_discovery::regular_file;
-use pillion_discovery::version_control::GitFolders;
-use pillion_system::child::{self, Group};
+use pillion_discovery::version_control::{GitFolders, git};
 use pillion_view::Stamp;
 
 /// Nobody writes so many rules: what is larger is something else.
 const MAX_RULES_BYTES: u64 = 1 << 20;
-
-/// git answers at once, unless its settings are on a disk that hangs.
-const GIT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The rule files that lie where nobody watches: above the workspace, inside of `.git`, in the home.
 #[derive(Debug, Default)]
@@ -44,19 +38,10 @@ impl Outside {
 /// The file of what the user ignores in every repository. git is asked, which alone knows all places
 /// of its settings; without it, the usual ones are read.
 pub fn user_excludes(root: &Path) -> Option<PathBuf> {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(root);
-    git.args(["config", "--path", "--get", "core.excludesFile"]);
-    let asked = child::run(&mut git, Group::Shared, GIT_TIMEOUT).ok();
-    let answer = asked.and_then(|asked| Some((asked.status?.code()?, asked.out)));
-    match answer {
-        Some((0, path)) => {
-            let path = String::from_utf8(path).ok()?;
-            Some(root.join(path.trim_end_matches(['\n', '\r'])))
-        }
-        // It is not set.
-        Some((1, _)) => default_excludes(),
-        _ => gitconfig_excludes_path(),
+    match git::path_setting(root, "core.excludesFile") {
+        Ok(Some(path)) => Some(root.join(path)),
+        Ok(None) => default_excludes(),
+        Err(_) => gitconfig_excludes_path(),
     }
 }
 
