@@ -14,6 +14,9 @@ use pillion_view::{By, Decide, ProposalKey, Refusal};
 
 pub(crate) use self::doubts::{Doubt, Weighed, weigh, weigh_blind};
 
+/// What is added to a question that is answered before anybody can have read it. The wait goes on as it began.
+const TOO_EARLY: &str = " (this came too soon after the question)";
+
 /// The state of the gate.
 #[derive(Debug, Default)]
 pub struct Gate {
@@ -98,12 +101,15 @@ impl Gate {
         let asked = self.asked.as_ref().filter(|_| answers != Some(false));
         let asked = asked.filter(|asked| asked.key == key && asked.text == text);
         let is_known = |asked: &&Asked| doubts.iter().all(|doubt| asked.covers(doubt));
+        let mut refusal = question(&doubts, answers.is_none());
         let at = match asked.filter(is_known) {
             Some(asked) if now.saturating_duration_since(asked.at) >= LOOK => return Ok(()),
-            Some(asked) => asked.at,
+            Some(asked) => {
+                refusal.message += TOO_EARLY;
+                asked.at
+            }
             None => now,
         };
-        let refusal = question(&doubts, answers.is_none());
         let text = text.to_owned();
         self.asked = Some(Asked {
             key,

@@ -104,6 +104,32 @@ fn a_command_accepts_over_a_changed_file_only_if_it_says_so() {
 }
 
 #[test]
+fn a_question_that_is_answered_too_soon_says_so_and_waits_no_longer() {
+    for interval in [150, 300, 400, 650] {
+        let mut scene = Scene::new();
+        let mut ask = |now| {
+            let by = By::Named {
+                despite_change: false,
+            };
+            let decide = Decide {
+                by,
+                ..Decide::blind(scene.key, Outcome::Rejected)
+            };
+            scene.gate.ask(&decide, "x", vec![Doubt::Outside], now)
+        };
+        let first = ask(scene.now).unwrap_err().message;
+        assert!(!first.ends_with(TOO_EARLY), "{first}");
+        let start = scene.now;
+        let mut repeats = (1..).map(|count| Duration::from_millis(interval) * count);
+        for after in repeats.by_ref().take_while(|after| *after < LOOK) {
+            let again = ask(start + after).unwrap_err().message;
+            assert_eq!(again, first.clone() + TOO_EARLY, "{interval}");
+        }
+        assert_eq!(ask(start + LOOK), Ok(()), "{interval}");
+    }
+}
+
+#[test]
 fn nothing_counts_before_it_was_on_the_screen_for_a_while() {
     for (drawn_ms, expected) in [
         (None, "notSeen"),
