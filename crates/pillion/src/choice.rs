@@ -177,19 +177,18 @@ impl<'a> Running<'a> {
         let all: Vec<_> = self.companions.iter().collect();
         let mut able = all.clone();
         able.retain(|companion| need.is_met_by(companion));
-        if let Some(companion) = self.pick(&able, &selector).cloned() {
-            if matches!(need, Need::Agent(_))
-                && companion.state.is_none()
-                && let Some(missed) = self.missed(&selector, &companion)
-            {
-                return Err(missed.into());
-            }
+        let found = self.meant(need, &able, &selector);
+        let other = found.or_else(|| self.meant(need, &all, &selector));
+        if let Some(missed) = other.and_then(|it| self.missed(need, &selector, it)) {
+            return Err(missed.into());
+        }
+        if let Some(companion) = found.cloned() {
             return Ok(match need {
                 Need::Agent(agent) => companion.read(agent),
                 Need::Any | Need::Control => companion,
             });
         }
-        if let Some(other) = self.pick(&all, &selector) {
+        if let Some(other) = other {
             return Err(need.unmet(other, self.environment).into());
         }
         let (what, running) = match need {
@@ -204,9 +203,38 @@ impl<'a> Running<'a> {
         Err(Failure::new(Kind::NoCompanion, missing).hint(hint).into())
     }
 
-    /// That Pillion's own companion is expected and does not answer, so that an agent gets this one only if the person names it:
-    /// whoever stopped that one may have put this one there.
-    fn missed(&self, selector: &Selector, instead: &Companion) -> Option<Failure> {
+    /// The one that an agent may find here by itself, whatever is chosen.
+    pub fn found_by(&self, agent: Dialect, target: &Target) -> Option<&Companion> {
+        let selector = Selector::new(target, self.environment).ok()?;
+        let able = { self.companions.iter() }.filter(|it| Need::Agent(agent).is_met_by(it));
+        let found = self.pick(&able.collect::<Vec<_>>(), &selector)?;
+        (!found.is_silent).then_some(found)
+    }
+
+    /// Commands are for Pillion's own, also where another one has the better claim.
+    fn meant<'b>(
+        &self,
+        need: Need,
+        among: &[&'b Companion],
+        selector: &Selector,
+    ) -> Option<&'b Companion> {
+        let own: Vec<_> = { among.iter().copied() }
+            .filter(|it| it.is_pillion())
+            .collect();
+        let own = match need {
+            Need::Agent(_) => None,
+            Need::Any | Need::Control => self.pick(&own, selector),
+        };
+        own.or_else(|| self.pick(among, selector))
+    }
+
+    /// That Pillion's own companion is expected and does not answer, so that this one is no other for it, and an agent gets it only
+    /// if the person names it: whoever stopped that one may have put this one there.
+    fn missed(&self, need: Need, selector: &Selector, instead: &Companion) -> Option<Failure> {
+        let is_for_agent = matches!(need, Need::Agent(_));
+        if instead.state.is_some() || (instead.is_pillion() && !is_for_agent) {
+            return None;
+        }
         let answers = |it: &Companion, place| it.state.is_some() && it.depth(place).is_some();
         let expected = |place| {
             let roots = unended::roots_around(self.environment, place)?;
@@ -223,7 +251,7 @@ impl<'a> Running<'a> {
                 format!("the companion of Pillion for {roots} was killed, or is not there yet")
             }
         };
-        if !instead.is_silent {
+        if is_for_agent && !instead.is_silent && need.is_met_by(instead) {
             let (other, port) = (instead.display_name(), instead.port);
             message += &format!("; {other} takes its place only with --port {port}");
         }

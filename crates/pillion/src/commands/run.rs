@@ -106,8 +106,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         true => Need::Agent(agent),
         false => Need::Control,
     };
-    let choose = || Running::look(&environment).choose(need, &args.target);
-    let companion = match choose() {
+    let running = Running::look(&environment);
+    let companion = match running.choose(need, &args.target) {
         Ok(companion) => Some(companion),
         Err(error) if !args.require && failure::is_without_companion(&error) => {
             let name = agent.name();
@@ -117,9 +117,18 @@ pub fn run(args: Args) -> anyhow::Result<()> {
                 false if is_watched => ("Starting", " in two seconds"),
                 false => ("Starting", ""),
             };
+            let finds = match running.found_by(agent, &args.target) {
+                Some(other) => format!(
+                    ", but it may connect to {} (port {}) by itself",
+                    other.display_name(),
+                    other.port
+                ),
+                None => String::new(),
+            };
             stderr::print(format_args!(
-                "note: {error}. {starts} {name} without one{when}."
+                "note: {error}. {starts} {name} without one{when}{finds}."
             ));
+            let choose = || Running::look(&environment).choose(need, &args.target);
             is_watched.then(|| wait_for(choose)).flatten()
         }
         Err(error) => return Err(error),

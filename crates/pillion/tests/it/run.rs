@@ -17,6 +17,7 @@ use pillion_agent::host::is_in_container;
 use pillion_protocol::Dialect;
 
 use crate::foreign::Foreign;
+use crate::hook::{Hook, edit};
 use crate::sandbox::{Sandbox, Serve, signal_to};
 
 /// Says its process id, arguments and variables, and ends with exit code 7.
@@ -334,6 +335,11 @@ fn no_other_companion_is_taken_for_one_of_pillions_that_does_not_answer() {
         signal_to(companion, how);
         let said = stage.said(stage.command(["gemini"]));
         let env = stage.sandbox.run(["env", "--shell", "bash"]);
+        let accept = stage.sandbox.run(["accept", "1.1"]);
+        let list = stage.sandbox.run(["list"]).expect(0);
+        let file = stage.sandbox.home.file("a.txt", "one");
+        let edit = edit(&stage.sandbox, &file, "one", "two");
+        let hook = (how == "STOP").then(|| Hook::call(&stage.sandbox, &["claude"], &edit).answer());
         let port = other.port().to_string();
         let named = stage.said(stage.command(["--port", &port, "gemini"]));
         if how == "STOP" {
@@ -346,8 +352,17 @@ fn no_other_companion_is_taken_for_one_of_pillions_that_does_not_answer() {
             ),
             _ => format!("the companion of Pillion for {root} was killed, or is not there yet"),
         };
+        accept.expect_error(3, &what, "suspended");
+        let mut current = { list.stdout.lines() }.filter_map(|line| line.strip_prefix('*'));
+        let current = current.find_map(|it| it.split_whitespace().next());
+        let port_of_pillion = serve.port().to_string();
+        let expected = (how == "STOP").then_some(&*port_of_pillion);
+        assert_eq!(current, expected, "{how}: {}", list.stdout);
+        hook.inspect(|it| it.expect_denied(&what));
         let what = format!("{what}; VS Code takes its place only with --port {port}");
-        let note = format!("note: {what}. Starting gemini without one.");
+        let note = format!(
+            "note: {what}. Starting gemini without one, but it may connect to VS Code (port {port}) by itself."
+        );
         assert!(said.stderr().contains(&note), "{is_in_hub} {how}: {said:?}");
         assert_eq!(said.leading(), Vec::<&str>::new());
         assert!(env.expect(3).stderr.contains(&format!("error: {what}")));
