@@ -171,8 +171,7 @@ fn only_these_files_name_an_agent() {
         companion/src/succession.rs \
         protocol/src/dialect.rs \
         protocol/src/dialect/place.rs \
-        protocol/src/lib.rs \
-        protocol/src/runs_code.rs";
+        protocol/src/lib.rs";
     let listed: Vec<_> = listed
         .split(' ')
         .map(|path| format!("crates/{path}"))

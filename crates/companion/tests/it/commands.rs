@@ -136,7 +136,7 @@ async fn what_a_view_would_be_asked_a_command_is_asked_too() {
         git.args(["-C", &root]).args(setting);
         assert!(git.status().unwrap().success());
     }
-    std::fs::create_dir(companion.path(".circleci")).unwrap();
+    fs::create_dir(companion.path(".circleci")).unwrap();
     std::os::unix::fs::symlink(companion.path(".circleci"), companion.path("ci")).unwrap();
     for (path, text, doubt) in [
         (outside, "x", "outsideWorkspace"),

@@ -114,6 +114,10 @@ impl Sandbox {
         self.running().pid
     }
 
+    pub fn companion_port(&self) -> u16 {
+        self.running().port
+    }
+
     /// The variables that say where companions are found.
     pub fn environment(&self) -> Environment {
         Environment::from_pairs([

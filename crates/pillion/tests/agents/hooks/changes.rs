@@ -160,7 +160,13 @@ fn is_recorded(scene: &Scene, agent: &Agent, start: impl Fn(&Scene, usize) -> Ch
 fn its_shell_decides_nothing(scene: &Scene, agent: &Agent, start: impl FnOnce(&Scene) -> Child) {
     let file = scene.home.file("a.txt", BEFORE);
     let tries = ["keep 1", "revert 1", "undo 1", "forget 1"].map(|command| {
-        format!("'{PILLION}' {command}; env -i HOME=\"$HOME\" PATH=\"$PATH\" '{PILLION}' {command}")
+        let ways = [
+            "",
+            "env -i HOME=\"$HOME\" PATH=\"$PATH\" ",
+            "setsid --wait ",
+        ];
+        ways.map(|way| format!("{way}'{PILLION}' {command}"))
+            .join("; ")
     });
     let tries = format!("{{ {}; }} > said.txt 2>&1", tries.join("; "));
     scene.script([(agent.run)("echo zwei > a.txt"), (agent.run)(&tries)]);
@@ -168,7 +174,7 @@ fn its_shell_decides_nothing(scene: &Scene, agent: &Agent, start: impl FnOnce(&S
     let said = scene.home.workspace().join("said.txt");
     let said = std::fs::read_to_string(said).expect("it has tried");
     let refused = format!("this command was started by {}", agent.name.display_name());
-    assert_eq!(said.matches(&refused).count(), 8, "{said}");
+    assert_eq!(said.matches(&refused).count(), 12, "{said}");
     let all = json_of(scene, &["changes", "--json"]);
     let now = std::fs::read_to_string(&file).expect("it is there");
     assert_eq!(now, "zwei\n", "{said}{all:#?}");
@@ -196,6 +202,14 @@ fn codexs_shell_decides_nothing(release: CodexRelease) {
 fn geminis_and_qwens_shells_decide_nothing() {
     its_shell_decides_nothing(&gemini::scene(), &GEMINI, |scene| gemini::print(scene, 0));
     its_shell_decides_nothing(&qwen::scene(), &QWEN, |scene| qwen::print(scene, 0));
+}
+
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claudes_shell_decides_nothing() {
+    its_shell_decides_nothing(&Scene::new(claude::set_up), &CLAUDE, |scene| {
+        claude::print(ClaudeRelease::Native)(scene, 1)
+    });
 }
 
 #[each_codex]

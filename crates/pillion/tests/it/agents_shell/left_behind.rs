@@ -2,10 +2,19 @@
 //! a companion that it is not connected to.
 
 use std::fs;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::Instant;
 
+use pillion_discovery::program::Connection;
 use pillion_discovery::unended;
+use pillion_protocol::{Outcome, Stranger};
 use pillion_testkit::{SOON, kill_all_of, pause};
+use pillion_view::ask::{Program, Refused};
+use pillion_view::{Decide, DiffId, ProposalKey};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
 
 use super::{WITHOUT_COMPANION, World, apart};
 use crate::sandbox::Ran;
@@ -70,6 +79,42 @@ fn what_an_agent_leaves_behind_does_not_speak_for_the_person() {
     ] {
         let said = left_behind(&world, "setsid", line);
         assert!(said.stderr.contains(UNKNOWN), "{line}: {}", said.stderr);
+    }
+    world.expect_pending();
+    world.sandbox.run_as_person(["accept", "1.1"]).expect(0);
+    world.expect_accepted("after\n");
+}
+
+/// Who opened a connection is who asks there, as the system tells: a child of the agent opens it and ends, and the agent speaks.
+#[test]
+fn a_connection_whose_opener_has_ended_is_nobodys() {
+    let mut world = World::new("after\n");
+    let folders = world.sandbox.environment().state_dirs().into_iter();
+    let files = folders.flat_map(|it| fs::read_dir(it).into_iter().flatten().flatten());
+    // Beside it is one for agents.
+    let is_for_programs = |it: &PathBuf| {
+        let name = it.file_name().unwrap().to_string_lossy();
+        name.ends_with(".sock") && !name.starts_with("agents-")
+    };
+    let path = files.map(|it| it.path()).find(is_for_programs).unwrap();
+    let address = SocketAddrUnix::new(&path).unwrap();
+    let stream = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    let dialled = stream.try_clone().unwrap();
+    let mut child = Command::new("true");
+    // SAFETY: it makes one system call.
+    unsafe { child.pre_exec(move || Ok(rustix::net::connect(&dialled, &address)?)) };
+    assert!(child.status().unwrap().success());
+    let connection = Connection::new(UnixStream::from(stream), Program::default()).unwrap();
+    let mut connection = connection.to(world.sandbox.companion_port());
+    let key = ProposalKey {
+        id: DiffId(1),
+        revision: 1,
+    };
+    for outcome in [Outcome::accepted("after\n"), Outcome::Rejected] {
+        let decide = Decide::blind(key, outcome);
+        let refused = connection.ask(&decide, Some(SOON)).unwrap().err();
+        let (by, in_view) = (Stranger::Unknown, false);
+        assert_eq!(refused, Some(Refused::NotThePerson { by, in_view }));
     }
     world.expect_pending();
     world.sandbox.run_as_person(["accept", "1.1"]).expect(0);
