@@ -488,6 +488,15 @@ impl<C> Entry<C> {
     }
 
     /// Has the editor close its view.
+    /// Returns why its proposer closes it. A hook does if its agent has ended it: the person answered nowhere.
+    fn taken_away(&self) -> CloseReason {
+        let proposal = &self.proposal;
+        match proposal.proposer.is_for_agent() && proposal.written().is_none() {
+            true => CloseReason::AgentGone,
+            false => CloseReason::ClosedByAgent,
+        }
+    }
+
     fn close(&self, reason: CloseReason) -> Action<C> {
         let key = self.key;
         Action::Close { key, reason }

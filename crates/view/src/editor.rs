@@ -33,6 +33,15 @@ pub enum CloseReason {
     NotShown,
 }
 
+impl CloseReason {
+    /// Returns what the person reads if nobody has decided: whoever is in the view stays there, and can change nothing
+    /// any more, until they leave. In all other cases they have decided elsewhere, and what they type is not for this view.
+    pub fn undecided(self, agent: &str, name: &str) -> Option<String> {
+        (self == Self::AgentGone)
+            .then(|| format!("{agent} does not wait for {name} any more: nothing was decided"))
+    }
+}
+
 /// The comparison that a front end wants with the file that a proposal would change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compares {

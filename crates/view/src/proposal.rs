@@ -7,6 +7,7 @@ use std::sync::Arc;
 use pillion_discovery::exact;
 use pillion_protocol::Proposer;
 use pillion_text::hunks::Hunk;
+use pillion_text::visible;
 use serde::{Deserialize, Serialize};
 
 use crate::original::Original;
@@ -103,6 +104,12 @@ pub struct Diff {
 }
 
 impl Diff {
+    /// Returns the name of its file for people.
+    pub fn file_name(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default();
+        visible::one_line(&name.to_string_lossy())
+    }
+
     /// Returns the verb for what the proposer does, between its name and that of the file.
     pub fn does(&self) -> &'static str {
         match (self.written.is_some(), self.deletes) {

@@ -268,7 +268,7 @@ impl<C> Diffs<C> {
         let deadline = now + EDITOR_TIMEOUT;
         let former = mem::replace(&mut entry.state, State::AgentCloses { caller, deadline });
         let given_up = former.give_up(AGENT_CLOSED);
-        let close = entry.close(CloseReason::ClosedByAgent);
+        let close = entry.close(entry.taken_away());
         given_up.into_iter().chain([close]).collect()
     }
 
@@ -347,7 +347,7 @@ impl<C> Diffs<C> {
         let Some(entry) = self.entries.get_mut(id) else {
             return Vec::new();
         };
-        let close = entry.close(CloseReason::ClosedByAgent);
+        let close = entry.close(CloseReason::AgentGone);
         let mut rejected = self.notify(id, Outcome::Rejected);
         if let Some(Action::Notify { delivery, .. }) = &mut rejected {
             delivery.words = Some(remarks::not_made(remarks::NOT_IN_TIME, &[]));

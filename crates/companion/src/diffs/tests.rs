@@ -394,6 +394,6 @@ fn a_hook_is_answered_before_its_agent_gives_up() {
         words.as_deref(),
         Some("The change was not made: nobody decided in time.")
     );
-    assert_eq!(lines(actions).last().unwrap(), "close 1 ClosedByAgent");
+    assert_eq!(lines(actions).last().unwrap(), "close 1 AgentGone");
     assert_eq!(machine.due(), None);
 }

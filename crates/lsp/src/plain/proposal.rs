@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use lsp_server::RequestId;
-use pillion_text::visible;
 use pillion_view::{Diff, ProposalKey, Proposed, Reply, SetPlace};
 use serde_json::{Value, json};
 
@@ -103,8 +102,7 @@ impl Proposal {
 
     /// The name of its file, with its place in its set.
     pub fn name(&self) -> String {
-        let name = self.diff.path.file_name().unwrap_or_default();
-        visible::one_line(&name.to_string_lossy()) + &SetPlace::after_name(self.diff.set)
+        self.diff.file_name() + &SetPlace::after_name(self.diff.set)
     }
 
     /// Answers the agent that it is shown, unless that was done before.

@@ -524,10 +524,7 @@ fn known_text(
 fn news(pending: &Proposal, reason: CloseReason) -> Option<Action> {
     let (name, agent) = (pending.name(), pending.diff.proposer.display_name());
     let (kind, text) = match reason {
-        CloseReason::AgentGone => (
-            MessageType::Info,
-            format!("{agent} is gone: its change to {name} can no longer be accepted"),
-        ),
+        CloseReason::AgentGone => (MessageType::Info, reason.undecided(agent, &name)?),
         CloseReason::NotShown if pending.path.is_none() => (
             MessageType::Error,
             format!("the change to {name} could not be written in time; {agent} got an error"),

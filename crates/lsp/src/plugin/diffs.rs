@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use lsp_server::{Message, RequestId, ResponseError};
+use pillion_protocol::Proposer;
 use pillion_view::ask::Refused;
 use pillion_view::decision::Seen;
 use pillion_view::{
@@ -30,6 +31,8 @@ struct View {
     key: ProposalKey,
     set: Option<SetPlace>,
     hunks: usize,
+    proposer: Proposer,
+    name: String,
     state: State,
 }
 
@@ -72,6 +75,8 @@ impl Diffs {
             key,
             set: diff.set,
             hunks: diff.hunks.len(),
+            proposer: diff.proposer,
+            name: diff.file_name(),
             state,
         });
         let asked = Asked::Open { key, shown };
@@ -92,11 +97,12 @@ impl Diffs {
         };
         view.state = State::Closing;
         let key = view.key;
+        let message = reason.undecided(view.proposer.display_name(), &view.name);
         if reason == CloseReason::NotShown {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
         }
-        let params = json!({"id": id, "reason": reason});
+        let params = json!({"id": id, "reason": reason, "message": message});
         let asked = Asked::Close {
             key,
             reason,

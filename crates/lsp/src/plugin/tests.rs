@@ -366,7 +366,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             "`pillion/openDiff` (request)" => check_written(open_diff(), fields, &tables),
             "`pillion/closeDiff` (request)" => {
                 let closed = Reply::new(|_| ());
-                let close = EditorEvent::Close(DiffId(1), CloseReason::Settled, closed);
+                let close = EditorEvent::Close(DiffId(1), CloseReason::AgentGone, closed);
                 check_written(asked_of_plugin(close), fields, &tables);
             }
             "`pillion/closeDiff` (request): The answer" => check_read::<Content>(fields, &tables),

@@ -192,10 +192,9 @@ impl App {
         let view = self.remove(at);
         let name = &view.target.shown;
         let text = match reason {
-            CloseReason::ClosedByAgent => format!("{agent} closed its diff of {name}"),
-            CloseReason::AgentGone => {
-                format!("{agent} disconnected; its diff of {name} was closed")
-            }
+            CloseReason::AgentGone | CloseReason::ClosedByAgent => reason
+                .undecided(&agent, name)
+                .unwrap_or_else(|| format!("{agent} closed its diff of {name}")),
             CloseReason::Settled | CloseReason::Overruled => {
                 format!("the diff of {name} was decided by a command")
             }
@@ -223,9 +222,7 @@ impl App {
         }
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = match reason {
-            CloseReason::Settled => true,
-            // Nobody looks at what the command of a hook prints when its agent has stopped it.
-            CloseReason::ClosedByAgent => !view.diff.proposer.is_for_agent(),
+            CloseReason::Settled | CloseReason::ClosedByAgent => true,
             // The companion keeps it.
             CloseReason::AcceptedElsewhere | CloseReason::RejectedElsewhere => true,
             CloseReason::AgentGone | CloseReason::Overruled | CloseReason::NotShown => false,

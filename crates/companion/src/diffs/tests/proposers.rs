@@ -43,6 +43,21 @@ fn views_and_lists_name_the_agent() {
     }
 }
 
+/// A hook only ends if its agent does not wait any more; who ends a command of theirs, or answers an agent, has decided.
+#[test]
+fn what_a_hook_takes_back_nobody_has_decided() {
+    let claude = Proposer::For(Dialect::ClaudeCode);
+    for (proposer, reason) in [
+        (claude, "AgentGone"),
+        (Proposer::Pillion, "ClosedByAgent"),
+        (Dialect::GeminiCli.into(), "ClosedByAgent"),
+    ] {
+        let (mut diffs, _) = of_program(proposer);
+        let closed = diffs.close(&"s".into(), "/a", None, "close", Instant::now());
+        assert_eq!(lines(closed), [format!("close 1 {reason}")]);
+    }
+}
+
 #[test]
 fn the_outcome_is_told_as_to_any_command_and_what_it_misses_is_the_agents() {
     for proposer in PROGRAMS {

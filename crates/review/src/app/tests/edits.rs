@@ -278,19 +278,3 @@ fn an_edit_that_is_given_back_is_not_kept_as_well() {
         assert_eq!(kept(&mut person, id, reason), None);
     }
 }
-
-#[test]
-fn an_edit_of_what_a_hook_proposes_is_kept_when_its_agent_stops_it() {
-    let mut person = Person::new(80, 24);
-    for (number, agent) in [(10, Dialect::ClaudeCode), (20, Dialect::CodexCli)] {
-        let hook = Proposer::For(agent);
-        let id = DiffId(number);
-        person.propose(id, hook, "a.txt", Some("a\n"), "b\n");
-        assert_eq!(kept(&mut person, id, CloseReason::ClosedByAgent), None);
-        let id = DiffId(number + 1);
-        person.propose(id, hook, "a.txt", Some("a\n"), "b\n");
-        person.happens(Event::Edited(id, Edit::Text("mine\n".into())));
-        let mine = Some("mine\n".to_owned());
-        assert_eq!(kept(&mut person, id, CloseReason::ClosedByAgent), mine);
-    }
-}
