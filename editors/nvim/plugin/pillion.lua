@@ -43,6 +43,7 @@ local short = {
   Changes = { "changes", "list what agents have written", has_bang = true },
   Keep = { "keep", "keep what an agent has written", is_text = true, has_bang = true },
   Look = { "look", "show what an agent has written beside what was there before" },
+  Log = { "decisions", "show what was decided, and what came of it" },
   NextChange = { "next-change", "go to the next hunk that an agent has written here" },
   PreviousChange = { "previous-change", "go to the previous hunk that an agent has written here" },
   TakeBack = { "take-back", "take back the hunk at the cursor, and say why", is_text = true, has_bang = true },

@@ -45,6 +45,9 @@ command -nargs=+ -bar -complete=customlist,CompleteShort PillionAdd
       \ command.Dispatch('add', [<f-args>], {})
 command -nargs=? -bar -bang PillionChanges command.Dispatch('changes', [<f-args>], {bang: <bang>false})
 command -nargs=* -bang PillionKeep command.Dispatch('keep', [], {words: <q-args>, bang: <bang>false})
+command -nargs=0 -bar PillionNextChange command.Dispatch('next-change', [], {})
+command -nargs=0 -bar PillionPreviousChange command.Dispatch('previous-change', [], {})
+command -nargs=0 -bar PillionLog command.Dispatch('decisions', [], {})
 command -nargs=? -bar PillionLook command.Dispatch('look', [<f-args>], {})
 command -nargs=* -range -bang PillionTakeBack
       \ command.Dispatch('take-back', [], {words: <q-args>, range: <range>, line1: <line1>, line2: <line2>, bang: <bang>false})
@@ -56,7 +59,7 @@ command -nargs=? -bar -complete=customlist,CompleteShort PillionReview
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'], ['send', 'Send'],
     ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['look', 'Look'], ['take-back', 'TakeBack'],
-    ['undo', 'Undo']]
+    ['undo', 'Undo'], ['next-change', 'NextChange'], ['previous-change', 'PreviousChange']]
   execute $'nnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
   execute $'xnoremap <silent> <Plug>(pillion-{key}) :Pillion{name}<CR>'
   execute $'tnoremap <silent> <Plug>(pillion-{key}) <Cmd>Pillion{name}<CR>'
@@ -65,7 +68,7 @@ endfor
 for [key, name] in [['accept', 'Accept'], ['reject', 'Reject'], ['diffs', 'Diffs'], ['take-hunk', 'TakeHunk'],
     ['drop-hunk', 'DropHunk'], ['next-hunk', 'NextHunk'], ['previous-hunk', 'PreviousHunk'],
     ['send-notes', 'SendNotes'], ['changes', 'Changes'], ['keep', 'Keep'], ['look', 'Look'],
-    ['undo', 'Undo']]
+    ['undo', 'Undo'], ['next-change', 'NextChange'], ['previous-change', 'PreviousChange']]
   execute $'xnoremap <silent> <Plug>(pillion-{key}) <Esc><Cmd>Pillion{name}<CR>'
 endfor
 

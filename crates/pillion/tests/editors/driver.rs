@@ -20,6 +20,14 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The number of ways to quit it in which not the same happens.
+    pub fn ways_to_quit(self) -> usize {
+        match self {
+            Kind::Neovim(_) | Kind::Vim(_) => drivers::QUITS.len(),
+            Kind::Emacs(_) | Kind::Kakoune(_) => 1,
+        }
+    }
+
     /// Starts it, and waits until it takes keys.
     pub fn start(self, start: &Start<'_>) -> Box<dyn Editor> {
         match self {
@@ -171,8 +179,14 @@ pub trait Editor {
     /// All that helps to find out why a test failed.
     fn describe(&self) -> String;
 
-    /// Tries to quit it, as its person does. Returns false where nothing can keep it from that.
-    fn try_to_quit(&self) -> bool;
+    /// Tries to quit it, in one of the [ways](Kind::ways_to_quit) of its person. Returns false where nothing can keep it
+    /// from that.
+    fn try_to_quit(&self, way: usize) -> bool;
+
+    /// Quits it in the same way, and waits until it is gone.
+    fn quit_by(&self, _way: usize) {
+        self.quit();
+    }
 
     /// Quits it, and waits until it is gone.
     fn quit(&self);

@@ -9,3 +9,6 @@ pub use self::emacs::Emacs;
 pub use self::kakoune::Kakoune;
 pub use self::neovim::Neovim;
 pub use self::vim::Vim;
+
+/// The ways in which people quit Neovim and Vim.
+pub const QUITS: [&str; 4] = [":qa<CR>", ":wqa<CR>", "ZZ", ":x<CR>"];

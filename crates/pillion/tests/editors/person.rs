@@ -189,6 +189,16 @@ impl Person {
         self.wait("no view left", |editor| !editor.has_views());
     }
 
+    /// The person, who is in the view, reads that nobody has decided, and closes it.
+    #[track_caller]
+    pub fn leave_undecided(&self) {
+        self.wait("what has become of it", |editor| {
+            editor.sees("does not wait for a.txt any more")
+        });
+        self.editor.close();
+        self.wait_gone();
+    }
+
     /// The agent closes its proposal; the text that stood in it.
     #[track_caller]
     pub fn withdraw(&self) -> String {

@@ -261,3 +261,63 @@ fn what_the_editor_undoes_counts_when_it_is_saved(version: VimVersion) {
     assert_eq!(read(&path), format!("mine\n{AFTER}"));
     world.vim.assert_no_errors();
 }
+
+/// Signs, the lines that were there before, and the way from one hunk to the next.
+#[each_vim]
+fn what_an_agent_has_written_is_marked_until_it_was_looked_at(version: VimVersion) {
+    let (world, _) = world(version);
+    let signs =
+        "mapnew(sign_getplaced('%', {'group': '*'})[0].signs, {_, it -> [it.lnum, it.name]})";
+    world
+        .vim
+        .wait_until("the marks", &format!("len({signs}) == 3"));
+    let found: Vec<(u32, String)> = world.vim.get(signs);
+    let change = "PillionChange".to_owned();
+    assert_eq!(found, [2, 7, 8].map(|line| (line, change.clone())));
+    let before: Vec<(u32, String)> = world.vim.get(
+        "mapnew(filter(prop_list(1, {'end_lnum': -1}), {_, it -> it.type ==# 'PillionDelete'}),
+          {_, it -> [it.lnum, it.text]})",
+    );
+    assert_eq!(before, [(2, "b".to_owned()), (7, "g".to_owned())]);
+    for (command, line) in [
+        ("PillionNextChange", 2),
+        ("PillionNextChange", 7),
+        ("PillionPreviousChange", 2),
+    ] {
+        world.vim.command(command);
+        assert_eq!(world.vim.get::<u32>("line('.')"), line, "{command}");
+    }
+    // They stay at their text while the person types.
+    world.vim.command("call append(0, 'mine')");
+    world.vim.command("PillionNextChange");
+    assert_eq!(world.vim.get::<u32>("line('.')"), 8);
+    world.vim.command("undo | PillionKeep 1.1");
+    world.vim.wait_until("no marks", &format!("empty({signs})"));
+    world.vim.command("PillionNextChange");
+    world.vim.wait_said("no more unseen changes here");
+    world.vim.assert_no_errors();
+}
+
+/// Whoever is marked as seen has read the file again first.
+#[each_vim]
+fn a_buffer_is_read_again_before_it_is_marked_and_its_text_stays_in_place(version: VimVersion) {
+    let (world, path) = world(version);
+    world
+        .vim
+        .command("PillionKeep 1 | 5mark a | call cursor(7, 1)");
+    world.home.wait_state(1, "kept");
+    let next = format!("import\nimport, too\n{AFTER}").replace("c\n", "C\n");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    wait_lines(&world, &next);
+    world.vim.wait_until(
+        "the mark and the cursor",
+        "[line(\"'a\"), line('.')] == [7, 9]",
+    );
+    assert!(!world.vim.get::<bool>("&modified ? v:true : v:false"));
+    world.vim.command("undo");
+    wait_lines(&world, AFTER);
+    assert!(world.vim.get::<bool>("&modified ? v:true : v:false"));
+    world.vim.assert_no_errors();
+}

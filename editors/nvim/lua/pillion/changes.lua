@@ -243,6 +243,16 @@ function M.keep(typed, call)
   act("pillion/keep", params, {})
 end
 
+--- True if a buffer had another text than its file: it is read now, and the person sees what they act on.
+local function is_read_only_now(buf)
+  if not buf or vim.bo[buf].modified then
+    return false
+  end
+  local tick = vim.api.nvim_buf_get_changedtick(buf)
+  require("pillion.reload").look_before({ [buf] = true })
+  return vim.api.nvim_buf_get_changedtick(buf) ~= tick
+end
+
 --- Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range,
 --- or with `call.bang` all of the file's.
 function M.take_back(typed, call)
@@ -271,6 +281,10 @@ function M.take_back(typed, call)
         last = (has_range and call.line2 or line) - 1,
       }
     end
+  end
+  if is_read_only_now(this) then
+    notify.warn("the file had changed on disk, and is read only now: the same again takes back")
+    return
   end
   params.buffers = open_buffers(this)
   act("pillion/takeBack", params, params.buffers)

@@ -174,6 +174,12 @@ M.subcommands = {
       require("pillion.changes").look(arguments[1])
     end,
   },
+  decisions = {
+    help = "show what was decided, and what came of it",
+    run = function()
+      require("pillion.decisions").show()
+    end,
+  },
   ["next-change"] = {
     help = "go to the next hunk here that nobody has looked at",
     run = function()

@@ -101,6 +101,9 @@ local function attach()
     vim.api.nvim_create_autocmd(event, { group = group, callback = callback })
   end
   on({ "WinEnter", "BufEnter", "TabEnter" }, pending.guard)
+  on({ "WinEnter", "BufEnter", "TabEnter", "FocusLost", "FocusGained" }, function(event)
+    pending.follow_person(event.event)
+  end)
   on({ "InsertLeave", "WinEnter", "TabEnter" }, function()
     vim.tbl_map(view.refresh_folds, pending.sorted())
   end)
@@ -146,7 +149,7 @@ local function attach()
   quit.attach(group, pending)
   session.attach(group, pending.sorted)
   label.attach(group, pending.sorted)
-  write.attach(group, pending.of_buffer, function(diff)
+  write.attach(group, pending, function(diff)
     accept(diff, typed.sight(diff))
   end, function(diff)
     proposal.fill(diff.right, diff.pristine)
@@ -228,6 +231,8 @@ function M.close(params)
   local content, why = text_in_view(diff, params)
   if diff and vim.api.nvim_buf_is_loaded(diff.right) then
     diff.is_orphan = params.reason == "agentGone"
+    diff.message = type(params.message) == "string" and params.message or nil
+    diff.is_undecided = diff.message ~= nil
     pending.settle(diff, "closed")
   end
   return content, why
@@ -245,7 +250,9 @@ local function with_diff(id, prompt, act)
   end
   local diff = id and pending.get(id) or not id and pending.focused()
   local diffs = pending.sorted()
-  if diff then
+  if not id and pending.leave() then
+    return
+  elseif diff then
     return act_on(diff)
   elseif id then
     notify.error(("no diff %s is pending. Hint: :PillionDiffs lists them"):format(id))

@@ -175,6 +175,15 @@ function M.check()
   end
 end
 
+--- Looks at these buffers now, before something is done with their text. False in the middle of a command.
+function M.look_before(buffers)
+  if is_busy() then
+    return false
+  end
+  look_at(buffers)
+  return true
+end
+
 --- Pillion itself has written files: looks at all that are open, now.
 function M.look_everywhere()
   local all = {}

@@ -52,11 +52,12 @@ end
 --- Draws what is in a buffer. Lines are those of the file: where the person has changed some, the marks of before have
 --- moved with the text.
 local function draw(buf, told)
-  if told and places[buf] and vim.bo[buf].modified then
+  local is_modified = vim.bo[buf].modified
+  if #told > 0 and places[buf] and is_modified then
     return
   end
   clear(buf)
-  if not told or vim.bo[buf].modified then
+  if #told == 0 or is_modified then
     return
   end
   places[buf] = {}
@@ -67,13 +68,29 @@ local function draw(buf, told)
   end
 end
 
-local function draw_all(turns)
-  unseen = unseen_of(turns)
+--- By buffer of a file: the hunks that nobody has looked at, or an empty list; and the buffers that have some.
+local function told_of_buffers()
+  local told, with_hunks = {}, {}
   for _, buf in ipairs(vim.api.nvim_list_bufs()) do
     local name = vim.api.nvim_buf_get_name(buf)
     if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" and name ~= "" then
-      draw(buf, unseen[vim.uv.fs_realpath(name) or name])
+      local found = unseen[vim.uv.fs_realpath(name) or name]
+      told[buf], with_hunks[buf] = found or {}, found and true
     end
+  end
+  return told, with_hunks
+end
+
+local function draw_all(turns)
+  unseen = unseen_of(turns)
+  local told, with_hunks = told_of_buffers()
+  -- The lines are those of the file as it is now.
+  if not require("pillion.reload").look_before(with_hunks) then
+    vim.api.nvim_create_autocmd("ModeChanged", { group = group, once = true, callback = vim.schedule_wrap(M.refresh) })
+    return
+  end
+  for buf, hunks in pairs(told) do
+    draw(buf, hunks)
   end
 end
 

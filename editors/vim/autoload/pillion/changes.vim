@@ -224,6 +224,16 @@ export def Keep(typed: string, bang: bool)
   Act('pillion/keep', params, [])
 enddef
 
+# True if a buffer had another text than its file: it is read now, and the person sees what they act on.
+def IsReadOnlyNow(buf: number): bool
+  if buf == 0 || files.PathOf(buf) == '' || getbufvar(buf, '&modified')
+    return false
+  endif
+  const tick = getbufvar(buf, 'changedtick')
+  reload.LookAt([buf])
+  return getbufvar(buf, 'changedtick') != tick
+enddef
+
 # Takes back a change or a turn that is named in what was typed; if none is, the hunks at the cursor or in the range, or
 # with `about.bang` all of the file's.
 export def TakeBack(typed: string, about: dict<any>)
@@ -249,6 +259,10 @@ export def TakeBack(typed: string, about: dict<any>)
     if own == 0 || !getbufvar(own, '&modified')
       params.revision = listed[entry.id].revision
     endif
+  endif
+  if IsReadOnlyNow(own)
+    notify.Warn('the file had changed on disk, and is read only now: the same again takes back')
+    return
   endif
   params.buffers = OpenBuffers(own)
   Act('pillion/takeBack', params, params.buffers)

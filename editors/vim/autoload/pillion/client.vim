@@ -17,6 +17,7 @@ import autoload './reload.vim'
 import autoload './roots.vim'
 import autoload './status.vim'
 import autoload './version.vim'
+import autoload './written.vim'
 
 # The time that Pillion may take to start, and to end when it is asked to. Milliseconds.
 const START_TIMEOUT = 10000
@@ -145,6 +146,7 @@ def OnNotification(method: string, params: dict<any>, nul: string)
     if state.changes != get(params, 'changes', 0)
       state.changes = get(params, 'changes', 0)
       changes.Changed()
+      written.Refresh()
     endif
     status.Update()
     reload.Check()
@@ -250,6 +252,7 @@ enddef
 def AfterTheEnd()
   context.Detach()
   reload.Detach()
+  written.Detach()
   diff.CloseAll()
   environment.Clear()
   state = FreshState()
@@ -408,23 +411,52 @@ enddef
 
 var said_at_quit = ''
 
+# The buffer by which Vim refuses to quit, and true while it does.
+var refusing = 0
+var is_quitting = false
+
 # What waits for agents is said: Vim refuses to quit once, as with a buffer that is not written, whose name says why.
+# `:wqa` and `ZZ` write it: that fails without a word, because it stays modified, and so the words are said here.
 def RefuseOnce()
   if state.atQuit == '' || state.atQuit == said_at_quit
+    # It may still be there, if Vim asked for Enter.
+    setbufvar(refusing, '&modified', false)
     return
   endif
   said_at_quit = state.atQuit
   const before = {win: win_getid(), buf: bufnr()}
-  const buf = bufadd($'pillion://{said_at_quit}')
+  const buf = bufadd($'pillion-notes://{said_at_quit}')
   setbufvar(buf, '&swapfile', false)
   noautocmd silent bufload(buf)
+  refusing = buf
+  setbufvar(buf, '&buftype', 'acwrite')
   setbufvar(buf, '&modified', true)
+  is_quitting = true
+  autocmd PillionClient BufWriteCmd pillion-notes://* OnWriteAtQuit(str2nr(expand('<abuf>')))
   timer_start(0, (_) => {
+    is_quitting = false
+    autocmd! PillionClient BufWriteCmd
     if winbufnr(win_id2win(before.win)) == buf
       win_execute(before.win, $'noautocmd buffer! {before.buf}')
     endif
     noautocmd execute 'silent! bwipeout!' buf
+    # Vim draws once more what it thought to leave.
+    autocmd PillionClient SafeState * ++once SayAtQuit()
   })
+enddef
+
+var is_to_be_said = false
+
+def OnWriteAtQuit(buf: number)
+  setbufvar(buf, '&modified', is_quitting)
+  is_to_be_said = true
+enddef
+
+def SayAtQuit()
+  if is_to_be_said
+    is_to_be_said = false
+    notify.Warn($'{said_at_quit}: the same again quits')
+  endif
 enddef
 
 augroup PillionClient

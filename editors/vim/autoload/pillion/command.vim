@@ -12,6 +12,7 @@ import autoload './request.vim'
 import autoload './send.vim'
 import autoload './status.vim'
 import autoload './terminal.vim'
+import autoload './written.vim'
 
 def Number(arguments: list<string>): number
   return str2nr(get(arguments, 0, '0'))
@@ -33,6 +34,7 @@ const SUBCOMMANDS: dict<func> = {
   add: (arguments, _) => send.Add(arguments),
   accept: (arguments, _) => diff.Accept(Number(arguments)),
   changes: (arguments, about) => changes.Open(about.bang || get(arguments, 0, '') == 'all'),
+  decisions: (_, _) => doctor.Decisions(),
   diffs: (arguments, _) => diff.Pick(Number(arguments)),
   doctor: (_, _) => doctor.Show(),
   'drop-hunk': (_, _) => diff.DropHunk(),
@@ -42,6 +44,8 @@ const SUBCOMMANDS: dict<func> = {
   merge: (_, _) => diff.Merge(),
   log: (_, _) => doctor.OpenLog(),
   messages: (_, _) => doctor.Messages(),
+  'next-change': (_, _) => written.Go(1),
+  'previous-change': (_, _) => written.Go(-1),
   'next-hunk': (_, _) => diff.NextHunk(),
   'previous-hunk': (_, _) => diff.PreviousHunk(),
   note: (_, about) => diff.Note(about.words, about),

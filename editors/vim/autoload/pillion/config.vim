@@ -18,6 +18,7 @@ const DEFAULTS: dict<any> = {
   diffs: true,
   diff_layout: 'vertical',
   diff_keep_terminal_focus: true,
+  marks: true,
 }
 
 def OneOf(value: any, allowed: list<string>): string

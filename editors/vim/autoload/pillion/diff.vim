@@ -87,7 +87,9 @@ def OnWrite(buf: number)
   if empty(diff) && typed.IsPlayed('BufWriteCmd Autocommands')
     return
   elseif empty(diff)
-    notify.Soon('error', 'this diff is settled. Hint: :w NAME writes a copy')
+    if !settle.Leave()
+      notify.Soon('error', 'this diff is settled. Hint: :w NAME writes a copy')
+    endif
   elseif typed.Writes(buf)
     decide.Accept(diff, typed.Drawn(diff))
   else
@@ -130,6 +132,11 @@ def Attach()
     autocmd WinClosed * OnWinClosed(str2nr(expand('<amatch>')))
     autocmd BufUnload,BufWipeout pillion://* OnUnload(str2nr(expand('<abuf>')))
     autocmd BufEnter,BufWinEnter,WinEnter,TabEnter,InsertLeave,CursorHold,VimResized * OnEnter()
+  augroup END
+  augroup PillionSettled
+    autocmd!
+    autocmd BufEnter,WinEnter,TabEnter,FocusGained * settle.FollowPerson(true)
+    autocmd FocusLost * settle.FollowPerson(false)
   augroup END
   seen.Attach()
   quit.Attach()
@@ -202,7 +209,7 @@ export def Open(params: dict<any>, nul: string)
   endif
   var diff: dict<any> = {
     id: params.id, right: 0, left: 0, windows: {}, place: {}, seen_revision: 0, seen_since: 0.0, outcome: '',
-    is_quit: false, is_marked: false, is_orphan: false, keeps_edits: false, was_inside: false, is_leaving: false,
+    is_quit: false, is_marked: false, is_orphan: false, message: '', is_said: false, is_undecided: false, keeps_edits: false, was_inside: false, is_leaving: false,
     is_write_explained: false, has_colours: false, is_unified: false, waits: false, is_deciding: false, is_closed: false,
     all_seen: 0, kept: 0, notes_on: {}, last_notes: [], tick: -1, compared: {}, remarks: [], is_buffers: false,
   }
@@ -261,6 +268,9 @@ export def Close(params: dict<any>): dict<any>
   endif
   const shape = Shape(diff)
   diff.is_orphan = get(params, 'reason', '') == 'agentGone'
+  const message = get(params, 'message', v:null)
+  diff.message = type(message) == v:t_string ? message : ''
+  diff.is_undecided = diff.message != ''
   settle.Settle(diff, 'closed')
   if text.InvalidLine(shape.lines) > 0
     throw 'Pillion: the text in the view is not valid UTF-8'
@@ -279,6 +289,9 @@ enddef
 # Calls `Act(diff, drawn)` with the diff that is meant: by id, the one in focus, the only one, or the one that the
 # person chooses; and with what of it they had on the screen then.
 def WithDiff(id: number, prompt: string, Act: func)
+  if id == 0 && settle.Leave()
+    return
+  endif
   const all = pending.Sorted()
   var drawn: dict<dict<number>> = {}
   for one in all

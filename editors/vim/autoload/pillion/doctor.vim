@@ -1,6 +1,7 @@
 vim9script
 
-# `:Pillion doctor`: what the plugin knows of itself, and what `pillion doctor` finds on this machine.
+# `:Pillion doctor`: what the plugin knows of itself, and what `pillion doctor` finds on this machine. `:PillionLog`: what
+# was decided.
 
 import autoload './client.vim'
 import autoload './config.vim'
@@ -37,16 +38,16 @@ def Facts(): list<string>
   return lines
 enddef
 
-export def Show()
+# Shows what the program prints for a word.
+def Run(word: string, lines: list<string>)
   const command: list<string> = config.Get('command')
   const program = exepath(command[0])
-  const lines = Facts()
   if program == ''
-    Scratch('pillion-doctor', lines + [$'`{command[0]}` was not found: install it, or set g:pillion_command'])
+    Scratch($'pillion-{word}', lines + [$'`{command[0]}` was not found: install it, or set g:pillion_command'])
     return
   endif
-  const buf = Scratch('pillion-doctor', lines + ['', '$ pillion doctor'])
-  job_start([program] + command[1 :] + ['doctor'], {
+  const buf = Scratch($'pillion-{word}', lines + [$'$ pillion {word}'])
+  job_start([program] + command[1 :] + [word], {
     in_io: 'null', err_io: 'out', noblock: 1,
     out_cb: (_, line) => {
       if bufexists(buf)
@@ -54,6 +55,15 @@ export def Show()
       endif
     },
   })
+enddef
+
+export def Show()
+  Run('doctor', Facts() + [''])
+enddef
+
+# What was decided in this project, and what came of it.
+export def Decisions()
+  Run('log', [])
 enddef
 
 # All of what was said lately: a long message does not fit on the command line.

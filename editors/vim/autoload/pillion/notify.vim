@@ -24,6 +24,9 @@ const NO_KEYS = ["\<Ignore>", "\<CursorHold>", "\<MouseMove>", "\<FocusGained>",
 # Those that the command line has no room for, above it: {id, stays_until, about}.
 var above: list<dict<any>> = []
 
+# What was said last, if it stands on the command line.
+var latest = ''
+
 var kept: list<string> = []
 var waiting: list<list<any>> = []
 var said_once: dict<bool> = {}
@@ -102,7 +105,7 @@ def Remember(text: string)
     redraw
     echomsg line
   endfor
-  echo ''
+  echo latest
   &shortmess = shortmess
 enddef
 
@@ -110,6 +113,7 @@ def Show(level: string, line: string, about: number, stays: bool)
   const text = PREFIX .. line
   const is_aside = state('c') != '' && busy.With() != ''
   if is_aside || strdisplaywidth(text) > v:echospace
+    latest = ''
     timer_start(0, (_) => Remember(text))
     ShowAbove(level, text, about, stays)
     return
@@ -117,6 +121,7 @@ def Show(level: string, line: string, about: number, stays: bool)
   # Two messages in a row would ask for Enter.
   redraw
   execute 'echohl' HIGHLIGHTS[level]
+  latest = text
   echomsg text
   echohl None
 enddef

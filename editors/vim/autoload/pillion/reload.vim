@@ -6,6 +6,7 @@ vim9script
 import autoload './busy.vim'
 import autoload './client.vim'
 import autoload './files.vim'
+import autoload './in_place.vim'
 import autoload './notify.vim'
 import autoload './others.vim'
 import autoload './utf8.vim'
@@ -27,6 +28,8 @@ var expected: dict<number> = {}
 var stamps: dict<string> = {}
 # By path: what was merged into the text that an agent is about to write, see `Expect`.
 var merges: dict<dict<any>> = {}
+# True if people have commands of their own for files that changed.
+var is_answered = false
 # Paths whose conflict the person knows.
 var conflicts: dict<bool> = {}
 
@@ -127,7 +130,11 @@ def CheckTime(buf: number, path: string)
   const stamp = $'{getftime(path)} {getfsize(path)}'
   const is_changed = get(stamps, path, '') != stamp
   stamps[path] = stamp
-  if is_changed && &g:autoread && !getbufvar(buf, '&modified') && HasOtherEncoding(buf)
+  if !is_changed || getbufvar(buf, '&modified')
+    execute 'silent! checktime' buf
+  elseif !is_answered && getfsize(path) <= MAX_LOOKED_AT && !HasOtherEncoding(buf)
+    in_place.Take(buf, path, () => execute('silent! checktime ' .. buf))
+  elseif &g:autoread && HasOtherEncoding(buf)
     &g:autoread = false
     execute 'silent! checktime' buf
     &g:autoread = true
@@ -136,7 +143,7 @@ def CheckTime(buf: number, path: string)
   endif
 enddef
 
-def LookAt(buffers: list<number>)
+def Look(buffers: list<number>)
   for buf in buffers
     ReadNew(buf)
     const path = files.PathOf(buf)
@@ -164,7 +171,7 @@ def Tick(_: number)
   if index(['asked', 'command'], busy.With()) >= 0
     busy.Refresh()
   else
-    LookAt(Watched())
+    Look(Watched())
   endif
 enddef
 
@@ -181,14 +188,19 @@ export def Check()
   endif
 enddef
 
-# Pillion itself has written files: looks at all that are open, now.
-export def LookEverywhere()
+# Looks at these buffers now: they are about to be shown with what Pillion knows of their files.
+export def LookAt(buffers: list<number>)
   is_own = true
   try
-    LookAt(getbufinfo({bufloaded: 1})->mapnew((_, info) => info.bufnr)->filter((_, buf) => files.PathOf(buf) != ''))
+    Look(buffers)
   finally
     is_own = false
   endtry
+enddef
+
+# Pillion itself has written files: looks at all that are open, now.
+export def LookEverywhere()
+  LookAt(getbufinfo({bufloaded: 1})->mapnew((_, info) => info.bufnr)->filter((_, buf) => files.PathOf(buf) != ''))
 enddef
 
 # An agent is about to write the file: look at its buffer until it has.
@@ -221,7 +233,7 @@ enddef
 
 # From now on what agents write is looked for. People's own commands for changed files stay in charge.
 export def Attach()
-  const is_taken = exists('#FileChangedShell')
+  is_answered = exists('#FileChangedShell')
   augroup PillionReload
     autocmd!
     autocmd BufNewFile * NoteNew()
@@ -229,7 +241,7 @@ export def Attach()
     autocmd BufWritePost,BufReadPost * NoteWritten()
     autocmd BufReadPost * ReportSync(false)
     autocmd BufWritePost * ReportSync(!others.Typed())
-    if !is_taken
+    if !is_answered
       autocmd FileChangedShell * OnChanged()
     endif
   augroup END

@@ -232,7 +232,7 @@ impl Editor for Emacs {
         self.emacs.describe()
     }
 
-    fn try_to_quit(&self) -> bool {
+    fn try_to_quit(&self, _way: usize) -> bool {
         self.emacs.input("<C-x><C-c>");
         true
     }

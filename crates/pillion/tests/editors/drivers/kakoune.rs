@@ -259,7 +259,7 @@ impl Editor for Kakoune {
         self.kakoune.describe()
     }
 
-    fn try_to_quit(&self) -> bool {
+    fn try_to_quit(&self, _way: usize) -> bool {
         false
     }
 

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::driver::{Editor, Habit, PILLION, Start};
+use crate::drivers::QUITS;
 
 const AUTOSAVE: &str = "vim.o.updatetime = 50
     vim.cmd [[autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested \
@@ -225,9 +226,20 @@ impl Editor for Neovim {
         self.nvim.describe()
     }
 
-    fn try_to_quit(&self) -> bool {
-        self.nvim.input(":qa<CR>");
+    fn try_to_quit(&self, way: usize) -> bool {
+        self.nvim.wait_until(
+            "keys count",
+            "#vim.api.nvim_get_autocmds({ group = 'PillionAstray' }) == 0",
+        );
+        self.nvim.input(QUITS[way]);
         true
+    }
+
+    fn quit_by(&self, way: usize) {
+        // It may be asking for Enter.
+        self.nvim.input("<C-\\><C-n>");
+        self.nvim.input(QUITS[way]);
+        self.nvim.wait_exit();
     }
 
     fn quit(&self) {

@@ -7,6 +7,7 @@ use pillion_view::LOOK;
 use serde_json::Value;
 
 use crate::driver::{Editor, Habit, PILLION, Start};
+use crate::drivers::QUITS;
 
 const AUTOSAVE: &str = "set hidden updatetime=50\n\
     autocmd CursorHold,TextChanged,InsertLeave,BufLeave,FocusLost * ++nested \
@@ -202,9 +203,18 @@ impl Editor for Vim {
         self.vim.describe()
     }
 
-    fn try_to_quit(&self) -> bool {
-        self.vim.input(":qa<CR>");
+    fn try_to_quit(&self, way: usize) -> bool {
+        self.vim
+            .wait_until("keys count", "!exists('#PillionLeft#CmdlineLeave')");
+        self.vim.input(QUITS[way]);
         true
+    }
+
+    fn quit_by(&self, way: usize) {
+        // It may be asking for Enter.
+        self.vim.input("<C-\\><C-n>");
+        self.vim.input(QUITS[way]);
+        self.vim.wait_exit();
     }
 
     fn quit(&self) {

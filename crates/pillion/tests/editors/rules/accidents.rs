@@ -6,7 +6,9 @@ use std::time::Duration;
 use pillion_protocol::Dialect;
 use pillion_testkit::client::Update;
 use pillion_testkit::client::claude::Answer;
-use pillion_testkit::{discovery_files, each_editor, kill_hub, lock_files, pending_diffs};
+use pillion_testkit::{
+    TestAgent, discovery_files, each_editor, kill_hub, lock_files, pending_diffs,
+};
 
 use crate::driver::Kind;
 use crate::person::{ORIGINAL, PROPOSED, Person, wait_for};
@@ -27,18 +29,49 @@ fn a_view_that_the_agent_closes_gives_the_text_as_edited(kind: Kind) {
 
 #[each_editor]
 fn edits_outlive_their_agent(kind: Kind) {
+    let (person, qwen) = with_proposal(kind);
+    person.editor.append("mine");
+    let edited = format!("{PROPOSED}mine\n");
+    qwen.disconnect();
+    person.wait("the edits", |editor| editor.has_kept(&edited));
+    person.leave_undecided();
+    assert!(person.editor.has_kept(&edited));
+    assert_eq!(person.editor.file_text(&person.path), ORIGINAL);
+}
+
+/// What they type next is meant for the proposal, and not for what is below it.
+#[each_editor]
+fn a_view_whose_agent_is_gone_stays_while_the_person_is_in_it(kind: Kind) {
+    let (person, qwen) = with_proposal(kind);
+    qwen.disconnect();
+    person.wait("what has become of it", |editor| {
+        editor.sees("does not wait for a.txt any more")
+    });
+    person.editor.type_on("MORE");
+    person.editor.wait_read();
+    assert!(person.editor.is_in_proposal());
+    assert_eq!(person.editor.text(), PROPOSED);
+    person.leave_undecided();
+    assert_eq!(person.editor.text(), ORIGINAL);
+}
+
+/// Nobody else's keys are meant for it.
+#[each_editor]
+fn a_view_whose_agent_is_gone_goes_when_the_person_does(kind: Kind) {
+    let (person, qwen) = with_proposal(kind);
+    person.editor.open_terminal();
+    qwen.disconnect();
+    person.wait("no view", |editor| !editor.has_views());
+}
+
+/// A person in the proposal of an agent that is about to go.
+fn with_proposal(kind: Kind) -> (Person, TestAgent) {
     let person = Person::new(kind);
     let qwen = person.agent(Dialect::QwenCode);
     qwen.propose(&person.path, PROPOSED);
     person.wait("a proposal", |editor| editor.is_in_proposal());
     person.look();
-    person.editor.append("mine");
-    let edited = format!("{PROPOSED}mine\n");
-    qwen.disconnect();
-    person.wait("no view, and the edits", |editor| {
-        !editor.has_views() && editor.has_kept(&edited)
-    });
-    assert_eq!(person.editor.file_text(&person.path), ORIGINAL);
+    (person, qwen)
 }
 
 #[each_editor]

@@ -20,7 +20,7 @@ fn edits_outlive_the_agent(kind: Kind) {
     let edited = edit(&person);
     let next = person.agent(Dialect::GeminiCli);
     std::mem::replace(&mut person.gemini, next).disconnect();
-    person.wait("no view", |editor| !editor.has_views());
+    person.leave_undecided();
     come_back(person, &edited);
 }
 
@@ -32,7 +32,7 @@ fn edits_outlive_the_hub(kind: Kind) {
     let mut kill = Command::new("kill");
     let status = kill.args(["-s", "KILL", &hub.to_string()]).status();
     assert!(status.unwrap().success());
-    person.wait("no view", |editor| !editor.has_views());
+    person.leave_undecided();
     let started = Instant::now();
     while self::hub(&person).is_none_or(|it| it == hub) {
         assert!(started.elapsed() < SOON, "another hub");

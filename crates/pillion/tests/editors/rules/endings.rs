@@ -33,21 +33,24 @@ fn an_editor_that_its_person_quits_is_not(kind: Kind) {
     assert!(!is_expected(&person.home));
 }
 
-/// They are kept whatever the person does, and go to the agent.
+/// They are kept whatever the person does, and go to the agent. Nothing asks for the name of a file.
 #[each_editor(smoke)]
 fn who_quits_while_notes_wait_is_told_so(kind: Kind) {
-    let mut person = Person::new(kind);
-    person.propose(PROPOSED);
-    person.editor.reject_because("use the table");
-    person.is_rejected();
-    person.wait("the decision", |editor| {
-        editor.has_in_status_line("a.txt: rejected")
-    });
-    if person.editor.try_to_quit() {
-        person.wait("it is said", |editor| editor.sees("1 note waits"));
+    for way in 0..kind.ways_to_quit() {
+        let mut person = Person::new(kind);
+        person.propose(PROPOSED);
+        person.editor.reject_because("use the table");
+        person.is_rejected();
+        person.wait("the decision", |editor| {
+            editor.has_in_status_line("a.txt: rejected")
+        });
+        if person.editor.try_to_quit(way) {
+            person.wait("it is said", |editor| editor.sees("1 note waits"));
+            assert!(!person.editor.sees("E212"), "{}", person.editor.describe());
+        }
+        person.editor.quit_by(way);
+        assert!(!is_expected(&person.home));
     }
-    person.editor.quit();
-    assert!(!is_expected(&person.home));
 }
 
 fn environment(home: &Home) -> Environment {

@@ -154,6 +154,9 @@ end
 local function right(diff)
   local win = diff.windows.right
   local columns = win and vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_width(win) or vim.o.columns
+  if diff.is_undecided then
+    return " " .. literal(fitting(":q closes — " .. notify.visible(diff.message), columns - 1, start_of))
+  end
   local decide = longest(keys(diff), columns)
   local room = columns - width("  — " .. decide)
   local counts = (" +%d −%d"):format(diff.added, diff.removed)

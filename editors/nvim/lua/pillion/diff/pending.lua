@@ -3,6 +3,7 @@
 local astray = require("pillion.diff.astray")
 local events = require("pillion.events")
 local focus = require("pillion.diff.focus")
+local label = require("pillion.diff.label")
 local notes = require("pillion.diff.notes")
 local notify = require("pillion.notify")
 local original = require("pillion.diff.original")
@@ -94,20 +95,21 @@ local function inherit_origin(gone)
   end
 end
 
---- Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
+--- Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word; and says
+--- that, after what the program says of the end.
 local function rescue(diff)
-  if not vim.api.nvim_buf_is_loaded(diff.right) or not quit.is_edited(diff) then
-    return
+  local said = { not diff.is_said and diff.message or nil }
+  diff.is_said = true
+  local is_edited = vim.api.nvim_buf_is_loaded(diff.right) and quit.is_edited(diff)
+  if is_edited and (diff.is_orphan or diff.keeps_edits) then
+    local name, buf = vim.fn.fnamemodify(diff.path, ":t"), proposal.rescue(diff)
+    local where = diff.is_orphan and "your edits of %s are" or "rejected %s; edits are"
+    -- What they threw away does not keep Neovim from quitting.
+    vim.bo[buf].modified = diff.is_orphan
+    table.insert(said, (where .. " in buffer %d (:w NAME saves)"):format(name, buf))
   end
-  local name = vim.fn.fnamemodify(diff.path, ":t")
-  if diff.is_orphan then
-    local buf = proposal.rescue(diff)
-    notify.unasked("warn", ("your edits of %s are in buffer %d (:w NAME saves)"):format(name, buf))
-  elseif diff.keeps_edits then
-    local buf = proposal.rescue(diff)
-    -- Neovim quits over it.
-    vim.bo[buf].modified = false
-    notify.unasked("warn", ("rejected %s; edits are in buffer %d (:w NAME saves)"):format(name, buf))
+  if #said > 0 then
+    notify.unasked("warn", table.concat(said, "; "))
   end
 end
 
@@ -158,6 +160,25 @@ end
 --- While Neovim is about to quit, no window is closed.
 local is_finishing = false
 
+--- False while another program has the keyboard, as far as the terminal tells.
+local has_keyboard = true
+
+--- True if what the person types next is for a view about which nobody has decided.
+local function is_typed_into(diff)
+  local is_in_text = vim.api.nvim_get_current_buf() == diff.right
+    or vim.api.nvim_get_current_win() == diff.windows.left
+  return diff.is_undecided and has_keyboard and is_in_text and view.is_shown(diff)
+end
+
+--- The person would type into what is below it: it stays as it is until they leave it.
+local function stay(diff)
+  if vim.bo[diff.right].modifiable then
+    rescue(diff)
+    vim.bo[diff.right].modified = false
+    vim.bo[diff.right].modifiable = false
+  end
+end
+
 local function take_away_later(diff)
   vim.schedule(function()
     if leaving[diff.id] ~= diff or vim.v.exiting ~= vim.NIL then
@@ -184,10 +205,30 @@ local function take_away_later(diff)
       vim.defer_fn(function()
         take_away_later(diff)
       end, LOOK_MS)
-      return
+    elseif is_typed_into(diff) then
+      stay(diff)
+    else
+      take_away(diff)
     end
-    take_away(diff)
   end)
+end
+
+--- The person is elsewhere, or another program has the keyboard: views that stayed for them go.
+function M.follow_person(event)
+  has_keyboard = event == "FocusGained" or (has_keyboard and event ~= "FocusLost")
+  vim.tbl_map(take_away_later, vim.tbl_values(leaving))
+end
+
+--- True if the person was in a view that stayed only for them. It goes: what they do in it is meant for nothing else.
+function M.leave()
+  for _, diff in pairs(leaving) do
+    if is_typed_into(diff) then
+      diff.is_undecided = false
+      take_away_later(diff)
+      return true
+    end
+  end
+  return false
 end
 
 --- A settled diff is no longer pending. Its view goes once the command that decided is done: `:wq`
@@ -203,6 +244,9 @@ function M.settle(diff, outcome)
   -- That nothing was decided.
   notify.clear(diff)
   diff.was_inside = diff.was_inside or M.is_inside(diff)
+  if is_typed_into(diff) then
+    label.show(diff)
+  end
   take_away_later(diff)
 end
 

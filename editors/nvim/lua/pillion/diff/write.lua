@@ -59,17 +59,18 @@ local function rest(diff, is_resting)
   end
 end
 
---- `find(buf)` gives the pending diff of a buffer; `accept(diff)` and `refill(diff)` are what `:w` and
---- `:e!` do.
-function M.attach(group, find, accept, refill)
+--- `accept(diff)` and `refill(diff)` are what `:w` and `:e!` do in the proposal of a diff that is pending.
+function M.attach(group, pending, accept, refill)
   local function on(event, callback)
     vim.api.nvim_create_autocmd(event, {
       group = group,
       pattern = "pillion://*",
       callback = function(info)
-        local diff = find(info.buf)
+        local diff = pending.of_buffer(info.buf)
         if diff then
           callback(diff)
+        elseif event == "BufWriteCmd" then
+          pending.leave()
         end
       end,
     })

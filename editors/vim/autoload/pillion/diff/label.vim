@@ -4,6 +4,7 @@ vim9script
 
 import autoload './pending.vim'
 import autoload './proposal.vim'
+import autoload './settle.vim'
 import autoload './text.vim'
 import autoload '../files.vim'
 import autoload '../notify.vim'
@@ -99,10 +100,10 @@ enddef
 export def Right(): string
   const win = win_getid()
   const diff = Of(win)
-  if empty(diff)
-    return ''
-  endif
   const columns = winwidth(win)
+  if empty(diff)
+    return StartOf(settle.Said(getwinvar(win, 'pillion_diff', 0)), columns - 1)
+  endif
   const forms = Keys(getbufvar(winbufnr(str2nr(g:actual_curwin)), '&buftype'))->filter((_, form) => strwidth(form) + 2 <= columns)
   const keys = get(forms, 0, ':w yes')
   var room = columns - strwidth(keys) - 5

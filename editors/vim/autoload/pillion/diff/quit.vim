@@ -50,7 +50,7 @@ enddef
 
 # What Vim says of a buffer that nobody knows is no news, and nobody is to press Enter for it.
 def PassPrompt()
-  if mode() == 'r' && v:errmsg =~ '^E162:.*"pillion://'
+  if mode() == 'r' && v:errmsg =~ '^E162:.*"pillion\%(-notes\)\=://'
     came_from = {win: win_getid(), buf: bufnr()}
     autocmd PillionQuit SafeState * ++once PutBack()
     feedkeys("\<CR>", 'n')

@@ -27,18 +27,64 @@ export def Keep(diff: dict<any>): number
   return buf
 enddef
 
-# Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word.
+# Keeps what the person wrote for an agent that is gone, or into a view that they closed without a word; and says that,
+# after what the program says of the end.
 def Rescue(diff: dict<any>)
-  if !bufloaded(diff.right) || !quit.IsEdited(diff) || !diff.is_orphan && !diff.keeps_edits
-    return
-  endif
-  const name = fnamemodify(diff.path, ':t')
-  if diff.is_orphan
-    notify.Warn($'your edits of {name} are in buffer {proposal.Rescue(diff)} (:w NAME saves)')
-  else
+  var said = diff.is_said || diff.message == '' ? [] : [diff.message]
+  diff.is_said = true
+  if bufloaded(diff.right) && quit.IsEdited(diff) && (diff.is_orphan || diff.keeps_edits)
+    const name = fnamemodify(diff.path, ':t')
     const what = diff.outcome == 'accepted' ? 'what you typed after you had accepted it is' : 'edits are'
-    notify.Warn($'{diff.outcome} {name}; {what} in buffer {Keep(diff)} (:w NAME saves)')
+    const where = diff.is_orphan ? $'your edits of {name} are in buffer {proposal.Rescue(diff)}'
+      : $'{diff.outcome} {name}; {what} in buffer {Keep(diff)}'
+    add(said, $'{where} (:w NAME saves)')
   endif
+  if !empty(said)
+    notify.Warn(join(said, '; '))
+  endif
+enddef
+
+# Nobody has decided, and what the person types next is for this view: it stays until they leave it, and its text as it
+# is.
+def Stay(diff: dict<any>)
+  if getbufvar(diff.right, '&modifiable')
+    Rescue(diff)
+    setbufvar(diff.right, '&modified', false)
+    setbufvar(diff.right, '&modifiable', false)
+  endif
+enddef
+
+# False while another program has the keyboard, as far as the terminal tells.
+var has_keyboard = true
+
+def IsTypedInto(diff: dict<any>): bool
+  return diff.is_undecided && has_keyboard && view.IsShown(diff) && (bufnr() == diff.right || bufnr() == diff.left)
+enddef
+
+# The person is elsewhere, or another program has the keyboard: views that stayed for them go.
+export def FollowPerson(has: bool)
+  has_keyboard = has
+  for diff in leaving
+    TakeAwayLater(diff, 0)
+  endfor
+enddef
+
+# True if the person was in a view that stayed only for them. It goes: what they do in it is meant for nothing else.
+export def Leave(): bool
+  for diff in leaving
+    if diff.is_leaving && IsTypedInto(diff)
+      diff.is_undecided = false
+      TakeAwayLater(diff, 0)
+      return true
+    endif
+  endfor
+  return false
+enddef
+
+# What the status line says of a view that stays, by its number.
+export def Said(id: number): string
+  const at = indexof(leaving, (_, diff) => diff.id == id && diff.is_leaving && diff.is_undecided)
+  return at < 0 ? '' : $' :q closes — {leaving[at].message}'
 enddef
 
 # True if the person is in the middle of typing in a view that the other side closes: the rest of the keys would
@@ -87,6 +133,8 @@ def TakeAwayLater(diff: dict<any>, delay: number)
     if diff.is_leaving && IsInTheMiddle(diff)
       # No event reports the end of every kind of typing.
       TakeAwayLater(diff, POLL_INTERVAL)
+    elseif diff.is_leaving && IsTypedInto(diff)
+      Stay(diff)
     elseif diff.is_leaving
       TakeAway(diff)
     endif
@@ -106,13 +154,15 @@ export def Settle(diff: dict<any>, outcome: string)
   diff.was_inside = diff.was_inside || is_inside
   add(leaving, diff)
   filter(leaving, (_, other) => other.is_leaving)
+  redrawstatus
   TakeAwayLater(diff, 0)
 enddef
 
 # Takes away at once what is left of the views of settled diffs: that of this number, and those that can go. An agent
 # may propose the next file as soon as one is accepted.
 export def MakeRoom(id: number)
-  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && (diff.id == id || !IsInTheMiddle(diff)))
+  const IsFree = (diff) => !IsInTheMiddle(diff) && !IsTypedInto(diff)
+  for diff in copy(leaving)->filter((_, diff) => diff.is_leaving && (diff.id == id || IsFree(diff)))
     TakeAway(diff)
   endfor
 enddef

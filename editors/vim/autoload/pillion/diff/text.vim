@@ -85,10 +85,11 @@ export def PutLines(buf: number, lines: list<string>)
   endif
 enddef
 
-# Gives a buffer these lines, touching only what differs, so that the cursor stays near and `u` takes back just that.
-# The first and the last line of what is new.
-export def Change(buf: number, new: list<string>): list<number>
-  const old = Lines(buf)
+# Where two lists of lines differ, from the top, as |diff()| says; Vim before 9.1.0071 knows the first and the last place.
+def Differences(old: list<string>, new: list<string>): list<dict<number>>
+  if exists('*diff')
+    return call('diff', [old, new, {output: 'indices'}])
+  endif
   const most = min([len(old), len(new)])
   var head = 0
   while head < most && old[head] ==# new[head]
@@ -98,19 +99,32 @@ export def Change(buf: number, new: list<string>): list<number>
   while tail < most - head && old[-1 - tail] ==# new[-1 - tail]
     tail += 1
   endwhile
+  return [{from_idx: head, from_count: len(old) - head - tail, to_idx: head, to_count: len(new) - head - tail}]
+enddef
+
+# Gives a buffer these lines, touching only what differs, so that the cursor stays near, marks stay at their lines, and `u`
+# takes back just that. The first and the last line of what is new.
+export def Change(buf: number, new: list<string>): list<number>
+  const old = Lines(buf)
   if empty(old) || empty(new)
     PutLines(buf, new)
-  else
-    const added = new[head : len(new) - tail - 1]
-    if !empty(added)
-      appendbufline(buf, head, added)
-    endif
-    if len(old) > head + tail
-      deletebufline(buf, head + len(added) + 1, len(old) - tail + len(added))
-    endif
+    return [1, max([1, len(new)])]
   endif
-  const first = max([min([head + 1, len(new)]), 1])
-  return [first, max([first, len(new) - tail])]
+  const all = Differences(old, new)
+  for it in reverse(copy(all))
+    const both = min([it.from_count, it.to_count])
+    const added = it.to_count > 0 ? new[it.to_idx : it.to_idx + it.to_count - 1] : []
+    if both > 0
+      setbufline(buf, it.from_idx + 1, added[: both - 1])
+    endif
+    if it.to_count > both
+      appendbufline(buf, it.from_idx + both, added[both :])
+    elseif it.from_count > both
+      deletebufline(buf, it.from_idx + both + 1, it.from_idx + it.from_count)
+    endif
+  endfor
+  const first = empty(all) ? 1 : max([min([all[0].to_idx + 1, len(new)]), 1])
+  return [first, empty(all) ? first : max([first, all[-1].to_idx + all[-1].to_count])]
 enddef
 
 # Gives a buffer the options of a shape, but not its lines.
