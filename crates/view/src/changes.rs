@@ -3,12 +3,15 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pillion_discovery::exact;
 use pillion_protocol::Note;
 use pillion_protocol::ask::Refused;
 use pillion_protocol::verdict::Lines;
 use serde::{Deserialize, Serialize};
+
+use crate::decision::{GLANCE, LOOK};
 
 /// The turns below the folders of a companion.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,6 +144,19 @@ impl ChangesAct {
             Self::Look(_) | Self::Undo(_) | Self::Stage(_) => &[],
         }
     }
+
+    /// Checks that the person can have meant the row of a list about which this is.
+    ///
+    /// # Errors
+    /// The sentence that says what to do.
+    pub fn check_row(&self) -> Result<(), &'static str> {
+        match self {
+            Self::Keep(meant) | Self::TakeBack(TakeBack { meant, .. }) => {
+                meant.row.as_ref().map_or(Ok(()), Row::check)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// An act of a person on what they name in a command.
@@ -195,9 +211,40 @@ pub struct Meant {
     pub typed: Option<String>,
     /// The revision that was on the screen: nothing is done if it has another one by now.
     pub revision: Option<String>,
+    /// The row of a list that the person decided about, if they did that in a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<Row>,
     /// The person's words to the agent about it.
     #[serde(default)]
     pub notes: Vec<Note>,
+}
+
+/// How a row of a list came under the cursor, as far as its view knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Row {
+    /// For how long it has stood there as it is, without a key that decides; none if it was never drawn.
+    #[serde(rename = "restedMs", with = "exact::milliseconds::optional", default)]
+    pub rested_for: Option<Duration>,
+    /// True if the person went to it since they last decided in the list. Otherwise it moved up under their key.
+    #[serde(rename = "isChosen")]
+    pub is_chosen: bool,
+}
+
+impl Row {
+    /// Checks that the person can have meant this row: a key that is held down comes to the next one, which nobody has
+    /// looked at, and repeats at the latest after [`LOOK`].
+    ///
+    /// # Errors
+    /// The sentence that says what to do.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let needed = if self.is_chosen { GLANCE } else { LOOK };
+        match self.rested_for {
+            Some(rested) if rested >= needed => Ok(()),
+            _ => Err(
+                "this line has only just come under the cursor: release the key, look at the line, then decide again",
+            ),
+        }
+    }
 }
 
 /// The part that is taken back.
@@ -369,5 +416,37 @@ pub fn judged_said(agent: &str, hearing: Hearing) -> String {
             format!("{agent} is not connected now, and is told when it works here again")
         }
         Hearing::Nothing => format!("{agent} is no longer connected, and is not told"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_looked_at_and_one_that_moved_up_under_the_key_for_longer() {
+        let check = |ms: Option<u64>, is_chosen| {
+            let row = Row {
+                rested_for: ms.map(Duration::from_millis),
+                is_chosen,
+            };
+            let meant = Meant {
+                row: Some(row),
+                ..Meant::default()
+            };
+            ChangesAct::Keep(meant).check_row().is_ok()
+        };
+        for (ms, is_chosen, counts) in [
+            (None, true, false),
+            (Some(299), true, false),
+            (Some(300), true, true),
+            // X repeats a key that is held down after 660 ms.
+            (Some(660), false, false),
+            (Some(700), false, true),
+        ] {
+            assert_eq!(check(ms, is_chosen), counts, "{ms:?} {is_chosen}");
+        }
+        let named = ChangesAct::Keep(Meant::default());
+        assert!(named.check_row().is_ok(), "it is no row");
     }
 }

@@ -17,6 +17,9 @@ use crate::proposal::ProposalKey;
 /// must have been there before its answer counts.
 pub const LOOK: Duration = Duration::from_millis(700);
 
+/// The time for which a row of a list must have been under the cursor: nobody reads it in less.
+pub const GLANCE: Duration = Duration::from_millis(300);
+
 /// A key that is pressed again more quickly is held down: keyboards repeat at least ten times a second, and nobody
 /// decides so fast.
 pub const HELD: Duration = Duration::from_millis(120);

@@ -26,7 +26,7 @@ pub use attach::{Attached, StartOwn, attach, attach_guest};
 pub use choice::Choice;
 pub use client::{Client, ClientError, Connected, Woken};
 pub use decision::{
-    Against, By, Decide, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
+    Against, By, Decide, GLANCE, HELD, HeldKey, LOOK, NOT_SEEN, Refusal, Ruling, Seen, Told, Unseen,
 };
 pub use editor::{
     Chosen, CloseReason, Compares, Editor, EditorEvent, EndedTurn, Phrase, Review, Show, Shows,

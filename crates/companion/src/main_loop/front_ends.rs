@@ -111,6 +111,9 @@ impl MainLoop {
         if let Some(why) = self.recording.unkept().refusal(&act) {
             return reply.done(ActDone::failed(why));
         }
+        if let Err(why) = act.check_row() {
+            return reply.done(ActDone::refused(why));
+        }
         match act {
             ChangesAct::Look(id) => {
                 let Chosen { done, message } = self.look(id);

@@ -10,7 +10,7 @@ use lsp_server::Message;
 use pillion_protocol::{Dialect, FileDiagnostics, Note, Verdict};
 use pillion_text::hunks::Hunk;
 use pillion_view::ask::Mention;
-use pillion_view::changes::{ActDone, BufferEdit, BufferText, ChangesList, Meant, TakeBack};
+use pillion_view::changes::{ActDone, BufferEdit, BufferText, ChangesList, Meant, Row, TakeBack};
 use pillion_view::{
     Chosen, CloseReason, Diff, DiffId, EditorEvent, EndedTurn, Original, ProposalKey, Refusal,
     Reply, Ruling, Seen, SetPlace, Tell, Told,
@@ -87,6 +87,7 @@ fn sample(field: &Field, tables: &Tables) -> Value {
         "Startable[]" => list_of("`pillion/environment` (notification): Startable"),
         "Hunk[]" => list_of("`pillion/openDiff` (request): Hunk"),
         "Set" => object(&tables["`pillion/openDiff` (request): Set"], tables),
+        "Row" => object(&tables["`pillion/keep` (request): Row"], tables),
         "Review" => {
             let table = "`pillion/didChangeStatus` (notification): Review";
             object(&tables[table], tables)
@@ -328,6 +329,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
                 check_written(&change["hunks"][0], fields, &tables);
             }
             "`pillion/keep` (request)" => check_shared::<Meant>(fields, &tables),
+            "`pillion/keep` (request): Row" => check_shared::<Row>(fields, &tables),
             "`pillion/takeBack` (request)" => check_shared::<TakeBack>(fields, &tables),
             "`pillion/takeBack` (request): Buffer" => check_shared::<BufferText>(fields, &tables),
             "`pillion/undo` (request)" | "`pillion/look` (request)" => {
@@ -393,7 +395,7 @@ fn every_table_is_a_message_and_every_message_a_table() {
             other => panic!("the code knows no message {other}"),
         }
     }
-    assert_eq!(tables.len(), 51, "every table was found");
+    assert_eq!(tables.len(), 52, "every table was found");
 }
 
 /// A proposal as views get it.

@@ -3,11 +3,12 @@
 //! diff; keys mean it only after `S`.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pillion_judge::act::Act;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
+use pillion_view::GLANCE;
 use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part, TakeBack,
 };
@@ -20,9 +21,6 @@ use crate::view::View;
 
 /// The message where no agent has written anything.
 const NO_TURNS: &str = "no turn of an agent is known here";
-
-/// Nobody reads a line of the list in less.
-const GLANCE: Duration = Duration::from_millis(300);
 
 /// The list, and where the cursor is in it.
 #[derive(Debug, Default)]
