@@ -24,6 +24,14 @@
 (defvar-local pillion-changes--done nil
   "What was decided in the list: the ids of changes and turns, the last first.")
 
+(defvar-local pillion-changes--shown nil
+  "The row under point as it was drawn last, and since when.
+A key that decides counts as if it were drawn anew.")
+
+(defvar-local pillion-changes--pressed nil
+  "The row at which the person first pressed a key that decides.
+Nil once they have done something else.")
+
 (defun pillion-changes--buffer ()
   "Return the buffer with the list, or nil."
   (get-buffer pillion-changes--name))
@@ -159,7 +167,9 @@ there, \\[pillion-look] shows it as a diff,
 \\[pillion-take-back-because] takes it back for a reason, \\[pillion-undo] undoes that.
 \\[pillion-changes-toggle-all] shows what was decided, too, \
 \\[pillion-menu] all there is."
-  (setq-local revert-buffer-function #'pillion-changes-refresh))
+  (setq-local revert-buffer-function #'pillion-changes-refresh)
+  (add-hook 'pre-redisplay-functions #'pillion-changes--note-shown nil t)
+  (add-hook 'post-command-hook #'pillion-changes--note-command nil t))
 
 ;;;###autoload
 (defun pillion-changes ()
@@ -184,6 +194,37 @@ there, \\[pillion-look] shows it as a diff,
   (or (pillion-changes--at-point)
       (when (derived-mode-p 'pillion-changes-mode)
         (user-error "Pillion: no change is under point"))))
+
+(defun pillion-changes--note-shown (window)
+  "WINDOW is about to be drawn: note the row of point in it."
+  (when (and (eq window (selected-window)) (pillion-frame-drawn-p (window-frame window)))
+    (let ((row (pillion-changes--at-point)))
+      (unless (equal row (car pillion-changes--shown))
+        (setq pillion-changes--shown (cons row (float-time)))))))
+
+(defun pillion-changes--note-command ()
+  "The person has done something: what is under point is what they went to."
+  (unless (memq this-command '(pillion-keep pillion-take-back pillion-take-back-because))
+    (setq pillion-changes--pressed nil)))
+
+(defun pillion-changes--rested-ms (row)
+  "For how many milliseconds ROW has been under point without a key that decides."
+  (when (equal row (car pillion-changes--shown))
+    (max 0 (floor (* 1000 (- (float-time) (cdr pillion-changes--shown)))))))
+
+(defun pillion-changes--press (row)
+  "A key decides about ROW: what the program is told of how it came there."
+  (unless pillion-changes--pressed
+    (setq pillion-changes--pressed row))
+  (let ((rested (pillion-changes--rested-ms row)))
+    (when rested
+      (setcdr pillion-changes--shown (float-time)))
+    (list :row `( :isChosen ,(if (equal row pillion-changes--pressed) t :json-false)
+                  ,@(and rested (list :restedMs rested))))))
+
+(defun pillion-changes--named-row (about)
+  "The fields of a request that name the row ABOUT which a key decides."
+  (append (list :id (plist-get about :id)) (pillion-changes--press about)))
 
 (defun pillion-changes-visit ()
   "Go to the file or the hunk under point."
@@ -261,9 +302,11 @@ asked whether all are meant.  With a prefix argument, ASK for a note,
 which the agent gets."
   (interactive "P")
   ;; The list may be another one once the note was typed.
-  (let* ((about (pillion-changes--whole (pillion-changes--here)))
+  (let* ((here (pillion-changes--here))
+         (row (and here (pillion-changes--named-row here)))
+         (about (pillion-changes--whole here))
          (params (if about
-                     (list :id (plist-get about :id) :revision (plist-get about :revision))
+                     (append row (list :revision (plist-get about :revision)))
                    (list :uri (pillion-changes--file-here))))
          (note (when ask
                  (read-string (format "Note for the agent on %s: "
@@ -315,7 +358,7 @@ If it ASKS, the person types a reason for that first."
          (is-modified (and this (buffer-modified-p this)))
          (params
           (append (if about
-                      (append (list :id (plist-get about :id))
+                      (append (pillion-changes--named-row about)
                               ;; A buffer that is not saved is another text than what was listed.
                               (unless is-modified
                                 (list :revision (plist-get about :revision))))

@@ -39,8 +39,10 @@ The fourth element is what the person's buffer had when that was merged into it.
   "The modification time of the file when the person was last notified.")
 
 (defun pillion-reload--wanted-p ()
-  "Return non-nil if agents may write."
-  (or (pillion-client-get :agents) pillion-reload--expected))
+  "Return non-nil if agents may write, or have written what nobody has seen.
+Of those that hooks report, no other is known."
+  (or (pillion-client-get :agents) pillion-reload--expected
+      (> (or (pillion-client-get :unseen) 0) 0)))
 
 ;;; Reading again
 
@@ -323,13 +325,18 @@ MERGED is the text of the person's buffer if all of it is in TEXT."
   (run-at-time pillion-reload--expected-for nil #'pillion-reload--look-soon)
   (pillion-reload-check))
 
+(defun pillion-reload-now (buffer)
+  "Read the file of BUFFER again if it is another one, and nothing is unsaved.
+Return non-nil if that was done."
+  (let ((path (pillion-file buffer)))
+    (when (and path (not (buffer-base-buffer buffer)) (not (buffer-modified-p buffer))
+               (file-regular-p path) (not (verify-visited-file-modtime buffer)))
+      (pillion-reload--revert buffer)
+      t)))
+
 (defun pillion-reload-everywhere ()
   "Pillion itself has written files: read them again where nothing is unsaved."
-  (dolist (buffer (buffer-list))
-    (let ((path (pillion-file buffer)))
-      (when (and path (not (buffer-base-buffer buffer)) (not (buffer-modified-p buffer))
-                 (file-regular-p path) (not (verify-visited-file-modtime buffer)))
-        (pillion-reload--revert buffer)))))
+  (mapc #'pillion-reload-now (buffer-list)))
 
 (defun pillion-reload-forget (path)
   "Nobody is about to write the file PATH after all."

@@ -12,6 +12,7 @@
 
 (require 'pillion-core)
 (require 'pillion-proposal)
+(require 'pillion-reload)
 
 (defvar pillion-written--unseen (make-hash-table :test #'equal)
   "By the true name of a file, the hunks that nobody has looked at.")
@@ -47,7 +48,28 @@
     (overlay-put overlay 'face 'pillion-added)
     (unless (eql 0 (plist-get hunk :removed))
       (overlay-put overlay 'before-string (pillion-written--removed hunk (car place))))
+    (pillion-written--tie overlay)
     overlay))
+
+(defun pillion-written--tie (mark)
+  "Have the text below MARK know it.
+That goes along with what is cut out, and comes back with it."
+  (let ((from (overlay-start mark)))
+    (overlay-put mark 'pillion-length (- (overlay-end mark) from))
+    (add-hook 'after-change-functions #'pillion-written--come-back nil t)
+    (when (< from (point-max))
+      (with-silent-modifications
+        (put-text-property from (1+ from) 'pillion-mark mark)))))
+
+(defun pillion-written--come-back (from to _length)
+  "Marks are where their text is again that was put between FROM and TO."
+  (let ((at from))
+    (while (setq at (text-property-not-all at to 'pillion-mark nil))
+      (let ((mark (get-text-property at 'pillion-mark)))
+        (when (and (memq mark pillion-written--marks)
+                   (eql (overlay-start mark) (overlay-end mark)))
+          (move-overlay mark at (min (+ at (overlay-get mark 'pillion-length)) (point-max)))))
+      (setq at (1+ at)))))
 
 (defun pillion-written--draw (buffer)
   "Mark the hunks of BUFFER.
@@ -81,30 +103,29 @@ It is what the program says of turns."
                      pillion-written--unseen))))))
   (mapc #'pillion-written--draw (buffer-list)))
 
-(defun pillion-written--go (places)
-  "Go to the first of PLACES."
-  (unless places
-    (user-error (if (verify-visited-file-modtime)
-                    "Pillion: no more unseen changes here.  Hint: M-x pillion-changes"
-                  "Pillion: the file has changed on disk.  Hint: M-x revert-buffer")))
-  (push-mark)
-  (goto-char (car places)))
-
-(defun pillion-written--places (is-there order)
-  "Where hunks of the buffer begin for which IS-THERE, in this ORDER."
-  (sort (seq-filter is-there (mapcar #'overlay-start pillion-written--marks)) order))
+(defun pillion-written--go (is-there order)
+  "Go to the first hunk of the buffer, in this ORDER, for which IS-THERE."
+  (when (pillion-reload-now (current-buffer))
+    (pillion-written--draw (current-buffer)))
+  (let ((places (seq-filter is-there (mapcar #'overlay-start pillion-written--marks))))
+    (unless places
+      (user-error (if (verify-visited-file-modtime)
+                      "Pillion: no more unseen changes here.  Hint: M-x pillion-changes"
+                    "Pillion: the file has changed on disk.  Hint: M-x revert-buffer")))
+    (push-mark)
+    (goto-char (car (sort places order)))))
 
 ;;;###autoload
 (defun pillion-next-change ()
   "Go to the next hunk here that an agent has written and nobody has seen."
   (interactive)
-  (pillion-written--go (pillion-written--places (lambda (it) (> it (point))) #'<)))
+  (pillion-written--go (lambda (it) (> it (point))) #'<))
 
 ;;;###autoload
 (defun pillion-previous-change ()
   "Go to the previous hunk here that an agent has written and nobody has seen."
   (interactive)
-  (pillion-written--go (pillion-written--places (lambda (it) (< it (point))) #'>)))
+  (pillion-written--go (lambda (it) (< it (point))) #'>))
 
 (add-hook 'pillion-stopped-hook (lambda () (pillion-written-show nil)))
 
