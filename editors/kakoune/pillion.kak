@@ -50,8 +50,8 @@ declare-option -hidden str pillion_id 0
 declare-option -hidden int pillion_revision 0
 declare-option -hidden int pillion_first 1
 declare-option -hidden str pillion_title
-# Whether it was settled, and stays only until nobody is busy in it.
-declare-option -hidden bool pillion_settled false
+# Whether it was settled, and stays only until nobody is busy in it, or is held until whoever is in it leaves.
+declare-option -hidden str pillion_settled false
 declare-option -hidden line-specs pillion_changes
 # The lines that changed, by number, wherever edits have moved them.
 declare-option -hidden line-specs pillion_places
@@ -223,6 +223,20 @@ define-command -hidden pillion-idle-true %{
         pillion-text "left-%opt{pillion_id}"
     }
 }
+# Nobody has decided about it: whoever is here stays, and changes nothing any more.
+define-command -hidden pillion-idle-held %{
+    pillion-rests
+    pillion-lock
+}
+define-command -hidden pillion-lock %{ try %{
+    pillion-at-rest
+    set-option buffer readonly true
+} }
+define-command -hidden pillion-hold %{
+    set-option buffer pillion_settled held
+    pillion-lock
+    fail held
+}
 define-command -hidden pillion-idle-false %{
     pillion-forget
     pillion-redraw
@@ -236,6 +250,7 @@ define-command -hidden pillion-idle-false %{
 }
 # What the person makes of it is kept before they decide. Each report is a file of its own.
 define-command -hidden pillion-draft-true nop
+define-command -hidden pillion-draft-held nop
 define-command -hidden pillion-draft-false %{ evaluate-commands %sh{
     [ "$kak_timestamp" = "$kak_opt_pillion_told" ] || echo pillion-draft
 } }

@@ -352,6 +352,7 @@ impl Bridge {
     fn reported(&mut self, report: Report) {
         self.session.rename(&report.session);
         self.offer.idle(Instant::now());
+        self.clear_left(DiffId(report.view));
         // The pane for proposals is not where the person works.
         if !report.review.is_empty() || self.clients.is_late(&report) {
             return;

@@ -22,7 +22,7 @@ pub struct Report {
     /// The file of the buffer that is shown, or the buffer's name.
     file: String,
     /// The proposal that the buffer is; 0 for none.
-    view: u64,
+    pub view: u64,
     /// Anchor and cursor of the main selection, each line and byte, from 1.
     selection: Option<[(u32, u32); 2]>,
     /// The cursor's line up to the cursor, with the character there.

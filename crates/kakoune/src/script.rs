@@ -14,10 +14,12 @@ use crate::seen::Target;
 use crate::view::View;
 
 /// The settler of a proposal, on which it depends whether its buffer may go right after a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settled {
     ByPerson,
     Elsewhere,
+    /// Nobody, for this reason: whoever is in its buffer stays there until they leave it.
+    Undecided(String),
 }
 
 /// The largest lag of a file's time: the systems' clocks for that tick a hundred times a second or more.
@@ -239,7 +241,7 @@ pub fn guard(is_on: bool) -> String {
 }
 
 /// Has its text told, and its buffer taken away.
-pub fn close(view: &View, next: Option<&View>, how: Settled) -> String {
+pub fn close(view: &View, next: Option<&View>, how: &Settled) -> String {
     let (id, buffer) = (view.diff.id, word(&view.buffer()));
     let script = format!(
         "buffer {buffer}
@@ -257,21 +259,22 @@ pub fn close(view: &View, next: Option<&View>, how: Settled) -> String {
 
 /// Takes its buffer away from who is not busy there. `next` is shown in its place in the review client, which goes if
 /// there is none.
-pub fn clear(view: &View, next: Option<&View>, how: Settled) -> String {
+pub fn clear(view: &View, next: Option<&View>, how: &Settled) -> String {
     let next = next.map(View::buffer).unwrap_or_default();
     let (is_free, note) = match how {
-        Settled::ByPerson => ("pillion-in-normal", ""),
-        Settled::Elsewhere => (
-            "pillion-at-rest",
-            "{Information}pillion: this proposal was settled elsewhere, and goes once you are done here",
-        ),
+        Settled::ByPerson => ("pillion-in-normal", String::new()),
+        Settled::Elsewhere => {
+            let note = "this proposal was settled elsewhere, and goes once you are done here";
+            ("pillion-at-rest", markup(note))
+        }
+        Settled::Undecided(why) => ("pillion-hold", markup(&format!(":q closes this: {why}"))),
     };
     format!(
         "pillion-clear {} {} {is_free} {} {}",
         view.diff.id,
         word(&view.buffer()),
         word(&next),
-        word(note)
+        word(&note)
     )
 }
 
@@ -309,16 +312,24 @@ pub fn close_as_person(view: &View) -> String {
 
 /// Shows a message in the first of these clients that is there.
 pub fn message<'a>(clients: impl DoubleEndedIterator<Item = &'a str>, text: &str) -> String {
-    let text = format!("pillion: {}", pillion_text::visible::one_line(text));
-    let markup = text.replace('\\', "\\\\").replace('{', "\\{");
-    let markup = word(&format!("{{Information}}{markup}"));
-    let show = word(&format!("echo -markup -- {markup}"));
+    let show = word(&format!("echo -markup -- {}", word(&markup(text))));
     let nowhere = "nop".to_owned();
     let shown = clients.rev().fold(nowhere, |otherwise, client| {
         let there = format!("evaluate-commands -client {} {show}", word(client));
         format!("try {} catch {}", word(&there), word(&otherwise))
     });
-    format!("{shown}\necho -debug {}", word(&text))
+    format!("{shown}\necho -debug {}", word(&said(text)))
+}
+
+/// A message as its person reads it.
+fn said(text: &str) -> String {
+    format!("pillion: {}", pillion_text::visible::one_line(text))
+}
+
+/// The same in Kakoune's markup.
+fn markup(text: &str) -> String {
+    let text = said(text).replace('\\', "\\\\").replace('{', "\\{");
+    format!("{{Information}}{text}")
 }
 
 /// The agent is about to write this file: Kakoune is not to ask about it, if nothing is lost.

@@ -190,13 +190,10 @@ impl Bridge {
     }
 
     /// A decision does not count. That a proposal is gone, the person knows who sees that it is.
-    pub(super) fn refuse(&self, key: ProposalKey, stale: Stale, client: &str) {
+    pub(super) fn refuse(&mut self, key: ProposalKey, stale: Stale, client: &str) {
         match stale {
             Stale::Replaced => self.answer(client, &stale.to_string()),
-            Stale::NotPending if self.gone.contains_key(&key.id) => {
-                self.answer(client, "this proposal was settled elsewhere");
-            }
-            Stale::NotPending => {}
+            Stale::NotPending => self.decided_late(key.id, client),
         }
     }
 

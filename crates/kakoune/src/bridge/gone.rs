@@ -39,17 +39,17 @@ impl Bridge {
         let next = candidates.find(|view| view.is_loaded);
         self.guarded = Some(Instant::now() + GUARD);
         self.session.run(script::guard(true));
-        self.session.run(script::close(&view, next, how));
+        self.session.run(script::close(&view, next, &how));
         let next = next.map(|view| view.diff.id);
         self.worker.order(Job::Remove(view.diff.id));
-        let known = None;
+        let (known, is_expected) = (None, how == Settled::ByPerson);
         self.gone.insert(view.diff.id, Gone { view, how, known });
         self.announce();
         match (&mut self.review, next) {
             (Some(review), Some(id)) => review.view = id,
             // Until its client is gone.
             (Some(_), None) => {}
-            (None, Some(id)) => self.show(id, how == Settled::ByPerson),
+            (None, Some(id)) => self.show(id, is_expected),
             (None, None) => self.offer.done(),
         }
     }
@@ -75,7 +75,39 @@ impl Bridge {
             self.show_message(&format!("the agent was not told your notes: {notes}"));
         }
         self.closing.insert(id, Closing { reason, closed });
-        self.take_away(view, Settled::Elsewhere);
+        let agent = view.diff.proposer.display_name();
+        let how = match reason.undecided(agent, &view.diff.file_name()) {
+            Some(why) => {
+                self.show_message(&why);
+                Settled::Undecided(why)
+            }
+            None => Settled::Elsewhere,
+        };
+        self.take_away(view, how);
+    }
+
+    /// A client shows something: what nobody has decided goes from where it is not shown any more.
+    pub(super) fn clear_left(&self, shown: DiffId) {
+        let is_held = |gone: &&Gone| matches!(gone.how, Settled::Undecided(_));
+        for Gone { view, how, .. } in self.gone.values().filter(is_held) {
+            if view.diff.id != shown {
+                self.session.run(script::clear(view, None, how));
+            }
+        }
+    }
+
+    /// Something was typed to decide in a buffer that is settled: it goes.
+    pub(super) fn decided_late(&mut self, id: DiffId, client: &str) {
+        let Some(gone) = self.gone.get_mut(&id) else {
+            return;
+        };
+        let how = std::mem::replace(&mut gone.how, Settled::ByPerson);
+        let Settled::Undecided(why) = how else {
+            gone.how = how;
+            return self.answer(client, "this proposal was settled elsewhere");
+        };
+        self.clear_gone(id);
+        self.answer(client, &why);
     }
 
     pub(super) fn given(&mut self, key: ProposalKey, text: Vec<u8>) {
@@ -107,8 +139,12 @@ impl Bridge {
         };
         // If it is closed in the agent's window, the agent takes the text from the answer.
         let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
+        let why = match reason {
+            CloseReason::AgentGone => "nothing was decided, and ",
+            _ => "",
+        };
         if let Some(edits) = edits.filter(|_| is_unused) {
-            self.keep(path, edits, "", "");
+            self.keep(path, edits, why, "");
         }
         match String::from_utf8(text) {
             // Its buffer was gone already.
@@ -121,13 +157,17 @@ impl Bridge {
     /// The person is done in a buffer whose proposal is settled: it goes.
     pub(super) fn left(&mut self, id: DiffId, text: Vec<u8>) {
         self.keep_late(id, text);
+        self.clear_gone(id);
+    }
+
+    fn clear_gone(&mut self, id: DiffId) {
         if let Some(gone) = self.gone.get(&id) {
             self.guarded = Some(Instant::now() + GUARD);
             self.session.run(script::guard(true));
             let review = self.review.as_ref();
             let next = review.and_then(|review| self.views.find(review.view));
             let next = next.filter(|view| view.is_loaded);
-            self.session.run(script::clear(&gone.view, next, gone.how));
+            self.session.run(script::clear(&gone.view, next, &gone.how));
         }
     }
 

@@ -173,6 +173,56 @@ fn a_proposal_that_is_closed_goes_when_the_person_is_done_in_it(version: Kakoune
     kakoune.assert_no_errors();
 }
 
+/// Nobody has decided, and the next keys are meant for what is on the screen: it stays until its person leaves it.
+#[each_kakoune]
+fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n"), ("b.txt", "two\n")]);
+    let kakoune = &world.kakoune;
+    let path = world.home.workspace().join("b.txt");
+    let gone = "Gemini CLI does not wait for b.txt any more: nothing was decided";
+    for (edited, leave) in [
+        ("", ":q<ret>"),
+        ("MINE", ":w<ret>"),
+        ("", ":buffer a.txt<ret>"),
+        ("MINE", ":buffer a.txt<ret>"),
+    ] {
+        kakoune.input(":buffer a.txt<ret>");
+        kakoune.wait_value("%val{bufname}", "a.txt");
+        let gemini = world.gemini();
+        gemini.propose(&path, "proposed\n");
+        world.look();
+        if !edited.is_empty() {
+            kakoune.input(&format!("o{edited}<esc>"));
+        }
+        let text = match edited {
+            "" => "proposed\n".to_owned(),
+            edited => format!("proposed\n{edited}\n"),
+        };
+        kakoune.wait_until("a pause", BUSY_VALUES, |rest| rest == ["idle"]);
+        gemini.disconnect();
+        kakoune.wait_debug(gone);
+        kakoune
+            .pane()
+            .wait_for(":q closes this: Gemini CLI does not wait for b.txt", SOON);
+        kakoune.wait_value("%opt{readonly}", "true");
+        kakoune.input("oMORE<esc>");
+        kakoune.pane().wait_read();
+        assert_eq!(kakoune.text_in_focus(), text);
+        kakoune.input(leave);
+        kakoune.wait_value("%val{bufname}", "a.txt");
+        kakoune.wait_until("no proposal", "%val{buflist}", |names| {
+            !names.iter().any(|name| name.starts_with("*pillion-"))
+        });
+        for (name, text) in [("a.txt", "one\n"), ("b.txt", "two\n")] {
+            assert_eq!(kakoune.text(name), text, "{leave}");
+        }
+        if !edited.is_empty() {
+            kakoune.wait_debug("nothing was decided, and your edits are kept in");
+            wait_kept(&world, &text);
+        }
+    }
+}
+
 #[each_kakoune]
 fn a_newer_proposal_takes_no_key_that_was_meant_for_the_former_one(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);
