@@ -157,8 +157,11 @@ impl Item {
     /// What came of it, and the first words of what the person said to the agent: what stands after the name of the file.
     pub fn remark(&self) -> String {
         let outcome = match self {
-            Self::Entry(entry) => entry.shown_outcome(),
-            Self::Change(it) => it.is_undone.then_some(UNDONE),
+            Self::Entry(entry) => match &entry.proposal.written {
+                Some(change) => Some(format!("in the view of {change}")),
+                None => entry.shown_outcome().map(str::to_owned),
+            },
+            Self::Change(it) => it.is_undone.then(|| UNDONE.to_owned()),
         };
         let outcome = outcome.map_or_else(String::new, |it| format!(", {it}"));
         match self.reason() {

@@ -251,7 +251,7 @@ impl Kept {
     /// The things that there are to say of the turn beside its changes, as sentences: until something of it is judged.
     pub fn remarks(&self) -> Vec<String> {
         let is_new = self.judged.all().next().is_none() || self.unseen() > 0;
-        let remarks = self.turn.remarks.iter().filter(|_| is_new);
+        let remarks = { self.turn.remarks.iter() }.filter(|it| is_new && it.stands());
         let shown = |path: &Path| self.turn.shown(path).display().to_string();
         remarks.map(|it| it.text(self.turn.number, shown)).collect()
     }
@@ -325,7 +325,7 @@ impl Kept {
         }
         if !change.before.is_known() {
             place += ", its contents before were not kept";
-        } else if change.before.is_absent() && !change.after.is_known() {
+        } else if !change.after.is_known() {
             place += ", its contents are not kept";
         }
         place

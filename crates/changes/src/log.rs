@@ -64,6 +64,9 @@ pub struct Proposal {
     /// Its place in its set, and how many files that has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub set: Option<(u32, u32)>,
+    /// The change that it shows, if that is written already: what was decided about it stands in its turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub written: Option<String>,
     /// The text that it was compared with.
     pub before: FileState,
     /// The proposed text; absent if the file was to be deleted.
@@ -179,6 +182,11 @@ impl Entry {
 }
 
 impl Proposal {
+    /// Returns true if both are proposals of one file, or show one change that is written.
+    pub(crate) fn is_of_same(&self, other: &Self) -> bool {
+        self.path == other.path && self.written == other.written
+    }
+
     /// The path as it is shown, as in turns.
     pub fn shown(&self) -> &Path {
         turn::shown(&self.roots, &self.path)

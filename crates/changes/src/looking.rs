@@ -15,7 +15,7 @@ use crate::take_back::{self, Present};
 use crate::turn::{Author, Change, ChangeRef, ChangeState};
 
 /// A change that can be shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// Its name.
     pub name: ChangeRef,
@@ -176,6 +176,11 @@ fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
 }
 
 impl Shown {
+    /// The text before; none if there was no file, or if it is not text.
+    pub fn text_before(&self) -> Option<String> {
+        String::from_utf8(self.present.before.clone()?).ok()
+    }
+
     /// Does what the person has decided about it: `accepted` is the text that they accepted, if they did. None if that is
     /// nothing.
     ///

@@ -126,8 +126,8 @@ pub struct Recorder {
     glanced: HashSet<PathBuf>,
     /// The reason why something could not be written, until somebody asks.
     problem: Option<String>,
-    /// The reason why turns could not be written when that was tried last.
-    behind: Option<String>,
+    /// Why turns could not be written when that was tried last: in full, and without the file where it failed.
+    behind: Option<(String, String)>,
     /// The turn that was the last to end with something unseen.
     last: Option<EndedTurn>,
 }
@@ -332,7 +332,8 @@ impl Recorder {
         let tables = self.tables.iter_mut().chain([&mut self.outside]);
         let problem = tables.filter_map(Table::take_problem).last();
         let problem = problem.or(self.problem.take());
-        self.behind.clone().or(problem)
+        let behind = self.behind.as_ref().map(|(in_full, _)| in_full.clone());
+        behind.or(problem)
     }
 
     fn call(&self, session: u64, id: &str) -> Option<&Call> {
@@ -637,7 +638,7 @@ impl Recorder {
     /// Writes what is new of all turns.
     fn save(&mut self) -> Result<(), StoreError> {
         let saved = self.write_all();
-        self.behind = saved.as_ref().err().map(StoreError::in_full);
+        self.behind = { saved.as_ref().err() }.map(|it| (it.in_full(), it.reason()));
         saved
     }
 
@@ -661,22 +662,31 @@ impl Recorder {
     }
 
     /// The turns that could not be written last, with those of their changes that the store does not have: they are here only.
-    pub fn unkept(&self) -> Vec<Turn> {
-        let turns = self.turns().filter(|_| self.behind.is_some());
-        let unkept = turns.map(|turn| {
+    /// Of some, that may be nothing but their end. Also returns why, as a sentence without the file where it failed.
+    pub fn unkept(&self) -> (Vec<Turn>, String) {
+        let Some((_, why)) = &self.behind else {
+            return Default::default();
+        };
+        let unkept = self.turns().filter_map(|turn| {
             let kept = self.store.turn(turn.number).ok();
+            let is_ended = turn.ended.is_some();
+            let is_end_kept = kept
+                .as_ref()
+                .is_some_and(|it| !is_ended || it.ended.is_some());
             let is_kept = |it: &&Change| {
                 let kept = kept.as_ref().and_then(|kept| kept.change(it.number));
                 kept == Some(*it)
             };
-            Turn {
-                changes: { turn.real_changes() }
-                    .filter(|it| !is_kept(it))
-                    .cloned()
-                    .collect(),
+            let changes: Vec<_> = { turn.real_changes() }
+                .filter(|it| !is_kept(it))
+                .cloned()
+                .collect();
+            let is_behind = !changes.is_empty() || (is_ended && !is_end_kept && turn.number != 0);
+            is_behind.then(|| Turn {
+                changes,
                 ..turn.clone()
-            }
+            })
         });
-        unkept.filter(|it| !it.changes.is_empty()).collect()
+        (unkept.collect(), why.clone())
     }
 }

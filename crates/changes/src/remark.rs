@@ -1,5 +1,6 @@
 //! What there is to say of a turn beside its changes of files, and how it is said.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use pillion_discovery::exact;
@@ -110,6 +111,25 @@ impl Remark {
             Self::Folder { path, .. } | Self::Head { path, .. } => Some(path),
             Self::CutOff | Self::Unrecorded => None,
         }
+    }
+
+    /// Returns true if it is so still, as far as that can be seen: a folder may be gone, or have other permissions by now.
+    #[cfg(unix)]
+    pub(crate) fn stands(&self) -> bool {
+        use std::os::unix::fs::MetadataExt;
+        let Self::Folder { path, after, .. } = self else {
+            return true;
+        };
+        match path.symlink_metadata() {
+            Ok(found) => found.is_dir() && found.mode() & 0o7777 == *after,
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
+    }
+
+    /// Folders have no permissions elsewhere.
+    #[cfg(not(unix))]
+    pub(crate) fn stands(&self) -> bool {
+        true
     }
 
     /// Returns true if everything is as it was before.

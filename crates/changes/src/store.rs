@@ -147,15 +147,28 @@ impl StoreError {
 
     /// The error, its reason, and what to do about it, for a status line.
     pub fn in_full(&self) -> String {
-        let source = match self {
-            Self::File(error) => error.source(),
-            _ => None,
-        };
-        let why = source.map_or_else(String::new, |why| format!(": {why}"));
+        match self.source_of_file() {
+            Some(_) => format!("{self}: {}", self.reason()),
+            None => self.reason(),
+        }
+    }
+
+    /// The same without the file that it is about.
+    pub fn reason(&self) -> String {
+        let why = self
+            .source_of_file()
+            .map_or_else(|| self.to_string(), ToString::to_string);
         let hint = self
             .hint()
             .map_or_else(String::new, |hint| format!("; {hint}"));
-        format!("{self}{why}{hint}")
+        format!("{why}{hint}")
+    }
+
+    fn source_of_file(&self) -> Option<&dyn Error> {
+        match self {
+            Self::File(error) => error.source(),
+            _ => None,
+        }
     }
 }
 

@@ -437,7 +437,7 @@ pub(crate) fn shown<'a>(roots: &[PathBuf], path: &'a Path) -> &'a Path {
 }
 
 /// Names a change (`7.2`) or all of a turn's (`7`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ChangeRef {
     /// The turn.
     pub turn: u64,

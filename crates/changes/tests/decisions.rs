@@ -71,6 +71,7 @@ impl World {
             path: self.root().join(name),
             roots: vec![self.root()],
             set: None,
+            written: None,
             is_there: before.is_some(),
             before: before.map(<[u8]>::to_vec),
             proposed: proposed.map(|text| Arc::new(text.to_owned())),
@@ -685,6 +686,60 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     recorder.decided(4, rejected("no")).unwrap();
     let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
     assert_eq!(rejected.count(), 1);
+}
+
+/// What was decided about a change that is written stands in its turn; what was written beside it and not used, in the log.
+#[test]
+fn what_a_person_makes_of_a_written_change_is_about_that_change() {
+    for (decided, states) in [
+        (None, vec![EntryState::Undecided]),
+        (Some(accepted(Some(MINE))), vec![]),
+        (
+            Some(accepted(Some("one\n2\n3\n"))),
+            vec![EntryState::Undecided],
+        ),
+        (Some(rejected("no")), vec![EntryState::Undecided]),
+    ] {
+        let world = World::new();
+        let mut recorder = world.recorder();
+        let of = |id, written: &str| NewProposal {
+            written: (!written.is_empty()).then(|| written.to_owned()),
+            ..world.proposal(id, 1, USUAL)
+        };
+        recorder.proposed(of(1, "1.1"));
+        recorder.edited(1, 1, 1, Some(MINE)).unwrap();
+        recorder.noted(1, vec![Note::on_all("why?")]);
+        let is_decided = decided.is_some();
+        match decided {
+            Some(decided) => recorder.decided(1, decided).unwrap(),
+            None => recorder.closed(1).unwrap(),
+        }
+        assert_eq!(world.states(), states);
+        // It is offered for that change alone, if nothing was decided about it.
+        for (id, written) in [(2, ""), (3, "2.1"), (4, "1.1")] {
+            recorder.proposed(of(id, written));
+            let is_offered = written == "1.1" && !is_decided;
+            let expected = is_offered.then(|| (id, MINE.to_owned()));
+            assert_eq!(
+                offered(&mut recorder),
+                Vec::from_iter(expected),
+                "{written}"
+            );
+            // What is decided about another one does not end it.
+            if written != "1.1" {
+                recorder.decided(id, accepted(None)).unwrap();
+            }
+        }
+        let own = world.log().into_iter();
+        let own: Vec<_> = own.filter(|it| it.proposal.written.is_some()).collect();
+        let reasons: Vec<_> = own.iter().map(Entry::reason).collect();
+        let expected: &[&str] = match (is_decided, states.len()) {
+            (false, _) => &["why?"],
+            // The decision has the words.
+            (true, count) => &[""; 1][..count],
+        };
+        assert_eq!(reasons, expected);
+    }
 }
 
 /// Killed between the decision and the write: whoever comes next says what is on the disk, once.

@@ -325,7 +325,7 @@ fn turns_wait_for_the_store() {
                 }
                 for _ in 0..2 {
                     assert!(lab.recorder.problem().is_some(), "{case}");
-                    let unkept = lab.recorder.unkept().into_iter();
+                    let unkept = lab.recorder.unkept().0.into_iter();
                     let shown = unkept.flat_map(|turn| {
                         let changes = turn.changes.iter();
                         let shown = changes.map(|it| turn.shown(&it.path).to_owned());
@@ -343,7 +343,7 @@ fn turns_wait_for_the_store() {
             }
             lab.recorder.catch_up().unwrap();
             assert_eq!(lab.recorder.problem(), None, "{case}");
-            assert_eq!(lab.recorder.unkept(), [], "{case}");
+            assert_eq!(lab.recorder.unkept().0, [], "{case}");
             let numbers = lab.store.numbers().unwrap();
             assert_eq!(numbers.last(), Some(&(listed as u64 + 4)), "{case}");
             for (at, number) in numbers[listed..].iter().enumerate() {

@@ -96,7 +96,8 @@ impl Acceptance {
             path: &on_disk.leads_to,
             runner: runner(Path::new(&self.proposal.file_path)),
             roots: &roots,
-            has_changed,
+            // What is written already is decided about as the file is by then, and no newer change is lost.
+            has_changed: has_changed && self.proposal.written().is_none(),
             on_disk: bytes.as_deref(),
             original,
             unwritten: unwritten.map(|(_, proposer)| *proposer),

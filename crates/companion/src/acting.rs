@@ -20,11 +20,10 @@ use pillion_changes::{
 };
 use pillion_discovery::real_path;
 use pillion_protocol::remarks::FileRemark;
-use pillion_protocol::verdict::{self, Lines};
+use pillion_protocol::verdict::{self, Lines, Verdict};
 use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
 use pillion_text::visible;
-use pillion_view::ask::End;
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
     judged_said,
@@ -263,17 +262,11 @@ fn untold<'a>(notes: impl IntoIterator<Item = &'a Note>) -> Option<String> {
     (!texts.is_empty()).then(|| format!("no agent is told: {}", texts.join("; ")))
 }
 
-/// Does what was decided about a change that was shown.
-pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
-    if end.accepted().is_none() && end.notes().is_empty() {
-        // It may have been forgotten.
-        return Acted::of(ActDone {
-            done: true,
-            ..ActDone::default()
-        });
-    }
+/// Does what was decided about a change that is shown.
+pub(crate) fn decide(store: &Store, shown: &Shown, verdict: &Verdict) -> Acted {
+    let notes = &verdict.notes;
     let refused = |error: &StoreError| {
-        let said = [error.in_full()].into_iter().chain(untold(end.notes()));
+        let said = [error.in_full()].into_iter().chain(untold(notes));
         Acted::refused(&said.collect::<Vec<_>>().join(" · "))
     };
     let kept = match Kept::hold(store, shown.name.turn) {
@@ -281,7 +274,8 @@ pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
         Err(error) => return refused(&error),
     };
     let mut deciding = Deciding::new(store, &kept);
-    let decided = shown.decide(&mut deciding, &kept, end.accepted(), end.notes());
+    let accepted = { !verdict.is_rejection() }.then(|| verdict.text().unwrap_or(&shown.now));
+    let decided = shown.decide(&mut deciding, &kept, accepted, notes);
     let told = Told::of(&kept, deciding.take_told());
     let done = match decided {
         Err(error) => return refused(&error),
@@ -297,6 +291,7 @@ pub(crate) fn decide(store: &Store, shown: &Shown, end: &End) -> Acted {
         }
         Ok(None) => ActDone {
             done: true,
+            message: format!("{} stays as it is", shown.name),
             ..ActDone::default()
         },
     };

@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pillion_changes::{WriteOutcome, recorder};
+use pillion_changes::looking::Shown;
+use pillion_changes::{ChangeRef, WriteOutcome, recorder};
 use pillion_protocol::{Dialect, Note, Proposer};
 use pillion_text::fingerprint;
 use pillion_view::{CloseReason, Decide, Diff, DiffId, ProposalKey, SetPlace, Stale};
@@ -114,6 +115,8 @@ struct Entry<C> {
     together: Option<Together>,
     /// The notes to the agent of the person who is deciding; none if nobody is.
     notes: Option<Vec<Note>>,
+    /// What came of the decision about a change that is written already.
+    done: Option<String>,
     /// Until when it may be decided, if not for ever.
     limit: Option<Instant>,
     state: State<C>,
@@ -224,13 +227,11 @@ impl<C> Diffs<C> {
     }
 
     /// The names of the changes that are written already and wait for the reviewer.
-    pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn written(&self) -> impl Iterator<Item = ChangeRef> {
         let entries = self.entries.iter();
         let pending = entries.filter(|entry| entry.state.is_pending());
         let written = pending.filter_map(|entry| entry.proposal.written());
-        written
-            .map(|it| &*it.change)
-            .filter(|name| !name.is_empty())
+        written.map(|it| it.name)
     }
 
     /// These agents, and those whose hooks wait for a person: such an agent may be connected, too.
@@ -332,16 +333,29 @@ impl<C> Diffs<C> {
         })
     }
 
-    /// Returns whose proposal this is, as people are shown it, and its file, if it is there and was not replaced.
-    pub(crate) fn whose(&self, key: ProposalKey) -> Option<(Dialect, &Path)> {
+    /// Returns the name by which notes on this proposal are kept, and its file, if it is there and was not replaced: those on a
+    /// change that is written are about that change, the others about whatever the agent proposes for the file.
+    pub(crate) fn notes_of(&self, key: ProposalKey) -> Option<(String, &Path)> {
         let proposal = self.proposal(key)?;
-        Some((proposal.proposer.agent()?, Path::new(&proposal.file_path)))
+        let agent = proposal.proposer.agent()?.name();
+        let of = match proposal.written() {
+            Some(shown) => format!("{agent} {}", shown.name),
+            None => agent.to_owned(),
+        };
+        Some((of, Path::new(&proposal.file_path)))
     }
 
-    /// Returns the name of the change that is shown by this proposal, if it is one that is written already.
-    pub(crate) fn written_change(&self, key: ProposalKey) -> Option<&str> {
-        let written = self.proposal(key)?.written()?;
-        Some(&written.change)
+    /// Returns the change that is shown by this proposal, if it is one that is written already.
+    pub(crate) fn written_change(&self, key: ProposalKey) -> Option<&Arc<Shown>> {
+        self.proposal(key)?.written()
+    }
+
+    /// A change that is written was decided about, and this came of it.
+    pub(crate) fn note_done(&mut self, key: ProposalKey, done: String) {
+        let entry = self.entries.get_mut(key.id);
+        if let Some(entry) = entry.filter(|it| it.key == key) {
+            entry.done = Some(done);
+        }
     }
 
     /// What the person has accepted of the same agent for the same file, and its agent has not written yet.

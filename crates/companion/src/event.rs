@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use pillion_changes::log::Entry;
 use pillion_changes::recorder::{Coverage, EndedTurn, Glance};
-use pillion_changes::{Offer, Tally, Turn, WaitingNote};
+use pillion_changes::{Offer, Tally, WaitingNote};
 #[cfg(unix)]
 use pillion_protocol::ProcessChoice;
 use pillion_protocol::{AgentProcess, File, Note};
@@ -26,6 +26,7 @@ use crate::ids::{Decider, RequestId, ViewId};
 use crate::sessions::SessionId;
 use crate::subagents::Question;
 use crate::target::Target;
+use crate::unkept::Unkept;
 use crate::written::Found;
 
 /// The way into the loop, for everything that runs beside it.
@@ -174,8 +175,8 @@ pub(crate) struct Kept {
     pub(crate) tally: Tally,
     /// The turn that was the last to end with some of them.
     pub(crate) ended: Option<EndedTurn>,
-    /// What could not be written, for the same reason.
-    pub(crate) unkept: Arc<[Turn]>,
+    /// What could not be written.
+    pub(crate) unkept: Unkept,
 }
 
 /// The part of a request that is the loop's, by the table of requests.

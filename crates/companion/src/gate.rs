@@ -140,6 +140,11 @@ pub(crate) fn is_over(why: &str) -> Refusal {
     Refusal::new("over", text)
 }
 
+/// The refusal of a decision about a change that is written, which could not be carried out.
+pub(crate) fn not_done(why: &str) -> Refusal {
+    Refusal::new("notDone", why)
+}
+
 /// The refusal of what a command accepts, although the file is another one now.
 fn file_changed(key: ProposalKey) -> Refusal {
     let id = key.id;

@@ -3,16 +3,18 @@
 
 mod listing;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use pillion_changes::Store;
 use pillion_changes::looking::{Shown, why_over};
+use pillion_changes::{ChangeRef, Store};
 use pillion_discovery::Environment;
-use pillion_view::ask::{Changes, End};
+use pillion_system::lock;
+use pillion_view::ask::Changes;
 use pillion_view::changes::{ActDone, ChangesAct, ChangesList};
-use pillion_view::{Answering, Reply};
+use pillion_view::{Answering, Decide, Reply};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -45,6 +47,7 @@ pub(crate) struct Judging {
     acts: DiskThreads,
     /// Shared by the acts whose outcome is not told yet.
     acting: Arc<()>,
+    deciding: Arc<Mutex<HashSet<ChangeRef>>>,
     events: Events,
 }
 
@@ -53,7 +56,9 @@ pub(crate) struct Shelf {
     /// None if nothing is recorded.
     pub(crate) store: Option<Store>,
     /// Those that are shown already, by name.
-    pub(crate) open: Vec<String>,
+    pub(crate) open: Vec<ChangeRef>,
+    /// Those about which is being decided.
+    pub(crate) deciding: Arc<Mutex<HashSet<ChangeRef>>>,
     /// The workspace folders.
     pub(crate) roots: Arc<[PathBuf]>,
     /// Another number once a list of changes shows something else.
@@ -68,6 +73,7 @@ impl Judging {
             lists: DiskThreads::new(MAX_LISTS),
             acts: DiskThreads::new(1),
             acting: Arc::default(),
+            deciding: Arc::default(),
             events,
         }
     }
@@ -119,12 +125,12 @@ impl Judging {
     /// Returns why nothing can be decided any more about a change that is shown, once the disk has answered.
     pub(crate) fn why_over(
         &self,
-        change: String,
+        name: ChangeRef,
         is_accepted: bool,
     ) -> impl Future<Output = Option<String>> + use<> {
         let (store, threads) = (self.store(), self.lists.clone());
         async move {
-            let (store, name) = store.zip(change.parse().ok())?;
+            let store = store?;
             let looking = threads.run(move || {
                 let why = why_over(&store, name, is_accepted);
                 why.unwrap_or_else(|error| Some(error.in_full()))
@@ -133,12 +139,36 @@ impl Judging {
         }
     }
 
-    /// Does what the person has decided about a change that was shown as a diff. Its outcome is an event.
-    pub(crate) fn decide(&self, shown: Arc<Shown>, end: End, reply: Answering<ChangesAct>) {
-        let Some(store) = self.store() else {
-            return reply.done(ActDone::refused(OFF));
-        };
-        self.start(reply, move || acting::decide(&store, &shown, &end));
+    /// Does what the person has decided about a change that is shown as a diff. Its outcome is an event. Until [`decided`](Self::decided),
+    /// nobody finds that the change is over: it may be by this.
+    pub(crate) fn decide(
+        &self,
+        shown: Arc<Shown>,
+        decide: Arc<Decide>,
+        reply: Answering<ChangesAct>,
+    ) {
+        lock(&self.deciding).insert(shown.name);
+        match self.store() {
+            Some(store) => self.start(reply, move || {
+                acting::decide(&store, &shown, &decide.verdict)
+            }),
+            None => reply.done(ActDone::refused(OFF)),
+        }
+    }
+
+    /// Returns true if somebody is deciding about this change.
+    pub(crate) fn is_deciding(&self, change: ChangeRef) -> bool {
+        lock(&self.deciding).contains(&change)
+    }
+
+    /// The outcome of a decision about this change is known.
+    pub(crate) fn decided(&self, change: ChangeRef) {
+        lock(&self.deciding).remove(&change);
+    }
+
+    /// The changes about which is being decided.
+    pub(crate) fn deciding(&self) -> Arc<Mutex<HashSet<ChangeRef>>> {
+        Arc::clone(&self.deciding)
     }
 
     fn start(&self, reply: Answering<ChangesAct>, work: impl FnOnce() -> Acted + Send + 'static) {

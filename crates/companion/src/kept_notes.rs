@@ -60,18 +60,18 @@ impl KeptNotes {
         self.order(move |store| names.iter().try_for_each(|name| store.drop_note(name)));
     }
 
-    /// Keeps the notes on what this agent proposes for a file; none forgets them.
-    pub(crate) fn keep_on(&self, agent: &str, path: &Path, notes: Vec<Note>) {
-        let (agent, path) = (agent.to_owned(), path.to_owned());
-        self.order(move |store| store.keep_notes_on(&agent, &path, notes));
+    /// Keeps the notes on this, a change of this file or all that an agent proposes for it; none forgets them.
+    pub(crate) fn keep_on(&self, of: &str, path: &Path, notes: Vec<Note>) {
+        let (of, path) = (of.to_owned(), path.to_owned());
+        self.order(move |store| store.keep_notes_on(&of, &path, notes));
     }
 
-    /// Has the notes found that a person wrote on an earlier proposal of the same file: an event, if there are some.
-    pub(crate) fn find_on(&self, key: ProposalKey, agent: &str, path: &Path) {
-        let (agent, path) = (agent.to_owned(), path.to_owned());
+    /// Has the notes found that a person wrote on this before: an event, if there are some.
+    pub(crate) fn find_on(&self, key: ProposalKey, of: &str, path: &Path) {
+        let (of, path) = (of.to_owned(), path.to_owned());
         let events = self.events.clone();
         self.order(move |store| {
-            let notes = store.notes_on(&agent, &path)?;
+            let notes = store.notes_on(&of, &path)?;
             if !notes.is_empty() {
                 let _ = events.send(Event::NotesOffered(key, notes));
             }

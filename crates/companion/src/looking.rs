@@ -6,18 +6,19 @@ use std::sync::Arc;
 use pillion_changes::looking::{self, LookError, Looked, Shown, why_over};
 use pillion_changes::{ChangeRef, Kept, Store, kept};
 use pillion_protocol::{Dialect, ProposedFile, Proposer};
-use pillion_view::Reply;
-use pillion_view::ask::{End, Look, LookedAt, MAX_FILES, Refused};
-use pillion_view::changes::ActDone;
-use tokio::sync::{mpsc, oneshot, watch};
+use pillion_system::lock;
+use pillion_view::ask::{Look, LookedAt, MAX_FILES, Refused};
+use std::collections::HashSet;
+use std::sync::Mutex;
+use tokio::sync::{mpsc, watch};
 
-use crate::commands::{ToLoop, stopping};
+use crate::commands::ToLoop;
 use crate::event::Events;
 use crate::judging::Shelf;
 use crate::main_loop::MainLoop;
 use crate::proposers::Proposed;
 use crate::proposing;
-use crate::stand_in::{StandIn, Written};
+use crate::stand_in::StandIn;
 use crate::tasks;
 
 /// Shows these changes, for views. What of it does not work, they are told when all are decided.
@@ -26,7 +27,7 @@ pub(crate) fn start(events: Events, change: Option<String>) {
     tasks::spawn(async move {
         let looked = look(to_loop.clone(), Look { change }).await;
         let problem = match looked {
-            Ok(looked) => [looked.failed, looked.left_out].concat().join("; "),
+            Ok(looked) => looked.left_out.join("; "),
             Err(refused) => refused.to_string(),
         };
         to_loop.send(MainLoop::task("look's end", |it, _| it.look_ended(problem)));
@@ -38,52 +39,30 @@ pub(crate) async fn look(to_loop: ToLoop, look: Look) -> Result<LookedAt, Refuse
     let shelf = to_loop.ask("shelf", |it, shelf| drop(shelf.send(it.shelf())));
     let shelf = shelf.await?;
     let (store, lists) = (shelf.store.clone(), shelf.lists.clone());
+    let deciding = Arc::clone(&shelf.deciding);
     let found = tasks::spawn_blocking(move || find(&shelf, look.change.as_deref()));
     let (proposer, looked) = found.await.map_err(|_| "the disk does not answer")??;
-    let shown: Vec<_> = looked.shown.into_iter().map(Arc::new).collect();
-    let files = shown.iter().map(|it| proposed(it.as_ref())).collect();
-    let mut acts = Vec::new();
     let (over, those_over) = mpsc::unbounded_channel();
     if let Some(store) = store {
-        let names = shown.iter().map(|it| it.name).enumerate().collect();
-        tasks::spawn(find_over(store, names, lists, over));
+        let names = looked.shown.iter().map(|it| it.name);
+        let names = names.enumerate().collect();
+        tasks::spawn(find_over(store, names, deciding, lists, over));
     }
-    let decided = |at: usize, end: &End| {
-        if !matches!(end, End::Accepted { .. } | End::Rejected { .. }) {
-            return;
-        }
-        let (done, told) = oneshot::channel();
-        let reply = Reply::new(|act: Result<ActDone, Refused>| drop(done.send(act)));
-        let (shown, end) = (Arc::clone(&shown[at]), end.clone());
-        to_loop.send(MainLoop::task("look's decision", move |it, _| {
-            it.decide_written(shown, end, reply);
-        }));
-        acts.push(told);
-    };
-    let undecided =
-        proposing::propose_written(to_loop.clone(), proposer, files, those_over, decided);
-    let mut answer = LookedAt {
+    let files = looked.shown.into_iter().map(proposed).collect();
+    let (said, undecided) =
+        proposing::propose_written(to_loop, proposer, files, those_over).await?;
+    Ok(LookedAt {
+        said,
         left_out: looked.left_out,
-        ..LookedAt::default()
-    };
-    answer.undecided = undecided.await?;
-    for act in acts {
-        match act.await {
-            Ok(Ok(act)) if act.done => answer
-                .said
-                .extend(Some(act.message).filter(|it| !it.is_empty())),
-            Ok(Ok(act)) => answer.failed.push(act.message),
-            Ok(Err(refused)) => answer.failed.push(refused.to_string()),
-            Err(_) => answer.failed.push(stopping().to_string()),
-        }
-    }
-    Ok(answer)
+        undecided,
+    })
 }
 
 /// Tells which of these changes were forgotten or taken back elsewhere, or are no longer in their files, whenever the lists change.
 async fn find_over(
     store: Store,
     mut names: Vec<(usize, ChangeRef)>,
+    deciding: Arc<Mutex<HashSet<ChangeRef>>>,
     mut lists: watch::Receiver<u64>,
     over: mpsc::UnboundedSender<usize>,
 ) {
@@ -92,9 +71,12 @@ async fn find_over(
             changed = lists.changed() => if changed.is_err() { return },
             () = over.closed() => return,
         }
-        let (store, waiting) = (store.clone(), names);
-        // What cannot be read may be there.
-        let is_over = move |name| why_over(&store, name, false).is_ok_and(|why| why.is_some());
+        let (store, waiting, deciding) = (store.clone(), names, Arc::clone(&deciding));
+        // What cannot be read may be there, and what is being decided here is not over elsewhere.
+        let is_over = move |name| {
+            !lock(&deciding).contains(&name)
+                && why_over(&store, name, false).is_ok_and(|why| why.is_some())
+        };
         let sort = move || {
             waiting
                 .into_iter()
@@ -125,8 +107,7 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Proposer, Looked), String>
         error => error.to_string(),
     };
     let kept = Kept::read(store, name.turn).map_err(|error| error.in_full())?;
-    let open: Vec<_> = shelf.open.iter().filter_map(|it| it.parse().ok()).collect();
-    let looked = looking::look(store, &kept, name, &open, MAX_FILES);
+    let looked = looking::look(store, &kept, name, &shelf.open, MAX_FILES);
     let looked = looked.map_err(in_full)?;
     match looked.shown.is_empty() {
         true if looked.left_out.is_empty() => Err(LookError::NoText(name).to_string()),
@@ -145,18 +126,12 @@ fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     Ok(ChangeRef { turn, change: None })
 }
 
-fn proposed(shown: &Shown) -> Proposed {
-    let before = shown.present.before.clone();
+fn proposed(shown: Shown) -> Proposed {
     let file = ProposedFile {
         deletes: shown.present.now.is_none(),
         ..ProposedFile::new(shown.path.to_string_lossy(), shown.now.clone())
     };
-    let written = StandIn::Written(Written {
-        before: before.and_then(|it| String::from_utf8(it).ok()),
-        change: shown.name.to_string(),
-        is_unclear: shown.is_unclear,
-    });
-    (file, Some(written))
+    (file, Some(StandIn::Written(Arc::new(shown))))
 }
 
 #[cfg(test)]

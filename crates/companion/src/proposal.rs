@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use pillion_changes::looking::Shown;
 use pillion_protocol::Proposer;
 use pillion_protocol::held::HeldCall;
 
 use crate::outbox::Tab;
 use crate::sessions::SessionId;
-use crate::stand_in::{StandIn, Written};
+use crate::stand_in::StandIn;
 
 /// A proposal as an agent makes it.
 #[derive(Debug, Clone)]
@@ -76,9 +77,9 @@ impl Proposal {
     }
 
     /// The change, if it is written already.
-    pub(crate) fn written(&self) -> Option<&Written> {
+    pub(crate) fn written(&self) -> Option<&Arc<Shown>> {
         match self.stand_in.as_deref()? {
-            StandIn::Written(written) => Some(written),
+            StandIn::Written(shown) => Some(shown),
             StandIn::Held(_) => None,
         }
     }

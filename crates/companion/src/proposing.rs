@@ -104,35 +104,34 @@ impl Proposal {
     }
 }
 
-/// Proposes changes that are written already. `decided` is called with the place of each that was decided, at once. Those at the
-/// places that `over` tells are withdrawn. Returns why not all were decided, if something was shown.
+/// Proposes changes that are written already. Those at the places that `over` tells are withdrawn. Returns what came of the
+/// decisions, and why not all were decided, if something was shown.
 pub(crate) async fn propose_written(
     to_loop: ToLoop,
     proposer: Proposer,
     files: Vec<Proposed>,
     mut over: mpsc::UnboundedReceiver<usize>,
-    mut decided: impl FnMut(usize, &End),
-) -> Result<Option<Undecided>, Refused> {
+) -> Result<(Vec<String>, Option<Undecided>), Refused> {
+    let mut said = Vec::new();
     let mut set = Set::new(to_loop, proposer, None, files).await?;
     if let Err(why) = set.show_all(pending()).await {
         set.withdraw().await;
-        return Ok(Some(Undecided::NotShown(why)));
+        return Ok((said, Some(Undecided::NotShown(why))));
     }
     while set.ends.iter().any(Option::is_none) {
-        let ends = tokio::select! {
+        tokio::select! {
             biased;
-            next = set.next(pending()) => match next {
-                Next::Decided(at, end) => vec![(at, end)],
-                Next::Over(why) => return Ok(why),
+            next = set.next(pending()) => if let Next::Over(why) = next {
+                return Ok((said, why));
             },
-            Some(at) = over.recv() => set.withdraw_those(|it| it == at).await,
+            Some(at) = over.recv() => {
+                set.withdraw_those(|it| it == at).await;
+            }
         };
-        set.undelivered.clear();
-        for (at, end) in &ends {
-            decided(*at, end);
-        }
+        let done = set.undelivered.drain(..);
+        said.extend(done.filter_map(|it| it.words));
     }
-    Ok(None)
+    Ok((said, None))
 }
 
 /// What happens next to files that are shown.

@@ -151,15 +151,12 @@ impl Recording {
 
     /// Another number once a list of the changes would show something else.
     pub(crate) fn list(&self) -> u64 {
-        u64::from(self.kept.tally.list) + ((self.kept.unkept.len() as u64) << 32)
+        u64::from(self.kept.tally.list) + ((self.kept.unkept.turns.len() as u64) << 32)
     }
 
     /// What could not be written yet, and why.
     pub(crate) fn unkept(&self) -> Unkept {
-        Unkept {
-            turns: Arc::clone(&self.kept.unkept),
-            why: self.kept.problem.clone().unwrap_or_default(),
-        }
+        self.kept.unkept.clone()
     }
 
     /// The turn that was the last to end with changes that nobody had seen, for people.
@@ -393,6 +390,7 @@ impl Recording {
             path: diff.path.clone(),
             roots: self.roots.clone(),
             set: diff.set.map(|set| (set.place, set.of)),
+            written: diff.written.clone(),
             is_there: diff.original.stamp.is_some() && !diff.original_is_other,
             before: text.cloned(),
             proposed: (!diff.deletes).then(|| Arc::clone(&diff.proposed)),
@@ -664,11 +662,15 @@ fn open(
         if job.counts {
             tally = recorder.tally();
         }
+        let (unkept, why) = recorder.unkept();
         let kept = Kept {
             problem,
             tally,
             ended: recorder.ended().cloned(),
-            unkept: recorder.unkept().into(),
+            unkept: Unkept {
+                turns: unkept.into(),
+                why,
+            },
         };
         // Most jobs change nothing of this, and an event wakes the loop.
         if is_contradicted.swap(false, Ordering::Relaxed) || said.as_ref() != Some(&kept) {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use pillion_changes::WaitingNote;
 use pillion_protocol::remarks::{self, FileRemark, InShort};
-use pillion_protocol::verdict;
 use pillion_protocol::{AgentProcess, Dialect, Note, Outcome, Proposer};
 use pillion_system::clock;
 use pillion_text::unified::unified;
@@ -26,8 +25,6 @@ pub(crate) struct Remark {
     proposer: Proposer,
     /// It as it is kept until the agent has it.
     pub(crate) note: WaitingNote,
-    /// The sentence for the person, if this is about a change that is written already.
-    of_written: Option<&'static str>,
     /// The name by which it is kept; empty before that.
     name: String,
 }
@@ -64,7 +61,6 @@ impl Remark {
         Self {
             proposer,
             note,
-            of_written: None,
             name: String::new(),
         }
     }
@@ -138,19 +134,6 @@ impl Remark {
         self
     }
 
-    /// The same about a change that is written already, decided with these notes.
-    pub(crate) fn on_written(self, notes: &[Note]) -> Self {
-        let message = match (self.note.is_accepted, verdict::takes_back(notes)) {
-            (true, _) => "is told your notes",
-            (false, true) => "is told why, and the change is taken back",
-            (false, false) => "is told your notes, and the change stays",
-        };
-        Self {
-            of_written: Some(message),
-            ..self
-        }
-    }
-
     /// All notes, as the agent's model reads them.
     pub(crate) fn text(&self) -> &str {
         &self.note.text
@@ -183,10 +166,6 @@ impl Remark {
     /// Returns what they are told otherwise. `is_hooked` tells whether the agent runs hooks of ours, and `can_wake` whether it
     /// can be woken.
     pub(crate) fn told(&self, is_hooked: bool, can_wake: bool) -> Told {
-        if let Some(message) = self.of_written {
-            let agent = self.proposer.agent().map(Dialect::display_name);
-            return said(format!("{} {message}", agent.unwrap_or("the agent")));
-        }
         let agent = match self.proposer {
             Proposer::Agent(agent) => agent,
             Proposer::For(agent) => return said(format!("{agent} gets your note from its hook")),

@@ -1,17 +1,9 @@
 //! The stand-in that a proposal is compared with, in place of the text that its file has.
 
-use pillion_protocol::held::{Held, HeldCall};
+use std::sync::Arc;
 
-/// A change that stands in the file already.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Written {
-    /// The text before; none if there was no file.
-    pub(crate) before: Option<String>,
-    /// Its name, `7.2`.
-    pub(crate) change: String,
-    /// True if nobody knows who made it.
-    pub(crate) is_unclear: bool,
-}
+use pillion_changes::looking::Shown;
+use pillion_protocol::held::{Held, HeldCall};
 
 /// The message that the person is shown about such a change.
 const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
@@ -22,7 +14,7 @@ pub(crate) enum StandIn {
     /// The call that a hook holds: of a part of the file, or of what is no file.
     Held(HeldCall),
     /// The text before a change that is written already.
-    Written(Written),
+    Written(Arc<Shown>),
 }
 
 impl StandIn {
@@ -33,8 +25,8 @@ impl StandIn {
     pub(crate) fn find(&self, file: &[u8]) -> Result<Held, String> {
         match self {
             Self::Held(held) => held.find(file),
-            Self::Written(written) => Ok(Held {
-                text: written.before.clone(),
+            Self::Written(shown) => Ok(Held {
+                text: shown.text_before(),
                 notes: vec![IS_WRITTEN.to_owned()],
             }),
         }

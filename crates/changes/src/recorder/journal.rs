@@ -29,6 +29,8 @@ pub struct NewProposal {
     pub roots: Vec<PathBuf>,
     /// Its place in its set, and how many files that has.
     pub set: Option<(u32, u32)>,
+    /// The change that it shows, if that is written already.
+    pub written: Option<String>,
     /// True if there is a file that it changes.
     pub is_there: bool,
     /// The text that it is compared with; none if there is no file, or if its text is not known.
@@ -125,6 +127,7 @@ impl NewProposal {
             path: self.path.clone(),
             roots: self.roots.clone(),
             set: self.set,
+            written: self.written.clone(),
             before: match (&self.before, self.is_there) {
                 (None, true) => FileState::File {
                     mode: 0,
@@ -302,7 +305,7 @@ impl Recorder {
         for other in self.store.undecided()? {
             let is_other = other.number != entry.number && !other.is_pending();
             if is_other
-                && other.proposal.path == entry.proposal.path
+                && other.proposal.is_of_same(&entry.proposal)
                 && is_contained(&self.store, &other, &entry)
             {
                 self.store.forget_entry(other.name())?;
@@ -319,7 +322,13 @@ impl Recorder {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
-        let entry = self.keep_decision(&mut pending, decided);
+        let is_written = pending.new.written.is_some();
+        let entry = self.decision(&mut pending, decided);
+        // What was decided about a change that is written stands in its turn.
+        let entry = entry.and_then(|entry| match is_written {
+            true => Ok(entry),
+            false => self.store.add_entry(entry),
+        });
         if entry.is_err() {
             // What the person wrote is theirs to have in another proposal.
             for draft in &pending.drafts {
@@ -327,7 +336,7 @@ impl Recorder {
             }
         }
         let entry = entry?;
-        if entry.state != EntryState::Rejected {
+        if entry.state != EntryState::Rejected && !is_written {
             self.journal.accepted.insert(id, entry.name());
             if self.journal.accepted.len() > MAX_ACCEPTED {
                 self.journal.accepted.pop_first();
@@ -337,7 +346,7 @@ impl Recorder {
             self.end_draft(draft.entry, Some(&entry))?;
         }
         for other in self.store.undecided()? {
-            if other.proposal.path == entry.proposal.path && !other.is_pending() {
+            if other.proposal.is_of_same(&entry.proposal) && !other.is_pending() {
                 self.end_draft(other, Some(&entry))?;
             }
         }
@@ -368,12 +377,8 @@ impl Recorder {
         self.journal.accepted.values().any(|it| *it == name)
     }
 
-    /// Puts a decision into the log.
-    fn keep_decision(
-        &mut self,
-        pending: &mut Pending,
-        decided: Decision,
-    ) -> Result<Entry, StoreError> {
+    /// A decision as an entry of the log.
+    fn decision(&mut self, pending: &mut Pending, decided: Decision) -> Result<Entry, StoreError> {
         let is_as_proposed = |it: &Arc<String>| pending.new.proposed.as_ref() == Some(it);
         let edited = decided.edited.filter(|it| !is_as_proposed(it));
         let proposal = pending.keep(&self.store)?;
@@ -388,7 +393,7 @@ impl Recorder {
             (false, _) => EntryState::Rejected,
         };
         let turn = self.turn_of(decided.session, &proposal);
-        self.store.add_entry(Entry {
+        Ok(Entry {
             number: 0,
             state,
             at: clock::now_ms(),
@@ -491,7 +496,9 @@ impl Recorder {
                 continue;
             }
             let new = &pending.new;
-            let is_its = |it: &Proposal| it.path == new.path && it.agent == new.agent;
+            let is_its = |it: &Proposal| {
+                it.path == new.path && it.agent == new.agent && it.written == new.written
+            };
             let left: Vec<_> = { left.iter() }.filter(|it| is_its(&it.proposal)).collect();
             if left.is_empty() {
                 continue;

@@ -210,7 +210,12 @@ impl Session {
         };
         let former = turn.remarks.iter().position(|it| it.is_of_same(new));
         let former = former.map(|at| turn.remarks.remove(at));
-        let new = former.map_or_else(|| new.clone(), |it| new.clone().since(&it));
+        let mut new = former.map_or_else(|| new.clone(), |it| new.clone().since(&it));
+        if let Remark::Folder { path, before, .. } = &mut new
+            && let Some(mode) = mode_before(&turn.changes, path)
+        {
+            *before = mode;
+        }
         if !new.is_undone() {
             turn.remarks.push(new);
         }
@@ -287,6 +292,15 @@ impl Session {
             folder_modes: found.folder_modes,
         });
     }
+}
+
+/// The permissions that this folder had when another one took its place, or none did.
+fn mode_before(changes: &[Change], folder: &Path) -> Option<u32> {
+    changes.iter().find_map(|change| {
+        let around = change.path.ancestors().skip(1);
+        let mut modes = around.zip(&change.folder_modes);
+        modes.find_map(|(path, mode)| (path == folder).then_some(mode.before))
+    })
 }
 
 #[cfg(test)]

@@ -92,17 +92,13 @@ struct OnProposal {
 }
 
 impl Store {
-    /// Keeps the notes on what this agent proposes for a file, in place of those from before; none forgets them.
+    /// Keeps the notes on this, a change of this file or all that an agent proposes for it, in place of those from before; none
+    /// forgets them.
     ///
     /// # Errors
     /// When they cannot be written.
-    pub fn keep_notes_on(
-        &self,
-        agent: &str,
-        path: &Path,
-        notes: Vec<Note>,
-    ) -> Result<(), StoreError> {
-        let name = name_on(agent, path);
+    pub fn keep_notes_on(&self, of: &str, path: &Path, notes: Vec<Note>) -> Result<(), StoreError> {
+        let name = name_on(of, path);
         if notes.is_empty() {
             return match self.open(&[ON_PROPOSALS])? {
                 Some(folder) => Ok(folder.remove(&name)?),
@@ -114,15 +110,15 @@ impl Store {
         Ok(self.create(&[ON_PROPOSALS])?.write(&name, &json)?)
     }
 
-    /// The notes on what this agent proposed for a file. What cannot be understood is none.
+    /// The notes on this. What cannot be understood is none.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn notes_on(&self, agent: &str, path: &Path) -> Result<Vec<Note>, StoreError> {
+    pub fn notes_on(&self, of: &str, path: &Path) -> Result<Vec<Note>, StoreError> {
         let Some(folder) = self.open(&[ON_PROPOSALS])? else {
             return Ok(Vec::new());
         };
-        let json = folder.read(&name_on(agent, path), MAX_RECORD)?;
+        let json = folder.read(&name_on(of, path), MAX_RECORD)?;
         let kept = json.and_then(|json| serde_json::from_slice::<OnProposal>(&json).ok());
         Ok(kept.map_or_else(Vec::new, |it| it.notes))
     }
@@ -198,8 +194,8 @@ impl Store {
 }
 
 /// The name of the file with the notes on what this agent proposes for a file.
-fn name_on(agent: &str, path: &Path) -> String {
-    let of = [agent.as_bytes(), b"\0", path.as_os_str().as_encoded_bytes()].concat();
+fn name_on(of: &str, path: &Path) -> String {
+    let of = [of.as_bytes(), b"\0", path.as_os_str().as_encoded_bytes()].concat();
     format!("{}{END}", &fingerprint::hash(&of)[..32])
 }
 

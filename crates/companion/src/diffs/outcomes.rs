@@ -245,11 +245,11 @@ impl<C> Entry<C> {
         self.opened.as_ref()?.on_disk.stamp.as_ref()
     }
 
-    /// Returns what a hook's answer tells the model: the edits, and the notes.
+    /// Returns what a hook's answer tells the model: the edits, and the notes; of what is written already, what came of it.
     fn words(&self, outcome: &Outcome, is_edited: bool, remark: Option<&Remark>) -> Option<String> {
         let is_rejected_question = self.proposal.is_question() && *outcome == Outcome::Rejected;
         if self.proposal.held().is_none() && !is_rejected_question {
-            return None;
+            return self.done.clone();
         }
         let edits = match outcome {
             Outcome::Accepted { content, .. } if is_edited => {
@@ -270,23 +270,23 @@ impl<C> Entry<C> {
     /// Returns the remark of the person who has decided.
     fn remark(&self, outcome: &Outcome) -> Option<Remark> {
         let proposal = &self.proposal;
+        if proposal.written().is_some() {
+            // Its agent has been told by whoever carried it out.
+            return None;
+        }
         let shown = match outcome {
             Outcome::Accepted { content, .. } => content,
             Outcome::Rejected => &*proposal.proposed,
         };
         let is_there = self.stamp_before().is_some();
-        let remark = Remark::new(
+        Remark::new(
             proposal.proposer,
             &proposal.file_path,
             outcome,
             shown,
             is_there,
             self.notes.as_deref().unwrap_or_default(),
-        )?;
-        Some(match proposal.written() {
-            Some(_) => remark.on_written(self.notes.as_deref().unwrap_or_default()),
-            None => remark,
-        })
+        )
     }
 
     /// The outcome with the text of the file that the person knew of: of an agent's hook that is the one beside which the gate

@@ -63,6 +63,7 @@ impl<C> Diffs<C> {
             printed: None,
             together: None,
             notes: None,
+            done: None,
             limit: is_limited.then(|| now + self.hook_limit),
             state: State::Checking {
                 caller,
@@ -176,7 +177,7 @@ impl<C> Diffs<C> {
             set: entry.set,
             deletes: entry.proposal.deletes,
             original_is_other: entry.proposal.stand_in.is_some(),
-            written: written.map(|it| it.change.clone()),
+            written: written.map(|it| it.name.to_string()),
             is_unclear: written.is_some_and(|it| it.is_unclear),
         })]
     }

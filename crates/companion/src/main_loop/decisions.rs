@@ -3,10 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use pillion_changes::ChangeRef;
+use pillion_changes::looking::Shown;
 use pillion_protocol::{Decision, Outcome, Verdict};
 use pillion_text::counted;
-use pillion_view::ask::DiffRef;
-use pillion_view::{Answering, Decide, ProposalKey, Refusal, Ruling, Told};
+use pillion_view::ask::{DiffRef, Refused};
+use pillion_view::changes::ActDone;
+use pillion_view::{Answering, Decide, ProposalKey, Refusal, Reply, Ruling, Told};
 use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -24,6 +27,9 @@ use crate::remark::{self, Remark};
 use crate::sessions::SessionId;
 use crate::tasks;
 use crate::written::Accepted;
+
+/// The reason why a second decision about a change does not count.
+const BEING_DECIDED: &str = "somebody else is deciding about it: look at what comes of that";
 
 /// The reason why a command cannot accept what stands in a view.
 const NO_TEXT: &str =
@@ -92,20 +98,24 @@ impl MainLoop {
         if let Some(why) = self.diffs.refused_edits(&decide) {
             return refuse(decide.key, gate::refuses_edits(&why), reply);
         }
-        // To reject without a word changes nothing, and closes the view.
-        let changes_nothing = decide.verdict.is_rejection() && decide.verdict.notes.is_empty();
-        let written = self.diffs.written_change(decide.key);
-        match written.filter(|_| !changes_nothing) {
-            Some(change) => self.look_again(change.to_owned(), decider, decide, reply),
+        match self.written_to_decide(&decide) {
+            Some(shown) => self.look_again(shown.name, decider, decide, reply),
             None => self.weigh(decider, decide, reply, now),
         }
+    }
+
+    /// The change that is written and that this decides about. To reject it without a word changes nothing, and closes the view.
+    fn written_to_decide(&self, decide: &Decide) -> Option<Arc<Shown>> {
+        let changes_nothing = decide.verdict.is_rejection() && decide.verdict.notes.is_empty();
+        let written = self.diffs.written_change(decide.key);
+        written.filter(|_| !changes_nothing).map(Arc::clone)
     }
 
     /// A change that is written may have been forgotten or taken back elsewhere: nothing is decided about it then, and the view
     /// keeps the person's words.
     fn look_again(
         &mut self,
-        change: String,
+        change: ChangeRef,
         decider: Decider,
         decide: Decide,
         reply: Answering<Decide>,
@@ -171,10 +181,45 @@ impl MainLoop {
         self.settle(decider, decide, reply, now);
     }
 
+    /// A change that is written is decided about at once: where that fails, it stays on the screen with the person's words.
     fn settle(
         &mut self,
         decider: Decider,
         decide: Arc<Decide>,
+        reply: Answering<Decide>,
+        now: Instant,
+    ) {
+        let Some(shown) = self.written_to_decide(&decide) else {
+            return self.settled(decider, decide, None, reply, now);
+        };
+        if self.judging.is_deciding(shown.name) {
+            return refuse(decide.key, gate::not_done(BEING_DECIDED), reply);
+        }
+        let (events, name, decided) = (self.events.clone(), shown.name, Arc::clone(&decide));
+        let reply = Reply::new(move |act: Result<ActDone, Refused>| {
+            let act = act.unwrap_or_else(|refused| ActDone::refused(&refused.to_string()));
+            let task = Self::task("written change that is decided", move |it, now| {
+                it.judging.decided(name);
+                match act.done {
+                    true => it.settled(decider, decided, Some(act), reply, now),
+                    false => {
+                        refuse(decided.key, gate::not_done(&act.message), reply);
+                        // It may be over by now.
+                        it.lists.send_modify(|_| {});
+                    }
+                }
+            });
+            // A loop that stops drops it, which is an answer.
+            let _ = events.send(Event::Asked(task));
+        });
+        self.judging.decide(shown, decide, reply);
+    }
+
+    fn settled(
+        &mut self,
+        decider: Decider,
+        decide: Arc<Decide>,
+        act: Option<ActDone>,
         reply: Answering<Decide>,
         now: Instant,
     ) {
@@ -197,10 +242,18 @@ impl MainLoop {
             Outcome::Rejected => None,
         };
         self.forget_notes(key);
+        let is_said = |it: &ActDone| accepted.is_none() || !it.report.said.is_empty();
+        let told_of_act = act.as_ref().filter(|it| is_said(it)).map(|it| Told {
+            message: it.message.clone(),
+            clipboard: None,
+        });
+        if let Some(act) = act {
+            self.diffs.note_done(key, act.message);
+        }
         let left_over = remark::left_over(&notes);
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(key, outcome);
-        let told = self.perform(actions).or(left_over);
+        let told = self.perform(actions).or(told_of_act).or(left_over);
         reply.done(Ruling::Settled(told));
         self.views.decided(decider, key, accepted, now);
     }

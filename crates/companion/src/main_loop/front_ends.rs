@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use pillion_changes::looking::Shown;
 use pillion_protocol::{File, ReviewChoice, ReviewMode};
 use pillion_text::counted;
-use pillion_view::ask::{Changes, End};
+use pillion_view::ask::Changes;
 use pillion_view::changes::{ActDone, ChangesAct};
 use pillion_view::{
     Answering, Chosen, CloseReason, EditorEvent, Loss, Options, ProposalKey, Shows, Status, Tell,
@@ -81,8 +80,8 @@ impl MainLoop {
                 }
             }
             Tell::Notes { key, notes } => {
-                if let Some((agent, path)) = self.diffs.whose(key) {
-                    self.kept_notes.keep_on(agent.name(), path, notes.clone());
+                if let Some((of, path)) = self.diffs.notes_of(key) {
+                    self.kept_notes.keep_on(&of, path, notes.clone());
                     self.recording.noted(key.id, notes.clone());
                     // If all views leave before anybody decides, the agent reads them.
                     self.diffs.note(key.id, notes);
@@ -238,15 +237,11 @@ impl MainLoop {
     pub(crate) fn shelf(&self) -> Shelf {
         Shelf {
             store: self.judging.store(),
-            open: self.diffs.written().map(str::to_owned).collect(),
+            open: self.diffs.written().collect(),
+            deciding: self.judging.deciding(),
             roots: Arc::clone(&self.roots),
             lists: self.lists.subscribe(),
         }
-    }
-
-    /// A person has decided about a change that was shown as a diff.
-    pub(crate) fn decide_written(&self, shown: Arc<Shown>, end: End, reply: Answering<ChangesAct>) {
-        self.judging.decide(shown, end, reply);
     }
 
     /// Tells all which agents listen, if that changed.

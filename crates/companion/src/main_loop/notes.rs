@@ -76,8 +76,8 @@ impl MainLoop {
 
     /// The person has decided about this proposal: their notes go with that.
     pub(super) fn forget_notes(&self, key: ProposalKey) {
-        if let Some((agent, path)) = self.diffs.whose(key) {
-            self.kept_notes.keep_on(agent.name(), path, Vec::new());
+        if let Some((of, path)) = self.diffs.notes_of(key) {
+            self.kept_notes.keep_on(&of, path, Vec::new());
         }
     }
 

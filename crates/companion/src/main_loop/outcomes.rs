@@ -32,14 +32,9 @@ impl MainLoop {
                 Action::Show(diff) => {
                     let ProposalKey { id, revision } = diff.key();
                     tracing::info!(%id, revision, path = ?diff.path, "diff opened");
-                    let newest = self.diffs.newest(id);
-                    // What is written already is judged elsewhere.
-                    if newest.is_some_and(|it| it.written().is_none()) {
-                        self.recording.proposed(&diff);
-                    }
-                    if let Some(agent) = diff.proposer.agent() {
-                        self.kept_notes
-                            .find_on(diff.key(), agent.name(), &diff.path);
+                    self.recording.proposed(&diff);
+                    if let Some((of, path)) = self.diffs.notes_of(diff.key()) {
+                        self.kept_notes.find_on(diff.key(), &of, path);
                     }
                     self.views.open(diff);
                     if self.last_decision.proposed() {

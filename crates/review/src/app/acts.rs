@@ -181,6 +181,11 @@ impl App {
 
     fn on_diff_act(&mut self, act: Act, guard: Guard, press: &Press, now: Instant) {
         let Some(viewport) = self.viewport() else {
+            if act == Act::Undo {
+                let text = "no diff is open: <list> lists what is written, and <undo> undoes there";
+                let text = self.keys.fill(text);
+                self.say(Tone::Info, text, now);
+            }
             return;
         };
         if guard == Guard::Shown

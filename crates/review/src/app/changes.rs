@@ -529,7 +529,7 @@ impl App {
         let is_text = !matches!(row, ChangesRow::Change(change) if change.added.is_none());
         let act = match act {
             Act::Open if !is_text => {
-                let text = "this is not text, and cannot be shown: <keep> keeps it, <take-back> takes it back";
+                let text = "no text of it can be shown: <keep> keeps it, <take-back> takes it back";
                 let text = self.keys.fill(text);
                 return self.say(Tone::Info, text, now);
             }

@@ -191,7 +191,16 @@ impl App {
         self.end_remark_on(self.views[at].diff.id);
         let view = self.remove(at);
         let name = &view.target.shown;
+        let written = view.diff.written.as_ref();
         let text = match reason {
+            CloseReason::ClosedByAgent if let Some(change) = written => {
+                format!(
+                    "{change} {name} was taken back or forgotten elsewhere, or is no longer in the file"
+                )
+            }
+            CloseReason::AgentGone if written.is_some() => {
+                format!("whoever showed {name} has ended; nothing is decided about it")
+            }
             CloseReason::AgentGone | CloseReason::ClosedByAgent => reason
                 .undecided(&agent, name)
                 .unwrap_or_else(|| format!("{agent} closed its diff of {name}")),
@@ -215,7 +224,8 @@ impl App {
         };
         match view.untold_notes() {
             Some(notes) => {
-                let text = format!("{text} · {agent} was not told your notes: {notes}");
+                let kept = written.map_or("", |_| " (the log has them)");
+                let text = format!("{text} · {agent} was not told your notes{kept}: {notes}");
                 self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
             None => self.report(MESSAGE, Tone::Info, text, now),

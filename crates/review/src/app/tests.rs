@@ -233,9 +233,12 @@ impl Person {
     }
 
     fn close(&mut self, id: DiffId) -> Result<String, String> {
+        self.close_for(id, CloseReason::ClosedByAgent)
+    }
+
+    fn close_for(&mut self, id: DiffId, reason: CloseReason) -> Result<String, String> {
         let (send, answer) = crossbeam_channel::unbounded();
         let closed = Reply::new(move |result| send.send(result).unwrap());
-        let reason = CloseReason::ClosedByAgent;
         for effect in self.happens(Event::Closed { id, reason, closed }) {
             match effect {
                 Effect::Closed(closed, Ok(text)) => closed.done(text),

@@ -59,8 +59,6 @@ pub struct LookedAt {
     pub left_out: Vec<String>,
     /// What was done, a line each.
     pub said: Vec<String>,
-    /// What could not be done, and why: a sentence each.
-    pub failed: Vec<String>,
     /// The reason why not all were decided.
     pub undecided: Option<Undecided>,
 }

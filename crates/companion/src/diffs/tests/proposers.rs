@@ -1,15 +1,17 @@
 //! Whose name is shown of a program's proposal, and by whose rules it is decided.
 
-use pillion_changes::WriteOutcome;
 use std::path::Path;
 
+use pillion_changes::looking::Shown;
+use pillion_changes::take_back::Present;
+use pillion_changes::{FileState as State, WriteOutcome};
 use pillion_protocol::{Note, Verdict};
 use pillion_view::{By, Decide, ProposalKey, Stamp};
 
 use super::*;
 use crate::lost::Lost;
 use crate::on_disk::{FileState, OnDisk};
-use crate::stand_in::{StandIn, Written};
+use crate::stand_in::StandIn;
 
 /// The programs that propose.
 const PROGRAMS: [Proposer; 3] = [
@@ -346,14 +348,21 @@ fn a_later_proposal_is_older_than_what_the_agent_has_not_written_yet() {
 fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
     let look = |agent| {
         let mut diffs = Machine::default();
-        let before = Some("old".to_owned());
         let proposal = Proposal {
             proposer: Proposer::For(agent),
-            stand_in: Some(Arc::new(StandIn::Written(Written {
-                before,
-                change: "7.2".to_owned(),
+            stand_in: Some(Arc::new(StandIn::Written(Arc::new(Shown {
+                name: "7.2".parse().unwrap(),
+                path: "/a".into(),
+                present: Present {
+                    before: Some(b"old".to_vec()),
+                    now: Some(b"new".to_vec()),
+                    changed_since: 0,
+                    changed_at: String::new(),
+                },
+                now: "new".to_owned(),
+                after: State::Absent,
                 is_unclear: false,
-            }))),
+            })))),
             ..proposal("s", "/a", "new")
         };
         open(&mut diffs, proposal, "open", Instant::now());

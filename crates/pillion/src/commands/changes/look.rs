@@ -11,7 +11,7 @@ use pillion_view::ask::{Look, LookedAt, MAX_FILES};
 use super::{MAX_LINES, failure as failed, store, turns_of};
 use crate::args::Target;
 use crate::commands::{ask, control_client};
-use crate::failure::{self, Failure, Kind};
+use crate::failure::{Failure, Kind};
 use crate::workspace;
 
 /// Look at what agents changed, in your editor or review
@@ -72,15 +72,10 @@ fn say(looked: LookedAt) -> anyhow::Result<()> {
     for line in looked.said {
         writeln!(io::stdout(), "{line}")?;
     }
-    let ended = looked.undecided.map(ask::undecided);
-    let failed = looked.failed.into_iter();
-    let failed = failed.map(|why| Failure::new(Kind::Refused, why).into());
-    let mut errors = ended.into_iter().chain(failed);
-    let Some(first) = errors.next() else {
-        return Ok(());
-    };
-    errors.for_each(|error: anyhow::Error| failure::warn(&error));
-    Err(first)
+    match looked.undecided {
+        Some(undecided) => Err(ask::undecided(undecided)),
+        None => Ok(()),
+    }
 }
 
 fn failure_of(error: LookError) -> Failure {

@@ -333,6 +333,67 @@ fn of_what_is_not_there_any_more_a_view_decides_nothing_and_keeps_the_words() {
     );
 }
 
+/// Somebody changes the file while it is looked at: what cannot be done any more is refused, and the view stays.
+#[test]
+fn what_cannot_be_carried_out_is_refused_and_the_view_keeps_the_words() {
+    for is_hub in [true, false] {
+        let world = world();
+        let path = world.root.join("first/a.rs");
+        let _serve = super::accepted::serve(&world, is_hub);
+        let (looking, shown) = look_at(&world, "1.1");
+        // In place of the agent's own line.
+        let mine = NEW.replace("two", "mine");
+        fs::write(&path, &mine).unwrap();
+        let [notes, log] = [["notes"], ["log"]].map(|it| run(&world, &it));
+        let edited = world.root.join("edited");
+        fs::write(&edited, format!("{NEW}edited\n")).unwrap();
+        for (decision, words) in [
+            (
+                &["reject", &shown, "--because", "use the table"][..],
+                "use the table",
+            ),
+            (
+                &[
+                    "reject",
+                    &shown,
+                    "--because",
+                    "no",
+                    "--note",
+                    "a.rs:1",
+                    "why?",
+                ],
+                "why?",
+            ),
+            (
+                &["accept", &shown, "--content-file", edited.to_str().unwrap()],
+                "",
+            ),
+        ] {
+            let told = world.sandbox.run(decision).expect(1).stderr;
+            assert!(told.contains("1.1 is as it was"), "{decision:?}: {told}");
+            assert!(
+                words.is_empty() || (told.contains("no agent is told") && told.contains(words)),
+                "{told}"
+            );
+            assert_eq!(fs::read_to_string(&path).unwrap(), mine, "{decision:?}");
+        }
+        assert_eq!(
+            [run(&world, &["notes"]), run(&world, &["log"])],
+            [notes, log]
+        );
+        assert!(run(&world, &["diffs"]).contains(&shown), "it is shown");
+        // To keep it loses nothing of what the person has written: nobody asks.
+        world.sandbox.run(["accept", &shown]).expect(0);
+        let ended = looking.wait_with_output().unwrap();
+        assert!(ended.status.success());
+        assert_eq!(
+            String::from_utf8_lossy(&ended.stdout),
+            "1.1 first/a.rs: kept\n"
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), mine);
+    }
+}
+
 /// Of a turn, the others stay open.
 #[test]
 fn what_is_forgotten_or_taken_back_elsewhere_is_not_shown_any_longer() {
@@ -380,7 +441,7 @@ fn a_diff_of_what_is_written_is_rejected_with_a_reason_and_taken_back() {
     let notes = ["--note", "a.rs:2", "why?"];
     let told = rejected_with(&world, "1.1", &notes);
     assert!(
-        told.contains("is told your notes, and the change stays"),
+        told.contains("1.1 stays as it is · Claude Code is"),
         "{told}"
     );
     rejected_with(&world, "1.1", &[]);
@@ -393,7 +454,7 @@ fn a_diff_of_what_is_written_is_rejected_with_a_reason_and_taken_back() {
     fs::write(&path, mine).unwrap();
     let told = rejected_with(&world, "1.1", &["--because", "use the table"]);
     assert!(
-        told.contains("Claude Code is told why, and the change is taken back"),
+        told.contains("1.1 first/a.rs: taken back · Claude Code is"),
         "{told}"
     );
     assert_eq!(text(&path), format!("{OLD}mine\n"));

@@ -1,6 +1,8 @@
 //! The notes that a person has written on a proposal outlive the review, its diff and the agent's: they are there again with the next
 //! proposal, or the agent is told them when the person leaves.
 
+use std::fs;
+
 use pillion_testkit::{Env, SOON, TestAgent};
 use rustix::process::Signal;
 
@@ -92,5 +94,47 @@ fn who_leaves_a_diff_with_a_note_has_the_agent_told() {
             waits.contains(&said) && waits.contains(NOTE),
             "{signal:?}: {waits}"
         );
+    }
+}
+
+/// They are about that change, and no later one of the file.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn notes_on_a_written_change_that_goes_elsewhere_are_in_the_log() {
+    for elsewhere in [["revert", "1.1"], ["forget", "1"]] {
+        let review = Review::usual_with(&Env::default());
+        let home = &review.sandbox.home;
+        home.file("a.txt", "1\n2\n3\n");
+        let turn = |text: &str| {
+            home.agents_turn("change it", |folder| {
+                fs::write(folder.join("a.txt"), text).unwrap();
+            })
+        };
+        turn("1\ntwo\n3\n");
+        review.pane.send_keys(["v"]);
+        review.pane.wait_for("Claude Code has written a.txt", SOON);
+        review.decide("C");
+        review.pane.wait_for("note on line", SOON);
+        review.pane.type_text(NOTE);
+        review.decide("Enter");
+        review.pane.wait_for("1 note", SOON);
+        review.sandbox.run(elsewhere).expect(0);
+        let screen = review.pane.wait_for("taken back or forgotten", SOON);
+        assert!(!screen.contains("closed its diff"), "{screen}");
+        let log = || review.sandbox.run(["log"]).expect(0).stdout;
+        let entry = format!("a.txt, in the view of 1.1: {NOTE}");
+        review
+            .pane
+            .wait_until("the log", SOON, |_| log().contains(&entry));
+        turn("1\ntwo\n3\n4\n");
+        review.pane.send_keys(["v"]);
+        let screen = review.pane.wait_for("Claude Code has written a.txt", SOON);
+        assert!(!screen.contains("1 note"), "{screen}");
+        review.decide_until("a", "Waiting for an agent");
+        let kept = |_: &str| log().contains("2.1") && log().contains("kept");
+        review.pane.wait_until("it is kept", SOON, kept);
+        assert_eq!(log().matches(NOTE).count(), 1, "{}", log());
+        let notes = review.sandbox.run(["notes"]).expect(0).stdout;
+        assert!(!notes.contains(NOTE), "{notes}");
     }
 }

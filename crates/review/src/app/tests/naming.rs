@@ -48,6 +48,31 @@ fn what_is_said_about_another_diff_cannot_be_meant_for_the_one_that_is_shown() {
     assert_eq!(person.message(), "Gemini CLI 1 closed its diff of c.txt");
 }
 
+/// Its agent has closed nothing.
+#[test]
+fn of_a_written_change_that_goes_it_is_said_why() {
+    for (reason, said) in [
+        (
+            CloseReason::ClosedByAgent,
+            "1.1 a.txt was taken back or forgotten elsewhere, or is no longer in the file",
+        ),
+        (
+            CloseReason::AgentGone,
+            "whoever showed a.txt has ended; nothing is decided about it",
+        ),
+    ] {
+        let mut person = Person::new(80, 24);
+        person.written = Some("1.1".to_owned());
+        let id = person.open("a.txt", Some("a\n"), "b\n");
+        person.close_for(id, reason).unwrap();
+        assert_eq!(person.message(), said);
+        // Where nothing is shown, nothing can be undone, and that is said.
+        person.press("z");
+        let said = "no diff is open: S lists what is written, and z undoes there";
+        assert_eq!(person.message(), said);
+    }
+}
+
 #[test]
 fn who_is_left_of_two_keeps_the_number_until_all_are_gone() {
     let both = [Dialect::GeminiCli, Dialect::GeminiCli];
