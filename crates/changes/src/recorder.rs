@@ -77,6 +77,17 @@ struct LastLook {
     changed: Vec<PathBuf>,
 }
 
+/// What could not be written last: it is here only.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Unkept {
+    /// The turns with changes that the store does not have, with these.
+    pub turns: Vec<Turn>,
+    /// The numbers of those that go on, as the store has them, and have ended.
+    pub ended: Vec<u64>,
+    /// Why, as a sentence without the file where it failed.
+    pub why: String,
+}
+
 /// Keeps what agents change below some folders.
 pub struct Recorder {
     store: Store,
@@ -661,18 +672,21 @@ impl Recorder {
         all.filter_map(|it| it.turn.as_ref())
     }
 
-    /// The turns that could not be written last, with those of their changes that the store does not have: they are here only.
-    /// Of some, that may be nothing but their end. Also returns why, as a sentence without the file where it failed.
-    pub fn unkept(&self) -> (Vec<Turn>, String) {
+    /// What could not be written last.
+    pub fn unkept(&self) -> Unkept {
         let Some((_, why)) = &self.behind else {
-            return Default::default();
+            return Unkept::default();
         };
-        let unkept = self.turns().filter_map(|turn| {
+        let mut unkept = Unkept {
+            why: why.clone(),
+            ..Unkept::default()
+        };
+        for turn in self.turns() {
             let kept = self.store.turn(turn.number).ok();
-            let is_ended = turn.ended.is_some();
-            let is_end_kept = kept
-                .as_ref()
-                .is_some_and(|it| !is_ended || it.ended.is_some());
+            let is_open = kept.as_ref().is_some_and(Turn::goes_on);
+            unkept
+                .ended
+                .extend((is_open && !turn.goes_on()).then_some(turn.number));
             let is_kept = |it: &&Change| {
                 let kept = kept.as_ref().and_then(|kept| kept.change(it.number));
                 kept == Some(*it)
@@ -681,12 +695,13 @@ impl Recorder {
                 .filter(|it| !is_kept(it))
                 .cloned()
                 .collect();
-            let is_behind = !changes.is_empty() || (is_ended && !is_end_kept && turn.number != 0);
-            is_behind.then(|| Turn {
-                changes,
-                ..turn.clone()
-            })
-        });
-        (unkept.collect(), why.clone())
+            if !changes.is_empty() {
+                unkept.turns.push(Turn {
+                    changes,
+                    ..turn.clone()
+                });
+            }
+        }
+        unkept
     }
 }

@@ -325,7 +325,7 @@ fn turns_wait_for_the_store() {
                 }
                 for _ in 0..2 {
                     assert!(lab.recorder.problem().is_some(), "{case}");
-                    let unkept = lab.recorder.unkept().0.into_iter();
+                    let unkept = lab.recorder.unkept().turns.into_iter();
                     let shown = unkept.flat_map(|turn| {
                         let changes = turn.changes.iter();
                         let shown = changes.map(|it| turn.shown(&it.path).to_owned());
@@ -343,7 +343,7 @@ fn turns_wait_for_the_store() {
             }
             lab.recorder.catch_up().unwrap();
             assert_eq!(lab.recorder.problem(), None, "{case}");
-            assert_eq!(lab.recorder.unkept().0, [], "{case}");
+            assert_eq!(lab.recorder.unkept().turns, [], "{case}");
             let numbers = lab.store.numbers().unwrap();
             assert_eq!(numbers.last(), Some(&(listed as u64 + 4)), "{case}");
             for (at, number) in numbers[listed..].iter().enumerate() {
@@ -357,6 +357,68 @@ fn turns_wait_for_the_store() {
             assert_eq!(lab.recorder.tally().unseen, listed, "{case}");
         }
     }
+}
+
+#[test]
+fn what_comes_to_a_turn_while_the_store_is_full_is_its_calls_work() {
+    again(
+        "the_store_is_full_in_the_middle_of_a_turn",
+        "mount -t tmpfs -o size=1m pillion-test \"$LAB/state\"",
+    );
+}
+
+/// The lines of a few changes may fit where nothing else does.
+#[test]
+#[ignore = "run by what_comes_to_a_turn_while_the_store_is_full_is_its_calls_work"]
+fn the_store_is_full_in_the_middle_of_a_turn() {
+    let Some(mut lab) = Lab::open() else { return };
+    for at in 0..9 {
+        fs::write(lab.root.join(format!("f{at}")), "old\n").unwrap();
+    }
+    lab.recorder.prepare();
+    let number = lab.recorder.begin(SESSION, "claude", "").unwrap();
+    lab.call(|root| fs::write(root.join("f0"), "new\n").unwrap());
+    let filler = fill(&lab.state);
+    for at in 1..9 {
+        let _ = lab.recorder.before(SESSION, "claude", shell());
+        fs::write(lab.root.join(format!("f{at}")), "new\n").unwrap();
+        let _ = lab.recorder.after(SESSION, "1", |_| Vec::new());
+    }
+    let _ = lab.recorder.end(SESSION);
+    let of_store = lab.store.turn(number).unwrap();
+    let unkept = lab.recorder.unkept();
+    let all = unkept
+        .turns
+        .iter()
+        .chain([&of_store])
+        .flat_map(|it| &it.changes);
+    let mut all: Vec<_> = all.collect();
+    all.sort_by_key(|it| it.number);
+    let paths: Vec<_> = all.iter().map(|it| it.path.clone()).collect();
+    let expected: Vec<_> = (0..9).map(|at| lab.root.join(format!("f{at}"))).collect();
+    assert_eq!(paths, expected);
+    let by: Vec<_> = all.iter().map(|it| &it.by).collect();
+    assert_eq!(by, vec![&Author::Tool("Bash".to_owned()); 9]);
+    // That it has ended is known, though the store does not say so.
+    assert!(of_store.goes_on());
+    assert_eq!(unkept.ended, [number]);
+    // One that begins now is not said to be about the file of this one.
+    lab.recorder.begin(SESSION, "claude", "").unwrap_err();
+    let _ = lab.recorder.before(SESSION, "claude", shell());
+    fs::write(lab.root.join("f0"), "newer\n").unwrap();
+    let _ = lab.recorder.after(SESSION, "1", |_| Vec::new());
+    let later = lab.recorder.unkept();
+    assert_eq!(later.turns.last().map(|it| it.number), Some(0));
+    for why in [unkept.why, later.why] {
+        assert!(
+            why.contains("No space left") && !why.contains("turn"),
+            "{why}"
+        );
+    }
+    fs::remove_file(filler).unwrap();
+    lab.recorder.catch_up().unwrap();
+    assert_eq!(lab.recorder.unkept(), Default::default());
+    assert!(!lab.store.turn(number).unwrap().goes_on());
 }
 
 /// Does this with all of the first turn. Returns true if it is done.

@@ -359,10 +359,7 @@ mod tests {
         drop(stopped);
         let files = vec![Proposed::default()];
         let (_over, never) = mpsc::unbounded_channel();
-        let undecided =
-            propose_written(ToLoop(events), Proposer::Pillion, files, never, |at, _| {
-                panic!("{at}")
-            });
+        let undecided = propose_written(ToLoop(events), Proposer::Pillion, files, never);
         assert_eq!(undecided.await, Err(stopping()));
     }
 }

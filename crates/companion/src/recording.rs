@@ -151,7 +151,7 @@ impl Recording {
 
     /// Another number once a list of the changes would show something else.
     pub(crate) fn list(&self) -> u64 {
-        u64::from(self.kept.tally.list) + ((self.kept.unkept.turns.len() as u64) << 32)
+        u64::from(self.kept.tally.list) + ((self.kept.unkept.0.turns.len() as u64) << 32)
     }
 
     /// What could not be written yet, and why.
@@ -662,15 +662,11 @@ fn open(
         if job.counts {
             tally = recorder.tally();
         }
-        let (unkept, why) = recorder.unkept();
         let kept = Kept {
             problem,
             tally,
             ended: recorder.ended().cloned(),
-            unkept: Unkept {
-                turns: unkept.into(),
-                why,
-            },
+            unkept: Unkept(Arc::new(recorder.unkept())),
         };
         // Most jobs change nothing of this, and an event wakes the loop.
         if is_contradicted.swap(false, Ordering::Relaxed) || said.as_ref() != Some(&kept) {

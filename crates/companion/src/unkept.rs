@@ -3,17 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use pillion_changes::{ChangeRef, Turn};
+use pillion_changes::{ChangeRef, recorder};
 use pillion_discovery::real_path;
 use pillion_view::changes::{ChangesAct, Meant, NOT_KEPT, NamedAct, TakeBack};
 
-/// The turns with changes that the recorder alone has.
+/// What the recorder alone has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Unkept {
-    pub(crate) turns: Arc<[Turn]>,
-    /// The reason why they are not in the store, as a sentence.
-    pub(crate) why: String,
-}
+pub(crate) struct Unkept(pub(crate) Arc<recorder::Unkept>);
 
 impl Unkept {
     /// Returns why nothing can be decided, if this act means one of them.
@@ -38,31 +34,64 @@ impl Unkept {
             }
             ChangesAct::Stage(part) => is_meant(&part.meant),
         };
-        is_it.then(|| format!("{NOT_KEPT}: {}", self.why))
+        is_it.then(|| format!("{NOT_KEPT}: {}", self.0.why))
     }
 
     /// Returns why one of these turns cannot be forgotten yet: the store still says that it goes on.
     fn refusal_to_forget(&self, names: &[String]) -> Option<String> {
-        let is_named = |turn: &&Turn| names.iter().any(|it| *it == turn.number.to_string());
-        let mut ended = self.turns.iter().filter(|it| it.ended.is_some());
-        let turn = ended.find(is_named)?;
-        let (number, why) = (turn.number, &self.why);
+        let is_named = |turn: &&u64| names.iter().any(|it| *it == turn.to_string());
+        let number = self.0.ended.iter().find(is_named)?;
+        let why = &self.0.why;
         Some(format!(
             "turn {number} has ended, and that is {NOT_KEPT}: {why}"
         ))
     }
 
     fn has(&self, name: ChangeRef) -> bool {
-        let mut turns = self.turns.iter().filter(|it| it.number == name.turn);
-        turns.any(|turn| match name.change {
-            None => !turn.changes.is_empty(),
-            Some(it) => turn.change(it).is_some(),
-        })
+        let mut turns = self.0.turns.iter().filter(|it| it.number == name.turn);
+        turns.any(|turn| name.change.is_none_or(|it| turn.change(it).is_some()))
     }
 
     fn has_file(&self, path: &Path) -> bool {
         let path = real_path(path);
-        let mut changes = self.turns.iter().flat_map(|it| &it.changes);
+        let mut changes = self.0.turns.iter().flat_map(|it| &it.changes);
         changes.any(|it| it.path == path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pillion_view::changes::Named;
+
+    #[test]
+    fn a_turn_whose_end_is_not_kept_is_not_said_to_go_on() {
+        let unkept = Unkept(Arc::new(recorder::Unkept {
+            ended: vec![1],
+            why: "No space left".to_owned(),
+            ..recorder::Unkept::default()
+        }));
+        let why = |act, name: &str| {
+            let named = Named {
+                act,
+                names: vec![name.to_owned()],
+                takes_all: false,
+                folders: Vec::new(),
+                notes: Vec::new(),
+                on_lines: Vec::new(),
+            };
+            unkept.refusal(&ChangesAct::Named(named))
+        };
+        let said = "turn 1 has ended, and that is not kept yet: No space left";
+        assert_eq!(why(NamedAct::Forget, "1").as_deref(), Some(said));
+        // The store knows of the others, and nothing but the end of the first is behind.
+        for (act, name) in [
+            (NamedAct::Forget, "2"),
+            (NamedAct::Forget, "3"),
+            (NamedAct::Keep, "1"),
+            (NamedAct::Undo, "1"),
+        ] {
+            assert_eq!(why(act, name), None, "{act:?} {name}");
+        }
     }
 }

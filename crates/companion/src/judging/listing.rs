@@ -58,8 +58,8 @@ fn listed_turn(kept: &Kept, changes: Vec<ListedChange>) -> ListedTurn {
 
 /// Adds what the store does not have yet.
 fn add_unkept(list: &mut ChangesList, unkept: &Unkept) {
-    let with_changes = unkept.turns.iter().filter(|it| !it.changes.is_empty());
-    for turn in with_changes {
+    let unkept = &unkept.0;
+    for turn in &unkept.turns {
         let kept = Kept::unwritten(turn.clone());
         let changes = turn.changes.iter().map(|it| listed_unkept(&kept, it));
         let changes: Vec<_> = changes.collect();

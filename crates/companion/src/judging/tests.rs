@@ -3,17 +3,17 @@
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use pillion_changes::looking::look;
-use pillion_changes::recorder::Call;
+use pillion_changes::recorder::{self, Call};
 use pillion_changes::{Change, Kept, Recorder, Store, Turn};
 use tempfile::TempDir;
 
 use pillion_discovery::{Environment, real_path};
 use pillion_protocol::Note;
 use pillion_protocol::remarks::FileRemark;
-use pillion_protocol::verdict::Lines;
-use pillion_view::ask::End;
+use pillion_protocol::verdict::{Lines, Verdict};
 use pillion_view::changes::{
     ActDone, BufferText, ChangesAct, ListedTurn, Meant, Named, NamedAct, Part, TakeBack,
 };
@@ -908,10 +908,9 @@ fn the_words_on_a_change_that_is_gone_when_it_is_decided_are_named() {
             true => drop(lab.store.forget_all(&[1], &[]).unwrap()),
             false => fs::write(lab.path(), BEFORE).unwrap(),
         }
-        let end = End::Rejected {
-            notes: vec![Note::on_all("use the\ntable".to_owned())],
-        };
-        let acted = decide(&lab.store, &looked.shown[0], &end);
+        let mut verdict = Verdict::reject();
+        verdict.notes = vec![Note::on_all("use the\ntable".to_owned())];
+        let acted = decide(&lab.store, &looked.shown[0], &verdict);
         let said = "no agent is told: use the table";
         assert!(acted.done.message.ends_with(said), "{acted:?}");
         assert!(!acted.done.done && remarks(acted).is_empty());
@@ -937,10 +936,11 @@ fn what_cannot_be_written_yet_is_listed_and_nothing_can_be_decided_about_it() {
             ..turn.clone()
         }
     };
-    let unkept = Unkept {
-        turns: [of_turn(1, 2), of_turn(0, 1)].into(),
+    let unkept = Unkept(Arc::new(recorder::Unkept {
+        turns: vec![of_turn(1, 2), of_turn(0, 1)],
         why: "the disk is full".to_owned(),
-    };
+        ..recorder::Unkept::default()
+    }));
     let listed = lab.listed_with(&unkept);
     let changes = |it: &ListedTurn| {
         let changes = it.changes.iter();

@@ -84,14 +84,20 @@ impl MainLoop {
 
     /// A person has done something with what an agent had written: the agent hears of it, and the person what came of it.
     pub(super) fn acted(&mut self, acted: Acted, reply: Answering<ChangesAct>) {
-        self.recording.count();
+        self.judged();
         reply.done(acted.tell(|told| self.tell_judged(told)));
     }
 
     /// A person has judged elsewhere what agents had written, and may have said something to them.
     pub(crate) fn recount(&mut self, _: Recount) {
         self.kept_notes.find();
+        self.judged();
+    }
+
+    /// What is shown may be over, whatever is counted: that may have been nothing before as well.
+    fn judged(&mut self) {
         self.recording.count();
+        self.lists.send_modify(|_| {});
     }
 
     /// Whoever asks waits until it is known what agents have changed by now.

@@ -127,8 +127,11 @@ fn notes_on_a_written_change_that_goes_elsewhere_are_in_the_log() {
             .pane
             .wait_until("the log", SOON, |_| log().contains(&entry));
         turn("1\ntwo\n3\n4\n");
-        review.pane.send_keys(["v"]);
-        let screen = review.pane.wait_for("Claude Code has written a.txt", SOON);
+        review.pane.send_keys(["S"]);
+        review.pane.wait_for("2.1    unseen", SOON);
+        review.pane.send_keys(["n"]);
+        review.pane.wait_for("▌   2.1", SOON);
+        let screen = review.decide_until("Enter", "Claude Code has written a.txt");
         assert!(!screen.contains("1 note"), "{screen}");
         review.decide_until("a", "Waiting for an agent");
         let kept = |_: &str| log().contains("2.1") && log().contains("kept");
