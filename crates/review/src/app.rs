@@ -148,6 +148,8 @@ pub enum Edit {
     Text(String),
     /// It was left unchanged.
     Unchanged,
+    /// The file itself was opened; true if it is another one since.
+    File(bool),
     /// It cannot be used, and why.
     Failed(String),
     /// It cannot be used; a sentence with the reason and where it is.
@@ -347,6 +349,8 @@ pub struct App {
     /// True if it is shown in lines that are appended.
     pub is_plain: bool,
     message: Option<Message>,
+    /// A question is gone that nobody has answered: whose answer comes now means nothing else.
+    lost_question: bool,
     /// Messages that came while the gate looked at a decision, or a question was there: said once that is known, or is gone.
     notices: Vec<(Duration, Tone, String)>,
     /// The words that are being typed.
@@ -629,15 +633,21 @@ impl App {
         self.question().is_some() && matches!(self.place(), Place::Diff | Place::List)
     }
 
-    /// The question does not wait any more.
+    /// The question does not wait any more, and has no answer.
     fn drop_question(&mut self) {
-        self.message.take_if(|message| message.asks.is_some());
+        self.lost_question |= self.answered_question().is_some();
+    }
+
+    /// The question does not wait any more: it has its answer.
+    fn answered_question(&mut self) -> Option<Message> {
+        self.message.take_if(|message| message.asks.is_some())
     }
 
     /// Returns true if exactly this question is there.
     fn is_asked(&self, question: Question, text: &str) -> bool {
         let message = self.message.as_ref();
-        message.is_some_and(|message| message.asks == Some(question) && message.text == text)
+        // It may say more by now.
+        message.is_some_and(|it| it.asks == Some(question) && it.text.starts_with(text))
     }
 
     /// Asks, until `y` answers it or another key does something else.
@@ -650,6 +660,7 @@ impl App {
         if let Some(message) = &mut self.message {
             message.asks = Some(question);
         }
+        self.lost_question = false;
     }
 
     fn say_for(&mut self, time: Duration, tone: Tone, text: impl Into<String>, now: Instant) {

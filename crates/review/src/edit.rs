@@ -14,7 +14,7 @@ use std::time::SystemTime;
 
 use pillion_discovery::{Environment, FileError, kept_text};
 use pillion_system::spawn;
-use pillion_view::Stale;
+use pillion_view::{Stale, Stamp};
 
 use crate::Unfinished;
 use crate::app::Edit;
@@ -40,6 +40,8 @@ pub struct Session {
 pub struct Draft {
     file: PathBuf,
     text: Option<String>,
+    /// The stamp of the person's own file, as it was opened.
+    stamp: Option<Stamp>,
 }
 
 impl Session {
@@ -55,6 +57,7 @@ impl Session {
             draft: Arc::new(Draft {
                 file,
                 text: Some(text),
+                stamp: None,
             }),
             settled: None,
             has_ended: false,
@@ -67,6 +70,7 @@ impl Session {
         Self {
             folder: None,
             draft: Arc::new(Draft {
+                stamp: Stamp::of(&path),
                 file: path,
                 text: None,
             }),
@@ -95,6 +99,7 @@ impl Session {
             (_, Edit::Lost(reason)) => Edit::Lost(self.leave(reason)),
             (None, Edit::Failed(reason)) => Edit::Kept(self.keep(&reason)),
             (None, edit) => edit,
+            (Some(problem), Edit::File(_)) => Edit::Failed(problem),
             (Some(problem), Edit::Unchanged) => {
                 Edit::Failed(format!("{problem}: the proposal is unchanged"))
             }
@@ -125,7 +130,7 @@ impl Session {
                     other => other,
                 }
             }
-            (Err(Stale::NotPending), Edit::Unchanged) => {
+            (Err(Stale::NotPending), Edit::Unchanged | Edit::File(_)) => {
                 Edit::Failed("the diff was closed in the meantime".to_owned())
             }
             (Err(Stale::NotPending), Edit::Lost(reason)) => Edit::Lost(self.leave(reason)),
@@ -243,7 +248,7 @@ impl Draft {
     /// The outcome of editing until now.
     pub fn read(&self) -> Edit {
         let Some(before) = &self.text else {
-            return Edit::Unchanged;
+            return Edit::File(Stamp::of(&self.file) != self.stamp);
         };
         let bytes = match fs::read(&self.file) {
             Ok(bytes) => bytes,

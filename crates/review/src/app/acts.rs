@@ -27,6 +27,9 @@ const FAR: isize = isize::MAX;
 /// The message while the gate looks at a decision.
 pub(super) const DECIDING: &str = "this is being decided";
 
+/// What a question says in addition that was answered before it can have been read.
+const READ_FIRST: &str = " (read this first)";
+
 /// The act does nothing but what was said.
 struct Asked;
 
@@ -72,9 +75,18 @@ impl App {
 
     /// The person does something.
     pub(super) fn on_act(&mut self, act: Act, press: &Press, now: Instant) {
-        let Ok((act, answered)) = self.answered(act, now) else {
+        if act == Act::Copy && std::mem::take(&mut self.lost_question) {
+            let text = self
+                .keys
+                .fill("nothing is asked any more, and nothing was decided: <copy> again copies");
+            return self.say(Tone::Warning, text, now);
+        }
+        let Ok((act, answered)) = self.answered(act, press, now) else {
             return;
         };
+        if act == Act::EndSearch || answered.is_some() {
+            self.lost_question = false;
+        }
         self.changes.forget_opening();
         self.message.take_if(|message| message.is_brief);
         if !matches!(act, Act::Digit(_) | Act::End) {
@@ -117,7 +129,12 @@ impl App {
 
     /// The act as it is if a question waits: an answer is the act that asked, and the question that it answers. Every other one
     /// lets the question go, but the one that asked it.
-    fn answered(&mut self, act: Act, now: Instant) -> Result<(Act, Option<Question>), Asked> {
+    fn answered(
+        &mut self,
+        act: Act,
+        press: &Press,
+        now: Instant,
+    ) -> Result<(Act, Option<Question>), Asked> {
         let Some(question) = self.question().filter(|_| act != Act::Suspend) else {
             return Ok((act, None));
         };
@@ -127,11 +144,38 @@ impl App {
                 self.say(Tone::Warning, text, now);
                 return Err(Asked);
             }
+            Act::Answer if self.is_early_answer(press) => {
+                self.say_read_first();
+                return Err(Asked);
+            }
             Act::Answer => return Ok((question.act(), Some(question))),
             act if act == question.act() => return Err(Asked),
             _ => self.drop_question(),
         }
         Ok((act, None))
+    }
+
+    /// Returns true if a question about the diff was not on the screen for long enough to be read.
+    fn is_early_answer(&self, press: &Press) -> bool {
+        let is_about_diff = self.place() == Place::Diff && self.view().is_some();
+        let time = self.delay.looked_at(press, self.subject());
+        is_about_diff && press.check().is_ok() && time.is_none_or(|time| time < LOOK)
+    }
+
+    /// The question stays, and says why nothing came of the answer.
+    fn say_read_first(&mut self) {
+        let Some(message) = &mut self.message else {
+            return;
+        };
+        let question = message.text.clone();
+        if !question.ends_with(READ_FIRST) {
+            message.text += READ_FIRST;
+        }
+        if !self.is_line_whole()
+            && let Some(message) = &mut self.message
+        {
+            message.text = question;
+        }
     }
 
     fn ask_to_quit(&mut self) {
@@ -262,6 +306,10 @@ impl App {
     }
 
     fn merge(&mut self, now: Instant) {
+        if self.views[self.current].diff.written.is_some() {
+            let text = "this is in the file already: there is nothing to merge with";
+            return self.say(Tone::Info, text, now);
+        }
         self.say(Tone::Info, "reading the file on disk…", now);
         let view = &mut self.views[self.current];
         view.is_rereading = true;

@@ -77,7 +77,7 @@ impl App {
             accepted: 0,
             refused: Vec::new(),
         });
-        self.drop_question();
+        self.answered_question();
     }
 
     /// The time at which the next one of them is sent.

@@ -510,10 +510,10 @@ impl App {
             && !(self.is_asked(question, &text) && self.changes.asked == under_cursor)
         {
             self.changes.asked = under_cursor;
-            self.drop_question();
+            self.answered_question();
             return self.ask(question, text, now);
         }
-        self.drop_question();
+        self.answered_question();
         let Some(row) = self.changes.row() else {
             return;
         };

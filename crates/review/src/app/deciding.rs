@@ -141,6 +141,7 @@ impl App {
                     Tone::Good
                 };
                 self.drop_note_of_list(at);
+                self.answered_question();
                 let name = self.remove(at).judged.target.shown;
                 let is_told = self.accepted_next(&name, None, now);
                 let said = said.unwrap_or_default();
@@ -171,7 +172,7 @@ impl App {
                     let text = format!("{name}: {}", refusal.message);
                     self.say(Tone::Warning, text, now);
                 } else if refusal.repeat {
-                    let how = self.keys.fill("<answer> accepts it all the same");
+                    let how = self.keys.fill("<answer> accepts anyway");
                     let text = format!("{}: {how}", refusal.message);
                     self.ask(Question::Accept, text, now);
                 } else {

@@ -14,7 +14,7 @@ impl App {
         let choice = match (mode, answered) {
             (None, _) => None,
             (Some(_), Some(Question::After)) => {
-                self.drop_question();
+                self.answered_question();
                 Some(ReviewChoice::After)
             }
             (Some(Some(ReviewMode::Always)), Some(Question::Unasked)) => {

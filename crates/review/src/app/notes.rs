@@ -28,6 +28,10 @@ impl App {
         let older = "compared with an older version of the file";
         let disk = disk.or_else(|| (!view.proposal.is_current()).then_some(older));
         if let Some(what) = disk {
+            if view.diff.written.is_some() {
+                let how = self.keys.fill("<reject> closes it, <list> opens it anew");
+                return Some(format!("{what} · {how}"));
+            }
             let merges = self.keys.fill(match view.disk {
                 Disk::Gone => "<merge> makes it a new file",
                 _ => "<merge> merges both",

@@ -301,6 +301,8 @@ impl App {
         self.drop_question();
         match edit {
             Edit::Unchanged => self.say(Tone::Info, "the proposal is unchanged", now),
+            Edit::File(false) => self.say(Tone::Info, "the file is unchanged", now),
+            Edit::File(true) => self.say(Tone::Info, "the file is changed", now),
             // Most of these name the place where the text is.
             Edit::Failed(reason) | Edit::Kept(reason) | Edit::Lost(reason) => {
                 self.say_for(LONG_MESSAGE, Tone::Warning, reason, now);

@@ -240,11 +240,12 @@ fn the_persons_own_file_is_opened_and_left_alone() {
     fs::write(&file, "one\n").unwrap();
     let (unfinished, _all_done) = crossbeam_channel::bounded(0);
     let mut session = Session::of_file(file.clone(), unfinished);
-    fs::write(&file, "two\n").unwrap();
+    assert!(matches!(session.draft().read(), Edit::File(false)));
+    fs::write(&file, "two and more\n").unwrap();
     let edit = session.draft().read();
-    assert!(matches!(edit, Edit::Unchanged), "{edit:?}");
+    assert!(matches!(edit, Edit::File(true)), "{edit:?}");
     let edit = session.finish_for(Ok(ExitStatus::default()), edit, Ok(()));
-    assert!(matches!(edit, Edit::Unchanged), "{edit:?}");
+    assert!(matches!(edit, Edit::File(true)), "{edit:?}");
     drop(session);
-    assert_eq!(fs::read_to_string(&file).unwrap(), "two\n");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "two and more\n");
 }

@@ -353,7 +353,7 @@ fn the_review_counts_what_nobody_has_seen_and_shows_it() {
     companion::wait_until("one left", || (changes(&scene).len() == 1).then_some(()));
     // All of it out: the file goes.
     scene.review.take_hunk_out();
-    scene.review.press("a", "y accepts it all the same");
+    scene.review.press("a", "y accepts anyway");
     scene.review.confirm("accepted second.txt");
     companion::wait_until("a file that is gone", || (!second.exists()).then_some(()));
     assert_eq!(super::read(&first), "one\n");

@@ -88,6 +88,28 @@ fn what_is_open_is_not_opened_again_and_a_deletion_is_called_one() {
     review.pane.wait_for("Waiting for an agent", SOON);
 }
 
+/// By anybody: it is not what is shown any more, and is not accepted with all that was seen.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn what_is_changed_again_while_it_is_shown_is_said_and_not_accepted_unseen() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    let path = home.file("a.txt", "one\ntwo\n");
+    home.agents_turn("change it", |folder| {
+        fs::write(folder.join("a.txt"), "one\n2\n").unwrap();
+    });
+    review.pane.send_keys(["v"]);
+    review.pane.wait_for("Claude Code has written a.txt", SOON);
+    let seen = "1 diff has been on the screen as a whole";
+    review.decide_until("A", seen);
+    fs::write(&path, "one\n2\nthree\n").unwrap();
+    let changed = "changed on disk since this diff opened · r closes it, S opens it anew";
+    review.pane.wait_for(changed, SOON);
+    review.decide_until("A", "no pending diff has been on the screen as a whole");
+    fs::write(&path, "one\n2\n").unwrap();
+    review.pane.wait_gone(changed, SOON);
+}
+
 /// By a command, which is another program to this review: the person works on none of these files.
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]

@@ -153,7 +153,10 @@ fn what_is_typed_in_an_editor_is_for_no_diff() {
     );
     fs::write(&script, text).unwrap();
     let editor = format!("sh {}", script.display());
-    for key in ["e", "E"] {
+    for (key, unchanged) in [
+        ("e", "the proposal is unchanged"),
+        ("E", "the file is unchanged"),
+    ] {
         let review = Review::usual_with(&Env::default().with("EDITOR", &editor));
         let file = review.sandbox.home.file("a.txt", BEFORE);
         let agent = review.connect();
@@ -164,7 +167,7 @@ fn what_is_typed_in_an_editor_is_for_no_diff() {
         for _ in 0..6 {
             review.pane.send_keys(["a"]);
         }
-        review.pane.wait_for("proposes", SOON);
+        review.pane.wait_for(unchanged, SOON);
         assert_eq!(fs::read_to_string(&typed).unwrap(), "aaaaaa", "{key}");
         assert_eq!(
             review.sandbox.run(["log", "--json"]).stdout.trim(),

@@ -19,7 +19,7 @@ fn a_question_is_asked_and_answered_by_the_keys_that_the_person_chose() {
         person.open("a.txt", Some("a\n"), "b\n");
         person.ruling = Some(doubted("it runs code"));
         assert_eq!(outcomes(person.press(accept)), []);
-        let question = format!("it runs code: {answer} accepts it all the same");
+        let question = format!("it runs code: {answer} accepts anyway");
         assert_eq!(person.message(), question);
         // Who taps the key that asked has not read it.
         assert_eq!(outcomes(person.press(&accept.repeat(3))), []);

@@ -50,6 +50,55 @@ fn what_was_seen_as_a_whole_is_accepted_after_a_question_that_says_how_many() {
 }
 
 #[test]
+fn an_answer_before_the_question_was_read_says_so_and_the_next_one_counts() {
+    let mut person = three();
+    person.press("A");
+    let effects = person.press("y");
+    let decided = outcomes(effects.into_iter().chain(rest(&mut person)).collect());
+    assert_eq!(decided, []);
+    let question = "2 diffs have been on the screen as a whole: y accepts them (read this first)";
+    assert_eq!(person.message(), question);
+    person.wait(700);
+    let mut effects = person.press("y");
+    effects.extend(rest(&mut person));
+    assert_eq!(outcomes(effects).len(), 2);
+    assert_eq!(person.message(), "accepted 2 diffs");
+}
+
+#[test]
+fn the_answer_to_a_question_that_is_gone_does_nothing_else() {
+    type Drops = fn(&mut Person);
+    let newer: Drops = |it| {
+        let id = it.shown();
+        it.propose(id, Dialect::GeminiCli, "b.txt", Some("a\n"), "other\n");
+    };
+    let next: Drops = |it| drop(it.key(KeyCode::Tab));
+    let help: Drops = |it| drop(it.press("?q"));
+    for drops in [newer, next, help] {
+        let mut person = three();
+        person.press("A");
+        drops(&mut person);
+        person.wait(700);
+        let copied = |effects: &[Effect]| effects.iter().any(|it| matches!(it, Effect::Copy(_)));
+        assert!(!copied(&person.press("y")), "{}", person.message());
+        let gone = "nothing is asked any more, and nothing was decided: y again copies";
+        assert_eq!(person.message(), gone);
+        assert!(copied(&person.press("y")));
+    }
+    // Whoever has said no, or has got what they wanted, means to copy.
+    let mut person = three();
+    person.press("A");
+    person.key(KeyCode::Esc);
+    assert!(matches!(person.press("y")[..], [Effect::Copy(_)]));
+    let mut person = three();
+    person.press("A");
+    person.wait(700);
+    person.press("y");
+    rest(&mut person);
+    assert!(matches!(person.press("y")[..], [Effect::Copy(_)]));
+}
+
+#[test]
 fn an_answer_that_comes_too_early_or_in_a_paste_accepts_none() {
     let mut person = three();
     person.press("A");

@@ -13,12 +13,12 @@ fn the_gates_question_is_shown_and_the_view_stays_until_it_lets_the_decision_thr
     for doubt in ["the file has changed", "it runs code; and more"] {
         person.ruling = Some(doubted(doubt));
         assert_eq!(outcomes(person.press(key)), []);
-        let question = format!("{doubt}: y accepts it all the same");
+        let question = format!("{doubt}: y accepts anyway");
         assert_eq!(person.message(), question);
         // Too early for an answer: the question stays.
         person.wait(100);
         assert_eq!(outcomes(person.press("y")), []);
-        assert_eq!(person.message(), question);
+        assert_eq!(person.message(), question.clone() + " (read this first)");
         person.wait(700);
         key = "y";
     }
@@ -70,7 +70,7 @@ fn the_key_that_asks_answers_nothing_however_often_it_is_pressed() {
     let old: String = (0..90).map(|line| format!("{line}\n")).collect();
     let new = old.replace("5\n", "five\n");
     person.open("a.txt", Some(&old), &new);
-    let question = |person: &Person| person.message().ends_with(": y accepts it all the same");
+    let question = |person: &Person| person.message().ends_with(": y accepts anyway");
     for _ in 0..9 {
         assert_eq!(outcomes(person.press("a")), []);
         assert!(question(&person), "{}", person.message());

@@ -69,7 +69,7 @@ fn a_held_key_does_not_answer_the_question_that_it_raised() {
     person.press(" ");
     person.ruling = Some(doubted("nothing is left"));
     assert_eq!(outcomes(hold(&mut person, "a")), []);
-    let question = "nothing is left: y accepts it all the same";
+    let question = "nothing is left: y accepts anyway";
     assert_eq!(person.message(), question);
     person.wait(700);
     assert_eq!(outcomes(person.press("y")), accepted(1, "a\n"));
