@@ -41,6 +41,12 @@ impl Target {
             path,
         }
     }
+
+    /// The folder that it lies in, for people; none if that is the workspace.
+    pub fn folder(&self) -> Option<&str> {
+        let at = self.shown.rfind(['/', std::path::MAIN_SEPARATOR])?;
+        Some(&self.shown[..at])
+    }
 }
 
 /// The fate of the file on disk since the diff opened.

@@ -42,7 +42,7 @@ use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Stayed, View, Viewport};
 use all_seen::Accepting;
 pub use changes::{ChangesPage, ChangesRow, SentWords};
-pub use files::FilesPage;
+pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened, Past};
 use mouse::Drag;
 pub use mouse::Spot;

@@ -2,6 +2,7 @@
 
 use pillion_judge::Disk;
 use pillion_text::visible;
+use pillion_view::SetPlace;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -12,11 +13,11 @@ use super::theme::Theme;
 use super::{agents, around, put};
 use pillion_judge::act::Act;
 
-use crate::app::{App, Spot};
+use crate::app::{App, FilesRow, Spot};
 use crate::view::View;
 
 /// Columns of the frame and of all that stands before the path.
-const BEFORE_PATH: usize = 6 + 2 + 5 + 15 + 8;
+const BEFORE_PATH: usize = 6 + 2 + 5 + 15 + 8 + 2;
 
 /// Over everything else.
 pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(Rect, Spot)> {
@@ -29,8 +30,11 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
     let rows = around(&listed, chosen.unwrap_or_default(), height);
     let mut lines: Vec<_> = (area.top() + 1..)
         .zip(rows)
-        .map(|(y, (at, view))| {
-            let view = &app.views[*view];
+        .map(|(y, (at, file))| {
+            let (view, from) = match file {
+                FilesRow::Folder(folder) => return self::folder(folder, area.width, theme),
+                FilesRow::Diff(at, from) => (&app.views[*at], from.map(|at| &app.views[at])),
+            };
             spots.push((
                 Rect {
                     y,
@@ -43,7 +47,8 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
                 true => format!("  {}", app.agent_name(view)),
                 false => String::new(),
             };
-            row(view, &agent, Some(at) == chosen, room, theme)
+            let entry = Entry::new(view, from, &listed);
+            row(&entry, &agent, Some(at) == chosen, room, theme)
         })
         .collect();
     if lines.is_empty() {
@@ -52,24 +57,105 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
     let filter = visible::one_line(&app.files.filter());
     let title = format!(
         " {} of {} pending · type to find: {filter} · Enter opens it · Esc ",
-        listed.len(),
+        listed.iter().map(FilesRow::diffs).sum::<usize>(),
         app.views.len()
     );
     panel(buffer, area, &title, lines, 0, theme);
     spots
 }
 
+/// A diff of the list, as that shows it.
+struct Entry<'a> {
+    view: &'a View,
+    /// The diff that deletes the file under its former name.
+    from: Option<&'a View>,
+    /// What is done to the file, in one letter, as git has it.
+    does: (&'static str, fn(&Theme) -> Style),
+    /// The path, without the folder where that is named above.
+    path: String,
+}
+
+impl<'a> Entry<'a> {
+    fn new(view: &'a View, from: Option<&'a View>, listed: &[FilesRow]) -> Self {
+        let shown = &view.target.shown;
+        let is_below = listed.iter().any(|row| matches!(row, FilesRow::Folder(_)));
+        let folder = view.target.folder().filter(|_| is_below);
+        let path = folder.map_or(&**shown, |folder| &shown[folder.len() + 1..]);
+        let indent = if folder.is_some() { "  " } else { "" };
+        Self {
+            view,
+            from,
+            does: match () {
+                () if from.is_some() => ("R", |theme| theme.current),
+                () if view.diff.deletes => ("D", |theme| theme.removed.sign),
+                () if view.proposal.is_new_file() => ("A", |theme| theme.added.sign),
+                () => ("M", |theme| theme.muted),
+            },
+            path: match from {
+                Some(from) => format!("{indent}{} → {path}", from.target.shown),
+                None => format!("{indent}{path}"),
+            },
+        }
+    }
+
+    fn does(&self, theme: &Theme) -> Span<'static> {
+        Span::styled(format!("{} ", self.does.0), (self.does.1)(theme))
+    }
+
+    /// The lines that it adds and removes.
+    fn counts(&self) -> (String, String) {
+        let count = self.view.proposal.count();
+        match self.from {
+            // The same lines, elsewhere.
+            Some(_) => ("+0".to_owned(), "−0".to_owned()),
+            None => (format!("+{}", count.added), format!("−{}", count.removed)),
+        }
+    }
+
+    /// How much of it was seen.
+    fn seen(&self, theme: &Theme) -> (String, Style) {
+        let hunks = |view: &View| {
+            let seen = view.seen_hunks();
+            (seen.seen, seen.of)
+        };
+        let (mut seen, mut of) = hunks(self.view);
+        if let Some(from) = self.from {
+            (seen, of) = (seen + hunks(from).0, of + hunks(from).1);
+        }
+        match () {
+            () if self.view.is_comparing() => ("…".to_owned(), theme.muted),
+            () if of == 0 => (String::new(), theme.muted),
+            () if seen == of => ("seen".to_owned(), theme.good),
+            () => (format!("{seen}/{of}"), theme.warning),
+        }
+    }
+}
+
+/// The folder of the diffs below it.
+fn folder<'a>(folder: &str, width: u16, theme: &Theme) -> Line<'a> {
+    let folder = visible::tail(folder, usize::from(width).saturating_sub(9));
+    Line::styled(format!("  {folder}/"), theme.muted)
+}
+
 /// A diff, in a panel that has so many columns for its path and what follows.
-fn row<'a>(view: &View, agent: &str, is_chosen: bool, room: usize, theme: &Theme) -> Line<'a> {
+fn row<'a>(
+    entry: &Entry<'_>,
+    agent: &str,
+    is_chosen: bool,
+    room: usize,
+    theme: &Theme,
+) -> Line<'a> {
     let mark = match is_chosen {
         true => Span::styled("▶ ", theme.current),
         false => Span::raw("  "),
     };
-    let (added, removed) = counts(view);
-    let (seen, seen_style) = seen(view, theme);
-    let rest = visible::one_line(&format!("{agent}{}", state(view)));
+    let (added, removed) = entry.counts();
+    let (seen, seen_style) = entry.seen(theme);
+    let view = entry.view;
+    let set = SetPlace::after_name(view.diff.set);
+    let rest = visible::one_line(&format!("{set}{agent}{}", state(view)));
     let path = visible::tail(
-        &view.target.shown,
+        &entry.path,
         room.saturating_sub(visible::width(&rest)).max(room / 2),
     );
     let rest = visible::head(&rest, room.saturating_sub(visible::width(&path)));
@@ -79,26 +165,10 @@ fn row<'a>(view: &View, agent: &str, is_chosen: bool, room: usize, theme: &Theme
         Span::styled(format!("{added:>7}"), theme.added.sign),
         Span::styled(format!(" {removed:<7}"), theme.removed.sign),
         Span::styled(format!("{seen:<8}"), seen_style),
+        entry.does(theme),
         Span::styled(path, theme.strong),
         Span::styled(rest, theme.muted),
     ])
-}
-
-/// The lines that it adds and removes.
-fn counts(view: &View) -> (String, String) {
-    let count = view.proposal.count();
-    (format!("+{}", count.added), format!("−{}", count.removed))
-}
-
-/// How much of it was seen.
-fn seen(view: &View, theme: &Theme) -> (String, Style) {
-    let seen = view.seen_hunks();
-    match () {
-        () if view.is_comparing() => ("…".to_owned(), theme.muted),
-        () if seen.of == 0 => (String::new(), theme.muted),
-        () if seen.seen == seen.of => ("seen".to_owned(), theme.good),
-        () => (format!("{}/{}", seen.seen, seen.of), theme.warning),
-    }
 }
 
 /// Beside the diff, around the one that is shown: a heading, and a row for each. Answers what is left of the area.
@@ -132,18 +202,31 @@ pub fn draw_beside(
         put(buffer, row, &Line::from_iter(spans));
     }
     let are_several = agents::are_several(app);
-    let views: Vec<_> = app.views.iter().collect();
-    let listed = around(&views, app.current, usize::from(most.saturating_sub(1)));
+    let files = app.files_by_folders();
+    let shown = files.iter().position(|row| row.is_of(app.current));
+    let listed = around(
+        &files,
+        shown.unwrap_or_default(),
+        usize::from(most.saturating_sub(1)),
+    );
     let mut used = 1;
-    for (row, (at, view)) in rows.zip(listed) {
+    for (row, (at, file)) in rows.zip(listed) {
+        used += 1;
+        let (view, from) = match file {
+            FilesRow::Folder(folder) => {
+                put(buffer, row, &self::folder(folder, row.width, theme));
+                continue;
+            }
+            FilesRow::Diff(at, from) => (&app.views[*at], from.map(|at| &app.views[at])),
+        };
         let agent = match are_several {
             true => format!(" ({})", app.short_agent_name(view)),
             false => String::new(),
         };
-        let line = row_beside(view, &agent, at == app.current, row.width.into(), theme);
+        let entry = Entry::new(view, from, &files);
+        let line = row_beside(&entry, &agent, Some(at) == shown, row.width.into(), theme);
         put(buffer, row, &line);
         spots.push((row, Spot::Diff(view.diff.id)));
-        used += 1;
     }
     Rect {
         y: area.y + used,
@@ -154,26 +237,28 @@ pub fn draw_beside(
 
 /// A diff in so many columns: its number, the end of its path, its lines, and how much of it was seen.
 fn row_beside<'a>(
-    view: &View,
+    entry: &Entry<'_>,
     agent: &str,
     is_shown: bool,
     width: usize,
     theme: &Theme,
 ) -> Line<'a> {
-    let (added, removed) = counts(view);
-    let (seen, seen_style) = seen(view, theme);
+    let (added, removed) = entry.counts();
+    let (seen, seen_style) = entry.seen(theme);
     let (mark, name) = match is_shown {
         true => (Span::styled("▶", theme.current), theme.strong),
         false => (Span::raw(" "), Style::new()),
     };
-    let id = format!("{:<3} ", view.diff.id.to_string());
+    let id = format!("{:<3}", entry.view.diff.id.to_string());
     let behind = format!(" {added} {removed} {seen:>5}");
-    let room = width.saturating_sub(visible::width(&id) + visible::width(&behind) + 1);
-    let path = visible::tail(&format!("{}{agent}", view.target.shown), room);
+    let room = width.saturating_sub(visible::width(&id) + visible::width(&behind) + 4);
+    let path = visible::tail(&format!("{}{agent}", entry.path), room);
     let pad = " ".repeat(room.saturating_sub(visible::width(&path)) + 1);
     Line::from(vec![
         mark,
         Span::styled(id, theme.muted),
+        Span::styled(note(entry.view), theme.warning),
+        entry.does(theme),
         Span::styled(path, name),
         Span::raw(pad),
         Span::styled(added, theme.added.sign),
@@ -183,17 +268,21 @@ fn row_beside<'a>(
     ])
 }
 
+/// What is most special about a diff, as a mark: the file is another one, or the person has something to say.
+fn note(view: &View) -> &'static str {
+    match () {
+        () if view.disk != Disk::Same => "!",
+        () if view.proposal.count().out > 0 => "✗",
+        () if view.proposal.holds_edits() || !view.hunk_notes.is_empty() => "✎",
+        () => " ",
+    }
+}
+
 /// What is special about a diff, in words.
 fn state(view: &View) -> String {
     let mut facts = Vec::new();
     if view.diff.written.is_some() {
         facts.push("written".to_owned());
-    }
-    if view.proposal.is_new_file() {
-        facts.push("new".to_owned());
-    }
-    if view.diff.deletes {
-        facts.push("deletes it".to_owned());
     }
     match view.proposal.count().out {
         0 => {}

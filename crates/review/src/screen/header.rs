@@ -106,6 +106,8 @@ fn title(buffer: &mut Buffer, area: Rect, app: &App, view: &View, theme: &Theme)
     let room = usize::from(area.width).saturating_sub(2 + width(&place));
     let path_width = width(&view.target.shown);
     let mut facts = facts(view, theme);
+    let other_name = app.other_name().map(|name| (name, theme.current));
+    facts.splice(0..0, other_name);
     let width_of =
         |facts: &[(String, Style)]| facts.iter().map(|(text, _)| width(text) + 3).sum::<usize>();
     let mut intro = format!("{agent} {} ", view.diff.does());

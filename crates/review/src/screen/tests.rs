@@ -334,8 +334,8 @@ fn of_a_program_the_agent_is_named_for_which_it_proposes() {
     }
     let screen = see(&mut person);
     assert!(screen.contains(" Codex CLI proposes a.txt"), "{screen}");
-    assert!(screen.contains(" 2   b.txt (claude) "), "{screen}");
-    assert!(screen.contains(" 3   c.txt (pillion)"), "{screen}");
+    assert!(screen.contains(" 2   A b.txt (claude) "), "{screen}");
+    assert!(screen.contains(" 3   A c.txt (pillion)"), "{screen}");
     person.press("t");
     let screen = see(&mut person);
     assert!(screen.contains(" 2 b.txt (claude) "), "{screen}");
