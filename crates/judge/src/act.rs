@@ -86,6 +86,7 @@ commands! {
         NextNote "next-note" "J" [Diff] Free "next note, in all pending diffs";
         Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
         Select "select" "V" [Diff] Free "select lines, to exclude or note them";
+        Split "split" "s" [Diff] Shown "split the hunk above the cursor's line";
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";
         Previous "previous" "p" [Diff] Free "previous hunk";
         Edit "edit" "e" [Diff] Shown ("edit", 2) "edit the proposal in $VISUAL or $EDITOR";
@@ -114,6 +115,7 @@ commands! {
         Right "right" "Right l" [Diff] Free "scroll sideways";
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";
         Search "search" "/" [Diff] Free "search all diffs";
+        SearchWord "search-word" "*" [Diff] Free "search for the word that changes here";
         PreviousHit "previous-hit" "N" [Diff] Free "previous hit; without a search, hunk";
         EndSearch "end-search" "Esc" [Diff] Free "end the search, or the selection";
         Line "line" ":" [Diff] Free "go to a line by its number";
@@ -128,7 +130,7 @@ commands! {
         CopyPath "copy-path" "Y" [Diff] Typed "copy the hunk; the path";
         Mouse "mouse" "M" [Diff List] Free "give the mouse to the terminal, or take it";
         Whitespace "whitespace" "i" [Diff] Free "skip hunks of whitespace only, or not";
-        SendNotes "send-notes" "s" [Diff] Typed ("send notes", 1) "send your notes to the agent now";
+        SendNotes "send-notes" "@" [Diff] Typed ("send notes", 1) "send your notes to the agent now";
         Mode "mode" "m" [Diff] Typed ("when to ask", 1) "show every change, or as the agent asks";
         View "view" "v" [Diff] Typed "view what was written without asking";
         History "history" "H" [Diff History] Free "history of what you decided";

@@ -72,6 +72,8 @@ pub enum Change {
     Proposed,
     /// A hunk was taken out or back in.
     Toggled,
+    /// A hunk was split.
+    Split,
     /// The reviewer wrote another text.
     Edited,
     /// The reviewer's text for a former proposal was taken along to this one.
@@ -87,6 +89,7 @@ impl fmt::Display for Change {
         f.write_str(match self {
             Self::Proposed => "the newer proposal was",
             Self::Toggled => "excluding or including was",
+            Self::Split => "splitting the hunk was",
             Self::Edited => "your edit was",
             Self::Carried => "taking your edit along was",
             Self::Rebased => "merging with the file was",
@@ -390,6 +393,23 @@ impl Proposal {
         if out && (texts.hides_before || !parts.iter().all(is_text)) {
             return Err(NotText);
         }
+        let hunks = self.cut(parts, Some(out));
+        self.go_to_hunks(hunks, Change::Toggled);
+        Ok(out)
+    }
+
+    /// Makes hunks of their own of these lines, without taking them out or in. Returns false if that is what they are.
+    pub fn split(&mut self, parts: &[Part]) -> bool {
+        let hunks = self.cut(parts, None);
+        let is_other = hunks.len() > self.hunks().len();
+        if is_other {
+            self.go_to_hunks(hunks, Change::Split);
+        }
+        is_other
+    }
+
+    /// The hunks with these lines as some of their own, which are out or not, if that is to be another.
+    fn cut(&self, parts: &[Part], out: Option<bool>) -> Vec<Hunk> {
         let mut parts = parts.iter().peekable();
         let mut hunks = Vec::new();
         for (index, hunk) in self.hunks().iter().enumerate() {
@@ -398,15 +418,17 @@ impl Proposal {
                 None => hunks.push(hunk.clone()),
             }
         }
-        // Other texts in name only: what is known of the old hunks is by their numbers.
-        let next = State {
-            texts: Arc::new(texts.as_ref().clone()),
+        hunks
+    }
+
+    fn go_to_hunks(&mut self, hunks: Vec<Hunk>, change: Change) {
+        self.go_to(State {
+            // Other texts in name only: what is known of the old hunks is by their numbers.
+            texts: Arc::new(self.now.texts.as_ref().clone()),
             hunks: Arc::new(hunks),
-            change: Change::Toggled,
+            change,
             ..self.now.clone()
-        };
-        self.go_to(next);
-        Ok(out)
+        });
     }
 
     /// Puts the reviewer's own text in place of the proposed one. Answers whether it differs.
@@ -565,7 +587,7 @@ impl Proposal {
 }
 
 /// A hunk as those above a part of it, the part, which is out or not, and those below.
-fn split(hunk: &Hunk, part: &Part, out: bool) -> impl Iterator<Item = Hunk> {
+fn split(hunk: &Hunk, part: &Part, out: Option<bool>) -> impl Iterator<Item = Hunk> {
     let lines = |whole: &Range<usize>, part: &Range<usize>| {
         let start = part.start.clamp(whole.start, whole.end);
         let end = part.end.clamp(start, whole.end);
@@ -573,7 +595,7 @@ fn split(hunk: &Hunk, part: &Part, out: bool) -> impl Iterator<Item = Hunk> {
     };
     let before = lines(&hunk.before, &part.before);
     let after = lines(&hunk.after, &part.after);
-    let pieces = before.into_iter().zip(after).zip([None, Some(out), None]);
+    let pieces = before.into_iter().zip(after).zip([None, out, None]);
     let pieces = pieces.map(|((before, after), is_out)| Hunk {
         out: is_out.unwrap_or(hunk.out),
         // As with a whole hunk: what undoes a newer change of the file says so as long as it is there.

@@ -249,6 +249,7 @@ impl App {
             Act::Reject => self.ask_or_reject(press, now),
             Act::Exclude if self.toggle_selected(now) => {}
             Act::Exclude => self.toggle_hunk(&viewport, now),
+            Act::Split => self.split(now),
             Act::Select => self.select(now),
             Act::EndSearch if self.selected().is_some() => self.end_selection(),
             Act::Stage => self.stage_hunk(now),
@@ -269,6 +270,7 @@ impl App {
             Act::Unfold => self.views[self.current].toggle_folds(),
             Act::Whitespace => self.ignore_whitespace(now),
             Act::Search => self.ask_what_to_search(),
+            Act::SearchWord => self.search_for_word(now),
             Act::Line => self.ask_for_line(),
             _ => self.on_moving_act(act, &viewport, now),
         }

@@ -15,6 +15,8 @@ use crate::view::content;
 pub struct Search {
     text: String,
     is_case_exact: bool,
+    /// It is found only where no other letter is beside it.
+    is_word: bool,
     /// The hit that was gone to last.
     at: Option<Hit>,
 }
@@ -34,7 +36,17 @@ impl Search {
         Self {
             text,
             is_case_exact,
+            is_word: false,
             at: None,
+        }
+    }
+
+    /// For a word as it stands.
+    fn of_word(text: String) -> Self {
+        Self {
+            is_case_exact: true,
+            is_word: true,
+            ..Self::new(text)
         }
     }
 
@@ -42,7 +54,9 @@ impl Search {
     pub fn in_line(&self, line: &str) -> Vec<Range<usize>> {
         let found = |line: &str| -> Vec<_> {
             let places = line.match_indices(&self.text);
-            places.map(|(at, found)| at..at + found.len()).collect()
+            let places = places.map(|(at, found)| at..at + found.len());
+            let is_whole = |place: &Range<usize>| !self.is_word || is_word(line, place);
+            places.filter(is_whole).collect()
         };
         if self.is_case_exact {
             return found(line);
@@ -62,6 +76,21 @@ impl Search {
             .filter_map(|range| Some(places[range.start].start..places.get(range.end - 1)?.end))
             .collect()
     }
+}
+
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// Returns true if no other letter is beside these bytes of a line.
+fn is_word(line: &str, place: &Range<usize>) -> bool {
+    let (before, after) = (&line[..place.start], &line[place.end..]);
+    !before.ends_with(is_letter) && !after.starts_with(is_letter)
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    let words = line.split(|it| !is_letter(it));
+    words.filter(|word| !word.is_empty())
 }
 
 /// The lines of both texts as they are read: of a hunk those before, then those after.
@@ -93,6 +122,41 @@ impl App {
         }
         self.search = Some(Search::new(text));
         self.go_to_hit(true, now);
+    }
+
+    /// Searches for the first word of the line at the cursor that its other version has not, or else for its first.
+    pub(super) fn search_for_word(&mut self, now: Instant) {
+        let Some((place, word)) = self.word_at_cursor() else {
+            return self.say(Tone::Info, "there is no word in this line", now);
+        };
+        let mut search = Search::of_word(word);
+        let is_here = |hit: &Hit| place == (hit.side, hit.line);
+        let hits = self.hits(&search, self.current);
+        search.at = hits.into_iter().find(is_here);
+        self.search = Some(search);
+        self.go_to_hit(true, now);
+    }
+
+    fn word_at_cursor(&self) -> Option<((Side, usize), String)> {
+        let view = self.view()?;
+        let row = view.rows().get(view.cursor)?;
+        let (left, right) = row.lines();
+        let text = |side: Side, line| content(view.proposal.side(side).shown(line));
+        let (side, line) = match (left, right) {
+            (_, Some(line)) => (Side::Right, line),
+            (left, None) => (Side::Left, left?),
+        };
+        let other = match row {
+            Row::Changed { pair, .. } => pair.map(|(left, right)| match side {
+                Side::Left => text(Side::Right, right),
+                Side::Right => text(Side::Left, left),
+            }),
+            _ => None,
+        };
+        let is_new = |word: &&str| words(other.unwrap_or_default()).all(|it| it != *word);
+        let text = text(side, line);
+        let word = words(text).find(is_new).or_else(|| words(text).next())?;
+        Some(((side, line), word.to_owned()))
     }
 
     /// `n` reads on again.

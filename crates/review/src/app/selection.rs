@@ -70,6 +70,21 @@ impl App {
         true
     }
 
+    /// Splits the hunk above the line at the cursor, or the selected lines off.
+    pub(super) fn split(&mut self, now: Instant) {
+        let selected = self.selected_parts();
+        self.end_selection();
+        let view = &mut self.views[self.current];
+        let below = view.cursor..view.rows().of_hunk(view.hunk).end;
+        let parts = selected.unwrap_or_else(|| view.rows().parts(below));
+        let text = match view.proposal.split(&parts) {
+            true => "split: <exclude> takes out what begins here, <undo> undoes it",
+            false => "nothing to split off: put the cursor below the first line of the hunk",
+        };
+        let text = self.keys.fill(text);
+        self.say(Tone::Info, text, now);
+    }
+
     /// The lines of the text after that a note is about: those that are selected, or else the one at the cursor, or all of the hunk that
     /// begins there.
     pub(super) fn noted_lines(&self) -> Option<Range<usize>> {

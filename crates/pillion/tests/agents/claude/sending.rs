@@ -67,7 +67,7 @@ fn claude_that_is_run_and_idle_is_woken_by_notes_that_are_sent() {
         let heard = format!("I have read it: {file}");
         scene.model.script([Turn::say(heard.as_str())]);
         if by_key {
-            scene.review.press("s", NOW);
+            scene.review.press("@", NOW);
         } else {
             let printed = companion::run(&scene.home, ["send-notes", "claude"]);
             assert_eq!(String::from_utf8_lossy(&printed), format!("{NOW}\n"));

@@ -111,6 +111,45 @@ fn selected_lines_are_taken_out_and_noted_by_themselves() {
 }
 
 #[test]
+fn a_hunk_is_split_at_the_cursor_or_at_what_is_selected() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some("a\n1\n2\n3\nd\n"), "a\nI\nII\nIII\nd\n");
+    person.wait(700);
+    let hunks = |person: &Person| {
+        let hunks = person.app.view().unwrap().proposal.hunks().iter();
+        hunks.map(|it| it.after.clone()).collect::<Vec<_>>()
+    };
+    person.press("s");
+    let nothing = "nothing to split off: put the cursor below the first line of the hunk";
+    assert_eq!(person.message(), nothing);
+    person.press("js");
+    assert_eq!(hunks(&person), [1..2, 2..4]);
+    assert_eq!(person.app.view().unwrap().seen_hunks().unseen, 0);
+    // The cursor stays, and what begins there goes out by itself.
+    person.press(" ");
+    assert_eq!(
+        person.app.view().unwrap().proposal.text(),
+        "a\nI\n2\n3\nd\n"
+    );
+    person.press("z");
+    assert_eq!(person.message(), "undone: included again · Z redoes it");
+    person.press("z");
+    assert_eq!(
+        person.message(),
+        "splitting the hunk was undone · Z redoes it"
+    );
+    assert_eq!(hunks(&person), [1..4]);
+    // What is selected becomes a hunk, neither out nor in, and in the middle three are made.
+    person.press("Vs");
+    assert_eq!(hunks(&person), [1..2, 2..3, 3..4]);
+    assert_eq!(person.app.view().unwrap().proposal.count().out, 0);
+    assert_eq!(
+        outcomes(person.press("a")),
+        accepted(1, "a\nI\nII\nIII\nd\n")
+    );
+}
+
+#[test]
 fn a_change_is_staged_from_the_list_and_nothing_of_a_proposal() {
     let mut person = with_list();
     person.press("j");

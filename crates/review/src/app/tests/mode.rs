@@ -109,14 +109,14 @@ fn notes_are_sent_by_a_key_that_was_pressed() {
     };
     // Beside a diff as well as without one, and at once.
     let mut person = Person::new(100, 24);
-    assert_eq!(sends(&person.press("s")), 1);
+    assert_eq!(sends(&person.press("@")), 1);
     person.open("a.txt", Some("1\n"), "2\n");
-    assert_eq!(sends(&person.press("s")), 1);
+    assert_eq!(sends(&person.press("@")), 1);
     for (is_in_burst, is_held) in [(true, false), (false, true)] {
         let press = Pressed {
             is_in_burst,
             is_held,
-            ..person.press_of(KeyCode::Char('s'))
+            ..person.press_of(KeyCode::Char('@'))
         };
         assert_eq!(sends(&person.happens(person.event(press))), 0);
     }

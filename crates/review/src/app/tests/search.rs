@@ -181,3 +181,40 @@ fn a_line_is_gone_to_by_its_number() {
     person.press(":7");
     person.key(KeyCode::Enter);
 }
+
+#[test]
+fn the_word_that_changes_is_searched_as_a_whole_from_the_cursor_on() {
+    let mut person = Person::new(100, 24);
+    let text =
+        |name: &str| format!("let {name} = 1;\nlet {name}s = 2;\nuse({name});\n---\n{name}\n");
+    person.open("a.rs", Some(&text("old")), &text("new"));
+    person.open("b.rs", Some("new\n"), "New new_one new\n");
+    person.press("*");
+    let mut walked = vec![at(&person)];
+    for key in ["n", "n", "n"] {
+        person.press(key);
+        walked.push(at(&person));
+    }
+    let said: Vec<_> = { walked.iter() }
+        .map(|(_, said)| said.split(" · ").next().unwrap())
+        .collect();
+    let expected = [
+        "2 of 3 hits in a.rs",
+        "3 of 3 hits in a.rs",
+        "1 of 2 hits in b.rs",
+        "2 of 2 hits in b.rs",
+    ];
+    assert_eq!(said, expected, "neither `news` nor `New`");
+    // Of a line that stays, its first word; of none, nothing.
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some("a b\n  -\nx\n"), "a b\n  -\ny\n");
+    person.press("g*");
+    assert!(
+        person.message().starts_with("1 of 1 hit"),
+        "{}",
+        person.message()
+    );
+    person.key(KeyCode::Esc);
+    person.press("j*");
+    assert_eq!(person.message(), "there is no word in this line");
+}
