@@ -37,7 +37,7 @@ fn is_too_early(screen: &str) -> bool {
 }
 
 /// The end of a question about accepting.
-const QUESTION: &str = "y accepts it";
+const QUESTION: &str = ": y accepts";
 
 const WELCOME: &str = "Waiting for an agent.";
 

@@ -105,7 +105,7 @@ fn what_is_changed_again_while_it_is_shown_is_said_and_not_accepted_unseen() {
     fs::write(&path, "one\n2\nthree\n").unwrap();
     let changed = "changed on disk since this diff opened · r closes it, S opens it anew";
     review.pane.wait_for(changed, SOON);
-    review.decide_until("A", "no pending diff has been on the screen as a whole");
+    review.decide_until("y", "no pending diff has been on the screen as a whole");
     fs::write(&path, "one\n2\n").unwrap();
     review.pane.wait_gone(changed, SOON);
 }
