@@ -16,6 +16,8 @@ pub enum Place {
     Quit,
     /// A question below the diff or the list, beside what holds there.
     Question,
+    /// The list of the person's notes.
+    Notes,
     /// The list of pending diffs, where words are typed to find one.
     Files,
     /// A line that is typed.
@@ -78,11 +80,14 @@ commands! {
         Accept "accept" "a" [Diff] Typed ("accept", 0) "accept the proposal as shown";
         AcceptSeen "accept-seen" "A" [Diff] Typed ("accept seen", 4) "accept all diffs that you have seen";
         Reject "reject" "r" [Diff] Typed ("reject", 0) "reject it";
-        Open "open" "Enter" [List History] Free ("look", 0) "in the list: open";
+        Open "open" "Enter" [List History Notes] Free ("look", 0) "in the list: open";
         Keep "keep" "a" [List] Typed ("keep", 0) "in the list: keep";
         TakeBack "take-back" "r" [List] Typed ("take back", 0) "in the list: take back";
         Reason "reason" "R" [Diff List] Free ("with reason", 3) "reject, or take back, with a reason";
         Note "note" "C" [Diff List] Free ("note", 5) "note on hunk or line, sent as you decide";
+        NoteFile "note-file" "F" [Diff] Free "note on the whole file";
+        Notes "notes" "L" [Diff Notes] Free "list of your notes: Enter goes there";
+        DeleteNote "delete-note" "d Delete" [Notes] Typed "in that list: delete the note";
         NextNote "next-note" "J" [Diff] Free "next note, in all pending diffs";
         Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
         Select "select" "V" [Diff] Free "select lines, to exclude or note them";
@@ -103,14 +108,14 @@ commands! {
         PreviousDiff "previous-diff" "Shift-Tab" [Diff] Free "next or previous pending diff";
         Digit(0: u8) "number" "1 2 3 4 5 6 7 8 9 0" [Diff] Free "pending diff of that number";
         Files "files" "f" [Diff] Free "list of pending diffs; type to find one";
-        Down "down" "Down j" [Diff List History Help] Free "the next line, the one before";
-        Up "up" "Up k" [Diff List History Help] Free "the next line, the one before";
-        PageDown "page-down" "PgDn Ctrl-F" [Diff List History Help] Free "scroll by a page";
-        PageUp "page-up" "PgUp Ctrl-B" [Diff List History Help] Free "scroll by a page";
+        Down "down" "Down j" [Diff List History Notes Help] Free "the next line, the one before";
+        Up "up" "Up k" [Diff List History Notes Help] Free "the next line, the one before";
+        PageDown "page-down" "PgDn Ctrl-F" [Diff List History Notes Help] Free "scroll by a page";
+        PageUp "page-up" "PgUp Ctrl-B" [Diff List History Notes Help] Free "scroll by a page";
         HalfDown "half-down" "Ctrl-D" [Diff] Free "scroll by half a page";
         HalfUp "half-up" "Ctrl-U" [Diff] Free "scroll by half a page";
-        Top "top" "Home g" [Diff List History Help] Free "top, end; 12G is line 12";
-        End "end" "End G" [Diff List History Help] Free "top, end; 12G is line 12";
+        Top "top" "Home g" [Diff List History Notes Help] Free "top, end; 12G is line 12";
+        End "end" "End G" [Diff List History Notes Help] Free "top, end; 12G is line 12";
         Left "left" "Left h" [Diff] Free "scroll sideways";
         Right "right" "Right l" [Diff] Free "scroll sideways";
         FarRight "far-right" "$" [Diff] Free "scroll to the right end; 0 to the left";
@@ -138,11 +143,11 @@ commands! {
         Pane "pane" "t" [Diff List] Free "show or hide the lists beside the diff";
     ]
     [
-        Help "help" "? F1" [Diff List History Help] Free ("help", -1) "this help";
-        Close "close" "Esc q" [List History Help Quit] Free "close a page";
+        Help "help" "? F1" [Diff List History Notes Help] Free ("help", -1) "this help";
+        Close "close" "Esc q" [List History Notes Help Quit] Free "close a page";
         Quit "quit" "q" [Diff] Typed ("quit", 3) "quit; pending diffs are rejected";
-        Interrupt "interrupt" "Ctrl-C" [Diff List History Help Quit Files] Free "quit, from any page";
-        Suspend "suspend" "Ctrl-Z" [Diff List History Help Quit Files Prompt] Free "suspend";
+        Interrupt "interrupt" "Ctrl-C" [Diff List History Notes Help Quit Files] Free "quit, from any page";
+        Suspend "suspend" "Ctrl-Z" [Diff List History Notes Help Quit Files Prompt] Free "suspend";
     ]
 }
 

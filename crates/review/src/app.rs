@@ -10,6 +10,7 @@ mod history;
 mod mode;
 mod mouse;
 mod naming;
+mod note_list;
 mod notes;
 mod outside;
 mod plain;
@@ -46,6 +47,7 @@ pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened, Past};
 use mouse::Drag;
 pub use mouse::Spot;
+use note_list::NoteName;
 pub use plain::Line;
 use remark::Remark;
 pub use review_delay::{HELD, HeldKey, LOOK, Mark, Press};
@@ -233,6 +235,8 @@ pub enum Overlay {
     Changes,
     /// The list of the pending diffs.
     Files,
+    /// The list of the person's notes.
+    Notes,
 }
 
 /// What a question on the screen is about. Another key than the one that asks answers it: who taps a key has not read what it
@@ -339,6 +343,8 @@ pub struct App {
     pub history: History,
     /// The list of the pending diffs, while it is shown.
     pub files: FilesPage,
+    /// The note that is chosen in the list of notes.
+    chosen_note: Option<NoteName>,
     /// The terminal reports what the mouse does.
     pub has_mouse: bool,
     /// What the last frame has where.

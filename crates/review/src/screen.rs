@@ -8,6 +8,7 @@ mod footer;
 mod header;
 mod history;
 mod line;
+mod note_list;
 mod pages;
 mod tabs;
 mod theme;
@@ -79,6 +80,7 @@ pub fn draw(buffer: &mut Buffer, app: &mut App, theme: &Theme) -> Rest {
         }
         Some(Overlay::Help(from)) => pages::help(buffer, area, &app.keys, from, theme),
         Some(Overlay::Quit) => pages::quit(buffer, area, app, theme),
+        Some(Overlay::Notes) => note_list::draw(buffer, area, app, theme),
         Some(Overlay::History) => history::draw(buffer, area, app, theme),
         Some(Overlay::Changes) | None => {}
     }

@@ -1,4 +1,4 @@
-//! The person's notes on hunks: they stay at their lines while the proposal changes, and go to the agent with the decision.
+//! The person's notes on lines, hunks and the whole file: they stay at their lines while the proposal changes, and go to the agent with the decision.
 
 use std::ops::Range;
 
@@ -20,6 +20,8 @@ pub struct HunkNote {
     pub version: Version,
     /// Lines of the text after.
     pub lines: Range<usize>,
+    /// It is about the whole file.
+    pub is_on_file: bool,
     /// The words.
     pub text: String,
 }
@@ -33,24 +35,45 @@ impl Judged {
         Some(start..hunk.after.end.max(start + 1))
     }
 
-    /// For each note, the last of its lines, and its place among the notes.
+    /// For each note, the last of its lines, or the first of the file, and its place among the notes.
     pub fn note_places(&self) -> Vec<(usize, usize)> {
         let notes = self.hunk_notes.iter().enumerate();
-        let places = notes.map(|(at, note)| (note.lines_in(&self.proposal).end - 1, at));
+        let places = notes.map(|(at, note)| match note.is_on_file {
+            true => (0, at),
+            false => (note.lines_in(&self.proposal).end - 1, at),
+        });
         places.collect()
     }
 
-    /// The note that begins at these lines of the text after.
-    pub fn note_on(&self, lines: &Range<usize>) -> Option<&HunkNote> {
+    /// The note that begins at these lines of the text after, or an empty one on them.
+    pub fn note_at(&self, lines: Range<usize>) -> HunkNote {
+        self.note_like(HunkNote {
+            version: self.proposal.version(),
+            lines,
+            is_on_file: false,
+            text: String::new(),
+        })
+    }
+
+    /// The note on the whole file, or an empty one.
+    pub fn note_on_file(&self) -> HunkNote {
+        self.note_like(HunkNote {
+            is_on_file: true,
+            ..self.note_at(0..self.proposal.after().len().max(1))
+        })
+    }
+
+    fn note_like(&self, new: HunkNote) -> HunkNote {
         let mut notes = self.hunk_notes.iter();
-        notes.find(|note| note.is_on(lines, &self.proposal))
+        let known = notes.find(|note| note.is_like(&new, &self.proposal));
+        let text = known.map_or_else(String::new, |note| note.text.clone());
+        HunkNote { text, ..new }
     }
 
     /// Keeps a note in place of the one that begins at the same line; an empty one only takes that away.
     pub fn set_note(&mut self, note: HunkNote) {
-        let lines = note.lines_in(&self.proposal);
         let proposal = &self.proposal;
-        self.hunk_notes.retain(|it| !it.is_on(&lines, proposal));
+        self.hunk_notes.retain(|it| !it.is_like(&note, proposal));
         if !note.text.trim().is_empty() {
             self.hunk_notes.push(note);
         }
@@ -72,10 +95,11 @@ impl Judged {
                 self.reason = note.text;
                 continue;
             };
+            let lines = place(lines.first)..place(lines.last) + 1;
             self.set_note(HunkNote {
-                version: self.proposal.version(),
-                lines: place(lines.first)..place(lines.last) + 1,
+                is_on_file: count > 1 && lines == (0..count),
                 text: note.text,
+                ..self.note_at(lines)
             });
         }
     }
@@ -90,29 +114,33 @@ impl Judged {
             };
             u32::try_from(line).unwrap_or(u32::MAX)
         };
-        self.notes_at(self.hunk_notes.iter(), place)
+        let notes = self.hunk_notes.iter();
+        self.notes_at(notes, place, false)
     }
 
-    /// The same about the text after, with this one in place of that which begins at the same line.
-    pub fn notes_with(&self, note: HunkNote) -> Vec<Note> {
-        let lines = note.lines_in(&self.proposal);
-        let others = self.hunk_notes.iter();
-        let others = others.filter(|it| !it.is_on(&lines, &self.proposal));
-        let own = Some(&note).filter(|it| !it.text.trim().is_empty());
+    /// All notes with the lines of the text after that they are on, to be kept, and this one in place of that which begins at the
+    /// same line.
+    pub fn drafts(&self, typed: Option<&HunkNote>) -> Vec<Note> {
+        let is_other =
+            |it: &&HunkNote| typed.is_none_or(|typed| !typed.is_like(it, &self.proposal));
+        let others = self.hunk_notes.iter().filter(is_other);
+        let own = typed.filter(|it| !it.text.trim().is_empty());
         let place = |line| u32::try_from(line).unwrap_or(u32::MAX);
-        self.notes_at(others.chain(own), place)
+        self.notes_at(others.chain(own), place, true)
     }
 
+    /// `has_lines`: also of a note on the whole file.
     fn notes_at<'a>(
         &self,
         notes: impl Iterator<Item = &'a HunkNote>,
         place: impl Fn(usize) -> u32,
+        has_lines: bool,
     ) -> Vec<Note> {
         let mut notes: Vec<_> = notes
             .map(|note| {
                 let lines = note.lines_in(&self.proposal);
                 let (first, last) = (place(lines.start), place(lines.end - 1));
-                let lines = Some(Lines { first, last });
+                let lines = (has_lines || !note.is_on_file).then_some(Lines { first, last });
                 let text = note.says(&self.proposal);
                 Note { lines, text }
             })
@@ -131,15 +159,28 @@ impl Judged {
 }
 
 impl HunkNote {
-    fn is_on(&self, lines: &Range<usize>, proposal: &Proposal) -> bool {
-        self.lines_in(proposal).start == lines.start
+    /// Returns true if one takes the place of the other.
+    fn is_like(&self, other: &Self, proposal: &Proposal) -> bool {
+        let start = |note: &Self| (note.is_on_file, note.lines_in(proposal).start);
+        start(self) == start(other)
+    }
+
+    /// What it is on, as people count lines: `the file`, `line 3`, `lines 3 to 5`.
+    pub fn place(&self, proposal: &Proposal) -> String {
+        let lines = self.lines_in(proposal);
+        match (self.is_on_file, lines.len()) {
+            (true, _) => "the file".to_owned(),
+            (false, 0 | 1) => format!("line {}", lines.start + 1),
+            (false, _) => format!("lines {} to {}", lines.start + 1, lines.end),
+        }
     }
 
     /// The words, and the line on which they were typed where that is another one by now, or none.
     pub fn says(&self, proposal: &Proposal) -> String {
         let moves = proposal.moves_from(&self.version);
         let is_same = |line: &usize| moves.of(Side::Right, *line).is_same;
-        if self.lines.clone().all(|line| is_same(&line)) || self.text.trim().is_empty() {
+        let is_there = self.is_on_file || self.lines.clone().all(|line| is_same(&line));
+        if is_there || self.text.trim().is_empty() {
             return self.text.clone();
         }
         let line = self.version.line(self.lines.start).trim();
@@ -150,6 +191,9 @@ impl HunkNote {
     /// The lines of the text after as it is now, or those in their place: one at least.
     pub fn lines_in(&self, proposal: &Proposal) -> Range<usize> {
         let moves = proposal.moves_from(&self.version);
+        if self.is_on_file {
+            return 0..proposal.after().len().max(1);
+        }
         let line = |line| moves.of(Side::Right, line).line;
         let start = line(self.lines.start);
         start..line(self.lines.end - 1).max(start) + 1

@@ -49,6 +49,7 @@ impl App {
             Some(Overlay::History) => Place::History,
             Some(Overlay::Changes) => Place::List,
             Some(Overlay::Files) => Place::Files,
+            Some(Overlay::Notes) => Place::Notes,
             None => Place::Diff,
         }
     }
@@ -110,6 +111,7 @@ impl App {
             (Act::Help, _) => self.cover(Overlay::Help(0)),
             (_, Place::Help) => self.on_help_act(act),
             (_, Place::History) => self.on_history_act(act),
+            (_, Place::Notes) => self.on_notes_act(act, now),
             (Act::Pane, _) => self.toggle_pane(now),
             (Act::Mouse, _) => self.toggle_mouse(now),
             (_, Place::List) => self.on_list_act(act, press, now),
@@ -259,7 +261,9 @@ impl App {
             Act::Redo => self.undo(false, now),
             Act::Merge => self.merge(now),
             Act::Reason => self.ask_for_reason(now),
-            Act::Note => self.ask_for_note(now),
+            Act::Note => self.ask_for_note(false, now),
+            Act::NoteFile => self.ask_for_note(true, now),
+            Act::Notes => self.show_notes(now),
             Act::NextNote => self.go_to_note(now),
             Act::Layout => self.change_layout(now),
             Act::Wrap => self.change_wrap(now),

@@ -182,7 +182,7 @@ impl App {
     fn click(&mut self, position: Position) {
         let is_covered = matches!(
             self.overlay,
-            Some(Overlay::Quit | Overlay::Help(_) | Overlay::History)
+            Some(Overlay::Quit | Overlay::Help(_) | Overlay::History | Overlay::Notes)
         );
         if self.remark.is_some() || is_covered {
             return;

@@ -256,7 +256,9 @@ impl App {
             self.current = next.unwrap_or(self.current.min(last));
             match self.overlay {
                 Some(Overlay::Quit) if self.views.is_empty() => self.uncover(),
-                Some(Overlay::Files) if self.views.is_empty() => self.overlay = None,
+                Some(Overlay::Files | Overlay::Notes) if self.views.is_empty() => {
+                    self.overlay = None;
+                }
                 _ => {}
             }
             self.drop_question();

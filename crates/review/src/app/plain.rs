@@ -53,9 +53,15 @@ impl App {
         let rest = rest.as_str();
         let stands_for =
             |act| matches!(key.to_string().parse(), Ok(key) if self.keys.is_for(key, act));
-        let asks = [Act::Reason, Act::Note, Act::Search, Act::Line]
-            .map(stands_for)
-            .contains(&true);
+        let asks = [
+            Act::Reason,
+            Act::Note,
+            Act::NoteFile,
+            Act::Search,
+            Act::Line,
+        ]
+        .map(stands_for)
+        .contains(&true);
         let text = rest.trim_start();
         match key {
             _ if rest.is_empty() => vec![press(KeyCode::Char(key))],

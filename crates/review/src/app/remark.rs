@@ -1,13 +1,11 @@
 //! The line that is typed below the diff or the list of what was written. `R` and `C`: the person's words for the agent; a reason
 //! goes with the decision that it is typed for, and a note with the decision, whichever that is. `/` and `:`: where to go.
 
-use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_judge::HunkNote;
-use pillion_judge::proposal::Version;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::MAX_NOTES;
 use pillion_view::{DiffId, ProposalKey, Proposed};
@@ -35,8 +33,8 @@ enum Purpose {
     /// Enter rejects the proposal with them, or takes back what was written. Where a newer proposal came, nothing is rejected
     /// for a reason that its person has not had.
     Reason(ProposalKey),
-    /// Enter keeps them as a note on these lines of the text after.
-    Note(ProposalKey, Version, Range<usize>),
+    /// Enter keeps them as this note, which has none yet.
+    Note(ProposalKey, HunkNote),
     /// Enter takes back the line of the list with this name and revision.
     ListedReason(String, String),
     /// Enter keeps them as a note on the line of the list with this name.
@@ -69,18 +67,21 @@ impl App {
         self.ask_for(Purpose::Reason(key), text);
     }
 
-    /// Starts to ask for a note on the current hunk, or goes on with the one that it has.
-    pub(super) fn ask_for_note(&mut self, now: Instant) {
+    /// Starts to ask for a note on what the cursor is at, or on the file, or goes on with the one that it has.
+    pub(super) fn ask_for_note(&mut self, is_on_file: bool, now: Instant) {
         let view = &self.views[self.current];
         if view.deciding.is_some() {
             return self.say(Tone::Info, DECIDING, now);
         }
-        let Some(lines) = self.noted_lines() else {
+        let note = match is_on_file {
+            true => Some(view.note_on_file()),
+            false => self.noted(),
+        };
+        let Some(mut note) = note else {
             return self.say(Tone::Info, "there is no hunk to comment on", now);
         };
-        let text = view.note_on(&lines).map(|note| note.text.clone());
-        let purpose = Purpose::Note(view.key(), view.proposal.version(), lines);
-        self.ask_for(purpose, text.unwrap_or_default());
+        let text = std::mem::take(&mut note.text);
+        self.ask_for(Purpose::Note(view.key(), note), text);
     }
 
     /// Starts to ask what to search for.
@@ -176,18 +177,16 @@ impl App {
 
     /// All that the reviewer has to say of the diff of this view and has not sent, with what is being typed.
     pub fn words_on(&self, view: &View) -> Vec<Note> {
-        let mut notes = view.notes(false);
+        let mut notes = view.drafts(None);
         let mut reason = view.reason.as_str();
         if let Some(typed) = self.remark.as_ref().filter(|it| it.is_on(view.diff.id)) {
             match &typed.purpose {
-                Purpose::Note(_, version, lines) => {
-                    let (version, lines) = (version.clone(), lines.clone());
+                Purpose::Note(_, note) => {
                     let text = typed.text().to_owned();
-                    notes = view.notes_with(HunkNote {
-                        version,
-                        lines,
+                    notes = view.drafts(Some(&HunkNote {
                         text,
-                    });
+                        ..note.clone()
+                    }));
                 }
                 _ => reason = typed.text(),
             }
@@ -220,10 +219,11 @@ impl App {
                 let name = &view.target.shown;
                 format!("reason for {does} {name}{edits}: {text}{again}")
             }
-            Purpose::Note(key, _, lines) => {
-                let name = &self.views.find(key.id)?.target.shown;
-                let (lines, again) = (named(lines), pasted("keeps it"));
-                format!("note on {lines} of {name}: {text}{again}")
+            Purpose::Note(key, note) => {
+                let view = self.views.find(key.id)?;
+                let (name, again) = (&view.target.shown, pasted("keeps it"));
+                let place = note.place(&view.proposal);
+                format!("note on {place} of {name}: {text}{again}")
             }
             Purpose::ListedReason(id, _) => {
                 let (name, again) = (named_row(id), pasted("takes it back"));
@@ -271,10 +271,9 @@ impl App {
             let note = self.changes.words_on(&id).note;
             return (!note.is_empty()).then(|| format!("your note on {}: {note}", named_row(&id)));
         }
-        let view = self.view()?;
-        let lines = self.noted_lines()?;
-        let note = view.note_on(&lines)?;
-        Some(format!("your note on {}: {}", named(&lines), note.text))
+        let note = self.noted().filter(|note| !note.text.is_empty())?;
+        let place = note.place(&self.view()?.proposal);
+        Some(format!("your note on {place}: {}", note.text))
     }
 
     /// Goes back to the diff, or to the list; the same key goes on with the words.
@@ -289,13 +288,9 @@ impl App {
                     view.reason = text;
                 }
             }
-            Purpose::Note(key, version, lines) => {
+            Purpose::Note(key, note) => {
                 if let Some(view) = self.views.find_mut(key.id) {
-                    view.set_note(HunkNote {
-                        version,
-                        lines,
-                        text,
-                    });
+                    view.set_note(HunkNote { text, ..note });
                 }
             }
             Purpose::ListedReason(id, _) => self.changes.words_on_mut(id).reason = text,
@@ -507,13 +502,5 @@ fn named_row(id: &str) -> String {
     match id.contains('.') {
         true => id.to_owned(),
         false => format!("turn {id}"),
-    }
-}
-
-/// Lines, from 0, as people count them.
-fn named(lines: &Range<usize>) -> String {
-    match lines.len() {
-        0 | 1 => format!("line {}", lines.start + 1),
-        _ => format!("lines {} to {}", lines.start + 1, lines.end),
     }
 }

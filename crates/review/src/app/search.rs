@@ -278,10 +278,19 @@ impl App {
             let next = { notes.into_iter() }.find(|(_, note)| by > 0 || is_below(*note));
             Some((at, next?))
         });
-        let Some((at, (line, note))) = next else {
+        let Some((at, (_, note))) = next else {
             return self.say(Tone::Info, "there is no note", now);
         };
+        self.show_note(at, note);
+    }
+
+    /// Goes to a note of the diff at a place.
+    pub(super) fn show_note(&mut self, at: usize, note: usize) {
         self.show_at(at);
+        let places = self.views[at].note_places();
+        let Some((line, _)) = places.into_iter().find(|(_, it)| *it == note) else {
+            return;
+        };
         self.show_line(Side::Right, line, 0..0);
         if let Some(viewport) = self.viewport() {
             let view = &mut self.views[at];

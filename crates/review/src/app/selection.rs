@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use pillion_judge::HunkNote;
 use pillion_judge::proposal::Part;
 use pillion_judge::rows::Row;
 use pillion_view::DiffId;
@@ -85,26 +86,29 @@ impl App {
         self.say(Tone::Info, text, now);
     }
 
-    /// The lines of the text after that a note is about: those that are selected, or else the one at the cursor, or all of the hunk that
-    /// begins there.
-    pub(super) fn noted_lines(&self) -> Option<Range<usize>> {
+    /// The note on the lines that are selected, or else on the one at the cursor, or else on all of the hunk that begins there. It is
+    /// empty if there is none yet.
+    pub(super) fn noted(&self) -> Option<HunkNote> {
         let view = self.view()?;
-        let hunks = || view.lines_of_hunk(view.hunk);
+        let hunk = || Some(view.note_at(view.lines_of_hunk(view.hunk)?));
         let rows = match self.selected() {
             None if let Some(Row::Note(note)) = view.rows().get(view.cursor) => {
                 let note = view.hunk_notes.get(note)?;
-                return Some(note.lines_in(&view.proposal));
+                return Some(match note.is_on_file {
+                    true => view.note_on_file(),
+                    false => view.note_at(note.lines_in(&view.proposal)),
+                });
             }
-            None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunks(),
+            None if view.rows().of_hunk(view.hunk).start == view.cursor => return hunk(),
             None => view.cursor..view.cursor + 1,
             Some(rows) => rows,
         };
         let lines = rows.filter_map(|row| view.rows().get(row).and_then(|it| it.lines().1));
         let lines: Vec<_> = lines.collect();
         match (lines.first(), lines.last()) {
-            (Some(first), Some(last)) => Some(*first..*last + 1),
+            (Some(first), Some(last)) => Some(view.note_at(*first..*last + 1)),
             // Nothing is left of these lines but their place.
-            _ => hunks(),
+            _ => hunk(),
         }
     }
 }

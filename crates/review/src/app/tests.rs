@@ -15,6 +15,7 @@ mod layout;
 mod merging;
 mod mode;
 mod naming;
+mod note_list;
 mod noticing;
 mod numbers;
 mod pane;

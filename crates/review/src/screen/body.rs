@@ -299,9 +299,10 @@ impl Painter<'_> {
             return;
         };
         let lines = note.lines_in(&self.view.proposal);
-        let on = match lines.len() {
-            1 => String::new(),
-            _ => format!(" on {} to {}", lines.start + 1, lines.end),
+        let on = match (note.is_on_file, lines.len()) {
+            (true, _) => " on the file".to_owned(),
+            (false, 1) => String::new(),
+            (false, _) => format!(" on {} to {}", lines.start + 1, lines.end),
         };
         let area = indented(area, MARK + self.viewport.columns.left_number + SIGN);
         let text = visible::one_line(&format!("note{on}: {}", note.says(&self.view.proposal)));

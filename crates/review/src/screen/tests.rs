@@ -471,7 +471,7 @@ fn notes_that_wait_are_listed_and_leaving_says_so() {
         }));
         let screen = see(&mut person);
         assert_eq!(screen.matches(waits).count(), count, "{screen}");
-        assert!(screen.contains("s send notes"), "{screen}");
+        assert!(screen.contains("@ send notes"), "{screen}");
         person.press("q");
         let screen = see(&mut person);
         assert!(screen.contains(said), "{screen}");

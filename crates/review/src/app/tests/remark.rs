@@ -264,7 +264,7 @@ fn a_newer_proposal_or_none_takes_no_note_away_that_is_being_typed() {
     person.press("C!");
     let newer = NEW.replace("one\n", "one\nand\n");
     person.propose(id, Dialect::GeminiCli, "a.txt", Some(OLD), &newer);
-    assert_eq!(line(&person), "note on lines 5 to 7 of a.txt: no!▏");
+    assert_eq!(line(&person), "note on lines 6 to 8 of a.txt: no!▏");
     person.key(KeyCode::Enter);
     person.wait(10_000);
     assert_eq!(line(&person), "your note on lines 6 to 8: no!");
