@@ -247,6 +247,20 @@ impl Git {
     }
 }
 
+/// The text of a file in the last commit; none if git has none there.
+pub fn committed(path: &Path) -> Option<Vec<u8>> {
+    let (folder, name) = (path.parent()?, path.file_name()?.to_str()?);
+    // An object is named in a line of its own.
+    let asked = format!("HEAD:./{name}\n");
+    let arguments = ["cat-file", "--batch"];
+    let told = run(folder, &arguments, None, asked.as_bytes()).ok()?;
+    // `OBJECT blob SIZE`, the text, and a newline.
+    let end = told.iter().position(|it| *it == b'\n')?;
+    let head = str::from_utf8(&told[..end]).ok()?;
+    let size = head.split_once(" blob ")?.1.parse::<usize>().ok()?;
+    told.get(end + 1..end + 1 + size).map(<[u8]>::to_vec)
+}
+
 /// Runs git in a folder, with a file at the end of its arguments, and returns what it prints.
 fn run(
     folder: &Path,

@@ -126,6 +126,7 @@ commands! {
         Line "line" ":" [Diff] Free "go to a line by its number";
     ]
     [
+        Base "base" "d" [Diff History] Free "compare it with HEAD, an earlier text";
         Layout "layout" "u" [Diff] Free ("unified", 6) "unified, or side by side";
         More "more" "c" [Diff] Free ("unfold", 7) "20 more lines beside the hunk";
         Gap "gap" "Enter" [Diff] Free "all lines beside it, or fold them";

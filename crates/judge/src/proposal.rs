@@ -59,6 +59,11 @@ pub struct Proposal {
 pub struct Version(Arc<Texts>);
 
 impl Version {
+    /// The text after, with every hunk in.
+    pub fn after(&self) -> &Text {
+        &self.0.after
+    }
+
     /// A line of the text after, for showing.
     pub fn line(&self, line: usize) -> &str {
         self.0.after.shown(line)
@@ -167,6 +172,12 @@ impl Proposal {
     /// The file that it is compared with, byte for byte; `None` when it is not there yet.
     pub fn original(&self) -> Option<&[u8]> {
         self.now.texts.original.as_ref().map(|text| text.bytes())
+    }
+
+    /// The file as it came with the proposal, if it was there, and the agent's own text.
+    pub fn came(&self) -> Option<(Arc<Text>, Arc<Text>)> {
+        let came = self.came.as_ref()?;
+        Some((Arc::clone(came), Arc::clone(&self.now.agents)))
     }
 
     /// The text before, as it is compared; empty when the file is not there yet.

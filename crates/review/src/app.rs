@@ -2,6 +2,7 @@
 
 mod acts;
 mod all_seen;
+mod bases;
 mod changes;
 mod comparing;
 mod deciding;
@@ -42,6 +43,7 @@ use ratatui::layout::{Rect, Size};
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
 use crate::view::{Stayed, View, Viewport};
 use all_seen::Accepting;
+pub use bases::Bases;
 pub use changes::{ChangesPage, ChangesRow, SentWords};
 pub use files::{FilesPage, FilesRow};
 pub use history::{History, Opened, Past};
@@ -129,6 +131,8 @@ pub enum Event {
     History(Result<Vec<Past>, String>),
     /// One of those is to be shown.
     Past(Opened),
+    /// The outcome of [`Effect::Bases`], in the order in which they are shown.
+    Bases(ProposalKey, Vec<Opened>),
     /// These agents' programs are on PATH.
     Installed(Vec<Dialect>),
     /// The reasons why saved files are not noticed, until the next one of these.
@@ -210,6 +214,8 @@ pub enum Effect {
     History,
     /// Read one of those, to show it.
     Past(Box<Past>),
+    /// Compare a proposal with other texts than its own, as far as they are known.
+    Bases(Box<Bases>),
     /// Put a text on the clipboard.
     Copy(String),
     /// Have the terminal report what the mouse does, or not.
@@ -446,6 +452,7 @@ impl App {
             Event::Notice(text) => self.noticed(text, now),
             Event::History(items) => self.show_history(items, now),
             Event::Past(opened) => self.show_past(opened),
+            Event::Bases(key, compared) => self.show_bases(key, compared, now),
             Event::Installed(agents) => self.installed = agents,
             Event::Troubles(texts) => self.troubles = texts,
             Event::Kept(text) => self.report(LONG_MESSAGE, Tone::Warning, text, now),

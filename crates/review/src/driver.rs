@@ -1,5 +1,6 @@
 //! The thin loop around the state machine: takes in what happens, does what is to be done, draws.
 
+mod bases;
 mod drafts;
 mod editor;
 mod history;
@@ -444,6 +445,7 @@ impl Driver {
             } => self.keep(id, path, text, why)?,
             Effect::History => history::read(self.app.roots.clone(), self.sender.clone())?,
             Effect::Past(past) => history::open(*past, self.sender.clone())?,
+            Effect::Bases(wanted) => bases::read(*wanted, self.sender.clone())?,
             Effect::Copy(text) => {
                 execute!(io::stdout(), CopyToClipboard::to_clipboard_from(text))?;
             }

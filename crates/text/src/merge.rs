@@ -66,6 +66,23 @@ pub fn texts(base: &Text, theirs: &Text, ours: &Text) -> Merged {
     }
 }
 
+/// The places that both texts changed, each in another way: the lines there of the base, of `theirs` and of `ours`.
+pub fn conflicts(base: &Text, theirs: &Text, ours: &Text) -> Vec<[Range<usize>; 3]> {
+    let (changes, newer) = (hunks::between(base, theirs), hunks::between(base, ours));
+    let (mut changes, mut newer) = (&*changes, &*newer);
+    let (mut to_theirs, mut to_ours) = (0, 0);
+    let mut found = Vec::new();
+    while let Some(region) = Region::take(&mut changes, &mut newer) {
+        let in_theirs = moved(&region.base, &mut to_theirs, region.changes);
+        let in_ours = moved(&region.base, &mut to_ours, region.newer);
+        let are_two = !region.changes.is_empty() && !region.newer.is_empty();
+        if are_two && theirs.slice(in_theirs.clone()) != ours.slice(in_ours.clone()) {
+            found.push([region.base, in_theirs, in_ours]);
+        }
+    }
+    found
+}
+
 /// Lines of the base that one side or both changed.
 struct Region<'a> {
     base: Range<usize>,
@@ -220,6 +237,18 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_both_changed_otherwise_is_found_in_all_three() {
+        let base = Text::new("1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+        let theirs = Text::new("1\n2\nX\n3\n4\nfive\n6\n7\neight\n9\n");
+        let ours = Text::new("1\n2\n3\n4\n5!\nand\n6\n7\neight\n9\nY\n");
+        let expected = [[4..5, 5..6, 4..6]];
+        assert_eq!(conflicts(&base, &theirs, &ours), expected);
+        assert!(conflicts(&base, &theirs, &base).is_empty());
+        let empty = Text::new("");
+        assert_eq!(conflicts(&empty, &theirs, &ours).len(), 1);
+    }
 
     fn utf8(text: Vec<u8>) -> String {
         String::from_utf8(text).unwrap()

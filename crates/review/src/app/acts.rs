@@ -265,6 +265,7 @@ impl App {
             Act::NoteFile => self.ask_for_note(true, now),
             Act::Notes => self.show_notes(now),
             Act::NextNote => self.go_to_note(now),
+            Act::Base => self.ask_for_bases(),
             Act::Layout => self.change_layout(now),
             Act::Wrap => self.change_wrap(now),
             Act::Copy => self.copy_hunk(now),

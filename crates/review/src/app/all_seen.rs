@@ -43,8 +43,7 @@ impl App {
     pub(super) fn note_look(&mut self, now: Instant) {
         let looked_at = self.delay.looked_at(&Press::alone(now), self.subject());
         if looked_at.is_some_and(|time| time >= LOOK) {
-            let view = &mut self.views[self.current];
-            view.looked_at = Some(view.key());
+            self.views[self.current].note_look();
         }
     }
 

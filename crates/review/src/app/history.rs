@@ -1,5 +1,6 @@
 //! The person's former decisions: a list, and one entry of it opened again, to be read and nothing else.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use pillion_changes::history::Item;
@@ -22,6 +23,8 @@ pub struct History {
     pub top: usize,
     /// The one that is opened.
     pub opened: Option<Opened>,
+    /// The same file compared with other texts, one after the other.
+    pub others: VecDeque<Opened>,
 }
 
 /// A decision, as a row.
@@ -87,8 +90,12 @@ impl App {
         };
         match (act, &mut history.opened) {
             (Act::Close | Act::History, opened) => {
-                if opened.take().is_none() {
-                    self.overlay = None;
+                let is_of_list = opened.take().is_some() && !history.items.is_empty();
+                self.overlay = self.overlay.filter(|_| is_of_list);
+            }
+            (Act::Base, Some(opened)) => {
+                if let Some(next) = history.others.pop_front() {
+                    history.others.push_back(std::mem::replace(opened, next));
                 }
             }
             (Act::Open, None) => {

@@ -2,6 +2,7 @@
 
 mod acts;
 mod all_seen;
+mod bases;
 pub mod changes;
 mod cursor;
 mod deciding;

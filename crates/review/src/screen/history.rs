@@ -20,7 +20,7 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         return panel(
             buffer,
             area,
-            &title(opened, height),
+            &title(app, opened, height),
             lines.collect(),
             0,
             theme,
@@ -38,12 +38,16 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
     panel(buffer, area, title, lines, 0, theme);
 }
 
-fn title(opened: &Opened, height: usize) -> String {
+fn title(app: &App, opened: &Opened, height: usize) -> String {
     let more = match opened.lines.len() > opened.from + height {
         true => " · ↓ for more",
         false => "",
     };
-    format!(" {}{more} · Esc goes back ", opened.title)
+    let next = match app.history.others.is_empty() {
+        true => String::new(),
+        false => app.keys.fill(" · <base> the next"),
+    };
+    format!(" {}{more}{next} · Esc goes back ", opened.title)
 }
 
 /// Columns of the frame and of all that stands before the name of the file.
