@@ -10,7 +10,7 @@ mod stay;
 use std::ops::{Deref, DerefMut};
 
 use pillion_judge::highlight::Texts;
-use pillion_judge::proposal::{Hunk, Side, Version};
+use pillion_judge::proposal::{Hunk, Part, Side, Version};
 use pillion_judge::rows::{Layout, Rows, Unfolding};
 use pillion_judge::{Judged, Target, enclosing};
 use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
@@ -208,6 +208,22 @@ impl View {
     pub fn enclosing(&self, line: usize) -> Option<&str> {
         let headings = self.paint.headings(Side::Right, line);
         enclosing(self.proposal.after(), headings, line)
+    }
+
+    /// The lines of the current hunk without those above the cursor.
+    pub fn from_cursor_on(&self) -> Option<Part> {
+        let hunk = self.current_hunk()?;
+        let above = self.rows.of_hunk(self.hunk).start..self.cursor;
+        let above = above.filter_map(|row| Some(self.rows.get(row)?.lines()));
+        let count = |is_there: fn(&(Option<usize>, Option<usize>)) -> bool| {
+            above.clone().filter(is_there).count()
+        };
+        let (left, right) = (count(|it| it.0.is_some()), count(|it| it.1.is_some()));
+        Some(Part {
+            hunk: self.hunk,
+            before: hunk.before.start + left..hunk.before.end,
+            after: hunk.after.start + right..hunk.after.end,
+        })
     }
 
     /// The line of the text after at the cursor, if one is shown there.

