@@ -19,6 +19,7 @@ fn past(number: u64, state: EntryState) -> Past {
                 path,
                 roots: vec!["/work/shop".into()],
                 set: None,
+                written: None,
                 before: FileState::Absent,
                 proposed: FileState::Absent,
             },
