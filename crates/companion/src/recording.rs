@@ -424,6 +424,16 @@ impl Recording {
         });
     }
 
+    /// Tells when all is kept that was said until now, or will not be.
+    pub(crate) fn is_kept(&self) -> oneshot::Receiver<()> {
+        let (done, kept) = oneshot::channel();
+        self.order_with(0, move |_| {
+            drop(done);
+            Ok(())
+        });
+        kept
+    }
+
     /// A person has decided about a proposal.
     pub(crate) fn decided(&self, session: &SessionId, id: DiffId, decided: Decision) {
         let bytes = decided.edited.as_ref().map_or(0, |it| it.len());

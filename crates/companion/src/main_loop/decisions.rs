@@ -19,6 +19,7 @@ use crate::acceptance::Finding;
 use crate::agent::{Agent, AskedBeside, Signal};
 use crate::agents::hooks;
 use crate::diffs::{Action, Answer, EDITOR_TIMEOUT};
+use crate::disk::CHECK_TIMEOUT;
 use crate::event::{By, Caller, Event};
 use crate::gate;
 use crate::ids::Decider;
@@ -34,6 +35,27 @@ const BEING_DECIDED: &str = "somebody else is deciding about it: look at what co
 /// The reason why a command cannot accept what stands in a view.
 const NO_TEXT: &str =
     "the editor does not tell what stands in the view: try again, or decide there";
+
+/// An answer to who has decided: it is given when this is dropped, whatever happens. Whoever gets it believes that what they wrote
+/// is kept, though the hub be killed then.
+struct Settled(Option<(Answering<Decide>, Option<Told>)>);
+
+impl Settled {
+    fn once(self, kept: oneshot::Receiver<()>) {
+        tasks::spawn(async move {
+            let _ = timeout(CHECK_TIMEOUT, kept).await;
+            drop(self);
+        });
+    }
+}
+
+impl Drop for Settled {
+    fn drop(&mut self) {
+        if let Some((reply, told)) = self.0.take() {
+            reply.done(Ruling::Settled(told));
+        }
+    }
+}
 
 impl MainLoop {
     /// The person decides, at this moment: two decisions that follow each other at once come from a held key.
@@ -251,10 +273,17 @@ impl MainLoop {
             self.diffs.note_done(key, act.message);
         }
         let left_over = remark::left_over(&notes);
+        let is_as_proposed = { self.diffs.newest(id).zip(accepted.as_ref()) }
+            .is_none_or(|(newest, accepted)| newest.proposed == *accepted);
+        let is_written = !notes.is_empty() || !is_as_proposed;
         self.diffs.note(id, notes);
         let actions = self.diffs.resolved(key, outcome);
         let told = self.perform(actions).or(told_of_act).or(left_over);
-        reply.done(Ruling::Settled(told));
+        let settled = Settled(Some((reply, told)));
+        match is_written {
+            true => settled.once(self.recording.is_kept()),
+            false => drop(settled),
+        }
         self.views.decided(decider, key, accepted, now);
     }
 

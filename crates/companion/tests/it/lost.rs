@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use pillion_protocol::{Dialect, Outcome};
-use pillion_view::{Diff, EditorEvent, Leaving, LostText, Tell};
+use pillion_changes::{EntryState, Store};
+use pillion_protocol::{Dialect, Note, Outcome};
+use pillion_view::{Decide, Diff, EditorEvent, Leaving, LostText, Proposed, Tell};
 use serde_json::json;
 
 use crate::support::{RawStream, Request, TestCompanion, initialize};
@@ -259,4 +260,31 @@ async fn an_agent_that_writes_nothing_after_an_acceptance_is_named() {
     scene.accept(&diff, "new\n").await;
     stream.read_until("ide/diffAccepted").await;
     assert!(matches!(scene.lost().await, LostText::AsProposed));
+}
+
+/// Whoever decides in a view has nothing of it any more once they are answered, and the companion may be killed then.
+#[tokio::test]
+async fn what_a_person_wrote_is_in_the_log_when_they_are_answered() {
+    let (mut scene, _stream) = Scene::start().await;
+    let store = Store::of(&scene.companion.environment).unwrap();
+    for number in 0..5 {
+        let text = format!("mine {number}\n");
+        let diff = scene.propose("new\n").await;
+        scene.accept(&diff, &text).await;
+        let entries = store.entries().unwrap();
+        let edited = entries.iter().filter(|it| it.state == EntryState::Edited);
+        let texts: Vec<_> = edited
+            .filter_map(|it| store.text_of(it.after()).unwrap())
+            .collect();
+        assert!(texts.contains(&text.into_bytes()), "{number}: {entries:?}");
+
+        let diff = scene.propose("newer\n").await;
+        let mut decide = Decide::blind(diff.key(), Outcome::Rejected);
+        let words = format!("why {number}");
+        decide.verdict.notes.push(Note::on_all(words.as_str()));
+        scene.companion.rule(decide).await;
+        let entries = store.entries().unwrap();
+        let mut notes = entries.iter().flat_map(|it| &it.notes);
+        assert!(notes.any(|it| it.text == words), "{number}: {entries:?}");
+    }
 }
