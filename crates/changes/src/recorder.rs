@@ -26,7 +26,7 @@ use crate::table::{Difference, Table};
 use crate::turn::{Change, Turn, first_words};
 pub use attended::Glance;
 use journal::Journal;
-pub use journal::{Decision, NewProposal, Offer};
+pub use journal::{Decision, Offer};
 pub use session::Call;
 use session::{Session, Shell};
 pub use tally::Tally;

@@ -90,6 +90,15 @@ pub enum FileState {
 }
 
 impl FileState {
+    /// A file of which nothing is known.
+    pub fn unknown() -> Self {
+        Self::File {
+            mode: 0,
+            size: 0,
+            text: None,
+        }
+    }
+
     /// The name of its text; none if there is none, or if it was not kept.
     pub fn text(&self) -> Option<&Hash> {
         match self {

@@ -9,7 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use pillion_changes::history::{self, Item};
 use pillion_changes::store::MAX_ENTRIES;
-use pillion_changes::{Decision, Entry, EntryRef, EntryState, NewProposal, Offer, Recorder, Store};
+use pillion_changes::{
+    Decision, Entry, EntryRef, EntryState, FileState, Offer, Proposal, Recorder, Store,
+};
 use pillion_discovery::Environment;
 use pillion_protocol::Note;
 
@@ -22,6 +24,15 @@ struct World {
 
 /// The texts of a proposal: a file, the text before, and the proposed one.
 type Texts = (&'static str, Option<&'static [u8]>, Option<&'static str>);
+
+/// A proposal as the recorder is told of it.
+struct Shown((u64, u32), Proposal, (Option<Vec<u8>>, Option<Arc<String>>));
+
+impl Shown {
+    fn to(self, recorder: &mut Recorder) {
+        recorder.proposed(self.0, self.1, self.2);
+    }
+}
 
 const USUAL: Texts = ("a.txt", Some(b"1\n2\n3\n"), Some("one\n2\n3\n"));
 const MINE: &str = "one\n2\nmine\n";
@@ -62,20 +73,24 @@ impl World {
             .sum()
     }
 
-    fn proposal(&self, id: u64, revision: u32, texts: Texts) -> NewProposal {
+    fn proposal(&self, id: u64, revision: u32, texts: Texts) -> Shown {
         let (name, before, proposed) = texts;
-        NewProposal {
-            id,
-            revision,
+        let is_there = before.map(|_| FileState::unknown());
+        let proposal = Proposal {
             agent: "gemini".to_owned(),
             path: self.root().join(name),
             roots: vec![self.root()],
             set: None,
             written: None,
-            is_there: before.is_some(),
-            before: before.map(<[u8]>::to_vec),
-            proposed: proposed.map(|text| Arc::new(text.to_owned())),
-        }
+            before: is_there.unwrap_or(FileState::Absent),
+            proposed: FileState::Absent,
+        };
+        let proposed = proposed.map(|text| Arc::new(text.to_owned()));
+        Shown(
+            (id, revision),
+            proposal,
+            (before.map(<[u8]>::to_vec), proposed),
+        )
     }
 
     fn log(&self) -> Vec<Entry> {
@@ -137,7 +152,7 @@ fn what_agents_still_ask_about_when_their_companion_ends_is_in_the_log_once() {
     let folders = [world.root()];
     let mut killed = world.recorder();
     for id in 1..=3 {
-        killed.proposed(world.proposal(id, 1, USUAL));
+        world.proposal(id, 1, USUAL).to(&mut killed);
     }
     for id in 1..=2 {
         killed.asks_elsewhere(id).unwrap();
@@ -211,7 +226,7 @@ fn each_decision_is_kept_with_all_its_texts() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, texts));
+        world.proposal(1, 1, texts).to(&mut recorder);
         let reason = decided.notes.first().map_or("", |it| &it.text).to_owned();
         recorder.decided(1, decided).unwrap();
         let [entry] = &world.log()[..] else {
@@ -257,14 +272,14 @@ fn what_was_written_outlives_a_view_a_hub_and_the_agent_and_is_offered_again() {
         for (texts, mine) in [(USUAL, MINE), (crlf, "\u{feff}A\r\nmine"), (new, "")] {
             let world = World::new();
             let mut recorder = world.recorder();
-            recorder.proposed(world.proposal(1, 1, texts));
+            world.proposal(1, 1, texts).to(&mut recorder);
             recorder.edited(1, 1, 1, Some("first")).unwrap();
             recorder.edited(1, 1, 1, Some(mine)).unwrap();
             assert_eq!(offered(&mut recorder), [], "the view has it");
             let mut recorder = end(&world, recorder);
-            recorder.proposed(world.proposal(2, 1, texts));
+            world.proposal(2, 1, texts).to(&mut recorder);
             let other = ("other", texts.1, texts.2);
-            recorder.proposed(world.proposal(3, 1, other));
+            world.proposal(3, 1, other).to(&mut recorder);
             let offers = recorder.offers(None).unwrap();
             let of_file = offers.iter().find(|it| it.id == 2).unwrap();
             assert_eq!(of_file.text, mine, "{name}");
@@ -297,10 +312,10 @@ fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL));
+        world.proposal(1, 1, USUAL).to(&mut recorder);
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
         recorder.closed(1).unwrap();
-        recorder.proposed(world.proposal(2, 1, texts));
+        world.proposal(2, 1, texts).to(&mut recorder);
         let expected = expected.map(|text| (2, text.to_owned()));
         assert_eq!(offered(&mut recorder), Vec::from_iter(expected));
         recorder.decided(2, rejected("no")).unwrap();
@@ -313,7 +328,7 @@ fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
             Some(MINE),
             "it is not lost"
         );
-        recorder.proposed(world.proposal(3, 1, texts));
+        world.proposal(3, 1, texts).to(&mut recorder);
         assert_eq!(
             offered(&mut recorder),
             [],
@@ -322,12 +337,12 @@ fn it_is_offered_for_the_same_file_or_the_same_text_until_that_is_decided() {
     }
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL));
+    world.proposal(1, 1, USUAL).to(&mut recorder);
     recorder.edited(1, 1, 1, Some(MINE)).unwrap();
     recorder.closed(1).unwrap();
     let mut other = world.proposal(2, 1, USUAL);
-    "claude".clone_into(&mut other.agent);
-    recorder.proposed(other);
+    "claude".clone_into(&mut other.1.agent);
+    other.to(&mut recorder);
     assert_eq!(offered(&mut recorder), [], "another agent's");
 }
 
@@ -340,11 +355,11 @@ fn a_newer_revision_takes_a_text_along_or_leaves_it() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL));
+        world.proposal(1, 1, USUAL).to(&mut recorder);
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
         let mut second = world.proposal(1, 2, USUAL);
-        second.proposed = Some(Arc::new(newer.to_owned()));
-        recorder.proposed(second);
+        second.2.1 = Some(Arc::new(newer.to_owned()));
+        second.to(&mut recorder);
         recorder.edited(1, 1, 1, Some("late")).unwrap();
         recorder.edited(1, 2, 1, Some(text)).unwrap();
         let texts: Vec<_> = world
@@ -363,7 +378,7 @@ fn a_newer_revision_takes_a_text_along_or_leaves_it() {
 fn what_two_views_have_is_kept_apart() {
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL));
+    world.proposal(1, 1, USUAL).to(&mut recorder);
     recorder.edited(1, 1, 1, Some(MINE)).unwrap();
     recorder.edited(1, 1, 2, Some("other\n")).unwrap();
     recorder.decided(1, accepted(Some("other\n"))).unwrap();
@@ -385,7 +400,7 @@ fn a_decision_belongs_to_the_turn_that_goes_on() {
         for (session, agent) in (1..).zip(agents) {
             recorder.begin(session, agent, "prompt").unwrap();
         }
-        recorder.proposed(world.proposal(9, 1, USUAL));
+        world.proposal(9, 1, USUAL).to(&mut recorder);
         let decided = Decision {
             session,
             ..rejected("no")
@@ -410,7 +425,7 @@ fn old_entries_go_and_their_texts_with_them() {
     let mut recorder = world.recorder();
     for (id, name) in [(1, "draft"), (2, "decided"), (3, "newest")] {
         let texts = (name, USUAL.1, USUAL.2);
-        recorder.proposed(world.proposal(id, 1, texts));
+        world.proposal(id, 1, texts).to(&mut recorder);
         match id {
             1 => {
                 recorder.edited(id, 1, 1, Some(MINE)).unwrap();
@@ -447,7 +462,7 @@ fn no_more_decisions_are_kept_than_the_limit() {
     let world = World::new();
     let mut recorder = world.recorder();
     for id in 0..MAX_ENTRIES as u64 + 20 {
-        recorder.proposed(world.proposal(id, 1, USUAL));
+        world.proposal(id, 1, USUAL).to(&mut recorder);
         recorder.decided(id, rejected("no")).unwrap();
     }
     world.store.tidy(SystemTime::now(), |_| false).unwrap();
@@ -468,7 +483,7 @@ fn two_recorders_never_take_one_number() {
             let proposals: Vec<_> = (0..20).map(|id| world.proposal(id, 1, USUAL)).collect();
             std::thread::spawn(move || {
                 for (id, proposal) in (0..).zip(proposals) {
-                    recorder.proposed(proposal);
+                    proposal.to(&mut recorder);
                     match at % 2 {
                         0 => recorder
                             .edited(id, 1, 1, Some(&format!("{at} {id}")))
@@ -495,7 +510,7 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
     let world = World::new();
     let mut recorder = world.recorder();
     for id in 1..=3 {
-        recorder.proposed(world.proposal(id, 1, USUAL));
+        world.proposal(id, 1, USUAL).to(&mut recorder);
         recorder.decided(id, accepted(Some(MINE))).unwrap();
     }
     let folder = world.store.path().join("log/0");
@@ -507,7 +522,7 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
         .collect();
     assert_eq!(files.len(), 3);
     assert!(files.iter().all(|file| mode(file) == 0o600));
-    recorder.proposed(world.proposal(9, 1, USUAL));
+    world.proposal(9, 1, USUAL).to(&mut recorder);
     recorder.edited(9, 1, 1, Some(MINE)).unwrap();
     let drafts = world.store.path().join("drafts");
     assert_eq!(
@@ -527,7 +542,7 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
     assert_eq!(world.texts(), texts);
     let numbers: Vec<_> = world.log().iter().map(|it| it.number).collect();
     assert_eq!(numbers, [3]);
-    recorder.proposed(world.proposal(4, 1, USUAL));
+    world.proposal(4, 1, USUAL).to(&mut recorder);
     recorder.decided(4, rejected("")).unwrap();
     assert_eq!(world.log().last().unwrap().number, 5);
 }
@@ -536,12 +551,12 @@ fn nobody_else_can_read_it_and_what_is_damaged_is_left_out() {
 fn a_proposal_that_nobody_decides_about_or_edits_leaves_nothing() {
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL));
+    world.proposal(1, 1, USUAL).to(&mut recorder);
     recorder.edited(1, 1, 1, None).unwrap();
     assert_eq!(offered(&mut recorder), []);
     recorder.closed(1).unwrap();
     assert_eq!((world.log().len(), world.texts()), (0, 0));
-    recorder.proposed(world.proposal(2, 1, USUAL));
+    world.proposal(2, 1, USUAL).to(&mut recorder);
     recorder.decided(2, accepted(None)).unwrap();
     assert_eq!(
         (world.log().len(), world.texts()),
@@ -559,7 +574,7 @@ fn a_text_that_was_accepted_is_the_one_in_the_log_whatever_was_heard_of_its_prop
         // A newer revision of which the disk was too slow to take note.
         (2, Some("newer\n"), EntryState::Edited),
     ] {
-        recorder.proposed(world.proposal(id, 1, USUAL));
+        world.proposal(id, 1, USUAL).to(&mut recorder);
         recorder.decided(id, accepted(text)).unwrap();
         let log = world.log();
         let entry = log.last().unwrap();
@@ -573,13 +588,13 @@ fn numbers_go_on_where_those_before_were_removed() {
     let world = World::new();
     let (mut one, mut other) = (world.recorder(), world.recorder());
     let decide = |recorder: &mut Recorder, id| {
-        recorder.proposed(world.proposal(id, 1, USUAL));
+        world.proposal(id, 1, USUAL).to(recorder);
         recorder.decided(id, rejected("no")).unwrap();
         world.log().last().unwrap().number
     };
     assert_eq!(decide(&mut one, 1), 1);
     // A draft has a number for as long as it is there, and an entry after it keeps its own.
-    other.proposed(world.proposal(2, 1, USUAL));
+    world.proposal(2, 1, USUAL).to(&mut other);
     other.edited(2, 1, 1, Some(MINE)).unwrap();
     assert_eq!(decide(&mut other, 3), 3);
     other.decided(2, accepted(Some(MINE))).unwrap();
@@ -602,7 +617,7 @@ fn numbers_go_on_where_those_before_were_removed() {
     let parts: Vec<_> = parts.map(|it| it.unwrap().file_name()).collect();
     assert_eq!((numbers(&world), parts), (vec![], vec!["1".into()]));
     fs::remove_dir_all(world.store.path()).unwrap();
-    other.proposed(world.proposal(202, 1, USUAL));
+    world.proposal(202, 1, USUAL).to(&mut other);
     other.edited(202, 1, 1, Some(MINE)).unwrap();
     assert_eq!(
         numbers(&world),
@@ -617,7 +632,7 @@ fn stores_in_turn_count_over_the_end_of_a_folder() {
     let mut recorders = [world.recorder(), world.recorder(), world.recorder()];
     for number in 1..=305 {
         let recorder = &mut recorders[usize::try_from(number % 3).unwrap()];
-        recorder.proposed(world.proposal(number, 1, USUAL));
+        world.proposal(number, 1, USUAL).to(recorder);
         recorder.decided(number, rejected("no")).unwrap();
         let entry = world.store.entry(EntryRef(number)).unwrap();
         assert_eq!(entry.number, number);
@@ -630,7 +645,7 @@ fn stores_in_turn_count_over_the_end_of_a_folder() {
 fn an_entry_that_a_killed_process_has_only_begun_is_removed() {
     let world = World::new();
     let mut recorder = world.recorder();
-    recorder.proposed(world.proposal(1, 1, USUAL));
+    world.proposal(1, 1, USUAL).to(&mut recorder);
     recorder.decided(1, rejected("no")).unwrap();
     let name = format!(".pillion-7-{}", "a".repeat(32));
     let file = world.store.path().join("log/0").join(name);
@@ -655,7 +670,7 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     let mut recorder = world.recorder();
     let why = |text: &str| vec![Note::on_all(text)];
     for ends in [Recorder::closed_all, |it: &mut Recorder| it.closed(1)] {
-        recorder.proposed(world.proposal(1, 1, USUAL));
+        world.proposal(1, 1, USUAL).to(&mut recorder);
         recorder.noted(1, why("first"));
         recorder.noted(1, why("why?"));
         ends(&mut recorder).unwrap();
@@ -665,12 +680,12 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
         let (state, reason) = (entry.state, entry.reason());
         assert_eq!((state, &*reason), (EntryState::Undecided, "why?"));
         // There is no text to offer.
-        recorder.proposed(world.proposal(2, 1, USUAL));
+        world.proposal(2, 1, USUAL).to(&mut recorder);
         assert_eq!(offered(&mut recorder), []);
         recorder.closed(2).unwrap();
     }
     // Beside what the person has made of it.
-    recorder.proposed(world.proposal(3, 1, USUAL));
+    world.proposal(3, 1, USUAL).to(&mut recorder);
     recorder.edited(3, 1, 1, Some(MINE)).unwrap();
     recorder.noted(3, why("like this"));
     recorder.closed(3).unwrap();
@@ -681,7 +696,7 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
         ("like this".to_owned(), Some(MINE.to_owned()))
     );
     // What is decided has them itself.
-    recorder.proposed(world.proposal(4, 1, USUAL));
+    world.proposal(4, 1, USUAL).to(&mut recorder);
     recorder.noted(4, why("no"));
     recorder.decided(4, rejected("no")).unwrap();
     let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
@@ -702,11 +717,12 @@ fn what_a_person_makes_of_a_written_change_is_about_that_change() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        let of = |id, written: &str| NewProposal {
-            written: (!written.is_empty()).then(|| written.to_owned()),
-            ..world.proposal(id, 1, USUAL)
+        let of = |id, written: &str| {
+            let mut shown = world.proposal(id, 1, USUAL);
+            shown.1.written = (!written.is_empty()).then(|| written.to_owned());
+            shown
         };
-        recorder.proposed(of(1, "1.1"));
+        of(1, "1.1").to(&mut recorder);
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
         recorder.noted(1, vec![Note::on_all("why?")]);
         let is_decided = decided.is_some();
@@ -717,7 +733,7 @@ fn what_a_person_makes_of_a_written_change_is_about_that_change() {
         assert_eq!(world.states(), states);
         // It is offered for that change alone, if nothing was decided about it.
         for (id, written) in [(2, ""), (3, "2.1"), (4, "1.1")] {
-            recorder.proposed(of(id, written));
+            of(id, written).to(&mut recorder);
             let is_offered = written == "1.1" && !is_decided;
             let expected = is_offered.then(|| (id, MINE.to_owned()));
             assert_eq!(
@@ -759,7 +775,7 @@ fn the_next_hub_finds_out_what_came_of_what_was_accepted() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL));
+        world.proposal(1, 1, USUAL).to(&mut recorder);
         recorder.decided(1, accepted(None)).unwrap();
         let outcome = || world.log()[0].outcome.clone();
         recorder.watch(&[world.root()]);
@@ -787,10 +803,12 @@ fn what_came_of_a_change_is_not_judged_by_what_came_later() {
     ] {
         let world = World::new();
         let mut recorder = world.recorder();
-        recorder.proposed(world.proposal(1, 1, USUAL));
+        world.proposal(1, 1, USUAL).to(&mut recorder);
         recorder.decided(1, accepted(None)).unwrap();
         let before = before.map(str::as_bytes);
-        recorder.proposed(world.proposal(2, 1, ("a.txt", before, Some("two\n"))));
+        world
+            .proposal(2, 1, ("a.txt", before, Some("two\n")))
+            .to(&mut recorder);
         recorder.decided(2, accepted(None)).unwrap();
         world.hub_is_killed();
         fs::write(world.root().join("a.txt"), "two\n").unwrap();

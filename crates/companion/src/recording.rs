@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage, Decision, Glance};
-use pillion_changes::{NewProposal, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
+use pillion_changes::{FileState, Offer, Recorder, Store, StoreError, Tally, Turn, WriteOutcome};
 use pillion_discovery::{CompanionState, Environment, real_path};
 use pillion_protocol::{Note, Proposer};
 use pillion_system::Worker;
@@ -383,23 +383,26 @@ impl Recording {
     pub(crate) fn proposed(&self, diff: &Diff) {
         let text = diff.original.text.as_ref();
         let text = text.filter(|text| text.len() <= MAX_BEFORE);
-        let new = NewProposal {
-            id: diff.id.0,
-            revision: diff.revision,
+        let is_there = diff.original.stamp.is_some() && !diff.original_is_other;
+        let proposal = pillion_changes::Proposal {
             agent: diff.proposer.name().to_owned(),
             path: diff.path.clone(),
             roots: self.roots.clone(),
             set: diff.set.map(|set| (set.place, set.of)),
             written: diff.written.clone(),
-            is_there: diff.original.stamp.is_some() && !diff.original_is_other,
-            before: text.cloned(),
-            proposed: (!diff.deletes).then(|| Arc::clone(&diff.proposed)),
+            before: match is_there {
+                true => FileState::unknown(),
+                false => FileState::Absent,
+            },
+            proposed: FileState::Absent,
         };
+        let proposed = (!diff.deletes).then(|| Arc::clone(&diff.proposed));
+        let texts = (text.cloned(), proposed);
         let bytes = text.map_or(0, Vec::len) + diff.proposed.len();
-        let (id, events) = (new.id, self.events.clone());
+        let (id, revision, events) = (diff.id.0, diff.revision, self.events.clone());
         let asks_elsewhere = diff.proposer.itself().is_some();
         self.order_with(bytes, move |recorder| {
-            recorder.proposed(new);
+            recorder.proposed((id, revision), proposal, texts);
             if asks_elsewhere {
                 recorder.asks_elsewhere(id)?;
             }

@@ -14,30 +14,8 @@ use crate::log::{Entry, EntryRef, EntryState, Proposal, WriteOutcome};
 use crate::state::{FileState, Hash};
 use crate::store::{Store, StoreError};
 
-/// A proposal that a person is shown.
-#[derive(Debug, Clone)]
-pub struct NewProposal {
-    /// Its number; a later one with the same number takes its place.
-    pub id: u64,
-    /// Counts those of one number.
-    pub revision: u32,
-    /// As the log has it, but for the texts.
-    pub agent: String,
-    /// The file.
-    pub path: PathBuf,
-    /// The folders of the workspace.
-    pub roots: Vec<PathBuf>,
-    /// Its place in its set, and how many files that has.
-    pub set: Option<(u32, u32)>,
-    /// The change that it shows, if that is written already.
-    pub written: Option<String>,
-    /// True if there is a file that it changes.
-    pub is_there: bool,
-    /// The text that it is compared with; none if there is no file, or if its text is not known.
-    pub before: Option<Vec<u8>>,
-    /// The proposed text; none if the file is to be deleted.
-    pub proposed: Option<Arc<String>>,
-}
+/// The text before, if it is known, and the proposed one, unless the file is to be deleted.
+type Texts = (Option<Vec<u8>>, Option<Arc<String>>);
 
 /// A person's decision.
 #[derive(Debug, Clone)]
@@ -76,10 +54,11 @@ const MAX_ACCEPTED: usize = 1000;
 
 #[derive(Debug)]
 struct Pending {
-    new: NewProposal,
-    /// The same with its texts in the store: they enter it once an entry or an offer needs them, and most proposals are decided as
-    /// they came, or taken away.
-    kept: Option<Proposal>,
+    revision: u32,
+    proposal: Proposal,
+    /// They enter the store once an entry or an offer needs them, and the proposal names them then: most proposals are decided as they
+    /// came, or taken away.
+    texts: Option<Texts>,
     /// True if its agent asks in its own window, too, so that the store knows of it while it waits.
     asks_elsewhere: bool,
     drafts: Vec<Draft>,
@@ -98,7 +77,7 @@ struct Draft {
 impl Journal {
     /// Returns true if a proposal that waits needs this text.
     pub(super) fn needs(&self, hash: &Hash) -> bool {
-        let proposals = self.pending.values().filter_map(|it| it.kept.as_ref());
+        let proposals = self.pending.values().map(|it| &it.proposal);
         let mut texts = proposals.flat_map(|it| [it.before.text(), it.proposed.text()]);
         texts.any(|text| text == Some(hash))
     }
@@ -107,37 +86,15 @@ impl Journal {
 impl Pending {
     /// The proposal for an entry, with its texts in the store.
     fn keep(&mut self, store: &Store) -> Result<Proposal, StoreError> {
-        let kept = match self.kept.take() {
-            Some(kept) => kept,
-            None => self.new.keep(store)?,
-        };
-        (self.new.before, self.new.proposed) = (None, None);
-        Ok(self.kept.insert(kept).clone())
-    }
-}
-
-impl NewProposal {
-    fn keep(&self, store: &Store) -> Result<Proposal, StoreError> {
-        let put = |text: Option<&[u8]>| match text {
-            Some(text) => store.put_text(text),
-            None => Ok(FileState::Absent),
-        };
-        Ok(Proposal {
-            agent: self.agent.clone(),
-            path: self.path.clone(),
-            roots: self.roots.clone(),
-            set: self.set,
-            written: self.written.clone(),
-            before: match (&self.before, self.is_there) {
-                (None, true) => FileState::File {
-                    mode: 0,
-                    size: 0,
-                    text: None,
-                },
-                (before, _) => put(before.as_deref())?,
-            },
-            proposed: put(self.proposed.as_ref().map(|text| text.as_bytes()))?,
-        })
+        if let Some((before, proposed)) = &self.texts {
+            let put = |text: Option<&[u8]>| text.map(|text| store.put_text(text)).transpose();
+            let proposed = put(proposed.as_ref().map(|text| text.as_bytes()))?;
+            let before = put(before.as_deref())?;
+            self.proposal.before = before.unwrap_or(self.proposal.before.clone());
+            self.proposal.proposed = proposed.unwrap_or(FileState::Absent);
+            self.texts = None;
+        }
+        Ok(self.proposal.clone())
     }
 }
 
@@ -159,15 +116,15 @@ fn undecided(at: u64, proposal: Proposal, notes: Vec<Note>) -> Entry {
 }
 
 impl Recorder {
-    /// A proposal is shown.
-    pub fn proposed(&mut self, new: NewProposal) {
-        let former = self.journal.pending.remove(&new.id);
+    /// A proposal is shown, in place of a former revision with its number. It names no text yet, but whether there is a file.
+    pub fn proposed(&mut self, (id, revision): (u64, u32), proposal: Proposal, texts: Texts) {
+        let former = self.journal.pending.remove(&id);
         let former = former.map(|it| (it.drafts, it.notes));
         let (drafts, notes) = former.unwrap_or_default();
-        let (id, kept) = (new.id, None);
         let pending = Pending {
-            new,
-            kept,
+            revision,
+            proposal,
+            texts: Some(texts),
             asks_elsewhere: false,
             drafts,
             notes,
@@ -245,7 +202,7 @@ impl Recorder {
         let Some(pending) = self.journal.pending.get_mut(&id) else {
             return Ok(());
         };
-        if pending.new.revision != revision {
+        if pending.revision != revision {
             return Ok(());
         }
         let is_its = |it: &Draft| it.view == view && it.revision == revision;
@@ -322,7 +279,7 @@ impl Recorder {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
-        let is_written = pending.new.written.is_some();
+        let is_written = pending.proposal.written.is_some();
         let entry = self.decision(&mut pending, decided);
         // What was decided about a change that is written stands in its turn.
         let entry = entry.and_then(|entry| match is_written {
@@ -379,7 +336,8 @@ impl Recorder {
 
     /// A decision as an entry of the log.
     fn decision(&mut self, pending: &mut Pending, decided: Decision) -> Result<Entry, StoreError> {
-        let is_as_proposed = |it: &Arc<String>| pending.new.proposed.as_ref() == Some(it);
+        let proposed = { pending.texts.as_ref() }.and_then(|(_, proposed)| proposed.as_ref());
+        let is_as_proposed = |it: &Arc<String>| proposed == Some(it);
         let edited = decided.edited.filter(|it| !is_as_proposed(it));
         let proposal = pending.keep(&self.store)?;
         // A deletion is shown as an empty text.
@@ -495,9 +453,9 @@ impl Recorder {
             if of.is_some_and(|of| of != *id) {
                 continue;
             }
-            let new = &pending.new;
+            let own = &pending.proposal;
             let is_its = |it: &Proposal| {
-                it.path == new.path && it.agent == new.agent && it.written == new.written
+                it.path == own.path && it.agent == own.agent && it.written == own.written
             };
             let left: Vec<_> = { left.iter() }.filter(|it| is_its(&it.proposal)).collect();
             if left.is_empty() {
@@ -516,7 +474,7 @@ impl Recorder {
             let text = newest.and_then(|entry| taken_along(&self.store, entry, &now));
             offers.extend(text.map(|text| Offer {
                 id: *id,
-                revision: pending.new.revision,
+                revision: pending.revision,
                 text,
             }));
         }
