@@ -299,7 +299,7 @@ impl Kept {
         visible::one_line(&title)
     }
 
-    /// The file of a change in one line, with what it was before, and who changed it if that is not clear.
+    /// The file of a change in one line, with what it was before, and who changed it if that is not clear or was more than one tool.
     pub fn place(&self, change: &Change) -> String {
         let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());
         let mut place = shown(&change.path);
@@ -314,8 +314,12 @@ impl Kept {
         if let Some(mode) = change.before.mode_beside_text(&change.after) {
             place = format!("{place}, {mode}");
         }
-        if change.by == Author::Unclear {
-            place += ", unclear who changed it";
+        match &change.by {
+            Author::Unclear => place += ", unclear who changed it",
+            Author::Tool(tools) if tools.contains(", ") => {
+                place = format!("{place}, by {}", visible::one_line(tools));
+            }
+            Author::Tool(_) => {}
         }
         if change.is_by_head {
             place += ", as HEAD was moved";

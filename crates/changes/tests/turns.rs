@@ -15,7 +15,7 @@ use std::process::Command;
 use pillion_changes::recorder::Call;
 use pillion_changes::take_back::{take_back, undo};
 use pillion_changes::{
-    Author, Change, ChangeState, FileState, Judged, Judgement, Recorder, Store, Turn,
+    Author, Change, ChangeState, FileState, Judged, Judgement, Kept, Recorder, Store, Turn,
 };
 use pillion_discovery::real_path;
 use proptest::prelude::*;
@@ -627,6 +627,45 @@ fn of_two_agents_at_once_none_is_blamed_for_the_others_change() {
     assert_eq!(all, expected.map(|(name, by)| (name.to_owned(), by)));
     assert!(known(first).contains(&("c.txt".to_owned(), tool("Bash"))));
     assert!(known(second).contains(&("b.txt".to_owned(), tool("Edit"))));
+}
+
+/// Agents run the commands of one answer side by side, and a command may go on with what an edit began: whichever of them it was, it
+/// was the agent.
+#[test]
+fn what_one_of_several_calls_of_one_agent_has_changed_is_the_agents() {
+    for (calls, expected, place) in [
+        (
+            &["Bash", "Bash"][..],
+            Author::Tool("Bash".to_owned()),
+            "a.txt",
+        ),
+        (
+            &["Bash", "Task"],
+            Author::Tool("Bash, Task".to_owned()),
+            "a.txt, by Bash, Task",
+        ),
+    ] {
+        let lab = Lab::new(false);
+        lab.write("a.txt", b"1\n");
+        let mut recorder = lab.recorder();
+        let number = recorder.begin(SESSION, "codex", "").unwrap();
+        let ids = ["1", "2"];
+        for (tool, id) in calls.iter().zip(ids) {
+            let tool = (*tool).to_owned();
+            let call = Call { tool, ..shell(id) };
+            recorder.before(SESSION, "codex", call).unwrap();
+        }
+        lab.write("a.txt", b"2\n");
+        for id in ids {
+            recorder.after(SESSION, id, |_| Vec::new()).unwrap();
+        }
+        recorder.end(SESSION).unwrap();
+        let kept = Kept::read(&lab.store, number).unwrap();
+        let [change] = &kept.turn.changes[..] else {
+            panic!("{:?}", kept.turn.changes);
+        };
+        assert_eq!((&change.by, &*kept.place(change)), (&expected, place));
+    }
 }
 
 /// A subagent's command runs on when the agent has ended its turn: it ends then, or with the next prompt, or it never says

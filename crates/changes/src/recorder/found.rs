@@ -169,14 +169,20 @@ impl Recorder {
         if let Some(call) = exact.next() {
             return Some(tool(call));
         }
-        let mut any = running().filter(|(_, call)| call.path.is_none());
-        match (any.next(), any.next()) {
+        let mut any = running().filter(|(_, call)| call.path.is_none()).map(tool);
+        let first = any.next().and_then(|(session, mut by)| {
+            // One of several commands of one agent has written it.
+            let is_one = any.all(|(of, other)| {
+                by.joins(other);
+                of == session
+            });
+            is_one.then_some((session, by))
+        });
+        match first {
             // Nobody knows what an agent without hooks does meanwhile.
-            (Some((session, _)), None) if self.attended_at_work() => {
-                Some((session, Author::Unclear))
-            }
-            (Some(call), None) => Some(tool(call)),
-            _ => {
+            Some((session, _)) if self.attended_at_work() => Some((session, Author::Unclear)),
+            Some(call) => Some(call),
+            None => {
                 let is_open = |it: &Session| it.turn.is_some() || it.attended.is_some();
                 let open = self.sessions.iter().filter(|(_, it)| is_open(it));
                 let (session, _) = open.max_by_key(|(_, it)| (!it.calls.is_empty(), it.heard))?;
