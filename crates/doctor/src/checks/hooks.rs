@@ -101,15 +101,22 @@ fn untrusted(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
         .ours
         .iter()
         .map(|ours| settings::state(facts.agent(), &hooks.values, &hooks.path, &ours.hook));
+    let states: Vec<_> = states.collect();
+    let worst = *states.iter().max()?;
+    let count = states.iter().filter(|it| **it == worst).count();
+    let which = match states.len() {
+        all if all == count => "Pillion's hooks".to_owned(),
+        all => format!("{count} of Pillion's {all} hooks"),
+    };
     let name = facts.agent().display_name();
-    let (what, why) = match states.max()? {
+    let (what, why) = match worst {
         State::Untrusted => (
-            format!("{name} does not run Pillion's hooks yet: you have not trusted them"),
-            "it asks about new and changed hooks when it starts; until you have answered, every change is made without them",
+            format!("{name} does not run {which} yet: you have not trusted them"),
+            "it asks about new and changed hooks when it starts, where `t` trusts all; until you have answered, it goes on without these",
         ),
         State::Disabled => (
-            format!("Pillion's hooks are turned off in {}", hooks.path.display()),
-            "changes are made without them",
+            format!("{which} are turned off in {}", hooks.path.display()),
+            "it goes on without these",
         ),
         State::Active => return None,
     };

@@ -22,18 +22,22 @@ fn home(world: &World) -> PathBuf {
     world.home().home().join(".codex")
 }
 
-/// Trusts every hook that is there, as a person does in `/hooks`.
-fn trust(world: &World) {
+/// The events of the hooks, as Codex writes them.
+const EVENTS: [&str; 5] = [
+    "pre_tool_use",
+    "permission_request",
+    "post_tool_use",
+    "user_prompt_submit",
+    "stop",
+];
+
+/// Trusts the hooks at these events, as a person does in `/hooks`.
+fn trust(world: &World, events: &[&str]) {
     let path = home(world).join("config.toml");
     let mut text = fs::read_to_string(&path).unwrap();
-    text += "\n[hooks.state]\n";
-    let events = [
-        "pre_tool_use",
-        "permission_request",
-        "post_tool_use",
-        "user_prompt_submit",
-        "stop",
-    ];
+    if !text.contains("[hooks.state]") {
+        text += "\n[hooks.state]\n";
+    }
     for event in events {
         text += &format!(
             "\"{}:{event}:0:0\" = {{ trusted_hash = \"sha256:x\" }}\n",
@@ -57,7 +61,10 @@ fn codex_is_brought_to_show_its_changes_by_the_doctors_advice() {
         told.expect_first("hook-untrusted", "have not trusted them"),
         "/hooks"
     );
-    trust(&world);
+    trust(&world, &EVENTS[..1]);
+    let told = world.doctor(CODEX);
+    told.expect_first("hook-untrusted", "does not run 4 of Pillion's 5 hooks yet");
+    trust(&world, &EVENTS[1..]);
     let told = world.doctor(CODEX);
     let fix = told.expect_first("no-companion", "is open for ");
     assert_eq!(fix, "pillion");
@@ -98,7 +105,7 @@ fn a_socket_that_answers_for_another_codex_home_is_told_and_hinders_nothing() {
     let _serve = world.serve();
     let told = world.after("pillion hook install codex >/dev/null", CODEX);
     assert_eq!(told.expect_first("hook-untrusted", ""), "/hooks");
-    trust(&world);
+    trust(&world, &EVENTS);
     let other = world.home().root().join("other");
     fs::create_dir(&other).unwrap();
     let world = world.with("CODEX_HOME", &other);
