@@ -83,12 +83,16 @@ impl Plan {
 
 /// The findings about an editor.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Found {
     pub program: Option<PathBuf>,
     /// The parts of ours that it has, such as `plugin 0.1.0`.
     pub installed: Vec<String>,
     /// The parts of ours that it could get, if it is there.
     pub missing: Vec<String>,
+    /// Why it could get none of ours, if it is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub too_old: Option<String>,
 }
 
 impl Found {
@@ -104,6 +108,7 @@ impl Found {
             missing: missing.into_iter().collect(),
             program,
             installed,
+            too_old: None,
         }
     }
 }

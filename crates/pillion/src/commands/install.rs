@@ -58,7 +58,7 @@ pub struct Shared {
     agent: Option<Dialect>,
 
     /// Print JSON: `{editor, dryRun, success, steps: [{step, success, message}], notes, next}`, or
-    /// with `--list` an array of `{name, displayName, program, installed, missing}`
+    /// with `--list` an array of `{name, displayName, program, installed, missing, tooOld}`
     #[arg(long)]
     json: bool,
 }
@@ -88,12 +88,19 @@ fn offer(machine: &Machine, args: &Args) -> anyhow::Result<()> {
     }
     let found = install::editors().map(|editor| (editor, editor.find(machine)));
     let found: Vec<_> = found.filter(|(_, found)| found.is_here()).collect();
+    let too_old: Vec<_> = { found.iter() }
+        .filter_map(|(_, found)| found.too_old.as_ref())
+        .collect();
+    for why in &too_old {
+        say("", &format!("{why}: it is left out"))?;
+    }
     let offers = found.iter().filter(|(_, found)| !found.missing.is_empty());
     let offers: Vec<_> = offers.collect();
     if offers.is_empty() {
         let why = match found.is_empty() {
             true => "no editor that Pillion knows is on this machine",
-            false => "every editor on this machine has what it needs",
+            false if too_old.is_empty() => "every editor on this machine has what it needs",
+            false => "no other editor on this machine needs anything",
         };
         return Ok(say(
             "",
@@ -288,6 +295,7 @@ impl Listed<'_> {
     fn state(&self) -> String {
         let mut words = self.found.installed.clone();
         words.extend(self.found.missing.iter().map(|what| format!("no {what}")));
+        words.extend(self.found.too_old.clone());
         if words.is_empty() {
             words.push("-".to_owned());
         }

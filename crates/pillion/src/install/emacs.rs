@@ -17,6 +17,7 @@ pub const EMACS: Plugin = Plugin {
     kind: "package",
     setting: "`pillion-command`",
     distributed: ("emacs/site-lisp/elpa", "pillion-"),
+    oldest: &[29, 1],
     package,
 };
 

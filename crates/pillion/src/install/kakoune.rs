@@ -12,6 +12,7 @@ pub const KAKOUNE: Plugin = Plugin {
     kind: "module",
     setting: "the option `pillion_command`",
     distributed: ("kak/rc", "pillion"),
+    oldest: &[2024, 5],
     package,
 };
 

@@ -14,6 +14,7 @@ pub const NEOVIM: Plugin = Plugin {
     kind: "plugin",
     setting: "the plugin's option `command`",
     distributed: ("nvim/site/pack/dist/start", "pillion"),
+    oldest: &[0, 10],
     package,
 };
 

@@ -4,14 +4,18 @@
 //! `build.rs` embeds every folder below `editors/`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::folder::{File, InTheWay, Put, State, Take};
 use super::machine::Machine;
-use super::{Found, Installer, Options, Plan, Step};
+use super::{Found, Installer, Options, Plan, Step, program};
 use crate::failure::{Failure, Kind};
 
 /// The files of all plugins, by their paths below `editors`.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/plugins.rs"));
+
+/// An editor says its release at once.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// An editor's plugin.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub struct Plugin {
     /// The place where the package of a distribution puts it: a folder below those of `XDG_DATA_DIRS`, and the start of a name
     /// in it.
     pub distributed: (&'static str, &'static str),
+    /// The oldest release of the editor in which it starts.
+    pub oldest: &'static [u32],
     /// Its place on a machine.
     pub package: fn(&Machine) -> anyhow::Result<Package>,
 }
@@ -61,6 +67,28 @@ impl Plugin {
         })
     }
 
+    /// Why the editor of this machine cannot load it, if so.
+    fn too_old(&self, machine: &Machine) -> Option<String> {
+        let program = machine.program(self.programs)?;
+        // The one of Kakoune; others take two dashes, as Vim does not with one.
+        let option = match self.name() {
+            "kakoune" => "-version",
+            _ => "--version",
+        };
+        let ended = program::run(&program, &[option], VERSION_TIMEOUT).ok()?;
+        let words = ended.out.first()?.split([' ', ',']);
+        let release = words.map(numbers).find(|it| it.len() > 1)?;
+        let dotted = |it: &[u32]| it.iter().map(u32::to_string).collect::<Vec<_>>().join(".");
+        let (editor, oldest) = (self.editor, dotted(self.oldest));
+        let is_old = release.as_slice() < self.oldest;
+        is_old.then(|| {
+            format!(
+                "{editor} {} is too old: Pillion needs {oldest} or newer",
+                dotted(&release)
+            )
+        })
+    }
+
     /// Notes on what else is missing.
     fn missing(&self, machine: &Machine) -> Vec<String> {
         let mut notes = Vec::new();
@@ -75,6 +103,12 @@ impl Plugin {
         }
         notes
     }
+}
+
+/// The numbers of a word such as `v0.10.4`; of one that is no version, as many as begin it.
+fn numbers(word: &str) -> Vec<u32> {
+    let parts = word.strip_prefix('v').unwrap_or(word).split('.');
+    parts.map_while(|part| part.parse().ok()).collect()
 }
 
 impl Installer for Plugin {
@@ -97,10 +131,24 @@ impl Installer for Plugin {
             }
             Err(error) => vec![format!("plugin ({error})")],
         };
-        Found::of("plugin", program, installed)
+        let found = Found::of("plugin", program, installed);
+        match self.too_old(machine) {
+            Some(why) if !found.missing.is_empty() => Found {
+                missing: Vec::new(),
+                too_old: Some(why),
+                ..found
+            },
+            _ => found,
+        }
     }
 
     fn install(&self, machine: &Machine, options: &Options) -> anyhow::Result<Plan> {
+        if let Some(why) = self.too_old(machine).filter(|_| !options.force) {
+            let failure = Failure::new(Kind::Refused, why);
+            return Err(failure
+                .hint("Update it. `--force` installs the plugin all the same, for a newer one that is not on PATH.")
+                .into());
+        }
         let mut package = (self.package)(machine)?;
         let mut notes = self.missing(machine);
         notes.append(&mut package.notes);

@@ -13,6 +13,7 @@ pub const VIM: Plugin = Plugin {
     kind: "plugin",
     setting: "`g:pillion_command`",
     distributed: ("vim/vimfiles/pack/dist/start", "pillion"),
+    oldest: &[9, 1],
     package,
 };
 

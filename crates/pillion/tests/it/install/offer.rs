@@ -72,6 +72,39 @@ fn all_of_it_is_installed_on_demand_and_then_nothing_is_left() {
     );
 }
 
+/// Its next start would stop with a message, and so would every one after it.
+#[test]
+fn an_editor_that_is_too_old_gets_nothing() {
+    let sandbox = Sandbox::new();
+    let machine = sandbox.machine(&["nvim", "vim", "kak"]);
+    for (name, says) in [
+        ("nvim", "NVIM v0.7.2"),
+        (
+            "vim",
+            "VIM - Vi IMproved 9.0 (2022 Jun 28, compiled May 04 2023)",
+        ),
+        ("kak", "Kakoune v2024.05.18"),
+    ] {
+        fs::write(machine.join(name), format!("#!/bin/sh\necho '{says}'\n")).unwrap();
+    }
+    let old = "Vim 9.0 is too old: Pillion needs 9.1 or newer";
+    let shown = sandbox
+        .install_on(&machine, &["--dry-run"])
+        .expect(0)
+        .stdout;
+    assert!(shown.contains(old), "{shown}");
+    assert!(shown.contains("Neovim 0.7.2 is too old"), "{shown}");
+    assert_eq!(shown.matches("would write").count(), 1, "{shown}");
+    let refused = sandbox.install_on(&machine, &["vim"]);
+    refused.expect_error(1, old, "Update it.");
+    sandbox.install_on(&machine, &["--yes"]).expect(0);
+    assert_eq!(sandbox.installed(), [false, false]);
+    sandbox.install_on(&machine, &["vim", "--force"]).expect(0);
+    fs::write(machine.join("nvim"), "#!/bin/sh\necho 'NVIM v0.10.0-dev'\n").unwrap();
+    sandbox.install_on(&machine, &["--yes"]).expect(0);
+    assert_eq!(sandbox.installed(), [true, true]);
+}
+
 #[test]
 fn one_that_cannot_be_installed_does_not_keep_the_others_waiting() {
     let sandbox = Sandbox::new();
