@@ -27,7 +27,7 @@ use crate::state_dir;
 pub const VALID_FOR: Duration = Duration::from_secs(20);
 
 /// The interval at which the record of a running companion must be refreshed: nobody else knows when it crashed.
-pub const REFRESH_INTERVAL: Duration = Duration::from_secs(20);
+pub const REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The record of a running companion.
 #[derive(Debug)]

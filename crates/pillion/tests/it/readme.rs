@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pillion_discovery::handover::{REFRESH_INTERVAL, VALID_FOR};
 use pillion_protocol::Dialect;
 use pillion_protocol::dialect::Base;
 use pillion_testkit::{SOON, TestClaude};
@@ -168,6 +169,20 @@ fn the_page_about_installing_has_the_readmes_commands() {
     for command in commands {
         let command = format!("`{}`", command.trim_end());
         assert!(installing.contains(&command), "{command}");
+    }
+}
+
+#[test]
+fn the_page_about_agents_says_when_deleted_files_are_back_and_who_takes_over() {
+    let page = page("docs/agents.md");
+    let (valid, refresh) = (VALID_FOR.as_secs(), REFRESH_INTERVAL.as_secs());
+    let restores = format!("restores its own within {refresh} seconds");
+    let takes_over = format!(
+        "within {valid} seconds ({valid} to {} after a crash)",
+        valid + refresh
+    );
+    for said in [restores, takes_over] {
+        assert!(page.contains(&said), "{said}");
     }
 }
 
