@@ -194,8 +194,8 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         None if agent != Dialect::ClaudeCode => start.arguments.to_vec(),
         Some(companion) if companion.state.is_none() => start.arguments.to_vec(),
         _ => {
-            let is_silent = agent != Dialect::ClaudeCode || args.print;
-            let reported = (!is_silent).then(|| chosen.reported_release(agent, &environment));
+            let is_asked = agent == Dialect::ClaudeCode;
+            let reported = is_asked.then(|| chosen.reported_release(agent, &environment));
             if let Some(reported) = reported.filter(|_| !release.is_known()) {
                 warn_if_too_old(reported, Some(Path::new(start.command)));
             }

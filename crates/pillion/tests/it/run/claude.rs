@@ -160,7 +160,11 @@ fn a_native_program_is_asked_which_release_it_is() {
     assert!(said.args[1].contains(r#""review":"asked""#), "{said:?}");
     let printed = stage.command(["--print", "claude"]).output().unwrap();
     let printed = String::from_utf8(printed.stdout).unwrap();
-    assert!(!printed.contains(HOOK), "nothing is run: {printed}");
+    assert!(
+        printed.contains("run:       claude --settings"),
+        "{printed}"
+    );
+    assert!(printed.contains(HOOK), "{printed}");
     for agent in ["gemini", "qwen", "opencode"] {
         let said = stage.said(stage.command([agent, "x"]));
         assert_eq!(said.args, ["x"], "{agent}");
