@@ -78,9 +78,11 @@ impl Acceptance {
         let together = self.together(&on_disk, bytes.as_deref().unwrap_or_default());
         let original =
             match self.proposal.proposer.is(Dialect::restores_line_ends) && stand_in.is_none() {
-                true => bytes
-                    .clone()
-                    .map(|bytes| line_endings::adapt(bytes, &self.as_written).original.into()),
+                true => bytes.clone().map(|bytes| {
+                    line_endings::adapt(bytes, &self.as_written, None)
+                        .original
+                        .into()
+                }),
                 false => bytes.as_deref().map(Cow::from),
             };
         // Written since, or not: a file that is as it was then does not have that text yet.

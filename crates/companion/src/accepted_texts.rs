@@ -153,6 +153,7 @@ mod tests {
             id: pillion_view::DiffId(1),
             deletes: false,
             is_told: true,
+            is_answer: false,
             session: "s".into(),
             proposer: Dialect::GeminiCli.into(),
             file_path: path.to_str().unwrap().to_owned(),

@@ -82,7 +82,7 @@ pub(crate) struct AskedBeside {
 }
 
 /// The id of the session that this agent calls by this name, if it may have that; no session of a connected agent has such an id.
-pub(crate) fn id_by_hooks(kind: Dialect, name: &str) -> Option<SessionId> {
+fn id_by_hooks(kind: Dialect, name: &str) -> Option<SessionId> {
     let is_name = name.len() <= MAX_NAME;
     is_name.then(|| format!("hooks of {}: {name}", kind.name()).into())
 }

@@ -6,21 +6,22 @@ pub(crate) mod codex;
 mod contract;
 mod copilot;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 #[cfg(unix)]
 pub(crate) use codex as context_sockets;
-use pillion_discovery::Environment;
 pub(crate) use pillion_protocol::claude::hooks;
 use pillion_protocol::dialect::Protocol;
+use pillion_protocol::record::Recorded;
 use pillion_protocol::{Dialect, IdeContext, ProposedFile};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::diffs::Answer;
 use crate::ids::RequestId;
+use crate::line_endings::Tool;
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
 
@@ -108,8 +109,8 @@ pub(crate) trait AgentProtocol: Sync {
         is_models: bool,
     ) -> Result<ToolCall, String>;
 
-    /// Adapts a target's text, so that the person sees what will be written.
-    fn adapt(&self, target: Target, proposed: &str) -> Target;
+    /// Adapts a target's text, so that the person sees what will be written, by this tool if it is known.
+    fn adapt(&self, target: Target, proposed: &str, tool: Option<Tool>) -> Target;
 
     /// For how long a call of this tool may wait, if not for as long as it takes.
     fn patience(&self, tool: &str) -> Option<Duration>;
@@ -137,14 +138,13 @@ pub(crate) trait AgentProtocol: Sync {
         false
     }
 
-    /// The record of the session that this process of the agent has open, if it keeps one of what it sends
-    /// with its prompts. Waits for the disk.
-    fn record(&self, _environment: &Environment, _process: u32) -> Option<PathBuf> {
+    /// The record, below this folder of the agent's, of the session that this process of it has open. Waits for the disk.
+    fn record(&self, _folder: &Path, _process: u32) -> Option<PathBuf> {
         None
     }
 
-    /// What is selected in the prompt that a line of it is about, if it is about one.
-    fn selected(&self, _line: &str) -> Option<String> {
+    /// What a line of it tells, if it is about a prompt or an answer.
+    fn recorded(&self, _line: &str) -> Option<Recorded> {
         None
     }
 

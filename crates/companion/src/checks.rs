@@ -72,11 +72,12 @@ impl FileChecks {
             (Arc::clone(&self.check), self.compares, self.events.clone());
         let (proposer, path) = (proposal.proposer, proposal.file_path.clone());
         let (proposed, stand_in) = (Arc::clone(&proposal.proposed), proposal.stand_in.clone());
+        let tool = proposal.tool;
         let check = move || {
             let target = check(&path);
             let target = target.and_then(|target| match (&stand_in, proposer.itself()) {
                 (Some(stand_in), _) => target.replaced(stand_in),
-                (None, Some(agent)) => Ok(agents::of(agent).adapt(target, &proposed)),
+                (None, Some(agent)) => Ok(agents::of(agent).adapt(target, &proposed, tool)),
                 (None, None) => Ok(target),
             });
             let result = target.map(|target| match compares {

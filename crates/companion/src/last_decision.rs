@@ -15,27 +15,48 @@ struct Decided {
     of: Option<DiffId>,
     /// The name of the file.
     name: String,
+    /// The place in which it was decided, if that is the agent's own window: which way, only the file tells.
+    elsewhere: Option<String>,
     phrase: Phrase,
 }
 
 impl LastDecision {
     /// A person has accepted or rejected a change of this file.
     pub(crate) fn decided(&mut self, of: Option<DiffId>, path: &str, is_accepted: bool) {
-        let name = Path::new(path).file_name().unwrap_or_default();
-        let name = visible::one_line(&name.to_string_lossy());
         let word = if is_accepted { "accepted" } else { "rejected" };
+        self.is(of, path, word, None);
+    }
+
+    /// A person has answered in its own window what this agent asked about a change of this file.
+    pub(crate) fn answered(&mut self, of: DiffId, path: &str, agent: &str) {
+        let place = format!("answered in {agent}'s own window");
+        self.is(Some(of), path, &place, Some(format!(" ({place})")));
+    }
+
+    fn is(&mut self, of: Option<DiffId>, path: &str, what: &str, elsewhere: Option<String>) {
+        let name = Path::new(path).file_name().unwrap_or_default();
+        let name = visible::one_line(&name.to_string_lossy()).to_string();
         let phrase = Phrase {
-            text: format!("{name}: {word}"),
+            text: format!("{name}: {what}"),
             is_written: false,
         };
-        self.0 = Some(Decided { of, name, phrase });
+        self.0 = Some(Decided {
+            of,
+            name,
+            elsewhere,
+            phrase,
+        });
     }
 
     /// This came of what was accepted.
     pub(crate) fn came_of(&mut self, id: DiffId, outcome: &WriteOutcome) {
         if let Some(decided) = self.0.as_mut().filter(|it| it.of == Some(id)) {
+            let what = match &decided.elsewhere {
+                Some(place) => format!("{}{place}", outcome.name()),
+                None => outcome.to_string(),
+            };
             decided.phrase = Phrase {
-                text: format!("{}: {outcome}", decided.name),
+                text: format!("{}: {what}", decided.name),
                 is_written: *outcome == WriteOutcome::Written,
             };
         }
@@ -83,6 +104,17 @@ mod tests {
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");
         last.came_of(DiffId(1), &WriteOutcome::Written);
         assert_eq!(text(&last).unwrap(), "b.txt: rejected");
+        last.answered(DiffId(3), "/w/c.txt", "Claude Code");
+        let place = "answered in Claude Code's own window";
+        assert_eq!(text(&last).unwrap(), format!("c.txt: {place}"));
+        last.came_of(DiffId(3), &WriteOutcome::Written);
+        assert_eq!(text(&last).unwrap(), format!("c.txt: written ({place})"));
+        let why = "Claude Code did not write it".to_owned();
+        last.came_of(DiffId(3), &WriteOutcome::NotWritten { why });
+        assert_eq!(
+            text(&last).unwrap(),
+            format!("c.txt: not written ({place})")
+        );
         assert!(last.proposed());
         assert_eq!(last.phrase(), None);
     }

@@ -22,7 +22,7 @@ pub(crate) struct Adapted {
     pub(crate) note: Option<String>,
 }
 
-/// The agent's tool behind a proposal. It does not name it.
+/// The agent's tool behind a proposal, which does not name it: its hooks may have, or the texts show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tool {
     /// Changes a part: the text is written with the file's own line endings, whatever is answered.
@@ -37,14 +37,14 @@ pub(crate) enum Tool {
 ///   the two it is answered with.
 /// - A file whose line endings will be others afterwards, also without a companion, is shown with those, and
 ///   a note reports that.
-/// - Where it depends on the tool, which the proposal does not show, a note reports it.
+/// - Where it depends on the tool, and that is not known, a note reports it.
 /// - A file in UTF-16 is shown decoded.
 /// - A file with a BOM gets a proposal that has it.
-pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str) -> Adapted {
+pub(crate) fn adapt(mut original: Vec<u8>, proposed: &str, tool: Option<Tool>) -> Adapted {
     if let Some(text) = decoded(&original) {
         original = text.into_bytes();
     }
-    let tool = Tool::of(&original, proposed);
+    let tool = tool.or_else(|| Tool::of(&original, proposed));
     let loses_bom = original.starts_with(BOM) && !proposed.starts_with('\u{feff}');
     let with_bom = loses_bom.then(|| format!("\u{feff}{proposed}"));
     let written = LineEnding::written(&original);
@@ -100,6 +100,15 @@ fn note(written: LineEnding, is_mixed: bool, tool: Option<Tool>) -> Option<Strin
 }
 
 impl Tool {
+    /// The tool of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        match name {
+            "Edit" => Some(Self::Edit),
+            "Write" => Some(Self::Write),
+            _ => None,
+        }
+    }
+
     /// An `Edit` comes with the file's BOM, and with LF alone. Those of a `Write` are the model's.
     fn of(original: &[u8], proposed: &str) -> Option<Self> {
         if proposed.contains("\r\n") {
@@ -155,7 +164,7 @@ mod tests {
 
     /// The original, the proposal, and the note about them.
     fn adapted(original: impl AsRef<[u8]>, proposed: &str) -> (String, String, String) {
-        let adapted = adapt(original.as_ref().to_vec(), proposed);
+        let adapted = adapt(original.as_ref().to_vec(), proposed, None);
         let shown = adapted.proposed.unwrap_or_else(|| proposed.to_owned());
         let original = String::from_utf8(adapted.original).unwrap();
         (original, shown, adapted.note.unwrap_or_default())
@@ -195,8 +204,23 @@ mod tests {
     }
 
     #[test]
+    fn where_the_tool_is_known_nothing_depends_on_it() {
+        for (tool, original) in [
+            (Tool::Edit, "a\r\nb\r\n"),
+            (Tool::Write, "a\r\nb\r\n"),
+            (Tool::Write, "a\r\nb\r\nc\r\nd\n"),
+        ] {
+            let adapted = adapt(original.into(), "a\nc\n", Some(tool));
+            assert_eq!(adapted.tool, Some(tool));
+            assert_eq!(adapted.proposed.as_deref(), Some("a\r\nc\r\n"));
+            let note = adapted.note.unwrap_or_default();
+            assert!(!note.contains("Write"), "{note}");
+        }
+    }
+
+    #[test]
     fn an_edit_brings_the_bom_of_its_file_and_a_write_gets_it() {
-        let tool = |original: &str, proposed| adapt(original.into(), proposed).tool;
+        let tool = |original: &str, proposed| adapt(original.into(), proposed, None).tool;
         let (edit, write) = (Some(Tool::Edit), Some(Tool::Write));
         assert_eq!(tool("\u{feff}a\n", "\u{feff}b\n"), edit);
         assert_eq!(tool("\u{feff}a\n", "b\n"), write);
@@ -266,7 +290,7 @@ mod tests {
     fn crlf_that_comes_too_late_to_be_kept_is_said() {
         let line = "x".repeat(5000);
         let file = format!("{line}\r\ntwo\r\n");
-        let adapted = adapt(file.into_bytes(), &format!("{line}\nTWO\n"));
+        let adapted = adapt(file.into_bytes(), &format!("{line}\nTWO\n"), None);
         assert_eq!(adapted.original, format!("{line}\ntwo\n").into_bytes());
         assert_eq!(adapted.proposed, None);
         let note = adapted.note.expect("it is said");
@@ -294,8 +318,8 @@ mod tests {
             texts("\u{feff}a\r\n", crlf, "")
         );
         let odd = [encode("a"), vec![0]].concat();
-        assert_eq!(adapt(odd.clone(), "x").original, odd);
+        assert_eq!(adapt(odd.clone(), "x", None).original, odd);
         let half = [0xff, 0xfe, 0x00, 0xd8];
-        assert_eq!(adapt(half.to_vec(), "x").original, half);
+        assert_eq!(adapt(half.to_vec(), "x", None).original, half);
     }
 }

@@ -6,6 +6,7 @@ use pillion_changes::looking::Shown;
 use pillion_protocol::Proposer;
 use pillion_protocol::held::HeldCall;
 
+use crate::line_endings::Tool;
 use crate::outbox::Tab;
 use crate::sessions::SessionId;
 use crate::stand_in::StandIn;
@@ -28,6 +29,8 @@ pub(crate) struct Proposal {
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
+    /// The tool with which its agent makes it, if a hook has told that.
+    pub(crate) tool: Option<Tool>,
     /// The fingerprint of a text that was accepted, is not written yet, and is contained in this one.
     pub(crate) over: Option<String>,
 }
@@ -50,6 +53,7 @@ impl Proposal {
             deletes: false,
             stand_in: None,
             proposed: Arc::new(content.into()),
+            tool: None,
             over: None,
         }
     }

@@ -8,12 +8,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_protocol::{Outcome, Proposer};
+use pillion_protocol::{Dialect, Outcome, Proposer};
 use pillion_view::ask::{Decided, End, MAX_FILES, Propose, Refused, Undecided};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::timeout;
 
-use crate::agent::id_by_hooks;
 use crate::commands::ToLoop;
 use crate::diffs::Answer;
 use crate::main_loop::MainLoop;
@@ -40,6 +39,7 @@ impl Proposal {
             files,
             agent,
             session,
+            process,
         } = propose;
         if files.len() > MAX_FILES {
             let why = format!("a set has at most {MAX_FILES} files");
@@ -50,8 +50,9 @@ impl Proposal {
             return Err("one file is in the set twice".into());
         }
         let proposer = agent.map_or(Proposer::Pillion, Proposer::For);
-        let turn_of = agent.zip(session);
-        let turn_of = turn_of.and_then(|(agent, name)| id_by_hooks(agent, &name));
+        let turn_of = agent
+            .zip(session)
+            .map(|(agent, name)| (agent, name, process));
         let files = files.into_iter().map(|mut file| {
             let held = file.cell.take().map(StandIn::Held);
             (file, held)
@@ -162,11 +163,13 @@ impl Set {
     async fn new(
         to_loop: ToLoop,
         proposer: Proposer,
-        turn_of: Option<SessionId>,
+        turn_of: Option<(Dialect, String, Option<u32>)>,
         files: Vec<Proposed>,
     ) -> Result<Self, Refused> {
         let (sender, news) = mpsc::unbounded_channel();
         let session = to_loop.ask("proposer", move |it, answer| {
+            let turn_of =
+                turn_of.and_then(|(agent, name, process)| it.hooked_turn(agent, &name, process));
             let session = it.proposer_comes(proposer, turn_of, sender);
             if let Err(session) = answer.send(session) {
                 it.proposer_gone(&session, Vec::new(), std::time::Instant::now());

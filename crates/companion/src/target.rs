@@ -32,7 +32,7 @@ pub(crate) struct Target {
     pub(crate) proposed: Option<Arc<String>>,
     /// What a notebook has beside the cell that stands for it.
     pub(crate) beside: Option<String>,
-    /// The tool with which the agent will write it, if the proposal shows that.
+    /// The tool with which the agent will write it, if that is known.
     pub(crate) tool: Option<Tool>,
     /// The notes for the person about what the agent will write.
     pub(crate) notes: Vec<String>,
@@ -75,9 +75,9 @@ impl Target {
 
     /// Fits text and proposal to each other, for an agent whose proposals do not have the file's own
     /// line endings and encoding, and which restores those when it writes.
-    pub(crate) fn adapted(mut self, proposed: &str) -> Self {
+    pub(crate) fn adapted(mut self, proposed: &str, tool: Option<Tool>) -> Self {
         if let Some(text) = self.original.text.take() {
-            let adapted = line_endings::adapt(text, proposed);
+            let adapted = line_endings::adapt(text, proposed, tool);
             self.original.text = Some(adapted.original);
             self.proposed = adapted.proposed.map(Arc::new);
             self.tool = adapted.tool;

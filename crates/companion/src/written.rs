@@ -72,6 +72,8 @@ pub(crate) struct Accepted {
     /// True if the person is told if it is not written. What an agent whose hook asks writes, and when, is its own matter: that
     /// goes into the log only.
     pub(crate) is_told: bool,
+    /// True if the person has answered in the agent's own window: it writes this at once, or never.
+    pub(crate) is_answer: bool,
 }
 
 /// A text that an agent writes before another one of the same file.
@@ -485,6 +487,7 @@ mod tests {
             told: Arc::default(),
             deletes: false,
             is_told: true,
+            is_answer: false,
         }
     }
 

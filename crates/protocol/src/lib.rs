@@ -34,6 +34,7 @@ pub mod held;
 pub mod json;
 pub mod path;
 pub mod proposer;
+pub mod record;
 pub mod remarks;
 pub mod review;
 pub mod runs_code;

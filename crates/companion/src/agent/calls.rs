@@ -3,15 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use pillion_view::ask::WorkStep;
+use pillion_view::ask::{ToolCall, WorkStep};
+
+use crate::line_endings::Tool;
 
 /// No agent runs more of them at once, and none has its hooks called in more ways.
 const MAX: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Calls {
-    /// Those that run, and the one file that each may change; none if that is any.
-    running: Vec<(String, Option<PathBuf>)>,
+    running: Vec<ToolCall>,
     /// The ways in which the agent has had its hooks called while nothing ran: by a script of the person's, by `timeout`. Command
     /// lines, from the hook on up.
     ways: Vec<Vec<String>>,
@@ -34,10 +35,10 @@ impl Calls {
     pub(crate) fn note(&mut self, step: &WorkStep, is_subagent: bool) {
         match step {
             WorkStep::CallBegins(call) if self.running.len() < MAX => {
-                self.running.push((call.id.clone(), call.path.clone()));
+                self.running.push(call.clone());
             }
             WorkStep::CallEnds(id) | WorkStep::CallFails(id) => {
-                self.running.retain(|(own, _)| own != id);
+                self.running.retain(|call| call.id != *id);
             }
             // A call that the person stops has no end.
             WorkStep::TurnBegins(_) | WorkStep::TurnEnds if !is_subagent => self.running.clear(),
@@ -46,12 +47,29 @@ impl Calls {
     }
 
     fn has_command(&self) -> bool {
-        self.running.iter().any(|(_, path)| path.is_none())
+        self.running.iter().any(|call| call.path.is_none())
+    }
+
+    /// The person has rejected what was to become of this file.
+    pub(super) fn rejected(&mut self, file: &Path) {
+        self.running
+            .retain(|call| call.path.as_deref() != Some(file));
+    }
+
+    /// The tool of those that run on this file, if it is one.
+    pub(crate) fn tool_on(&self, file: &Path) -> Option<Tool> {
+        let on_it = self
+            .running
+            .iter()
+            .filter(|it| it.path.as_deref() == Some(file));
+        let mut tools = on_it.map(|call| Tool::named(&call.tool));
+        let tool = tools.next()?;
+        tool.filter(|_| tools.all(|it| it == tool))
     }
 
     /// Returns true if one runs that may write this file.
     pub(super) fn may_write(&self, file: &Path) -> bool {
         let may = |path: &Option<PathBuf>| path.as_ref().is_none_or(|path| path == file);
-        self.running.iter().any(|(_, path)| may(path))
+        self.running.iter().any(|call| may(&call.path))
     }
 }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use pillion_protocol::record::Recorded;
 use pillion_protocol::{File, IdeContext, Position, Range};
 
 use crate::remark::{Remark, edits};
@@ -25,6 +26,8 @@ pub(crate) struct Notes {
     edits: Vec<String>,
     /// The names of those that the agent has, or that nobody will read any more.
     told: Vec<String>,
+    /// The names of those that went with a prompt which its model has not answered yet: until then it may not have sent it.
+    sent: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -154,17 +157,32 @@ impl Notes {
         shown > 0 && self.tell(shown)
     }
 
-    /// The agent has sent prompts with these selections: it has the remarks that are whole in there. Returns true if there were some.
-    pub(crate) fn are_sent(&mut self, selections: &[String]) -> bool {
+    /// The agent's record of its session tells this. Returns true if it has remarks by that: those that are whole in what was
+    /// selected, or all that it was shown when it sent a prompt that its model has answered.
+    pub(crate) fn recorded(&mut self, recorded: &Recorded) -> bool {
+        match recorded {
+            Recorded::Selected(text) => self.are_sent(|it| {
+                let lines = format!("\n{}\n", it.text().trim_end_matches('\n'));
+                !it.is_cut() && format!("\n{text}\n").contains(&lines)
+            }),
+            Recorded::Prompt => {
+                let all = self.waiting.as_ref().map_or(&[][..], |it| &it.remarks);
+                self.sent = names(&all[all.len() - self.shown()..]).collect();
+                false
+            }
+            Recorded::Answer => {
+                let sent = std::mem::take(&mut self.sent);
+                self.are_sent(|it| sent.iter().any(|name| name == it.name()))
+            }
+        }
+    }
+
+    /// The agent has these remarks. Returns true if there were some.
+    fn are_sent(&mut self, is_sent: impl Fn(&Remark) -> bool) -> bool {
         let Some(waiting) = self.waiting.as_mut() else {
             return false;
         };
-        let is_sent = |it: &mut Remark| {
-            let lines = format!("\n{}\n", it.text().trim_end_matches('\n'));
-            let is_in = |text: &String| format!("\n{text}\n").contains(&lines);
-            !it.is_cut() && selections.iter().any(is_in)
-        };
-        let sent: Vec<_> = waiting.remarks.extract_if(.., is_sent).collect();
+        let sent: Vec<_> = waiting.remarks.extract_if(.., |it| is_sent(it)).collect();
         self.waiting.take_if(|it| it.remarks.is_empty());
         self.told.extend(names(&sent));
         !sent.is_empty()

@@ -1,6 +1,7 @@
 //! Owns what each fact about an agent means: a signal comes in, and what is to be done goes out. Agents that are connected and those of
 //! which only hooks tell take the same steps. A state machine without I/O.
 
+use std::path::Path;
 use std::time::Instant;
 
 use pillion_changes::recorder::Coverage;
@@ -116,6 +117,7 @@ impl Agent {
             Signal::IsDecided { path, is_accepted } => {
                 if !is_accepted {
                     self.mode.settle(path);
+                    self.calls.rejected(Path::new(path));
                 }
                 self.questions.end(path);
             }

@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 use super::contract::Contract;
 use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
 use crate::diffs::Answer;
+use crate::line_endings::Tool;
 use crate::outbox::{Delivery, Mention};
 use crate::subagents;
 use crate::target::Target;
@@ -76,8 +77,8 @@ impl AgentProtocol for Claude {
         })
     }
 
-    fn adapt(&self, target: Target, proposed: &str) -> Target {
-        target.adapted(proposed)
+    fn adapt(&self, target: Target, proposed: &str, tool: Option<Tool>) -> Target {
+        target.adapted(proposed, tool)
     }
 
     fn patience(&self, tool: &str) -> Option<Duration> {

@@ -1,16 +1,24 @@
 //! The companion contract: Gemini CLI and Qwen Code.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pillion_discovery::regular_file;
 use pillion_protocol::context::CONTEXT_UPDATE;
 use pillion_protocol::diff::{self, CLOSE_DIFF, OPEN_DIFF, ProposedFile};
+use pillion_protocol::record::{self, PROCESSES, PROJECTS, Recorded};
 use pillion_protocol::{Dialect, IdeContext};
 use serde_json::{Map, Value};
 
 use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
+use crate::line_endings::Tool;
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
+
+/// A file about a process is no longer.
+const MAX_PROCESS: u64 = 1 << 16;
 
 pub(super) struct Contract;
 
@@ -46,7 +54,7 @@ impl AgentProtocol for Contract {
         }
     }
 
-    fn adapt(&self, target: Target, _proposed: &str) -> Target {
+    fn adapt(&self, target: Target, _proposed: &str, _tool: Option<Tool>) -> Target {
         target
     }
 
@@ -81,5 +89,17 @@ impl AgentProtocol for Contract {
 
     fn closing_returns_text(&self) -> bool {
         true
+    }
+
+    fn record(&self, folder: &Path, process: u32) -> Option<PathBuf> {
+        let process = folder.join(PROCESSES).join(format!("{process}.json"));
+        let name = record::of_process(&regular_file::read(&process, MAX_PROCESS).ok()?)?;
+        let projects = fs::read_dir(folder.join(PROJECTS)).ok()?.flatten();
+        let mut records = projects.map(|project| project.path().join(&name));
+        records.find(|record| record.exists())
+    }
+
+    fn recorded(&self, line: &str) -> Option<Recorded> {
+        record::recorded(line)
     }
 }

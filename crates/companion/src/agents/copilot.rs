@@ -4,17 +4,16 @@
 //! since, and takes neither another text nor a reason.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pillion_discovery::Environment;
 use pillion_protocol::copilot::notifications::{ADD_FILE_REFERENCE, SELECTION_CHANGED};
 use pillion_protocol::copilot::tools::{
     self, CLOSE_DIFF, GET_DIAGNOSTICS, GET_SELECTION, OPEN_DIFF, UPDATE_SESSION_NAME,
 };
 use pillion_protocol::copilot::{add_file_reference, record, selection_changed};
-use pillion_protocol::dialect::Base;
+use pillion_protocol::record::Recorded;
 use pillion_protocol::{Dialect, IdeContext, Outcome};
 use pillion_view::decision::takes_no_edits;
 use serde_json::{Map, Value};
@@ -22,6 +21,7 @@ use serde_json::{Map, Value};
 use super::contract::Contract;
 use super::{AgentProtocol, ListedTool, Message, Params, Reply, ToolCall, ToolResult};
 use crate::diffs::Answer;
+use crate::line_endings::Tool;
 use crate::outbox::{Delivery, Mention};
 use crate::target::Target;
 
@@ -61,7 +61,7 @@ impl AgentProtocol for Copilot {
         })
     }
 
-    fn adapt(&self, mut target: Target, _proposed: &str) -> Target {
+    fn adapt(&self, mut target: Target, _proposed: &str, _tool: Option<Tool>) -> Target {
         let note = takes_no_edits(Dialect::CopilotCli);
         target.notes.extend(note.map(|note| format!("{note}.")));
         target
@@ -117,16 +117,15 @@ impl AgentProtocol for Copilot {
         true
     }
 
-    fn record(&self, environment: &Environment, process: u32) -> Option<PathBuf> {
-        let sessions = environment.base(Base::CopilotHome).join(record::SESSIONS);
-        let sessions = fs::read_dir(sessions).ok()?;
+    fn record(&self, folder: &Path, process: u32) -> Option<PathBuf> {
+        let sessions = fs::read_dir(folder.join(record::SESSIONS)).ok()?;
         let mut sessions = sessions.flatten().map(|session| session.path());
         let open = sessions.find(|session| session.join(record::open_in(process)).exists())?;
         Some(open.join(record::NAME))
     }
 
-    fn selected(&self, line: &str) -> Option<String> {
-        record::selected(line)
+    fn recorded(&self, line: &str) -> Option<Recorded> {
+        record::recorded(line)
     }
 
     fn tries_newer_revision(&self) -> bool {

@@ -94,6 +94,23 @@ impl<C> Diffs<C> {
         })
     }
 
+    /// The text that an agent may write which closes its diff of this name, because the person answers in its own window.
+    pub(crate) fn answered(&self, session: &SessionId, name: &str) -> Option<Accepted> {
+        let entry = self.entries.get(self.entries.find(session, name)?)?;
+        let is_open =
+            matches!(entry.state, State::Pending) && entry.proposal.proposer.itself().is_some();
+        let outcome = Outcome::Accepted {
+            content: Arc::clone(&entry.proposal.proposed),
+            base: None,
+        };
+        let accepted = is_open.then(|| entry.accepted(&outcome, false)).flatten()?;
+        Some(Accepted {
+            is_told: false,
+            is_answer: true,
+            ..accepted
+        })
+    }
+
     /// Returns why a person who accepts what stands in their view cannot have that, if so.
     pub(crate) fn refused_edits(&self, decide: &Decide) -> Option<String> {
         let Decision::Accept {
@@ -216,6 +233,7 @@ impl<C> Entry<C> {
             told: Arc::default(),
             deletes: proposal.deletes,
             is_told,
+            is_answer: false,
         })
     }
 

@@ -1,6 +1,6 @@
 //! The loop's work for agents that call a tool, in either protocol. What their hooks ask before a call is in `hooks`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use pillion_view::Reply;
 use pillion_view::ask::{self, WorkStep};
 use serde_json::{Map, Value};
 
-use super::MainLoop;
+use super::{MainLoop, UPKEEP_INTERVAL};
 use crate::agent::{AskedBeside, Asking, Signal};
 use crate::agents::hooks::{self, NO_DECISION};
 use crate::agents::{self, Message, Params, ToolCall};
@@ -51,10 +51,13 @@ impl MainLoop {
             drops_last_line_feed: self.sessions.does_drop_last_line_feed(session),
             question: None,
         });
+        let running = self.agents.get(session).map(|it| &it.calls);
+        let tool = running.and_then(|it| it.tool_on(Path::new(&open.path)));
         let session = Arc::clone(session);
         Ok(Proposal {
             number,
             tab,
+            tool,
             ..Proposal::new(session, agent.into(), open.path, open.content)
         })
     }
@@ -106,7 +109,10 @@ impl MainLoop {
                 }
                 Err(reason) => return answer(caller, Err(reason)),
             },
-            ToolCall::Close(name) => self.close(session, &name, caller, now),
+            ToolCall::Close(name) => {
+                self.answered_elsewhere(session, &name, now);
+                self.close(session, &name, caller, now)
+            }
             ToolCall::CloseAll => return self.close_all(session, caller, now),
             ToolCall::Diagnostics(uri, _) => return self.diagnostics(uri, caller),
             ToolCall::BeforeWrite(call) => {
@@ -173,6 +179,20 @@ impl MainLoop {
         self.lose(edited);
         self.signal(session, Signal::Proposes(&proposal.file_path), now);
         self.diffs.open(proposal, caller, now)
+    }
+
+    /// The person answers in the agent's own window, which closes its diff: what comes of that, the file tells.
+    fn answered_elsewhere(&mut self, session: &SessionId, name: &str, now: Instant) {
+        let Some(answered) = self.diffs.answered(session, name) else {
+            return;
+        };
+        let agent = answered.proposer.display_name();
+        self.last_decision
+            .answered(answered.id, &answered.file_path, agent);
+        self.report_status();
+        let former = self.written.follow(answered, now);
+        self.came_of(former);
+        self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
     }
 
     fn close(

@@ -2,11 +2,14 @@
 //! person sends it at once.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::bounded;
 use pillion_changes::WaitingNote;
 use pillion_protocol::Dialect;
+use pillion_protocol::record::Recorded;
 use pillion_protocol::remarks::FileRemark;
 use pillion_view::ask::SendNotes;
 use pillion_view::changes::Hearing;
@@ -121,34 +124,44 @@ impl MainLoop {
     /// Returns true if its prompts are looked for from a moment on, and it is shown its notes then.
     fn watch_prompts(&mut self, session: &SessionId) -> bool {
         let wire = self.sessions.wire(session);
-        let process = wire.and_then(|it| it.process());
         let environment = { self.views.options().next() }.map(|it| it.environment.clone());
         let agent = self.agents.get_mut(session).filter(|it| {
-            let is_shown = it.notes.shown() > 0 && it.prompts.is_none();
-            is_shown && it.kind.cuts_selection().is_some()
+            let is_shown = it.notes.shown() > 0;
+            is_shown && it.prompts.is_none()
         });
-        let Some(((agent, process), environment)) = agent.zip(process).zip(environment) else {
+        let Some(((agent, wire), environment)) = agent.zip(wire).zip(environment) else {
+            return false;
+        };
+        let Some(folder) = agent.kind.records().map(|base| environment.base(base)) else {
             return false;
         };
         let (events, id) = (self.events.clone(), Arc::clone(session));
-        let tell = move |selections: Vec<String>| {
+        let tell = move |recorded: Vec<Recorded>| {
             let id = Arc::clone(&id);
-            let task = Self::task("prompts", move |it, _| it.prompts_sent(&id, &selections));
+            let (taken, is_taken) = bounded::<Infallible>(0);
+            let task = Self::task("prompts", move |it, _| {
+                it.prompts_sent(&id, &recorded);
+                drop(taken);
+            });
             let _ = events.send(Event::Asked(task));
+            let _ = is_taken.recv();
         };
         let protocol = agents::of(agent.kind);
-        agent.prompts = Prompts::watch(protocol, environment, process, tell).ok();
+        agent.prompts = Prompts::watch(protocol, folder, wire, tell).ok();
         agent.prompts.is_some()
     }
 
-    /// An agent has sent prompts with these selections, since it was looked for that.
-    fn prompts_sent(&mut self, session: &SessionId, selections: &[String]) {
+    /// An agent has recorded this, since it was looked for that.
+    fn prompts_sent(&mut self, session: &SessionId, recorded: &[Recorded]) {
         let Some(agent) = self.agents.get_mut(session) else {
             return;
         };
-        let is_told = agent.notes.are_sent(selections);
+        let told = recorded
+            .iter()
+            .filter(|it| agent.notes.recorded(it))
+            .count();
         agent.prompts.take_if(|_| agent.notes.shown() == 0);
-        if is_told || selections.is_empty() {
+        if told > 0 || recorded.is_empty() {
             self.push_context(session, self.context.current());
         }
     }

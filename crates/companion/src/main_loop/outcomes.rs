@@ -151,7 +151,7 @@ impl MainLoop {
     }
 
     /// This came of an acceptance, if that is known.
-    fn came_of(&mut self, came_of: Option<CameOf>) {
+    pub(super) fn came_of(&mut self, came_of: Option<CameOf>) {
         match came_of {
             Some(CameOf::Known(id, outcome)) => self.note_outcome(id, outcome),
             Some(CameOf::Lost(lost)) => self.losses.add(lost),
@@ -190,10 +190,11 @@ impl MainLoop {
             let is_delivered = outbox.is_none_or(|outbox| outbox.is_delivered());
             let kind = accepted.proposer.agent();
             let file = Path::new(&accepted.file_path);
-            !is_delivered
+            let is_busy = !is_delivered
                 || kind.is_some_and(|kind| agents.may_write(kind, file, now))
                 || !diffs.names(session, |_| true).is_empty()
-                || diffs.goes_on_with(&accepted.fingerprints)
+                || diffs.goes_on_with(&accepted.fingerprints);
+            is_busy && !accepted.is_answer
         };
         let came_of = self.written.looked(number, found, is_busy, now);
         self.came_of(came_of);

@@ -119,19 +119,14 @@ impl MainLoop {
         }
         let begins = matches!(work.step, WorkStep::TurnBegins(_));
         self.note_command_hook(work.agent, &work.processes, begins, now);
-        let Some((session, is_new)) = self.agents.by_hooks(work.agent, &work.session) else {
+        let Some(session) = self.hooked_turn(work.agent, &work.session, work.process) else {
             return drop(answer.send(None));
         };
-        if let (true, Some(pid)) = (is_new, work.process) {
-            self.await_end(&session, pid);
-            if let Some(agent) = self.agents.get_mut(&session) {
-                let started_at = process::started_at(pid);
-                agent.process = started_at.map(|started_at| AgentProcess { pid, started_at });
-                // In this way it has its hooks called.
-                agent.has_called(asker);
-            }
+        if let Some(agent) = self.agents.get_mut(&session) {
+            // In this way it has its hooks called.
+            agent.has_called(asker);
         }
-        if is_new || begins {
+        if begins {
             self.give_notes(&session);
         }
         let subagent = match &work.step {
@@ -148,6 +143,28 @@ impl MainLoop {
         if working != self.agents.working() {
             self.report_status();
         }
+    }
+
+    /// The session of which hooks tell that its agent calls by this name; of a new one, the end of its process is waited for.
+    pub(crate) fn hooked_turn(
+        &mut self,
+        agent: Dialect,
+        name: &str,
+        process: Option<u32>,
+    ) -> Option<SessionId> {
+        let (session, is_new) = self.agents.by_hooks(agent, name)?;
+        if !is_new {
+            return Some(session);
+        }
+        if let Some(pid) = process {
+            self.await_end(&session, pid);
+            if let Some(agent) = self.agents.get_mut(&session) {
+                let started_at = process::started_at(pid);
+                agent.process = started_at.map(|started_at| AgentProcess { pid, started_at });
+            }
+        }
+        self.give_notes(&session);
+        Some(session)
     }
 
     /// Everything before a step is kept: the agent goes on, and its model is told what waits for it.

@@ -394,6 +394,7 @@ async fn of_two_changes_beside_the_same_text_both_are_accepted_once() {
             files: vec![ProposedFile::new(&path, hooks)],
             agent: Some(QWEN),
             session: None,
+            process: None,
         };
         let hook = pillion_view::Client::new(&companion.state()).unwrap();
         let proposed = spawn_blocking(move || hook.ask(propose).map(|()| hook));

@@ -17,6 +17,7 @@ impl TestCompanion {
             files,
             agent,
             session: None,
+            process: None,
         };
         let proposed = spawn_blocking(move || client.ask(propose));
         proposed.await.unwrap().map_err(|why| why.to_string())

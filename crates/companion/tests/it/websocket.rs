@@ -17,12 +17,13 @@ use pillion_protocol::verdict::Lines;
 use pillion_protocol::{Dialect, File, Outcome, Position, Range};
 use pillion_testkit::client::Update;
 use pillion_view::ask::Mention;
-use pillion_view::{CloseReason, EditorEvent, Leaving, LostOutcome, LostText, Tell};
+use pillion_view::{CloseReason, EditorEvent, Leaving, LostOutcome, LostText, Status, Tell};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Message;
 
+use self::asking::{BEFORE_WRITE, ask, status};
 use self::client::{Claude, close_code, dial, token};
 use crate::support::{SOON, TestCompanion};
 
@@ -218,6 +219,73 @@ async fn a_file_is_compared_as_the_agent_reads_it_and_written_as_it_is() {
     let diff = test.editor.show().await;
     assert_eq!(diff.original.text.as_deref(), Some(&b"one\ntwo\n"[..]));
     assert!(diff.notes[0].contains("line endings"), "{:?}", diff.notes);
+}
+
+/// Both proposals look the same. What is answered to a `Write` is written, and an `Edit` restores the line endings.
+#[tokio::test]
+async fn a_file_with_crlf_is_written_as_shown_where_a_hook_has_named_the_tool() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    for (name, tool, is_accepted) in [
+        ("a.txt", "Edit", true),
+        ("b.txt", "Write", true),
+        ("c.txt", "Write", false),
+        ("c.txt", "Edit", true),
+    ] {
+        let path = test.file(name, "one\r\ntwo\r\n");
+        let input = json!({"file_path": path}).to_string();
+        let id = format!("{tool} {name}");
+        let call =
+            json!({"review": "always", "mode": "auto", "id": id, "tool": tool, "input": input});
+        ask(&mut claude, BEFORE_WRITE, call).await;
+        let open = claude.open(&path, "one\n2\n", &id).await;
+        let diff = test.editor.show().await;
+        assert_eq!(
+            (&**diff.proposed, &diff.notes[..]),
+            ("one\r\n2\r\n", &[][..]),
+            "{id}"
+        );
+        if !is_accepted {
+            test.decide(&diff, Outcome::Rejected).await;
+            assert_eq!(claude.blocks(open).await, ["DIFF_REJECTED"]);
+            continue;
+        }
+        test.decide(&diff, Outcome::accepted("one\r\n2\r\n")).await;
+        let answer = if tool == "Edit" {
+            "one\n2\n"
+        } else {
+            "one\r\n2\r\n"
+        };
+        assert_eq!(claude.blocks(open).await, ["FILE_SAVED", answer], "{id}");
+    }
+}
+
+/// Which way, only the file tells.
+#[tokio::test]
+async fn what_comes_of_an_answer_in_the_agents_own_window_is_said() {
+    let mut test = TestCompanion::start();
+    let mut claude = Claude::connect(&test).await;
+    for (name, is_written, expected) in
+        [("a.txt", true, "written"), ("b.txt", false, "not written")]
+    {
+        let path = test.file(name, "one\n");
+        claude.open(&path, "2\n", name).await;
+        test.editor.show().await;
+        claude.call("close_tab", json!({"tab_name": name})).await;
+        test.editor.close("2\n").await;
+        let said = |what: &str| format!("{name}: {what}");
+        let is_said = |status: &Status, text: &str| {
+            let decided = status.decided.as_ref();
+            decided.is_some_and(|it| it.text == text)
+        };
+        let place = "answered in Claude Code's own window";
+        status(&mut test, |it| is_said(it, &said(place))).await;
+        if is_written {
+            fs::write(&path, "2\n").unwrap();
+        }
+        let came_of = said(&format!("{expected} ({place})"));
+        status(&mut test, |it| is_said(it, &came_of)).await;
+    }
 }
 
 #[tokio::test]

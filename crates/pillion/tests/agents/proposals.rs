@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use pillion_testkit::{AgentKind, Env, Home, Turn};
 
+use crate::companion::{run, wait_until};
 use crate::review::{Scene, display_name, editor};
 
 const FILE: &str = "new.txt";
@@ -151,6 +152,13 @@ fn reads_why_it_was_rejected(kind: AgentKind) {
         );
     }
     assert_eq!(read(&path), "before\n");
+    if kind == AgentKind::Qwen {
+        // Its record says so, and the next session does not hear it again.
+        wait_until("the note is read", || {
+            let notes = run(&scene.home, ["notes"]);
+            (!String::from_utf8_lossy(&notes).contains("the table")).then_some(())
+        });
+    }
 }
 
 /// The model's words at the end of a turn, which are on the screen of no other one.

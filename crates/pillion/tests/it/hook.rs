@@ -49,9 +49,18 @@ impl Hook {
         Self::write(sandbox, args, call.to_string().as_bytes())
     }
 
+    /// Of an agent that says that this is its process.
+    pub fn of_process(sandbox: &Sandbox, args: &[&str], call: &Value, process: &str) -> Self {
+        let mut hook = sandbox.command([&["hook"], args].concat());
+        Self::run(hook.env("CLAUDE_PID", process), call.to_string().as_bytes())
+    }
+
     fn write(sandbox: &Sandbox, args: &[&str], input: &[u8]) -> Self {
-        let mut child = sandbox
-            .command([&["hook"], args].concat())
+        Self::run(&mut sandbox.command([&["hook"], args].concat()), input)
+    }
+
+    fn run(hook: &mut Command, input: &[u8]) -> Self {
+        let mut child = hook
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

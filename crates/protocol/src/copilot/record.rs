@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::record::Recorded;
+
 /// The folder below its own in which each session has a folder.
 pub const SESSIONS: &str = "session-state";
 
@@ -16,13 +18,13 @@ pub fn open_in(process: u32) -> String {
 }
 
 /// Returns what is selected in the prompt that a line of it is about, if it is about one.
-pub fn selected(line: &str) -> Option<String> {
+pub fn recorded(line: &str) -> Option<Recorded> {
     let line = line.contains(PROMPT).then_some(line)?;
     let entry: Value = serde_json::from_str(line).ok()?;
     let attached = entry["data"]["attachments"].as_array()?;
     let mut attached = attached.iter().filter(|it| it["type"] == "selection");
     let text = attached.find_map(|it| it["text"].as_str())?;
-    (entry["type"] == PROMPT).then(|| text.to_owned())
+    (entry["type"] == PROMPT).then(|| Recorded::Selected(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -45,7 +47,8 @@ mod tests {
             (entry("assistant.message", json!([selection, PROMPT])), None),
             (format!("{PROMPT} {selection}"), None),
         ] {
-            assert_eq!(selected(&line).as_deref(), expected, "{line}");
+            let expected = expected.map(|it| Recorded::Selected(it.to_owned()));
+            assert_eq!(recorded(&line), expected, "{line}");
         }
     }
 }

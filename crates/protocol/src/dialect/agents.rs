@@ -80,6 +80,8 @@ facts! {
     /// The number of characters after which it cuts what is selected, if it adds that to every prompt and never says that one was
     /// sent.
     pub cuts_selection: Option<usize> = None,
+    /// The folder below which it keeps a record of each session, in which its prompts stand, if it never says that it has sent one.
+    pub records: Option<Base> = None,
     inner {
         /// The command that installs it if none does.
         installer: &'static str = "",

@@ -21,6 +21,9 @@ pub struct Propose {
     /// The agent's name for its session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
+    /// The agent's process, if that is known: its turn ends with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
 }
 
 ask!(Propose => (), "propose", for_person: false);

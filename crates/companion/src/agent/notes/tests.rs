@@ -241,16 +241,19 @@ fn what_an_agent_has_sent_with_a_prompt_goes_away_once() {
     };
     let long = "x".repeat(500);
     let sent = |texts: &[&str]| {
-        texts
-            .iter()
-            .map(|it| note(it).text().to_owned())
-            .collect::<Vec<_>>()
+        let texts = texts.iter().map(|it| note(it).text().to_owned());
+        texts.map(Recorded::Selected).collect::<Vec<_>>()
     };
+    let both = ["one", "two"].map(|it| note(it).text().to_owned());
     for (waits, selections, left) in [
         (&["one", "two"][..], vec![], 2),
         (&["one", "two"], sent(&["three", "one more"]), 2),
         (&["one", "two"], sent(&["one"]), 1),
-        (&["one", "two"], vec![sent(&["one", "two"]).join("\n")], 0),
+        (
+            &["one", "two"],
+            vec![Recorded::Selected(both.join("\n"))],
+            0,
+        ),
         (&["one", "two"], sent(&["two", "one"]), 0),
         (&[&*long], sent(&[&long]), 1),
     ] {
@@ -258,11 +261,38 @@ fn what_an_agent_has_sent_with_a_prompt_goes_away_once() {
         for text in waits {
             waiting.add(note(text), &context(None), Instant::now());
         }
-        assert_eq!(waiting.are_sent(&selections), left < waits.len());
-        assert!(!waiting.are_sent(&selections), "once");
+        let mut are_sent = || {
+            let told = selections.iter().filter(|it| waiting.recorded(it));
+            told.count() > 0
+        };
+        assert_eq!(are_sent(), left < waits.len());
+        assert!(!are_sent(), "once");
         assert_eq!(waiting.unread().count(), left, "{waits:?} {selections:?}");
         assert_eq!(waiting.take_told().len(), waits.len() - left);
     }
+}
+
+/// Its record says only that a prompt was sent: what it was shown then it has once its model has answered.
+#[test]
+fn what_an_agent_was_shown_when_a_prompt_was_sent_it_has_once_that_is_answered() {
+    use Recorded::{Answer, Prompt};
+    let note = |text: &str| {
+        let remark = remark(Dialect::QwenCode, &Outcome::Rejected, &[Note::on_all(text)]);
+        remark.named(text.to_owned())
+    };
+    let mut waiting = Notes::default();
+    waiting.add(note("one"), &context(None), Instant::now());
+    assert!(!waiting.recorded(&Answer), "of the prompt before");
+    assert!(!waiting.recorded(&Prompt));
+    waiting.add(note("two"), &context(None), Instant::now());
+    assert_eq!(waiting.unread().count(), 2);
+    assert!(waiting.recorded(&Answer));
+    let unread: Vec<_> = waiting.unread().map(|it| it.name().to_owned()).collect();
+    assert_eq!(
+        (unread, waiting.take_told()),
+        (vec!["two".to_owned()], vec!["one".to_owned()])
+    );
+    assert!(!waiting.recorded(&Answer), "once");
 }
 
 #[test]

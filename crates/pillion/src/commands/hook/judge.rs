@@ -204,6 +204,7 @@ impl Judge<'_, '_> {
             files: proposed.clone(),
             agent: Some(self.agent),
             session: Some(self.call.session.clone()),
+            process: agent::process(self.protocol),
         };
         let asked = ask::ask(
             connection,

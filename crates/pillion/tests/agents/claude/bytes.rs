@@ -5,6 +5,7 @@
 
 use pillion_testkit::{ClaudeRelease, Home, Turn};
 
+use super::run::run_in;
 use super::{Scene, ide};
 use crate::companion::SOON;
 use crate::review::editor;
@@ -27,6 +28,31 @@ fn claude_writes_three_edited_files_in_their_own_encoding() {
 fn claude_writes_over_three_files_what_was_shown_or_a_note_says() {
     let release = ClaudeRelease::Native;
     overwrites_files_as_was_shown_or_noted(&Scene::new(release), release, three());
+}
+
+/// Its hook has named the tool, so that what is shown is what is written.
+#[test]
+#[ignore = "needs the real agents and Claude Code: cargo xtask test"]
+fn claude_that_is_run_writes_over_a_file_with_crlf_as_was_shown() {
+    let scene = run_in("acceptEdits");
+    let file = "crlf.txt";
+    let path = scene.home.file(file, "one\r\ntwo\r\n");
+    let write = Turn::write_file(&path, "one\nzwei\n");
+    scene.propose([Turn::read_file(&path), write], "it is written", file);
+    let screen = scene.review.pane().wait_for("zwei", SOON);
+    assert!(
+        screen.contains("+1 −1") && !screen.contains("a Write"),
+        "{screen}"
+    );
+    scene.review.accept(file);
+    scene.claude.wait_for("it is written");
+    assert_bytes(&path, b"one\r\nzwei\r\n");
+    scene.review.wait_idle();
+    let edit = Turn::replace(&path, "zwei", "deux");
+    scene.propose([edit], "it is edited", file);
+    scene.review.accept_shown("+ deux");
+    scene.claude.wait_for("it is edited");
+    assert_bytes(&path, b"one\r\ndeux\r\n");
 }
 
 #[test]

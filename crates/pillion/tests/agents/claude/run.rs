@@ -303,12 +303,17 @@ fn claude_that_is_run_can_be_answered_in_its_own_window() {
     scene.claude.allow();
     scene.claude.wait_for("allowed.txt is done");
     assert_eq!(read(&allowed), "one\n");
+    let answered = "answered in Claude Code's own window";
+    let said = format!("allowed.txt: written ({answered})");
+    scene.review.pane().wait_for(&said, SOON);
     for refuse in [Claude::deny as fn(&Claude), Claude::cancel] {
         let path = scene.propose_new("refused.txt", "one\n");
         refuse(&scene.claude);
         scene.wait_closed("refused.txt");
         scene.claude.wait_ready();
         assert!(!path.exists());
+        let said = format!("refused.txt: not written ({answered})");
+        scene.review.pane().wait_for(&said, SOON);
         scene.model.clear();
         scene.propose_new("refused.txt", "one\n");
         let screen = scene.review.reject_because("refused.txt", "Still not.");

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pillion_testkit::{SOON, pause};
+use pillion_testkit::{IdleProcess, SOON, pause};
 use serde_json::{Value, json};
 
 use super::World;
@@ -274,5 +274,70 @@ fn what_an_agent_writes_late_is_not_called_unwritten_for_good() {
             assert!(start.elapsed() < SOON, "{}", agent.name);
             pause(start);
         }
+    }
+}
+
+/// Hooks that were installed while a session goes on, and an agent that tells of no prompt: nobody has told the turn's beginning.
+#[test]
+fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says() {
+    for (name, fields, end) in [
+        (
+            "claude",
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Edit"}),
+            None,
+        ),
+        (
+            "vibe",
+            json!({"hook_event_name": "pre_tool", "tool_name": "file_system.search_replace"}),
+            Some(json!({"hook_event_name": "post_agent"})),
+        ),
+    ] {
+        let world = World::new();
+        let _serve = world.sandbox.serve::<&str>([]);
+        let agent = Agent::new(&world, name);
+        let process = IdleProcess::start();
+        let input = json!({"file_path": agent.file, "old_string": "six", "new_string": "6"});
+        let mut call = json!({
+            "session_id": "s", "cwd": world.root, "permission_mode": "bypassPermissions",
+            "tool_input": input, "tool_use_id": "1", "tool_call_id": "1",
+        });
+        let all = call.as_object_mut().unwrap();
+        all.extend(fields.as_object().unwrap().clone());
+        let pid = process.id().to_string();
+        let hook = Hook::of_process(&world.sandbox, &[name], &call, &pid);
+        let diff = number(&pending(&world.sandbox, 1)[0]);
+        world.sandbox.insist(["reject", &diff]).expect(0);
+        hook.answer();
+        let store = world.sandbox.home.changes_store();
+        let turn = || {
+            store
+                .numbers()
+                .unwrap()
+                .first()
+                .map(|it| store.turn(*it).unwrap())
+        };
+        let started = Instant::now();
+        while turn().is_none() {
+            assert!(started.elapsed() < SOON, "{name}: no turn");
+            pause(started);
+        }
+        match end {
+            Some(mut end) => {
+                let all = end.as_object_mut().unwrap();
+                all.extend([
+                    ("session_id".to_owned(), "s".into()),
+                    ("cwd".to_owned(), json!(world.root)),
+                ]);
+                Hook::of_process(&world.sandbox, &[name], &end, &pid).answer();
+            }
+            None => drop(process),
+        }
+        while turn().is_some_and(|it| it.ended.is_none()) {
+            assert!(started.elapsed() < SOON, "{name}: it goes on");
+            pause(started);
+        }
+        fs::write(world.root.join("mine"), "").unwrap();
+        let said = world.sandbox.run(["turns"]).expect(0).stdout;
+        assert!(said.contains("0 files, 1 rejected"), "{name}: {said}");
     }
 }

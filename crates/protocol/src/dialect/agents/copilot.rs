@@ -25,5 +25,6 @@ pub(crate) const ROW: Row = Row {
     writes_own_text: true,
     connects_in_roots_only: true,
     cuts_selection: Some(500),
+    records: Some(Base::CopilotHome),
     ..Row::PLAIN
 };

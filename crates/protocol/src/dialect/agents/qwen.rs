@@ -39,5 +39,6 @@ pub(crate) const ROW: Row = Row {
     ignores_empty_text: true,
     proposes: true,
     loses_later_edits: true,
+    records: Some(Base::QwenHome),
     ..Row::PLAIN
 };
