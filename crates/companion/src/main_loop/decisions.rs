@@ -219,7 +219,7 @@ impl MainLoop {
         }
         let (events, name, decided) = (self.events.clone(), shown.name, Arc::clone(&decide));
         let reply = Reply::new(move |act: Result<ActDone, Refused>| {
-            let act = act.unwrap_or_else(|refused| ActDone::refused(&refused.to_string()));
+            let act = act.unwrap_or_else(|refused| ActDone::refused(refused.to_string()));
             let task = Self::task("written change that is decided", move |it, now| {
                 it.judging.decided(name);
                 match act.done {
