@@ -134,7 +134,7 @@ fn what_is_no_text_is_not_opened_and_what_nobody_pressed_decides_nothing() {
     let mut person = with_list();
     person.press("n");
     assert_eq!(acts(person.key(KeyCode::Enter)), []);
-    assert!(person.app.line().unwrap().0.contains("not text"));
+    assert!(person.app.line().unwrap().0.contains("no text of it"));
     for (is_in_burst, is_held) in [(true, false), (false, true)] {
         for code in [
             KeyCode::Char('a'),
