@@ -211,7 +211,7 @@ impl View {
     }
 
     /// The lines of the current hunk without those above the cursor.
-    pub fn from_cursor_on(&self) -> Option<Part> {
+    pub fn part_below_cursor(&self) -> Option<Part> {
         let hunk = self.current_hunk()?;
         let above = self.rows.of_hunk(self.hunk).start..self.cursor;
         let above = above.filter_map(|row| Some(self.rows.get(row)?.lines()));

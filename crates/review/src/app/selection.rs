@@ -76,7 +76,7 @@ impl App {
         let selected = self.selected_parts();
         self.end_selection();
         let view = &mut self.views[self.current];
-        let parts = selected.unwrap_or_else(|| view.from_cursor_on().into_iter().collect());
+        let parts = selected.unwrap_or_else(|| view.part_below_cursor().into_iter().collect());
         let text = match view.proposal.split(&parts) {
             true => "split: <exclude> takes out what begins here, <undo> undoes it",
             false => "nothing to split off: put the cursor below the first line of the hunk",
