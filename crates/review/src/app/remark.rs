@@ -125,7 +125,12 @@ impl App {
         };
         remark.is_pasted = false;
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
+        let has_lines = !matches!(remark.purpose, Purpose::Search | Purpose::Line);
         match (key.code, control) {
+            (KeyCode::Enter, _) if has_lines && key.modifiers.contains(KeyModifiers::ALT) => {
+                remark.insert("\n");
+            }
+            (KeyCode::Char('j'), true) if has_lines => remark.insert("\n"),
             (KeyCode::Esc, _) | (KeyCode::Char('c' | 'g'), true) => self.leave_remark(),
             (KeyCode::Enter, _) => self.end_remark(press, now),
             _ => match request(key) {
@@ -394,10 +399,11 @@ impl Remark {
         self.input.value()
     }
 
-    /// Adds a text at the cursor, in one line, as far as there is room.
+    /// Adds a text at the cursor, as far as there is room.
     fn insert(&mut self, text: &str) {
         for letter in text.chars() {
-            let letter = if letter.is_control() { ' ' } else { letter };
+            let is_plain = !letter.is_control() || letter == '\n';
+            let letter = if is_plain { letter } else { ' ' };
             if self.text().len() + letter.len_utf8() > self.most {
                 return;
             }

@@ -464,3 +464,30 @@ fn words_are_edited_where_the_cursor_is() {
         assert!(line.ends_with(&format!(": {expected}")), "{keys:?}: {line}");
     }
 }
+
+#[test]
+fn a_note_has_several_lines_and_what_is_searched_for_has_one() {
+    let mut person = Person::new(120, 24);
+    person.open("a.txt", Some(OLD), NEW);
+    let control = |person: &mut Person, code, modifiers| {
+        let key = KeyEvent::new(code, modifiers);
+        let pressed = Pressed {
+            key,
+            ..person.press_of(code)
+        };
+        person.happens(person.event(pressed))
+    };
+    person.press("Cone");
+    control(&mut person, KeyCode::Enter, KeyModifiers::ALT);
+    person.press("two");
+    control(&mut person, KeyCode::Char('j'), KeyModifiers::CONTROL);
+    person.press("three");
+    assert_eq!(line(&person), "note on line 1 of a.txt: one\ntwo\nthree▏");
+    person.key(KeyCode::Enter);
+    let (_, notes) = noted(&person.press("r"));
+    assert_eq!(notes[0].2, "one\ntwo\nthree");
+    person.open("b.txt", Some(OLD), NEW);
+    person.press("/one");
+    control(&mut person, KeyCode::Char('j'), KeyModifiers::CONTROL);
+    assert_eq!(line(&person), "search: one▏");
+}
