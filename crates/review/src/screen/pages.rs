@@ -208,9 +208,15 @@ pub fn quit(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) {
         1 => " The text that you edited is kept in a file.",
         _ => " The texts that you edited are kept in files.",
     };
+    let notes: usize = app.views.iter().map(|view| app.words_on(view).len()).sum();
+    let noted = match notes {
+        0 => "",
+        1 => " Your note is not lost.",
+        _ => " Your notes are not lost.",
+    };
     let waiting = app.status.at_quit();
     let waiting = waiting.map_or_else(String::new, |it| it + ". ");
-    let pending = format!("{waiting}{pending}{kept}");
+    let pending = format!("{waiting}{pending}{kept}{noted}");
     let width = area.width.min(51);
     let rows = wrap::rows(&pending, usize::from(width.saturating_sub(help::FRAME)));
     let rows = rows.into_iter().map(|row| Line::raw(&pending[row]));

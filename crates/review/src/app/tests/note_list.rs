@@ -117,3 +117,20 @@ fn a_note_that_goes_meanwhile_leaves_its_place_to_no_other() {
     assert_eq!(person.app.view().unwrap().hunk_notes.len(), 1);
     assert!(!see(&mut person).contains('▶'));
 }
+
+#[test]
+fn who_quits_is_told_that_notes_are_not_lost() {
+    let mut person = Person::new(80, 24);
+    person.open("a.txt", Some(LINES), "one\n2\n3\n4\n");
+    person.press("q");
+    assert!(!see(&mut person).contains("not lost"));
+    person.press("n");
+    note(&mut person, "C", "first");
+    person.press("q");
+    assert!(see(&mut person).contains("Your note is not lost."));
+    person.press("n");
+    person.press("Rno");
+    person.key(KeyCode::Esc);
+    person.press("q");
+    assert!(see(&mut person).contains("Your notes are not lost."));
+}
