@@ -17,8 +17,8 @@ def LineOf(buf: number, id: number, otherwise: number): number
   return empty(found) ? otherwise : found[0].lnum
 enddef
 
-# Does something to the text of a buffer. What is in sight in its windows stays so.
-def KeepingViews(buf: number, Act: func)
+# Gives a buffer other lines, and does what may not move anything any more. What is in sight in its windows stays so.
+def KeepingViews(buf: number, lines: list<string>, Act: func)
   if empty(prop_type_get(PLACE))
     prop_type_add(PLACE, {})
   endif
@@ -29,14 +29,17 @@ def KeepingViews(buf: number, Act: func)
     AddPlace(buf, views[win].lnum, 2 * win)
     AddPlace(buf, views[win].topline, 2 * win + 1)
   endfor
-  Act()
+  text.Change(buf, lines)
   for [win, view] in items(views)
     view.lnum = LineOf(buf, 2 * str2nr(win), view.lnum)
     view.topline = LineOf(buf, 2 * str2nr(win) + 1, view.topline)
+  endfor
+  prop_remove({bufnr: buf, type: PLACE, all: true})
+  Act()
+  for [win, view] in items(views)
     setwinvar(str2nr(win), 'pillion_view', view)
     win_execute(str2nr(win), 'winrestview(w:pillion_view) | unlet w:pillion_view')
   endfor
-  prop_remove({bufnr: buf, type: PLACE, all: true})
 enddef
 
 # The lines of the file as the buffer would have them; none if it is to be read in another way.
@@ -62,12 +65,11 @@ export def Take(buf: number, path: string, Read: func)
     Read()
     return
   endif
-  KeepingViews(buf, () => {
-    # Setting it ends what one `u` takes back.
-    setbufvar(buf, '&undolevels', getbufvar(buf, '&undolevels'))
-    # `u` leads to a text that is not the file's.
-    setbufvar(buf, '&modified', true)
-    text.Change(buf, lines)
+  # Setting it ends what one `u` takes back.
+  setbufvar(buf, '&undolevels', getbufvar(buf, '&undolevels'))
+  # `u` leads to a text that is not the file's.
+  setbufvar(buf, '&modified', true)
+  KeepingViews(buf, lines, () => {
     setbufvar(buf, '&modified', false)
     # Reading would be one more thing to undo.
     const undo = tempname()

@@ -94,8 +94,8 @@ enddef
 
 # For |:messages|, which has the whole of what the command line has no room for.
 def Remember(text: string)
-  # Messages that have scrolled the screen ask for Enter, and one more is not cut then.
-  if IsCovered() || state('s') != ''
+  # Messages that have scrolled the screen ask for Enter, and one more is not cut then; nor is it beside what is typed.
+  if IsCovered() || mode() == 'c' || state('s') != ''
     timer_start(AGAIN, (_) => Remember(text))
     return
   endif
