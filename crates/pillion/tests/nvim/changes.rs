@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use pillion_testkit::{Home, NvimVersion, each_neovim};
+use pillion_view::LOOK;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -44,6 +45,18 @@ fn open_list(world: &World, command: &str) {
     world
         .nvim
         .wait_until("the list", "vim.bo.buftype == 'quickfix'");
+}
+
+/// Goes to a line of the list, and looks at it for long enough.
+fn look_at(world: &World, line: u32) {
+    world.nvim.command(&format!("call cursor({line}, 1)"));
+    look(world);
+}
+
+fn look(world: &World) {
+    world.nvim.command("doautocmd CursorMoved");
+    let looked = format!("require('pillion.row').rested() >= {}", LOOK.as_millis());
+    world.nvim.wait_until("a look", &looked);
 }
 
 fn lines(world: &World) -> String {
@@ -89,7 +102,8 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
             ("1.3 unseen  picture (new) picture", 1, 1),
         ]
     );
-    world.nvim.command("call cursor(4, 1) | PillionKeep");
+    look_at(&world, 4);
+    world.nvim.command("PillionKeep");
     wait_told(&world, "1.2 new.txt: kept");
     world
         .nvim
@@ -100,7 +114,8 @@ fn the_list_leads_to_hunks_and_shows_what_became_of_them(version: NvimVersion) {
         .nvim
         .wait_until("all changes", "#vim.fn.getqflist() == 5");
     assert_eq!(list(&world)[3].0, "1.2 kept +1 -0: new new.txt");
-    world.nvim.command("call cursor(5, 1) | PillionTakeBack");
+    look_at(&world, 5);
+    world.nvim.command("PillionTakeBack");
     wait_told(&world, "1.3 picture: taken back");
     assert!(!world.home.workspace().join("picture").exists());
     world.nvim.command("PillionUndo");
@@ -124,6 +139,7 @@ fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: Nv
         "1.1 has 2 hunks, and is kept as a whole: :PillionKeep!",
     );
     assert_eq!(world.home.states_of(1)[0], "unseen");
+    look_at(&world, 3);
     world.nvim.input(":PillionKeep!<CR>");
     world.home.wait_state(1, "kept");
     world.nvim.input(":PillionUndo<CR>");
@@ -308,7 +324,8 @@ fn the_agent_is_told_why_something_was_taken_back_or_kept(version: NvimVersion) 
     assert_eq!(world.home.said_of(1), [rest, kept]);
     // In the list, and of a turn as a whole.
     open_list(&world, "PillionChanges");
-    world.nvim.command("call cursor(2, 1) | PillionKeep fine");
+    look_at(&world, 2);
+    world.nvim.command("PillionKeep fine");
     wait_told(&world, "1.3 picture: kept");
     assert_eq!(world.home.said_of(1)[2], said("1.3", "fine"));
     world.nvim.command("PillionTakeBack 1: all of it");
@@ -359,6 +376,7 @@ fn a_command_is_about_the_line_under_the_cursor_when_it_was_begun(version: NvimV
         // What the last command did is listed.
         let line = format!("vim.api.nvim_get_current_line():find('{id} ', 1, true) ~= nil");
         world.nvim.wait_until("its line", &line);
+        look(&world);
         world.nvim.input(&format!(":Pillion{command}"));
         world
             .nvim
@@ -406,5 +424,41 @@ fn what_the_editor_undoes_counts_when_it_is_saved(version: NvimVersion) {
     world.nvim.command("undo | undo | write");
     world.home.wait_state(1, "unseen");
     assert_eq!(fs::read_to_string(&path).unwrap(), format!("mine\n{AFTER}"));
+    world.nvim.assert_no_errors();
+}
+
+/// The lines that move up under it were not looked at.
+#[each_neovim]
+fn a_held_key_decides_about_one_line_of_the_list(version: NvimVersion) {
+    let home = Home::new();
+    home.file("first.txt", BEFORE);
+    home.agents_turn("many", |folder| {
+        for nth in 0..20 {
+            fs::write(folder.join(format!("new-{nth}.txt")), "new\n").unwrap();
+        }
+    });
+    let world = World::with(version, home, &[("first.txt", BEFORE)], |setup| setup);
+    open_list(&world, "PillionChanges");
+    world.nvim.command("nnoremap K <Cmd>PillionKeep<CR>");
+    look_at(&world, 2);
+    for _ in 0..20 {
+        world.nvim.input("K");
+    }
+    wait_told(&world, "this line has only just come under the cursor");
+    world.home.wait_state(1, "kept");
+    let kept = |world: &World| {
+        let states = world.home.states_of(1).into_iter();
+        states.filter(|state| *state == "kept").count()
+    };
+    let before = kept(&world);
+    assert!(before < 20, "{before}");
+    // Released, and looked at.
+    look_at(&world, 3);
+    world.nvim.input("K");
+    world.nvim.wait_until(
+        "one more",
+        &format!("#vim.fn.getqflist() < {}", 21 - before),
+    );
+    assert!(kept(&world) > before);
     world.nvim.assert_no_errors();
 }

@@ -44,11 +44,12 @@ fn an_agent_that_goes_takes_its_view_along_and_leaves_edits(version: VimVersion)
         .vim()
         .input_until("Gomine<Esc>", "line('$') == 7 && mode() == 'n'");
     review.gemini.disconnect();
-    review.world.vim.wait_until(
-        "where the edits are",
-        "join(pillion#Messages()) =~ 'your edits of a.txt are in buffer'",
-    );
-    review.world.vim.input(":q<CR>");
+    review
+        .world
+        .vim
+        .wait_said("your edits of a.txt are in buffer");
+    // It goes when its person does.
+    review.world.vim.input("gt");
     review.world.vim.wait_until(
         "the layout of before",
         "tabpagenr('$') == 1 && winnr('$') == 1",

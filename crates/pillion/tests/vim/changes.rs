@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use pillion_testkit::{Home, VimVersion, each_vim};
+use pillion_view::LOOK;
 use serde_json::Value;
 
 use crate::world::World;
@@ -34,6 +35,18 @@ fn read(path: &PathBuf) -> String {
     fs::read_to_string(path).unwrap()
 }
 
+/// Goes to a line of the list, and looks at it for long enough.
+fn look_at(world: &World, line: u32) {
+    world.vim.command(&format!("call cursor({line}, 1)"));
+    look(world);
+}
+
+fn look(world: &World) {
+    world.vim.command("doautocmd CursorMoved");
+    let looked = format!("pillion#row#Rested() >= {}", LOOK.as_millis());
+    world.vim.wait_until("a look", &looked);
+}
+
 #[each_vim]
 fn the_list_leads_to_hunks_and_what_is_in_it_is_decided(version: VimVersion) {
     let (world, path) = world(version);
@@ -50,12 +63,14 @@ fn the_list_leads_to_hunks_and_what_is_in_it_is_decided(version: VimVersion) {
     ];
     let rest = rest.map(|(text, first, last)| (text.to_owned(), first, last));
     assert_eq!(found[1..], rest);
-    world.vim.command("call cursor(4, 1) | PillionKeep");
+    look_at(&world, 4);
+    world.vim.command("PillionKeep");
     world.vim.wait_said("1.2 new.txt: kept");
     world
         .vim
         .wait_until("a shorter list", "len(getqflist()) == 3");
-    world.vim.command("call cursor(3, 1) | PillionTakeBack");
+    look_at(&world, 3);
+    world.vim.command("PillionTakeBack");
     world.vim.wait_until("one hunk", "len(getqflist()) == 2");
     assert_eq!(read(&path), AFTER.replace("G\nG2", "g"));
     world.vim.command("PillionTakeBack 1.1");
@@ -75,6 +90,7 @@ fn a_row_of_several_hunks_keeps_nothing_unasked_and_a_keep_is_undone(version: Vi
         .vim
         .wait_said("1.1 has 2 hunks, and is kept as a whole: :PillionKeep!");
     assert_eq!(world.home.states_of(1)[0], "unseen");
+    look_at(&world, 3);
     world.vim.command("PillionKeep!");
     world.home.wait_state(1, "kept");
     world.vim.command("PillionUndo");
@@ -216,6 +232,7 @@ fn a_command_is_about_the_line_under_the_cursor_when_it_was_begun(version: VimVe
         (3, "TakeBack one", "1.1 first.txt: taken back"),
         (4, "Keep two", "1.2 new.txt: kept"),
     ] {
+        look(&world);
         world.vim.input(&format!(":Pillion{command}"));
         world.vim.wait_until("a command line", "mode() == 'c'");
         later(turn);
@@ -320,5 +337,43 @@ fn a_buffer_is_read_again_before_anything_is_taken_back(version: VimVersion) {
     wait_lines(&world, &next.replace("G\nG2", "g"));
     world.vim.command("undo | undo");
     wait_lines(&world, AFTER);
+    world.vim.assert_no_errors();
+}
+
+/// The lines that move up under it were not looked at.
+#[each_vim]
+fn a_held_key_decides_about_one_line_of_the_list(version: VimVersion) {
+    let home = Home::new();
+    home.file("first.txt", BEFORE);
+    home.agents_turn("many", |folder| {
+        for nth in 0..20 {
+            fs::write(folder.join(format!("new-{nth}.txt")), "new\n").unwrap();
+        }
+    });
+    let world = World::with(version, home, &[("first.txt", BEFORE)], |setup| setup);
+    world.vim.command("PillionChanges");
+    world.vim.wait_until("the list", "&buftype == 'quickfix'");
+    world.vim.command("nnoremap K <Cmd>PillionKeep<CR>");
+    look_at(&world, 2);
+    for _ in 0..20 {
+        world.vim.input("K");
+    }
+    world
+        .vim
+        .wait_said("this line has only just come under the cursor");
+    world.home.wait_state(1, "kept");
+    let kept = |world: &World| {
+        let states = world.home.states_of(1).into_iter();
+        states.filter(|state| *state == "kept").count()
+    };
+    let before = kept(&world);
+    assert!(before < 20, "{before}");
+    // Released, and looked at.
+    look_at(&world, 3);
+    world.vim.input("K");
+    world
+        .vim
+        .wait_until("one more", &format!("len(getqflist()) < {}", 21 - before));
+    assert!(kept(&world) > before);
     world.vim.assert_no_errors();
 }

@@ -5,6 +5,7 @@ local buffers = require("pillion.buffers")
 local in_place = require("pillion.reload.in_place")
 local notify = require("pillion.notify")
 local request = require("pillion.request")
+local row = require("pillion.row")
 local text = require("pillion.diff.text")
 local uri = require("pillion.uri")
 
@@ -91,6 +92,24 @@ local function is_kept()
   return list.id ~= 0 and vim.fn.getqflist({ id = list.id }).id == list.id
 end
 
+--- True if the cursor is in the list.
+local function is_in_list()
+  return vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
+end
+
+--- What the line of the list under the cursor is, as it is now.
+local function row_here()
+  local key = list.keys[vim.fn.line(".")] or ""
+  local change = listed[key:match("^[^/]*")] or {}
+  return ("%s %s"):format(key, change.revision or "")
+end
+
+local function note_row(by_itself)
+  if is_in_list() then
+    row.note(row_here(), by_itself)
+  end
+end
+
 --- Fills the quickfix list, and opens it. `has_all`: with what was decided.
 function M.open(has_all)
   ask(function(answer)
@@ -102,6 +121,13 @@ function M.open(has_all)
     vim.fn.setqflist({}, " ", { title = TITLE, items = items })
     list = { id = vim.fn.getqflist({ id = 0 }).id, has_all = has_all, keys = keys }
     vim.cmd("botright copen")
+    vim.api.nvim_create_autocmd({ "BufEnter", "CursorMoved" }, {
+      group = vim.api.nvim_create_augroup("PillionRow", {}),
+      callback = function()
+        note_row(false)
+      end,
+    })
+    note_row(false)
   end)
 end
 
@@ -138,6 +164,7 @@ local function fill(answer)
   if window then
     vim.api.nvim_win_set_cursor(window, { place_of(line, before, keys), 0 })
   end
+  note_row(true)
 end
 
 function refresh()
@@ -160,8 +187,7 @@ end
 --- The entry under the cursor, if the cursor is in the list: its name, its lines, and how many hunks its change has; or
 --- nothing of that between entries.
 local function entry_under_cursor()
-  local is_list = vim.bo.buftype == "quickfix" and vim.fn.getqflist({ id = 0 }).id == list.id
-  if not is_list then
+  if not is_in_list() then
     return nil
   end
   local item = vim.fn.getqflist({ items = 0 }).items[vim.fn.line(".")]
@@ -226,6 +252,11 @@ local function act(method, params, sent)
   end)
 end
 
+--- How the line came under the cursor, if it is meant: what is named in what was typed is meant wherever the cursor is.
+local function row_of(entry, typed)
+  return entry and entry.id and not typed:find("^%s*%d") and row.decide(row_here()) or nil
+end
+
 --- Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the
 --- file in the window. A hunk is not kept by itself: `call.bang` keeps all of them.
 function M.keep(typed, call)
@@ -237,6 +268,7 @@ function M.keep(typed, call)
   elseif entry then
     params.id = entry.id
     params.revision = listed[entry.id] and listed[entry.id].revision
+    params.row = row_of(entry, typed)
   else
     params.uri = file_here()
   end
@@ -262,6 +294,7 @@ function M.take_back(typed, call)
   if entry then
     local known = listed[entry.id]
     params.id = entry.id
+    params.row = row_of(entry, typed)
     this = known and buffers.find(known.path)
     if not call.bang and entry.hunks and entry.hunks > 0 then
       params.lines = { first = entry.first, last = entry.last }

@@ -7,6 +7,7 @@ import autoload './files.vim'
 import autoload './notify.vim'
 import autoload './reload.vim'
 import autoload './request.vim'
+import autoload './row.vim'
 import autoload './diff/text.vim'
 
 const TITLE = 'Pillion: what agents have written'
@@ -95,6 +96,28 @@ def Show(answer: dict<any>, has_all: bool)
   setqflist([], ' ', {title: TITLE, items: lines.items})
   list = {id: getqflist({id: 0}).id, has_all: has_all, keys: lines.keys}
   botright copen
+  augroup PillionRow
+    autocmd!
+    autocmd BufEnter,CursorMoved * NoteRow(false)
+  augroup END
+  NoteRow(false)
+enddef
+
+# True if the cursor is in the list.
+def IsInList(): bool
+  return &buftype == 'quickfix' && getqflist({id: 0}).id == list.id
+enddef
+
+# What the line of the list under the cursor is, as it is now.
+def RowHere(): string
+  const key = get(list.keys, line('.') - 1, '')
+  return $'{key} {get(get(listed, matchstr(key, "^[^/]*"), {}), "revision", "")}'
+enddef
+
+def NoteRow(by_itself: bool)
+  if IsInList()
+    row.Note(RowHere(), by_itself)
+  endif
 enddef
 
 # Fills the quickfix list, and opens it. `has_all`: with what was decided.
@@ -124,6 +147,7 @@ def Fill(answer: dict<any>)
   if line > 0
     win_execute(of_list.winid, $'call cursor({PlaceOf(line, before, lines.keys)}, 1)')
   endif
+  NoteRow(true)
 enddef
 
 def Refresh()
@@ -137,11 +161,6 @@ export def Changed()
   if IsKept() && getqflist({id: list.id, winid: 0}).winid != 0
     Refresh()
   endif
-enddef
-
-# True if the cursor is in the list.
-def IsInList(): bool
-  return &buftype == 'quickfix' && getqflist({id: 0}).id == list.id
 enddef
 
 # The entry of the list under the cursor: its name, its lines, and how many hunks its change has; or nothing between entries.
@@ -207,6 +226,11 @@ def Act(method: string, params: dict<any>, sent: list<dict<any>>)
   request.AskForPerson(method, params, (result) => OnDone(result, sent))
 enddef
 
+# How the line came under the cursor, if it is meant: what is named in what was typed is meant wherever the cursor is.
+def RowOf(typed: string): dict<any>
+  return typed =~ '^\s*\d' ? {} : {row: row.Decide(RowHere())}
+enddef
+
 # Keeps a change or a turn that is named in what was typed, the change under the cursor in the list, or that of the file
 # in the window. A hunk is not kept by itself: with `bang` all of them are.
 export def Keep(typed: string, bang: bool)
@@ -218,7 +242,7 @@ export def Keep(typed: string, bang: bool)
     if get(entry, 'hunks', 0) > 1 && !bang && typed !~ '^\s*\d'
       throw $'Pillion: {entry.id} has {entry.hunks} hunks, and is kept as a whole: :PillionKeep! keeps it'
     elseif !empty(entry)
-      extend(params, {id: entry.id, revision: listed[entry.id].revision})
+      extend(params, {id: entry.id, revision: listed[entry.id].revision})->extend(RowOf(typed))
     endif
   endif
   Act('pillion/keep', params, [])
@@ -250,7 +274,7 @@ export def TakeBack(typed: string, about: dict<any>)
         : {first: line('.') - 1, last: line('.') - 1}
     endif
   elseif !empty(entry)
-    params.id = entry.id
+    extend(params, {id: entry.id})->extend(RowOf(typed))
     own = files.BufferOf(listed[entry.id].path)
     if !about.bang && entry.hunks > 0
       params.lines = {first: entry.first, last: entry.last}
