@@ -123,6 +123,22 @@ fn wqa_writes_what_can_be_written(version: VimVersion) {
     assert_eq!(review.vim().wait_exit(), 0);
 }
 
+/// Whatever is quit, nothing unsaved is taken for saved.
+#[each_vim]
+fn an_unsaved_buffer_keeps_vim_from_quitting(version: VimVersion) {
+    let review = Review::new(version);
+    review.vim().command("set hidden | call setline(1, 'mine')");
+    review.vim().command("edit other.txt");
+    review.vim().input(":qa<CR>");
+    review
+        .vim()
+        .wait_until("an error", "v:errmsg =~ 'E37\\|E162'");
+    assert_eq!(
+        review.vim().get::<u32>("getbufvar('a.txt', '&modified')"),
+        1
+    );
+}
+
 #[each_vim]
 fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimVersion) {
     // Typed as soon as the view is gone: no machine is so slow that the guard is over then.

@@ -13,6 +13,7 @@ import autoload './events.vim'
 import autoload './framing.vim'
 import autoload './notify.vim'
 import autoload './others.vim'
+import autoload './quitting.vim'
 import autoload './reload.vim'
 import autoload './roots.vim'
 import autoload './status.vim'
@@ -409,58 +410,8 @@ def Leave()
   endif
 enddef
 
-var said_at_quit = ''
-
-# The buffer by which Vim refuses to quit, and true while it does.
-var refusing = 0
-var is_quitting = false
-
-# What waits for agents is said: Vim refuses to quit once, as with a buffer that is not written, whose name says why.
-# `:wqa` and `ZZ` write it: that fails without a word, because it stays modified, and so the words are said here.
-def RefuseOnce()
-  if state.atQuit == '' || state.atQuit == said_at_quit
-    # It may still be there, if Vim asked for Enter.
-    setbufvar(refusing, '&modified', false)
-    return
-  endif
-  said_at_quit = state.atQuit
-  const before = {win: win_getid(), buf: bufnr()}
-  const buf = bufadd($'pillion-notes://{said_at_quit}')
-  setbufvar(buf, '&swapfile', false)
-  noautocmd silent bufload(buf)
-  refusing = buf
-  setbufvar(buf, '&buftype', 'acwrite')
-  setbufvar(buf, '&modified', true)
-  is_quitting = true
-  autocmd PillionClient BufWriteCmd pillion-notes://* OnWriteAtQuit(str2nr(expand('<abuf>')))
-  timer_start(0, (_) => {
-    is_quitting = false
-    autocmd! PillionClient BufWriteCmd
-    if winbufnr(win_id2win(before.win)) == buf
-      win_execute(before.win, $'noautocmd buffer! {before.buf}')
-    endif
-    noautocmd execute 'silent! bwipeout!' buf
-    # Vim draws once more what it thought to leave.
-    autocmd PillionClient SafeState * ++once SayAtQuit()
-  })
-enddef
-
-var is_to_be_said = false
-
-def OnWriteAtQuit(buf: number)
-  setbufvar(buf, '&modified', is_quitting)
-  is_to_be_said = true
-enddef
-
-def SayAtQuit()
-  if is_to_be_said
-    is_to_be_said = false
-    notify.Warn($'{said_at_quit}: the same again quits')
-  endif
-enddef
-
 augroup PillionClient
   autocmd!
-  autocmd ExitPre * RefuseOnce()
+  autocmd ExitPre * quitting.RefuseOnce(state.atQuit)
   autocmd VimLeavePre * Leave()
 augroup END
