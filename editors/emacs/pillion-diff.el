@@ -90,9 +90,19 @@ That is `accepted', `rejected' or `closed'.")
     (buffer-name buffer)))
 
 (defun pillion-diff--mid-typing-p (diff)
-  "Return non-nil if the person does something that DIFF must not end."
+  "Return non-nil if the person does something that DIFF must not end.
+Who is in one about which nobody has decided does until they leave it."
   (or (pillion-mid-input-p)
-      (and (eq diff (pillion-view-focused)) (pillion-typing-p))))
+      (and (eq diff (pillion-view-focused))
+           (or (pillion-diff-is-held diff) (pillion-typing-p)))))
+
+(defun pillion-diff--keep-rest (diff)
+  "Keep what nobody else has of DIFF, which was closed for the agent."
+  (let ((given (pillion-diff-given diff)) (buffer (pillion-diff-buffer diff)))
+    (when (and given (buffer-live-p buffer)
+               (not (equal given (pillion-text-of-buffer buffer))))
+      (pillion-say-all "%s: your edits of %s are in the buffer %s" (pillion-diff-over diff)
+                       (pillion-proposal-name diff) (pillion-diff--keep diff)))))
 
 (defun pillion-diff--take-away (diff outcome)
   "Close the view of DIFF, which has this OUTCOME."
@@ -100,6 +110,7 @@ That is `accepted', `rejected' or `closed'.")
     (setq pillion-diff--leaving (delq diff pillion-diff--leaving))
     (when (eq diff (pillion-view-focused))
       (pillion-astray-left diff))
+    (pillion-diff--keep-rest diff)
     (condition-case error
         (pillion-view-remove diff)
       (error (pillion-say "cannot close the view of %s: %s" (pillion-diff-path diff)
@@ -234,6 +245,13 @@ protocol's, and REASON what they say about it."
           ((pillion-diff--pending-p chosen) chosen)
           (t (user-error "Pillion: this diff is settled")))))
 
+(defun pillion-diff--leave ()
+  "Close the proposal in focus if it is settled: what decides does no more there."
+  (let ((diff (pillion-view-focused)))
+    (when (and diff (memq diff pillion-diff--leaving))
+      (pillion-diff--take-away diff 'closed)
+      (user-error "Pillion: %s" (or (pillion-diff-over diff) "this diff is settled")))))
+
 (defun pillion-diff--choose (id prompt)
   "The diff with ID, the one in focus, the only one, or one chosen by PROMPT."
   (let ((focused (pillion-view-focused)))
@@ -241,7 +259,6 @@ protocol's, and REASON what they say about it."
      (id (or (pillion-diff--get (prefix-numeric-value id))
              (user-error "Pillion: no diff %s is pending" (prefix-numeric-value id))))
      ((pillion-diff--pending-p focused) focused)
-     (focused (user-error "Pillion: this diff is settled"))
      ((null pillion-diff--pending) (user-error "Pillion: no diff is pending"))
      ((null (cdr pillion-diff--pending)) (car pillion-diff--pending))
      (t (pillion-diff--choose-of pillion-diff--pending prompt)))))
@@ -261,6 +278,7 @@ do not, nor does what you type before you have seen the proposal.  If
 there is something that you may not expect, a message says so, and the
 same command again accepts."
   (interactive "P")
+  (pillion-diff--leave)
   (let ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive))))
     (cond
      ((null pillion-diff--pending)
@@ -283,6 +301,7 @@ It is the one in focus, the only one, or one that you choose; with a
 numeric prefix argument, the one with this ID.  With \\[universal-argument] alone, you
 are asked for a reason, which the agent gets."
   (interactive "P")
+  (pillion-diff--leave)
   (let* ((is-typed (pillion-diff--typed-p (called-interactively-p 'interactive)))
          (diff (pillion-diff--choose (and (not (consp id)) id) "Reject which diff? "))
          ;; Not after the prompt: from the first key on, they know.
@@ -460,7 +479,8 @@ With a prefix argument, it is the one with this ID."
       (error "Diff %s has no view" (plist-get params :id)))
     (let ((text (pillion-text-of-buffer (pillion-diff-buffer diff)))
           (invalid (pillion-text-invalid-line (pillion-diff-buffer diff))))
-      (pillion-diff--abandon diff (equal (plist-get params :reason) "agentGone"))
+      (pillion-diff--abandon diff (equal (plist-get params :reason) "agentGone")
+                             (plist-get params :message))
       (when invalid
         (error "The text in the view is not valid UTF-8"))
       (list :content text))))
@@ -475,13 +495,27 @@ With a prefix argument, it is the one with this ID."
       (error "The text in the view is not valid UTF-8"))
     (list :content (pillion-text-of-buffer (pillion-diff-buffer diff)))))
 
-(defun pillion-diff--abandon (diff is-orphan)
-  "Close DIFF on behalf of the other side; if IS-ORPHAN, edits are kept."
-  (let ((kept (and is-orphan (pillion-diff--edited-p diff) (pillion-diff--keep diff))))
-    (pillion-notes-keep diff)
-    (pillion-diff--settle diff 'closed)
-    (when kept
-      (pillion-say "your edits of %s are in the buffer %s" (pillion-proposal-name diff) kept))))
+(defun pillion-diff--abandon (diff is-orphan &optional why)
+  "Close DIFF on behalf of the other side; if IS-ORPHAN, edits are kept.
+WHY is a sentence if nobody has decided: who is in the view stays there."
+  (pillion-notes-keep diff)
+  (setf (pillion-diff-over diff) (or why "settled elsewhere")
+        (pillion-diff-is-held diff) (and why t)
+        (pillion-diff-given diff) (if is-orphan
+                                      (pillion-diff-proposed diff)
+                                    (pillion-text-of-buffer (pillion-diff-buffer diff))))
+  (when why
+    (pillion-say-all "%s" why))
+  (pillion-diff--settle diff 'closed)
+  (pillion-wait (lambda ()
+                  (if (and (memq diff pillion-diff--leaving)
+                           (buffer-live-p (pillion-diff-buffer diff)))
+                      (not (pillion-typing-p))
+                    'never))
+                (lambda ()
+                  (with-current-buffer (pillion-diff-buffer diff)
+                    (setq buffer-read-only t)
+                    (force-mode-line-update)))))
 
 (defun pillion-diff--close-all ()
   "Close all views: the program exited, so no agent waits for an answer."

@@ -34,6 +34,9 @@
   is-deciding merged
   ;; The buffer with what the person wrote into a former revision.
   kept
+  ;; Once it was closed for the agent: why, whether its view stays until the person leaves it, and which text somebody
+  ;; else has.
+  over is-held given
   ;; Since when it has, or no longer has, a focus for which the person did not ask; the last key that was meant for
   ;; another.
   came-at (astray-at 0.0)
@@ -196,7 +199,7 @@ After other changes of TEXT, nobody knows whether all of it is there."
                          (pcase notes (0 "") (1 ", 1 note") (_ (format ", %d notes" notes)))))
          (remarks (mapconcat (lambda (it) (concat " | " (propertize it 'face 'warning)))
                              (pillion-diff-remarks diff) ""))
-         (keys " | C-c C-c accepts, C-c C-k rejects")
+         (keys (concat " | " (or (pillion-diff-over diff) "C-c C-c accepts, C-c C-k rejects")))
          (is-long (> (string-width (concat edited seen remarks keys)) (- room 10)))
          (rest (concat (if is-long keys remarks)
                        (if is-long remarks keys)

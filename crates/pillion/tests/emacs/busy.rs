@@ -5,7 +5,7 @@ use std::process::Command;
 
 use pillion_testkit::{Editors, EmacsVersion, Home, SOON, Size, each_emacs};
 
-use crate::world::{PROPOSED, World};
+use crate::world::{ORIGINAL, PROPOSED, World};
 
 const CLEAR: &str =
     "(with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer)))";
@@ -110,6 +110,55 @@ fn what_is_pressed_twice_decides_nothing_in_the_buffer_below(version: EmacsVersi
         world
             .emacs
             .eval("(deactivate-mark) (setq test-did nil pillion-astray--delay 1.0 pillion-astray--burst 0.3)");
+    }
+    world.emacs.assert_no_errors();
+}
+
+/// Nobody has decided, and the next keys are meant for what is on the screen: it stays until its person leaves it.
+#[each_emacs]
+fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: EmacsVersion) {
+    let world = World::new(version);
+    let gone = "Gemini CLI does not wait for a.txt any more: nothing was decided";
+    world.emacs.eval("(setq pillion-editing-delay 1.0)");
+    for (mine, leave) in [
+        ("", "<C-c><C-c>"),
+        ("MINE ", "<C-c><C-k>"),
+        ("", "<C-x>b*scratch*<RET>"),
+        ("MINE ", "<C-x>k<RET>"),
+    ] {
+        let gemini = world.gemini();
+        world.propose(&gemini, PROPOSED);
+        world.emacs.input(mine);
+        let text = format!("(string-search {mine:?} (buffer-string))");
+        world.emacs.wait_until("it is typed", &text);
+        world
+            .emacs
+            .wait_until("a pause", "(not (pillion-typing-p))");
+        let before: String = world.emacs.get("(buffer-string)");
+        gemini.disconnect();
+        world.emacs.wait_said(gone);
+        world.emacs.wait_until("its end", "buffer-read-only");
+        let header = "| Gemini CLI does not wait for a.txt";
+        world.emacs.pane().wait_for(header, SOON);
+        world.emacs.input("MORE");
+        world.emacs.pane().wait_read();
+        assert_eq!(world.emacs.get::<String>("(buffer-string)"), before);
+        world.emacs.input(leave);
+        world.wait_gone();
+        let below = "(with-current-buffer \"a.txt\" (list (buffer-string) (buffer-modified-p)))";
+        let below: (String, Option<bool>) = world.emacs.get(below);
+        assert_eq!(below, (ORIGINAL.to_owned(), None), "{leave}");
+        if !mine.is_empty() && !leave.contains("<C-x>k") {
+            world.emacs.wait_said(&format!(
+                "{gone}: your edits of a.txt are in the buffer *Kept: a.txt*"
+            ));
+            world
+                .emacs
+                .eval("(kill-buffer \"*Kept: a.txt*\") (switch-to-buffer \"a.txt\")");
+        }
+        world.emacs.eval(
+            "(progn (switch-to-buffer \"a.txt\") (with-current-buffer \"*Messages*\" (let ((inhibit-read-only t)) (erase-buffer))))",
+        );
     }
     world.emacs.assert_no_errors();
 }
