@@ -62,7 +62,7 @@ That goes along with what is cut out, and comes back with it."
         (put-text-property from (1+ from) 'pillion-mark mark)))))
 
 (defun pillion-written--come-back (from to _length)
-  "Marks are where their text is again that was put between FROM and TO."
+  "Bring marks to their text that was put between FROM and TO."
   (let ((at from))
     (while (setq at (text-property-not-all at to 'pillion-mark nil))
       (let ((mark (get-text-property at 'pillion-mark)))

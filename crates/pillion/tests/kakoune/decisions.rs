@@ -141,6 +141,8 @@ fn that_edits_were_kept_is_on_the_screen(version: KakouneVersion) {
             String::from_utf8_lossy(&log.stdout).contains("not decided")
         });
     gemini.disconnect();
+    world.kakoune.wait_value("%opt{readonly}", "true");
+    world.kakoune.input(":q<ret>");
     world
         .kakoune
         .wait_value("%val{buffile}", path.to_str().unwrap());
