@@ -23,6 +23,9 @@ const AGENT_GONE: &str = "the agent is gone";
 
 const NO_ANSWER: &str = "the editor did not answer within 10 seconds";
 
+/// The note for a person on what they would else take for the agent's own change.
+const OF_SUBAGENT: &str = "A subagent proposes this.";
+
 impl<C> Diffs<C> {
     /// An agent proposes a change. A proposal of the same session for the same path takes the
     /// place of the one before, in the same view.
@@ -144,6 +147,9 @@ impl<C> Diffs<C> {
             entry.as_written = Some(as_written);
         }
         entry.tool = tool;
+        if entry.proposal.is_question() {
+            notes.push(OF_SUBAGENT.to_owned());
+        }
         entry.beside = beside;
         notes.extend(
             entry

@@ -83,6 +83,7 @@ async fn a_subagents_question_is_answered_with_the_decision() {
         // As it is: the agent makes its own change.
         let asked = asks(&mut claude, tool, &input).await;
         let diff = test.editor.show().await;
+        assert_eq!(diff.notes, ["A subagent proposes this."], "{name}");
         assert_eq!(diff.proposed.as_str(), shown, "{name}");
         let original = diff.original.text.as_deref();
         assert_eq!(original, before.map(str::as_bytes), "{name}");
