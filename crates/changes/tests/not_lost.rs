@@ -466,6 +466,41 @@ fn the_history_of_other_programs_is_neither_recorded_nor_taken_back() {
     }
 }
 
+/// A work tree of Jujutsu whose git lies within: nothing there tells of a `HEAD`, and no text is git's alone.
+#[test]
+fn in_a_jujutsu_work_tree_without_gits_head_every_text_is_a_copy() {
+    for agent in BOTH {
+        let mut lab = Lab::new();
+        lab.shell(
+            "mkdir -p .jj/repo/store .jj/working_copy && git init -q --bare .jj/repo/store/git",
+        );
+        for name in ["tracked", "loose", ".jj/working_copy/tree_state"] {
+            lab.write(name, "one\n");
+        }
+        lab.write(".gitignore", "ignored\n");
+        lab.write("ignored", "one\n");
+        let git = "git --git-dir=.jj/repo/store/git";
+        let kept = lab.turn(agent, |lab| {
+            // As a commit of jj's: its store and its state, and another text in the work tree.
+            lab.shell(&format!(
+                "{git} hash-object -w tracked; echo two > .jj/working_copy/tree_state"
+            ));
+            lab.shell("echo two > tracked; rm loose ignored");
+        });
+        let kept = kept.expect("a turn");
+        let shown = ["ignored (deleted)", "loose (deleted)", "tracked"];
+        assert_eq!(lab.shown(&kept), shown, "{agent:?}");
+        assert_eq!(kept.remarks(), [""; 0], "{agent:?}");
+        lab.act(Act::TakeBack, kept.turn.number);
+        for name in ["tracked", "loose", "ignored"] {
+            assert_eq!(fs::read(lab.root.join(name)).unwrap(), b"one\n", "{name}");
+        }
+        let state = fs::read(lab.root.join(".jj/working_copy/tree_state"));
+        assert_eq!(state.unwrap(), b"two\n");
+        lab.shell(&format!("{git} fsck --no-dangling"));
+    }
+}
+
 /// What an older release has recorded is there still.
 #[test]
 fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
@@ -1282,6 +1317,56 @@ fn a_private_folder_that_was_opened_first_is_private_again() {
                 assert_eq!(found.mode() & 0o777, mode, "{agent:?} {later} {folder}");
             }
         }
+    }
+}
+
+/// What is said of a folder's permissions is about the one that was there, and about one that is there.
+#[test]
+fn permissions_of_a_folder_that_took_anothers_place_are_undone_to_those_before() {
+    for (commands, said) in [
+        (
+            &["mv p x; mv e p; mv x e", "chmod 777 p"][..],
+            Some("`chmod 700 p` undoes it"),
+        ),
+        (
+            &["chmod 777 p", "mv p x; mv e p; mv x e; chmod 777 p"],
+            Some("`chmod 700 p` undoes it"),
+        ),
+        (&["chmod 777 p"], Some("`chmod 700 p` undoes it")),
+        (&["chmod 777 p", "rm -r p"], None),
+        (&["chmod 777 p", "mv p pp"], None),
+        (&["chmod 777 p", "chmod 700 p"], None),
+    ] {
+        let mut lab = Lab::new();
+        lab.write("p/f", "old\n");
+        lab.write("e/g", "other\n");
+        lab.shell("chmod 700 p; chmod 755 e");
+        let number = lab.recorder.begin(HOOKED, "claude", "").unwrap();
+        for command in commands {
+            lab.recorder.before(HOOKED, "claude", shell("1")).unwrap();
+            lab.shell(command);
+            lab.recorder.after(HOOKED, "1", |_| Vec::new()).unwrap();
+        }
+        lab.recorder.end(HOOKED).unwrap();
+        // A turn in which all was undone is none.
+        let kept = || Kept::read(&lab.store, number).ok();
+        let remarks = || kept().map_or_else(Vec::new, |it| it.remarks());
+        let of_p: Vec<_> = { remarks().into_iter() }
+            .filter(|it| it.contains("chmod"))
+            .collect();
+        assert_eq!(
+            of_p.len(),
+            usize::from(said.is_some()),
+            "{commands:?}: {of_p:?}"
+        );
+        assert!(
+            of_p.iter()
+                .all(|it| said.is_some_and(|said| it.ends_with(said))),
+            "{commands:?}: {of_p:?}"
+        );
+        // Whoever does that is told no more.
+        lab.shell("test ! -d p || chmod 700 p");
+        assert_eq!(remarks(), [""; 0], "{commands:?}");
     }
 }
 
