@@ -131,32 +131,19 @@ impl Done {
     }
 }
 
-/// Takes a change back. `roots` are the folders that were watched.
+/// Takes a change back. `roots` are the folders that were watched; those of the file have the `former` permissions without what was
+/// written beside it, or, without these, the present ones.
 ///
 /// # Errors
 /// When the file has been changed in the same places, or cannot be written. Then it is as it was.
-pub fn take_back(store: &Store, roots: &[PathBuf], change: &Change) -> Result<Done, TakeBackError> {
-    let former = folders_now(roots, &change.path);
-    take_back_from(store, roots, change, &former)
-}
-
-/// As [`take_back`], where the folders of the file had these permissions before anything beside it was written.
-///
-/// # Errors
-/// As there.
-pub(crate) fn take_back_from(
+pub fn take_back(
     store: &Store,
     roots: &[PathBuf],
     change: &Change,
-    former: &[u32],
+    former: Option<&[u32]>,
 ) -> Result<Done, TakeBackError> {
-    put_back(
-        store,
-        roots,
-        change,
-        (&change.before, &change.after),
-        (&change.folder_modes, former),
-    )
+    let (states, modes) = ((&change.before, &change.after), &change.folder_modes);
+    put_back(store, roots, change, states, (modes, former))
 }
 
 /// The permissions of the folders of a file in the watched one, its own first; none where that is not there.
@@ -212,21 +199,7 @@ pub fn undo(
     store: &Store,
     roots: &[PathBuf],
     change: &Change,
-    judged: &Judged,
-) -> Result<Done, TakeBackError> {
-    let former = folders_now(roots, &change.path);
-    undo_from(store, roots, change, (judged, &former))
-}
-
-/// As [`undo`], where the folders of the file had these permissions before anything beside it was written.
-///
-/// # Errors
-/// As there.
-pub(crate) fn undo_from(
-    store: &Store,
-    roots: &[PathBuf],
-    change: &Change,
-    (judged, former): (&Judged, &[u32]),
+    (judged, former): (&Judged, Option<&[u32]>),
 ) -> Result<Done, TakeBackError> {
     let states = judged.overwritten.as_ref().zip(judged.written.as_ref());
     let (overwritten, written) =
@@ -415,7 +388,7 @@ fn put_back(
     roots: &[PathBuf],
     change: &Change,
     (before, after): (&FileState, &FileState),
-    (folder_modes, former): (&[FolderMode], &[u32]),
+    (folder_modes, former): (&[FolderMode], Option<&[u32]>),
 ) -> Result<Done, TakeBackError> {
     let path = change.path.as_path();
     if !before.is_known() {
@@ -424,6 +397,8 @@ fn put_back(
     if is_secret(roots, path, before, after) {
         return Err(TakeBackError::Secret(path.to_owned()));
     }
+    let present = folders_now(roots, path);
+    let former = former.unwrap_or(&present);
     let mut place = Beneath::open(roots, path)?;
     let made_way = match after.is_absent() {
         true => { place.clear() }.ok_or_else(|| TakeBackError::Folder(path.to_owned()))?,

@@ -122,7 +122,7 @@ fn what_changes_while_it_is_connected_is_a_turn_of_which_nobody_knows_the_author
             let expected = format!("{}\r\n", name(&change.path));
             assert_eq!(lab.text_before(change), expected.as_bytes());
         }
-        take_back(&lab.store, &turn.roots, change).unwrap();
+        take_back(&lab.store, &turn.roots, change, None).unwrap();
     }
     assert_eq!(fs::read(lab.root.join("edited")).unwrap(), b"edited\r\n");
     assert_eq!(fs::read(lab.root.join("gone")).unwrap(), b"gone\r\n");

@@ -92,7 +92,7 @@ impl Lab {
     }
 
     fn take_back(&self, turn: &Turn, change: &Change) -> Result<(), TakeBackError> {
-        take_back(&self.store, &turn.roots, change).map(drop)
+        take_back(&self.store, &turn.roots, change, None).map(drop)
     }
 }
 

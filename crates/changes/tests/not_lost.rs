@@ -335,14 +335,14 @@ fn taking_back_keeps_a_persons_lines_in_any_encoding() {
                 let change = &kept.turn.changes[0];
                 let persons = encoded(persons, end, encoding);
                 lab.write("a", &persons);
-                let taken = take_back(&lab.store, &kept.turn.roots, change);
+                let taken = take_back(&lab.store, &kept.turn.roots, change, None);
                 let now = fs::read(lab.root.join("a")).unwrap();
                 // Two bytes of UTF-16 may be an end of line in one place and a part of a letter in another.
                 if encoding == "UTF-16" {
                     assert!(matches!(taken, Err(TakeBackError::Changed(_))), "{case}");
                     assert_eq!(now, persons, "{case}");
                     lab.write("a", &agents);
-                    take_back(&lab.store, &kept.turn.roots, change).unwrap();
+                    take_back(&lab.store, &kept.turn.roots, change, None).unwrap();
                     let now = fs::read(lab.root.join("a")).unwrap();
                     assert_eq!(now, encoded(&BEFORE, end, encoding), "{case}");
                     continue;
@@ -369,7 +369,7 @@ fn a_line_of_the_agents_that_a_person_changed_in_latin_1_is_refused() {
     let persons = ["größe", "zwô", "drei", "für", "fünf", "sächs", "höhe"];
     let persons = encoded(&persons, "\n", "Latin-1");
     lab.write("a", &persons);
-    let taken = take_back(&lab.store, &kept.turn.roots, &kept.turn.changes[0]);
+    let taken = take_back(&lab.store, &kept.turn.roots, &kept.turn.changes[0], None);
     let is_refused = matches!(taken, Err(TakeBackError::Conflict { conflicts: 1, .. }));
     assert!(is_refused, "{taken:?}");
     assert_eq!(fs::read(lab.root.join("a")).unwrap(), persons);
@@ -529,7 +529,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
             folder_modes: Vec::new(),
         };
         for roots in [vec![lab.root.clone()], vec![PathBuf::from("/elsewhere")]] {
-            let error = take_back(&lab.store, &roots, &change).unwrap_err();
+            let error = take_back(&lab.store, &roots, &change, None).unwrap_err();
             assert!(
                 matches!(error, TakeBackError::VersionControl(_)),
                 "{name}: {error}"
@@ -906,13 +906,14 @@ fn nothing_is_written_outside_while_folders_are_exchanged_for_links() {
             while done < 50 || tries < 200 {
                 tries += 1;
                 for change in kept.turn.real_changes() {
-                    done += usize::from(take_back(&lab.store, &kept.turn.roots, change).is_ok());
+                    done +=
+                        usize::from(take_back(&lab.store, &kept.turn.roots, change, None).is_ok());
                     let again = Change {
                         before: change.after.clone(),
                         after: change.before.clone(),
                         ..change.clone()
                     };
-                    let _ = take_back(&lab.store, &kept.turn.roots, &again);
+                    let _ = take_back(&lab.store, &kept.turn.roots, &again, None);
                 }
             }
             ends.store(true, Ordering::Relaxed);
@@ -1162,7 +1163,7 @@ fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
         for change in kept.turn.real_changes() {
             let roots = &kept.turn.roots;
             let is_possible = is_possible(roots, change);
-            let refused = take_back(&lab.store, roots, change)
+            let refused = take_back(&lab.store, roots, change, None)
                 .err()
                 .map(|it| it.to_string());
             let is_known = change.before.is_known() && change.after.is_known();
@@ -1205,7 +1206,7 @@ fn a_file_that_became_too_long_is_taken_back() {
         let kept = Kept::read(&lab.store, number).unwrap();
         let mut results = BTreeMap::new();
         for change in kept.turn.real_changes() {
-            let done = take_back(&lab.store, &kept.turn.roots, change);
+            let done = take_back(&lab.store, &kept.turn.roots, change, None);
             let name = change.path.file_name().unwrap().to_str().unwrap();
             results.insert(name.to_owned(), done.map(drop));
         }
@@ -1236,7 +1237,7 @@ fn what_is_too_long_to_be_taken_back_is_not_said_to_be_revertible() {
             is_possible,
             "{size}"
         );
-        let done = take_back(&lab.store, &kept.turn.roots, change);
+        let done = take_back(&lab.store, &kept.turn.roots, change, None);
         assert_eq!(done.is_ok(), is_possible, "{done:?}");
     }
 }
@@ -1274,7 +1275,7 @@ fn an_empty_folder_makes_way_for_the_file_that_it_replaced() {
                 continue;
             }
             let change = kept.turn.real_changes().next().unwrap();
-            let refused = take_back(&lab.store, &kept.turn.roots, change).unwrap_err();
+            let refused = take_back(&lab.store, &kept.turn.roots, change, None).unwrap_err();
             assert!(matches!(refused, TakeBackError::Folder(_)), "{refused}");
             lab.shell("ls f/*");
         }

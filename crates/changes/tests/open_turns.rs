@@ -120,7 +120,7 @@ impl Lab {
     /// As a kill leaves it between the file and what is kept of it.
     fn writes_back_only(&self) {
         let kept = self.kept();
-        take_back::take_back(&self.store, &kept.turn.roots, &kept.turn.changes[0]).unwrap();
+        take_back::take_back(&self.store, &kept.turn.roots, &kept.turn.changes[0], None).unwrap();
     }
 
     fn saves(&mut self, text: &str) {

@@ -122,7 +122,7 @@ impl Lab {
     }
 
     fn take_back(&self, turn: &Turn, change: &Change) -> Judged {
-        let done = take_back(&self.store, &turn.roots, change).unwrap();
+        let done = take_back(&self.store, &turn.roots, change, None).unwrap();
         let judged = Judged {
             judgement: Judgement::TakenBack,
             after: change.after.clone(),
@@ -300,7 +300,7 @@ proptest! {
         let judged: Vec<_> = changes.values().map(|change| lab.take_back(&kept, change)).collect();
         prop_assert_eq!(&lab.copy(), &old, "all of it is taken back");
         for (change, judged) in changes.values().zip(&judged) {
-            undo(&lab.store, &kept.roots, change, judged).unwrap();
+            undo(&lab.store, &kept.roots, change, (judged, None)).unwrap();
         }
         prop_assert_eq!(&lab.copy(), &new, "and is there again");
     }
@@ -748,7 +748,7 @@ fn a_persons_later_lines_are_never_lost() {
         turn.changes.iter().find(|it| it.path == path).unwrap()
     };
     let refused = |name: &str| {
-        take_back(&lab.store, &turn.roots, change(name))
+        take_back(&lab.store, &turn.roots, change(name), None)
             .unwrap_err()
             .to_string()
     };
@@ -778,7 +778,7 @@ fn nothing_is_written_through_a_folder_that_became_a_link() {
     fs::rename(lab.root.join("in"), lab.root.join("was")).unwrap();
     symlink(&outside, lab.root.join("in")).unwrap();
     let turn = lab.store.turn(number).unwrap();
-    let refused = take_back(&lab.store, &turn.roots, &turn.changes[0]).unwrap_err();
+    let refused = take_back(&lab.store, &turn.roots, &turn.changes[0], None).unwrap_err();
     assert!(refused.to_string().contains("symbolic link"), "{refused}");
     assert_eq!(fs::read(outside.join("a.txt")).unwrap(), b"2\n");
 }
@@ -800,7 +800,7 @@ fn what_is_taken_back_while_its_turn_goes_on_can_be_undone() {
     let change = &turn.changes[0];
     let judged = lab.store.judged(number).unwrap().of(1).unwrap().clone();
     assert_eq!(change.state(Some(&judged)), ChangeState::TakenBack);
-    undo(&lab.store, &turn.roots, change, &judged).unwrap();
+    undo(&lab.store, &turn.roots, change, (&judged, None)).unwrap();
     assert_eq!(fs::read(lab.root.join("a.txt")).unwrap(), b"one\n2\n3\n");
 }
 
@@ -833,7 +833,7 @@ fn what_an_agent_writes_as_a_person_has_before_it_is_its_change() {
     // What undo had written, before this recorder was there.
     lab.write("a.txt", old);
     let judged = lab.store.judged(first).unwrap().of(1).unwrap().clone();
-    undo(&lab.store, &kept.roots, &kept.changes[0], &judged).unwrap();
+    undo(&lab.store, &kept.roots, &kept.changes[0], (&judged, None)).unwrap();
     lab.write("a.txt", old);
     let mut recorder = lab.recorder();
     let number = turn(&mut recorder, || lab.write("a.txt", new));
@@ -902,7 +902,7 @@ fn what_became_something_else_is_gone() {
     assert_eq!(fs::read(lab.root.join("in/b.txt")).unwrap(), b"in/b.txt");
     // A folder in which nothing is makes way.
     fs::write(lab.root.join("a.txt/mine"), "").unwrap();
-    let refused = take_back(&lab.store, &turn.roots, change("a.txt")).unwrap_err();
+    let refused = take_back(&lab.store, &turn.roots, change("a.txt"), None).unwrap_err();
     let said = refused.to_string();
     assert!(said.contains("a folder that is not empty"), "{said}");
     fs::remove_file(lab.root.join("a.txt/mine")).unwrap();

@@ -44,7 +44,7 @@ impl Deciding<'_> {
                 Act::TakeBack if has_other_names(&change.path) => None,
                 Act::TakeBack => {
                     let done =
-                        take_back::take_back_from(store, roots, change, &self.former(change))
+                        take_back::take_back(store, roots, change, Some(&self.former(change)))
                             .ok()?;
                     self.clear_up(change, &done);
                     Some(Written::TakenBack(done))
@@ -53,7 +53,7 @@ impl Deciding<'_> {
                     let judged = self.judged.of(change.number);
                     let judged = judged.filter(|it| it.written.is_some())?;
                     let undone =
-                        take_back::undo_from(store, roots, change, (judged, &self.former(change)))
+                        take_back::undo(store, roots, change, (judged, Some(&self.former(change))))
                             .ok()?;
                     self.clear_up(change, &undone);
                     Some(Written::Undone(undone))
@@ -72,14 +72,14 @@ impl Deciding<'_> {
         self.refuse_only_copy(Act::TakeBack, change)?;
         let roots = &self.kept.turn.roots;
         let done = match self.written_by_other_name(change) {
-            None => take_back::take_back_from(self.store, roots, change, &self.former(change))?,
+            None => take_back::take_back(self.store, roots, change, Some(&self.former(change)))?,
             Some(after) => {
                 let left = Change {
                     after,
                     ..change.clone()
                 };
                 let done =
-                    take_back::take_back_from(self.store, roots, &left, &self.former(change))?;
+                    take_back::take_back(self.store, roots, &left, Some(&self.former(change)))?;
                 let overwritten = change.after.clone();
                 Done {
                     overwritten,
@@ -195,9 +195,13 @@ impl Deciding<'_> {
         let done = match judged.written {
             Some(_) => {
                 let roots = &self.kept.turn.roots;
-                let done =
-                    take_back::undo_from(self.store, roots, change, (judged, &self.former(change)))
-                        .map_err(|error| self.not_undone(change, error))?;
+                let done = take_back::undo(
+                    self.store,
+                    roots,
+                    change,
+                    (judged, Some(&self.former(change))),
+                )
+                .map_err(|error| self.not_undone(change, error))?;
                 self.clear_up(change, &done);
                 Some(done)
             }
