@@ -120,17 +120,26 @@ fn a_note_that_goes_meanwhile_leaves_its_place_to_no_other() {
 
 #[test]
 fn who_quits_is_told_that_notes_are_not_lost() {
+    // In however many rows.
+    let says = |person: &mut Person| {
+        let screen = see(person);
+        let words = screen.split(|it: char| it.is_whitespace() || it == '│');
+        words
+            .filter(|it| !it.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some(LINES), "one\n2\n3\n4\n");
     person.press("q");
-    assert!(!see(&mut person).contains("not lost"));
+    assert!(!says(&mut person).contains("not lost"));
     person.press("n");
     note(&mut person, "C", "first");
     person.press("q");
-    assert!(see(&mut person).contains("Your note is not lost."));
+    assert!(says(&mut person).contains("Your note is not lost."));
     person.press("n");
     person.press("Rno");
     person.key(KeyCode::Esc);
     person.press("q");
-    assert!(see(&mut person).contains("Your notes are not lost."));
+    assert!(says(&mut person).contains("Your notes are not lost."));
 }
