@@ -15,7 +15,9 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 63;
 
 /// Other facts that are good to know.
-const NOTES: [&str; 6] = [
+const NOTES: [&str; 8] = [
+    "· not seen yet  * new or changed  ! look closely  ✗ excluded",
+    "A new  M changed  D deleted  R renamed, in lists of diffs",
     "↑ ↓ at an edge: the line moved, from or to there",
     "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
@@ -99,6 +101,20 @@ mod tests {
     use pillion_text::visible::width as columns;
 
     use super::*;
+
+    #[test]
+    fn every_mark_is_explained() {
+        let (rows, _) = rows(&Keys::default(), Size::new(200, 50));
+        let notes = rows.iter().filter_map(|row| match row {
+            HelpRow::Note(text, _) => Some(*text),
+            HelpRow::Key(..) => None,
+        });
+        let notes = notes.collect::<Vec<_>>().join(" ");
+        let words: Vec<_> = notes.split_whitespace().collect();
+        for mark in "·*!✗●✓✎↩↑↓AMDR".chars() {
+            assert!(words.contains(&&*mark.to_string()), "{mark}");
+        }
+    }
 
     #[test]
     fn the_help_breaks_between_words_at_any_width() {
