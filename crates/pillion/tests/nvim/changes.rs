@@ -462,3 +462,41 @@ fn a_held_key_decides_about_one_line_of_the_list(version: NvimVersion) {
     assert!(kept(&world) > before);
     world.nvim.assert_no_errors();
 }
+
+/// Nothing is taken back from a text that was not there to be seen. What is read stays in place, and is one step to undo.
+#[each_neovim]
+fn a_buffer_is_read_again_before_anything_is_taken_back(version: NvimVersion) {
+    let (world, path) = world(version);
+    world.nvim.command("5mark a | call cursor(7, 1)");
+    let next = format!("import\nimport, too\n{AFTER}").replace("c\n", "C\n");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    world.nvim.command("PillionTakeBack");
+    wait_told(&world, "is read only now: the same again takes back");
+    wait_lines(&world, &next);
+    let places: (u32, u32, bool) = world.nvim.lua(
+        "return { vim.fn.line(\"'a\"), vim.fn.line('.'), vim.bo.modified }",
+        json!([]),
+    );
+    assert_eq!(places, (7, 9, false));
+    assert_eq!(fs::read_to_string(&path).unwrap(), next);
+    world.nvim.command("PillionTakeBack");
+    wait_lines(&world, &next.replace("G\nG2", "g"));
+    world.nvim.command("undo | undo");
+    wait_lines(&world, AFTER);
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
+fn what_was_decided_is_listed(version: NvimVersion) {
+    let (world, _) = world(version);
+    world.nvim.command("PillionKeep 1.2");
+    wait_told(&world, "1.2 new.txt: kept");
+    world.nvim.command("PillionLog");
+    world.nvim.wait_until(
+        "the decision",
+        "vim.bo.buftype == 'nofile' and vim.fn.search('kept.*new.txt', 'nw') > 0",
+    );
+    world.nvim.assert_no_errors();
+}

@@ -255,6 +255,11 @@ fn what_is_dropped_is_what_is_shown(version: NvimVersion) {
                 "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|') == '{dropped}'"
             ),
         );
+        let said: bool = review.world.nvim.lua(
+            "return vim.api.nvim_exec('messages', true):find('adjoining hunks is dropped', 1, true) ~= nil",
+            json!([]),
+        );
+        assert_eq!(said, options.contains("+="), "{options} {keys}");
     }
 }
 

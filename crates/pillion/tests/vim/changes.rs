@@ -377,3 +377,16 @@ fn a_held_key_decides_about_one_line_of_the_list(version: VimVersion) {
     assert!(kept(&world) > before);
     world.vim.assert_no_errors();
 }
+
+#[each_vim]
+fn what_was_decided_is_listed(version: VimVersion) {
+    let (world, _) = world(version);
+    world.vim.command("PillionKeep 1.2");
+    world.vim.wait_said("1.2 new.txt: kept");
+    world.vim.command("PillionLog");
+    world.vim.wait_until(
+        "the decision",
+        "&buftype == 'nofile' && search('kept.*new.txt', 'nw') > 0",
+    );
+    world.vim.assert_no_errors();
+}

@@ -238,6 +238,8 @@ impl Editor for Neovim {
     fn quit_by(&self, way: usize) {
         // It may be asking for Enter.
         self.nvim.input("<C-\\><C-n>");
+        self.nvim
+            .wait_until("the file", "vim.fn.mode() == 'n' and vim.bo.buftype == ''");
         self.nvim.input(QUITS[way]);
         self.nvim.wait_exit();
     }

@@ -213,6 +213,8 @@ impl Editor for Vim {
     fn quit_by(&self, way: usize) {
         // It may be asking for Enter.
         self.vim.input("<C-\\><C-n>");
+        self.vim
+            .wait_until("the file", "mode() == 'n' && &buftype == ''");
         self.vim.input(QUITS[way]);
         self.vim.wait_exit();
     }

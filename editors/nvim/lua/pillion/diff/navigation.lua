@@ -27,11 +27,31 @@ function M.take(diff)
   return put(diff, hunks.at(changes, vim.fn.line("."), "old"), diff.pristine.lines)
 end
 
+--- Into how many hunks 'diffopt' divides the one at this line: who drops one of them may mean all.
+local function parts(old, new, shown, side)
+  local whole = hunks.at(hunks.between(old, new), vim.fn.line("."), side)
+  if not whole then
+    return 0
+  end
+  local function is_in(hunk, name)
+    return hunk[name] >= whole[name] - 1 and hunk[name] <= whole[name] + whole[name .. "_count"]
+  end
+  local within = vim.tbl_filter(function(hunk)
+    return is_in(hunk, "old") and is_in(hunk, "new")
+  end, shown)
+  return #within
+end
+
 --- The hunk under the cursor becomes the original's again.
 function M.drop(diff)
   local side = vim.api.nvim_get_current_buf() == diff.right and "new" or "old"
-  local old = original.lines(diff)
-  local hunk = hunks.at(hunks.shown(old, text.lines(diff.right)), vim.fn.line("."), side)
+  local old, new = original.lines(diff), text.lines(diff.right)
+  local shown = hunks.shown(old, new)
+  local hunk = hunks.at(shown, vim.fn.line("."), side)
+  local count = hunk and parts(old, new, shown, side) or 0
+  if count > 1 then
+    notify.info(("1 of %d adjoining hunks is dropped: 'diffopt' has linematch, which divides them"):format(count))
+  end
   return put(diff, hunk and hunks.inverse(hunk), old)
 end
 
