@@ -172,3 +172,19 @@ fn a_buffer_with_changes_that_are_not_in_the_file_is_left_alone(version: NvimVer
         assert_eq!(buffer(&review), json!([mine, true, true]));
     }
 }
+
+/// What somebody else has written meanwhile would be lost.
+#[each_neovim]
+fn what_has_changed_on_disk_is_merged_in(version: NvimVersion) {
+    let review = Review::new(version);
+    review.propose(PROPOSED);
+    fs::write(&review.path, format!("theirs\n{ORIGINAL}")).unwrap();
+    review.type_until(
+        ":PillionMerge<CR>",
+        &said("what has changed on disk is in the proposal"),
+    );
+    assert_eq!(
+        review.lines().join("\n") + "\n",
+        format!("theirs\n{PROPOSED}")
+    );
+}

@@ -125,3 +125,20 @@ fn where_nothing_is_unsaved_nothing_is_merged(version: VimVersion) {
         PROPOSED
     );
 }
+
+/// What somebody else has written meanwhile would be lost.
+#[each_vim]
+fn what_has_changed_on_disk_is_merged_in(version: VimVersion) {
+    let review = Review::new(version);
+    review.propose(PROPOSED);
+    fs::write(&review.path, format!("theirs\n{ORIGINAL}")).unwrap();
+    let wanted = format!("theirs\n{PROPOSED}").trim_end().replace('\n', ",");
+    review.vim().input_until(
+        ":PillionMerge<CR>",
+        &format!("join(getline(1, '$'), ',') == '{wanted}'"),
+    );
+    review
+        .vim()
+        .wait_said("merged with what has changed on disk");
+    review.vim().assert_no_errors();
+}

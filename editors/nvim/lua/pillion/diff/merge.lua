@@ -1,4 +1,5 @@
---- The person's unsaved changes of a file, taken along into a proposal that was made without them. Pillion merges.
+--- The person's unsaved changes of a file, or what has changed in it on disk, taken along into a proposal that was made
+--- without them. Pillion merges.
 
 local buffers = require("pillion.buffers")
 local client = require("pillion.client")
@@ -6,19 +7,27 @@ local label = require("pillion.diff.label")
 local notify = require("pillion.notify")
 local pending = require("pillion.diff.pending")
 local proposal = require("pillion.diff.proposal")
+local utf8 = require("pillion.utf8")
 
 local M = {}
 
---- What came of it. `conflicts`: in how many places both sides changed the same lines.
-local function said(conflicts)
-  if conflicts == 0 then
-    return "your unsaved changes are in the proposal: look, then :w; u takes them out"
-  end
-  local places = conflicts == 1 and "one place" or ("%d places"):format(conflicts)
-  return ("merged: your own lines stand in %s that the agent changed, too"):format(places)
+local function has_unsaved(diff)
+  return diff.left_is_users and vim.api.nvim_buf_is_loaded(diff.left) and vim.bo[diff.left].modified
 end
 
-local function on_answer(diff, before, err, merged)
+--- What came of it. `is_mine`: with the person's unsaved changes; `conflicts`: in how many places both sides changed
+--- the same lines.
+local function said(is_mine, conflicts)
+  if conflicts == 0 then
+    local what = is_mine and "your unsaved changes are" or "what has changed on disk is"
+    return what .. " in the proposal: look, then :w; u takes them out"
+  end
+  local places = conflicts == 1 and "one place" or ("%d places"):format(conflicts)
+  local lines = is_mine and "your own lines" or "the lines on disk"
+  return ("merged: %s stand in %s that the agent changed, too"):format(lines, places)
+end
+
+local function on_answer(diff, before, is_mine, err, merged)
   if pending.get(diff.id) ~= diff or not vim.api.nvim_buf_is_loaded(diff.right) then
     return
   end
@@ -28,22 +37,33 @@ local function on_answer(diff, before, err, merged)
     notify.warn("the proposal has changed meanwhile. Hint: :PillionMerge again")
   else
     proposal.edit(diff, merged.content)
-    diff.is_merged = true
+    diff.is_merged = is_mine
     label.show(diff)
-    notify.info(said(merged.conflicts))
+    notify.info(said(is_mine, merged.conflicts))
   end
 end
 
-local function has_unsaved(diff)
-  return diff.left_is_users and vim.api.nvim_buf_is_loaded(diff.left) and vim.bo[diff.left].modified
-end
-
-local function ask(diff, proposed, callback)
+local function ask(diff, proposed, content, callback)
   return client.request("pillion/merge", {
     original = diff.original_content,
     proposed = proposed,
-    content = buffers.text(diff.left),
+    content = content,
   }, callback)
+end
+
+--- What the proposal was made without, and whether that is not saved; nil if there is nothing.
+local function missing(diff)
+  if has_unsaved(diff) then
+    return buffers.text(diff.left), true
+  end
+  local file = io.open(diff.path, "rb")
+  local content = file and file:read("*a")
+  if file then
+    file:close()
+  end
+  if content and content ~= diff.original_content then
+    return content, false
+  end
 end
 
 --- The person accepts `content`. If that has all of their unsaved changes, which merging it once more tells, their
@@ -53,7 +73,7 @@ function M.carry(diff, content)
     return
   end
   local buf, tick = diff.left, vim.api.nvim_buf_get_changedtick(diff.left)
-  ask(diff, content, function(err, merged)
+  ask(diff, content, buffers.text(buf), function(err, merged)
     if not err and merged.content == content then
       require("pillion.reload.check").carry(buf, tick, content)
     end
@@ -62,14 +82,15 @@ end
 
 --- Asks Pillion to merge what stands in the person's buffer.
 function M.ask(diff)
-  if not has_unsaved(diff) then
-    return notify.info("your buffer has no unsaved changes")
-  elseif diff.is_lossy then
+  local content, is_mine = missing(diff)
+  if not content then
+    return notify.info("your buffer has no unsaved changes, and the file is as it was proposed")
+  elseif diff.is_lossy or utf8.first_invalid(content) then
     return notify.error("a file that is not UTF-8 cannot be merged")
   end
   local before = buffers.text(diff.right)
-  local is_sent = ask(diff, before, function(err, merged)
-    on_answer(diff, before, err, merged)
+  local is_sent = ask(diff, before, content, function(err, merged)
+    on_answer(diff, before, is_mine, err, merged)
   end)
   if not is_sent then
     notify.error("Pillion is not running. Hint: :Pillion start")

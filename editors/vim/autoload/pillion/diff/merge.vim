@@ -1,7 +1,8 @@
 vim9script
 
 # A proposal with what was not saved. An agent changes the file on disk, and what the person has in the buffer of that
-# file, and has not saved, is not in it: Pillion merges both, and the proposal becomes that.
+# file, and has not saved, is not in it, nor what has changed on disk since: Pillion merges both, and the proposal becomes
+# that.
 
 import autoload '../client.vim'
 import autoload '../files.vim'
@@ -12,36 +13,51 @@ import autoload './proposal.vim'
 import autoload './text.vim'
 import autoload './unseen.vim'
 
-# Why nothing can be merged, or ''.
-def Problem(diff: dict<any>): string
+# The person's buffer of the file if it has unsaved changes, or 0.
+def Unsaved(diff: dict<any>): number
   const buf = files.BufferOf(diff.path)
+  return buf > 0 && getbufvar(buf, '&modified') ? buf : 0
+enddef
+
+# What the proposal was made without: the text of that buffer, or of the file.
+def Missing(diff: dict<any>): dict<any>
+  const buf = Unsaved(diff)
+  if buf > 0 || !filereadable(diff.path)
+    return buf > 0 ? text.OfBuffer(buf) : diff.original
+  endif
+  return text.Decode(join(readfile(diff.path, 'b'), "\n"), '')
+enddef
+
+# Why nothing can be merged with `other`, or ''.
+def Problem(diff: dict<any>, other: dict<any>): string
   if diff.is_deciding
     return 'this diff is being decided'
-  elseif buf == 0 || !getbufvar(buf, '&modified')
-    return 'the buffer of this file has no unsaved changes'
+  elseif Unsaved(diff) == 0 && other == diff.original
+    return 'the buffer of this file has no unsaved changes, and the file is as it was proposed'
   endif
-  const lines = text.Lines(buf) + text.Lines(diff.right)
+  const lines = other.lines + text.Lines(diff.right)
   if text.InvalidLine(lines) > 0 || indexof(lines, (_, line) => stridx(line, "\n") >= 0) >= 0
     return 'this is not text, so it cannot be merged'
   endif
   return ''
 enddef
 
-def Said(conflicts: number): string
+def Said(is_mine: bool, conflicts: number): string
   if conflicts == 0
-    return 'merged with your unsaved changes; u takes it back'
+    return $'merged with {is_mine ? "your unsaved changes" : "what has changed on disk"}; u takes it back'
   endif
   const places = conflicts == 1 ? '1 place' : $'{conflicts} places'
-  return $'merged, but {places} that both changed: there your lines stay; u takes it back'
+  return $'merged, but {places} that both changed: there {is_mine ? "your lines" : "the lines on disk"} stay; u takes it back'
 enddef
 
 export def Merge(diff: dict<any>)
-  const problem = Problem(diff)
+  const mine = Missing(diff)
+  const is_mine = Unsaved(diff) > 0
+  const problem = Problem(diff, mine)
   if problem != ''
     notify.Error(problem)
     return
   endif
-  const mine = text.OfBuffer(files.BufferOf(diff.path))
   const revision = diff.revision
   var params = {proposed: text.Encode(text.OfBuffer(diff.right)).text, content: text.Encode(mine).text}
   if !diff.is_new
@@ -55,7 +71,9 @@ export def Merge(diff: dict<any>)
   endif
   unseen.Keep(diff, () => proposal.Put(diff, text.Decode(answer.content, '')))
   setbufvar(diff.right, '&modified', true)
-  diff.merged = {mine: mine.lines, lines: text.Lines(diff.right)}
+  if is_mine
+    diff.merged = {mine: mine.lines, lines: text.Lines(diff.right)}
+  endif
   label.Note(diff)
-  notify.Info(Said(answer.conflicts))
+  notify.Info(Said(is_mine, answer.conflicts))
 enddef
