@@ -27,6 +27,8 @@ declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
 declare-option -hidden int pillion_rows 1
+# Of the list of changes: what it was asked for with.
+declare-option -hidden str pillion_listed
 # Whether what is typed to decide does nothing in other buffers now.
 declare-option -hidden bool pillion_guarded false
 declare-option -hidden str-list pillion_files
@@ -180,6 +182,12 @@ define-command -hidden pillion-adopt -params 4 %{
 
 # A buffer that holds no proposal yet.
 define-command -hidden pillion-new-0 nop
+
+# Says something about the proposal of this number, unless another one is here.
+define-command -hidden pillion-announce -params 2 %{
+    try %{ evaluate-commands "pillion-new-%opt{pillion_id}" } catch %{ evaluate-commands "pillion-is-%arg{1}" }
+    echo -markup -- %arg{2}
+}
 
 # It is an ordinary buffer from now on.
 define-command -hidden pillion-release %{
@@ -623,14 +631,16 @@ define-command pillion-changes -params ..1 -docstring '
 pillion-changes [all]: list what agents have written and nobody has seen, or all of it. <ret> goes there; :pillion-keep,
 :pillion-take-back and :pillion-undo decide about the line' %{
     pillion-must-run
-    pillion-page changes %sh{
-        [ "$1" = all ] && all=--all
-        cd -- "$kak_opt_pillion_folder" 2>/dev/null
-        "$kak_opt_pillion_command" changes --locations $all 2>&1 || :
-    }
+    pillion-page changes ''
+    set-option buffer pillion_listed %sh{ [ "$1" = all ] && echo --all }
+    pillion-changes-again
     map buffer normal <ret> ': pillion-changes-go<ret>'
 }
 complete-command -menu pillion-changes shell-script-candidates %{ echo all }
+# The list is another one: only lines that differ are replaced, so that the cursor stays at its own.
+define-command -hidden pillion-changes-again %{ evaluate-commands -buffer *pillion-changes* -draft %{
+    execute-keys '%|cd -- "$kak_opt_pillion_folder" 2>/dev/null; "$kak_opt_pillion_command" changes --locations $kak_opt_pillion_listed 2>&1<ret>'
+} }
 
 define-command -hidden pillion-changes-go %{ evaluate-commands -save-regs 'fl' %{
     evaluate-commands -draft %{

@@ -98,6 +98,8 @@ struct Bridge {
     review_mode: Option<String>,
     /// What was decided last, as the mode line has it.
     phrase: Option<String>,
+    /// The number of the list of changes, as the session has it.
+    changes: u64,
     /// What a person is told who quits now, as the session has it.
     at_quit: Option<String>,
     /// The message about the hub's version, shown as soon as a client can show it.
@@ -177,6 +179,7 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         turn_news: TurnNews::default(),
         review_mode: None,
         phrase: None,
+        changes: 0,
         at_quit: None,
         mismatch: companion.mismatch(),
         is_over: false,
@@ -418,9 +421,10 @@ impl Bridge {
         // Short, so that what the mode line says stays to be seen.
         let name = diff.path.file_name().unwrap_or_default().display();
         let place = SetPlace::after_name(diff.set);
-        self.show_message(&format!("{agent} {} {name}{place}", diff.does()));
-        for note in &diff.notes {
-            self.show_message(note);
+        let said = format!("{agent} {} {name}{place}", diff.does());
+        for text in iter::once(&said).chain(&diff.notes) {
+            let announce = script::announce(self.clients.name(), key.id, text);
+            self.session.run(announce);
         }
         self.tell_kept(key);
     }
@@ -444,6 +448,10 @@ impl Bridge {
         if phrase != self.phrase {
             self.session.run(script::put("decided", phrase.as_deref()));
             self.phrase = phrase;
+        }
+        if status.changes != self.changes {
+            self.session.run(script::list_again());
+            self.changes = status.changes;
         }
         let at_quit = status.waiting_at_quit();
         if at_quit != self.at_quit {

@@ -230,6 +230,11 @@ pub fn entitle(view: &View, title: &str) -> String {
     aside_in(&view.buffer(), &script)
 }
 
+/// The list of changes is another one, if it is there.
+pub fn list_again() -> String {
+    aside("pillion-changes-again")
+}
+
 /// From now on, or no longer, what is typed to decide does nothing in other buffers.
 pub fn guard(is_on: bool) -> String {
     let command = if is_on {
@@ -319,6 +324,16 @@ pub fn message<'a>(clients: impl DoubleEndedIterator<Item = &'a str>, text: &str
         format!("try {} catch {}", word(&there), word(&otherwise))
     });
     format!("{shown}\necho -debug {}", word(&said(text)))
+}
+
+/// Shows a message about a proposal in a client, but not over another one: there it would be read as that one's.
+pub fn announce(client: &str, id: DiffId, text: &str) -> String {
+    let show = format!("pillion-announce {id} {}", word(&markup(text)));
+    format!(
+        "{}\necho -debug {}",
+        in_client(client, &show),
+        word(&said(text))
+    )
 }
 
 /// A message as its person reads it.

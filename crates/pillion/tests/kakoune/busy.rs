@@ -226,6 +226,23 @@ fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: KakouneVersion)
     }
 }
 
+/// Below a proposal, what is said is read as being about that one.
+#[each_kakoune]
+fn what_waits_is_not_said_below_another_proposal(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let gemini = world.gemini();
+    let path = |name: &str| world.home.workspace().join(name);
+    gemini.propose(&path("a.txt"), "proposed\n");
+    world.look();
+    gemini.propose(&path("b.txt"), "proposed\n");
+    world
+        .kakoune
+        .wait_debug("pillion: Gemini CLI proposes b.txt");
+    let screen = world.kakoune.pane().wait_for("2 proposals", SOON);
+    assert!(!screen.contains("b.txt"), "{screen}");
+    assert!(screen.contains("a.txt: :w accepts, :q rejects"), "{screen}");
+}
+
 #[each_kakoune]
 fn a_newer_proposal_takes_no_key_that_was_meant_for_the_former_one(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);

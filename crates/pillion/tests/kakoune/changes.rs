@@ -66,6 +66,61 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
     world.kakoune.assert_no_errors();
 }
 
+/// Whoever decides, and where: the rows that are left are true, and the cursor stays at its own.
+#[each_kakoune]
+fn the_list_follows_what_is_decided(version: KakouneVersion) {
+    let home = Home::new();
+    home.file("a.txt", BEFORE);
+    home.agents_turn("change letters", |folder| {
+        fs::write(folder.join("a.txt"), AFTER).unwrap();
+        for name in ["b.txt", "c.txt"] {
+            fs::write(folder.join(name), "new\n").unwrap();
+        }
+    });
+    let workspace = home.workspace();
+    let world = World::with(version, home, &[("a.txt", AFTER)], |setup| {
+        setup.cwd(&workspace)
+    });
+    let list = |rows: &[&str]| {
+        let rows: Vec<String> = rows.iter().map(|it| format!("/{it}\n")).collect();
+        world.kakoune.wait_until("the rows", "%val{bufname}", |_| {
+            let text = world.kakoune.text("*pillion-changes*");
+            let shown = text.replace(&format!("{}/", workspace.display()), "/");
+            shown == rows.concat()
+        });
+    };
+    let [b, f] = [
+        "a.txt:2: 1.1 unseen +1 -1: B",
+        "a.txt:6: 1.1 unseen +1 -1: F",
+    ];
+    let [b_txt, c_txt] = [
+        "b.txt:1: 1.2 unseen +1 -0: new",
+        "c.txt:1: 1.3 unseen +1 -0: new",
+    ];
+    world.kakoune.command("pillion-changes");
+    list(&[b, f, b_txt, c_txt]);
+    world.kakoune.input("gg4g");
+    world.kakoune.wait_value("%val{cursor_line}", "4");
+    // In another place.
+    let done = std::process::Command::new(crate::world::PILLION)
+        .args(["keep", "1.2"])
+        .current_dir(&workspace)
+        .env_clear()
+        .envs(world.home.env().iter())
+        .output();
+    assert!(done.unwrap().status.success());
+    list(&[b, f, c_txt]);
+    world.kakoune.wait_value("%val{cursor_line}", "3");
+    // In the list, and lines of the file move.
+    world.kakoune.input(":pillion-keep<ret>");
+    list(&[b, f]);
+    world.kakoune.input(":pillion-undo 1.3<ret>");
+    list(&[b, f, c_txt]);
+    world.kakoune.input("gg:pillion-take-back<ret>");
+    list(&[f, c_txt]);
+    world.kakoune.assert_no_errors();
+}
+
 /// Kakoune in a file in which an agent has changed two lines, and what the person has added to it.
 fn world(version: KakouneVersion, unsaved: bool) -> (World, PathBuf) {
     let (world, path) = changed(version, BEFORE, AFTER);
