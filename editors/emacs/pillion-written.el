@@ -62,7 +62,7 @@ That goes along with what is cut out, and comes back with it."
         (put-text-property from (1+ from) 'pillion-mark mark)))))
 
 (defun pillion-written--come-back (from to _length)
-  "Move to what was put between FROM and TO the marks that belong to it."
+  "Move overlays to the text of theirs that was put between FROM and TO."
   (let ((at from))
     (while (setq at (text-property-not-all at to 'pillion-mark nil))
       (let ((mark (get-text-property at 'pillion-mark)))
