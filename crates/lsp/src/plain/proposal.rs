@@ -44,6 +44,8 @@ pub struct Proposal {
     pub deciding: Option<u64>,
     /// The request that waits until the gate has ruled about an acceptance or a rejection.
     pub ruling: Option<RequestId>,
+    /// True if that is about a rejection.
+    pub is_rejecting: bool,
     /// When another program is asked to open it, if the editor has not answered by then.
     pub answer_due: Option<Instant>,
     /// Why the editor itself does not show it, once that is known.
@@ -78,6 +80,7 @@ impl Proposal {
             shown: Some(shown),
             deciding: None,
             ruling: None,
+            is_rejecting: false,
             answer_due: None,
             refusal: "",
             hint: None,

@@ -79,7 +79,10 @@ impl Proposals {
 
     fn decide(&mut self, request: RequestId, key: ProposalKey, verdict: Verdict) -> Vec<Action> {
         match self.pending.current_mut(key) {
-            Ok(pending) => pending.ruling = Some(request),
+            Ok(pending) => {
+                pending.ruling = Some(request);
+                pending.is_rejecting = verdict.is_rejection();
+            }
             Err(stale) => return vec![refuse(request, stale.to_string())],
         }
         let decide = Decide {
@@ -93,14 +96,23 @@ impl Proposals {
     }
 
     pub(super) fn ruled(&mut self, key: ProposalKey, ruling: Ruling) -> Vec<Action> {
-        let pending = self.pending.current_mut(key).ok();
-        let Some(request) = pending.and_then(|pending| pending.ruling.take()) else {
+        let Ok(pending) = self.pending.current_mut(key) else {
+            return Vec::new();
+        };
+        let Some(request) = pending.ruling.take() else {
             return Vec::new();
         };
         match ruling {
             Ruling::Settled(told) => {
+                // What decided it leaves its document as it was: nothing else shows that it is over.
+                let end = match pending.is_rejecting {
+                    true => "rejected",
+                    false => "accepted",
+                };
+                let said = format!("{}: {end}", pending.name());
+                let said = told.map_or_else(|| message::show(MessageType::Info, said), say);
                 let mut actions = self.forget(key.id);
-                actions.extend(told.map(|told| Action::Send(say(told))));
+                actions.push(Action::Send(said));
                 // Last: lsp-mode loses what it reads together with the answer it waits for.
                 actions.push(Action::answer(request, Ok(Value::Null)));
                 actions

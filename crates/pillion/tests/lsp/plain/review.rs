@@ -64,6 +64,7 @@ fn a_proposal_is_shown_with_its_hunks_and_accepted_with_a_code_action() {
     assert_eq!(actions[0]["arguments"], json!([1, 1]));
     let answer = world.execute("pillion.accept", json!([1, 1]));
     assert_eq!(answer["result"], Value::Null);
+    assert_eq!(world.message(), "a.rs: accepted");
     assert_eq!(world.agent.outcome(), accepted(&target, "a\nB\nc\nd\n"));
     assert!(world.diagnostics(&proposal.uri, |_| true).is_empty());
     wait_gone(&proposal.path);
