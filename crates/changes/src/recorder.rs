@@ -21,6 +21,7 @@ use pillion_system::clock;
 
 use crate::folder_watch::{FolderWatch, Watched};
 use crate::remark::Remark;
+use crate::scan::has_other_names;
 use crate::store::{Judgements, Store, StoreError};
 use crate::table::{Difference, Table};
 use crate::turn::{Change, Turn, first_words};
@@ -333,6 +334,8 @@ impl Recorder {
         let inner = path.strip_prefix(table.root()).unwrap_or(path);
         match real_path(table.root()).join(inner) == real_path(path) {
             false => Coverage::Elsewhere,
+            // What is written by this name is there by the others, and nobody knows where these are.
+            true if has_other_names(path) => Coverage::NotKept,
             true if table.keeps(path) => Coverage::Kept,
             true => Coverage::NotKept,
         }

@@ -276,6 +276,7 @@ impl Table {
     pub fn keeps(&self, path: &Path) -> bool {
         match self.files.get(path) {
             Some(known) => matches!(known.text, Source::Kept(_)),
+            None if self.secrets.has(path) => false,
             None => self.knows(path) && matches!(Stat::below(&self.root, path), Ok(None)),
         }
     }

@@ -544,7 +544,7 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
     let mut lab = Lab::new();
     lab.write("a", "one");
     lab.shell("git init -q; git init -q --bare bare; mkdir .hg; echo one > .hg/hgrc");
-    lab.shell("mkdir -p .github/workflows docs; ln -s .github/workflows ci; ln -s docs other");
+    lab.shell("mkdir -p .github/workflows docs; ln -s .github/workflows ci; ln -s docs other; ln .git/description same");
     lab.recorder.begin(HOOKED, "claude", "").unwrap();
     for (name, expected) in [
         (".git/config", Coverage::RunsCode),
@@ -568,6 +568,10 @@ fn an_edit_of_a_repositorys_own_file_is_not_kept_and_the_coverage_says_so() {
     let of = |name: &str| lab.recorder.coverage(&lab.root.join(name));
     assert_eq!(of("ci/new.yml"), Coverage::RunsCode);
     assert_eq!(of("other/new.yml"), Coverage::Elsewhere);
+    assert_eq!(of("same"), Coverage::NotKept);
+    // Its text could not be looked at afterwards.
+    assert_eq!(of(".env.production"), Coverage::NotKept);
+    assert_eq!(of("new.yml"), Coverage::Kept);
     lab.recorder.end(HOOKED).unwrap();
     let kept = lab.store.numbers().unwrap();
     assert_eq!(kept, Vec::<u64>::new(), "nothing of it is kept");

@@ -30,38 +30,42 @@ const NAMES: [(Runner, &str); 7] = [
     (
         Runner::Git,
         ".git .husky .githooks .gitmodules .gitattributes .gitconfig .pre-commit-config.yaml \
-         .pre-commit-hooks.yaml .overcommit.yml",
+         .pre-commit-hooks.yaml .overcommit.yml .huskyrc .hgrc",
     ),
     (
         Runner::Shell,
         ".envrc .direnvrc .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile \
-         .kshrc .zshrc .zshenv .zprofile .zlogin .zlogout config.fish",
+         .kshrc .mkshrc .zshrc .zshenv .zprofile .zlogin .zlogout config.fish .cshrc .tcshrc .login .logout \
+         .xonshrc .inputrc",
     ),
     (
         Runner::Ci,
         ".circleci .buildkite .woodpecker .gitlab .builds .semaphore .teamcity .tekton .pipelines \
-         .azure-pipelines .harness .build.yml jenkinsfile",
+         .azure-pipelines .harness .build.yml jenkinsfile .gitpod.yml",
     ),
-    (Runner::Agent, ".mcp.json .cursor .windsurf .continue"),
+    (
+        Runner::Agent,
+        ".mcp.json .cursor .windsurf .continue .kilocode .roo .kiro .crush .cline",
+    ),
     (
         Runner::Editor,
         ".vscode .idea .devcontainer .devcontainer.json .zed .exrc .nvimrc .nvim.lua .vimrc .gvimrc \
-         .lvimrc .dir-locals.el .dir-locals-2.el .emacs",
+         .lvimrc .dir-locals.el .dir-locals-2.el .emacs .emacs.el .emacs.d .vs",
     ),
     (
         Runner::Builder,
         ".npmrc .yarnrc .yarnrc.yml .yarn .pnpmfile.cjs bunfig.toml .mvn .bundle .bazelrc \
-         rust-toolchain.toml",
+         rust-toolchain rust-toolchain.toml",
     ),
     (
         Runner::Start,
-        ".gdbinit .lldbinit .ghci .rprofile .irbrc .pryrc .ocamlinit .psqlrc .sqliterc .tmux.conf \
+        ".gdbinit .lldbinit .ghci .rprofile .renviron .irbrc .pryrc .ocamlinit .psqlrc .sqliterc .tmux.conf \
          .xprofile .xinitrc .xsessionrc .ssh launchagents",
     ),
 ];
 
 /// Folders, or files, that count only in a folder of this name.
-const INNER: [(Runner, &str, &str); 10] = [
+const INNER: [(Runner, &str, &str); 12] = [
     (
         Runner::Ci,
         ".github",
@@ -70,17 +74,27 @@ const INNER: [(Runner, &str, &str); 10] = [
     (Runner::Ci, ".forgejo", "workflows actions"),
     (Runner::Ci, ".gitea", "workflows actions"),
     (Runner::Agent, ".github", "hooks"),
-    (Runner::Git, ".config", "git"),
-    (Runner::Shell, ".config", "mise direnv"),
-    (Runner::Shell, "fish", "conf.d"),
-    (Runner::Editor, ".vim", "local.vim coc-settings.json"),
-    (Runner::Start, ".config", "autostart systemd"),
+    (Runner::Git, ".config", "git jj hg husky"),
+    (
+        Runner::Shell,
+        ".config",
+        "mise direnv nushell elvish powershell xonsh",
+    ),
+    (Runner::Shell, "mise", "config.toml"),
+    (Runner::Shell, "fish", "conf.d functions"),
+    (
+        Runner::Editor,
+        ".vim",
+        "local.vim coc-settings.json vimrc gvimrc plugin autoload after ftplugin pack",
+    ),
+    (Runner::Editor, ".config", "nvim emacs helix kak"),
+    (Runner::Start, ".config", "autostart systemd tmux gdb"),
     (Runner::Builder, ".cargo", "config config.toml"),
 ];
 
 /// Settings of these are a file of their name, with or without a dot before it and with an ending of settings.
 const SETTINGS: &str = "gitlab-ci travis drone woodpecker cirrus appveyor azure-pipelines bitbucket-pipelines wercker \
-     buildspec codemagic bitrise cloudbuild vela";
+     buildspec codemagic bitrise cloudbuild vela render fly railway amplify";
 
 /// The same, where there may be more words before the ending: `mise.local.toml`, `lefthook-local.yml`.
 const SETTINGS_AND_MORE: [(Runner, &str); 5] = [
@@ -156,9 +170,14 @@ fn of_folders(names: &[String], name: &str) -> Option<Runner> {
         pairs.any(|pair| pair[0] == folder && is_among(inner, &pair[1]))
     };
     let found = INNER.iter().find(|(_, folder, inner)| has(folder, inner));
+    let is_of_agent = || {
+        let mut pairs = names.windows(2);
+        pairs.any(|pair| pair[0] == ".config" && is_agents(&format!(".{}", pair[1])))
+    };
     let is_settings = |folder: &str| name.ends_with(".toml") && names.iter().any(|it| it == folder);
     found
         .map(|(runner, ..)| *runner)
+        .or_else(|| is_of_agent().then_some(Runner::Agent))
         .or_else(|| is_settings(".mise").then_some(Runner::Shell))
         .or_else(|| is_settings(".helix").then_some(Runner::Editor))
 }
@@ -257,6 +276,25 @@ mod tests {
             ("/w/.lldbinit", Some(Runner::Start)),
             ("/w/.Rprofile", Some(Runner::Start)),
             ("/home/me/.config/autostart/x.desktop", Some(Runner::Start)),
+            ("/home/me/.cshrc", Some(Runner::Shell)),
+            ("/home/me/.inputrc", Some(Runner::Shell)),
+            ("/home/me/.config/nushell/config.nu", Some(Runner::Shell)),
+            ("/w/mise/config.toml", Some(Runner::Shell)),
+            ("/w/rust-toolchain", Some(Runner::Builder)),
+            ("/home/me/.config/tmux/tmux.conf", Some(Runner::Start)),
+            ("/home/me/.emacs.d/init.el", Some(Runner::Editor)),
+            ("/home/me/.config/nvim/init.lua", Some(Runner::Editor)),
+            ("/home/me/.vim/plugin/x.vim", Some(Runner::Editor)),
+            ("/home/me/.hgrc", Some(Runner::Git)),
+            ("/w/.config/jj/config.toml", Some(Runner::Git)),
+            ("/w/.config/husky/init.sh", Some(Runner::Git)),
+            ("/w/.config/opencode/plugin/p.js", Some(Runner::Agent)),
+            ("/w/opencode/plugin/p.js", None),
+            ("/w/.roo/mcp.json", Some(Runner::Agent)),
+            ("/w/render.yaml", Some(Runner::Ci)),
+            ("/w/.gitpod.yml", Some(Runner::Ci)),
+            ("/w/.vs/launch.vs.json", Some(Runner::Editor)),
+            ("/w/render.rs", None),
             ("/w/.vim/notes.txt", None),
             ("/w/drone-data.json", None),
             ("/w/build.yml", None),

@@ -1,6 +1,6 @@
 //! Whether a person can see and use what processes show: as a window on their display, or because the same program is attached
-//! in a terminal, as that of a multiplexer is: the server has opened that terminal, as that of tmux does, or the program there
-//! has connected to it, as that of zellij does. Known on Linux only.
+//! in a terminal, as that of a multiplexer is: the program there has connected to the server, as that of zellij does, or the server
+//! has opened that terminal, as those of tmux and GNU screen do. Known on Linux only.
 
 #[cfg(target_os = "linux")]
 pub use linux::{attached, has_display};
@@ -148,8 +148,8 @@ mod linux {
         Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
     }
 
-    /// The processes that are attached to one of these from terminals of their own, and run the same program: on a terminal that
-    /// it holds, or connected to a socket of its.
+    /// The processes that are attached to one of these from terminals of their own, and run the same program: connected to a socket
+    /// of its, or on a terminal that it has opened for them.
     pub fn attached(pids: &[u32]) -> Vec<u32> {
         let servers: Vec<_> = pids.iter().filter_map(|pid| server(*pid)).collect();
         let table = match servers.iter().any(|it| !it.sockets.is_empty()) {
@@ -167,11 +167,10 @@ mod linux {
             let Some(terminal) = (!same.is_empty()).then(terminal).flatten() else {
                 return false;
             };
-            let is_on_its = |server: &&Server| server.terminals.contains(&terminal);
-            same.iter().any(is_on_its) || {
-                let clients = LazyCell::new(|| sockets(*pid));
-                same.iter().any(|it| it.has_accepted(&clients, &table))
-            }
+            let clients = LazyCell::new(|| sockets(*pid));
+            same.iter().any(|it| {
+                it.has_opened(terminal, &clients, &table) || it.has_accepted(&clients, &table)
+            })
         };
         let all = process::all().into_iter();
         let others = all.filter(|pid| !pids.contains(pid));
@@ -186,6 +185,17 @@ mod linux {
     }
 
     impl Server {
+        /// Returns true if it has opened this terminal for the program there, which has these sockets. That it is open says
+        /// nothing by itself: what an agent leaves behind may hold a terminal in which a shell runs, and be the same shell. So
+        /// they have to be connected; only the client of GNU screen does not stay so.
+        fn has_opened(&self, terminal: u64, clients: &[u64], table: &HashMap<u64, Socket>) -> bool {
+            let name = self.program.file_name().unwrap_or_default();
+            let is_screen = || name.to_string_lossy().starts_with("screen");
+            let peers = || self.sockets.iter().filter_map(|it| table.get(it)?.peer);
+            self.terminals.contains(&terminal)
+                && (is_screen() || peers().any(|peer| clients.contains(&peer)))
+        }
+
         /// Returns true if one of these sockets is a client of one that has a name. Who connects to a client proves nothing.
         fn has_accepted(&self, clients: &[u64], table: &HashMap<u64, Socket>) -> bool {
             let named = { self.sockets.iter() }.filter_map(|it| table.get(it));
@@ -260,15 +270,23 @@ mod linux {
                 link["socket:[".len()..link.len() - 1].parse().unwrap()
             };
             let table = sockets_of_this_network().unwrap();
+            let (client, accepted) = (number(&client), number(&accepted));
             let server = |own: u64| Server {
                 program: PathBuf::new(),
                 terminals: Vec::new(),
                 sockets: vec![number(&listener), own],
             };
-            let (client, accepted) = (number(&client), number(&accepted));
             assert!(server(accepted).has_accepted(&[client], &table));
             assert!(!server(client).has_accepted(&[accepted], &table));
             assert!(!server(accepted).has_accepted(&[], &table));
+            // Of a terminal only the one that has opened it for a client.
+            let on = |terminal, own| Server {
+                terminals: vec![terminal],
+                ..server(own)
+            };
+            assert!(on(7, accepted).has_opened(7, &[client], &table));
+            assert!(!on(8, accepted).has_opened(7, &[client], &table));
+            assert!(!on(7, accepted).has_opened(7, &[], &table));
         }
 
         #[test]

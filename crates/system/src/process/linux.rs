@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -123,13 +124,39 @@ pub(super) fn started_at(pid: u32) -> Option<u64> {
     Stat::of(pid)?.started
 }
 
-/// Clock ticks from the start of the system until so long ago.
+/// Clock ticks from the start of the machine until so long ago.
 pub(super) fn before_now(ago: Duration) -> u64 {
     let now = clock_gettime(ClockId::Boottime);
     let whole = Duration::from_secs(u64::try_from(now.tv_sec).unwrap_or_default());
     let part = Duration::from_nanos(u64::try_from(now.tv_nsec).unwrap_or_default());
     let then = (whole + part).saturating_sub(ago);
-    then.as_secs() * TICKS + u64::from(then.subsec_nanos()) * TICKS / 1_000_000_000
+    let shown = then.as_secs() * TICKS + u64::from(then.subsec_nanos()) * TICKS / 1_000_000_000;
+    of_the_machine(shown, clock_shift()).unwrap_or_default()
+}
+
+/// A time that the kernel shows, by the machine's clock: in a time namespace it shows all times shifted, and a process is known by
+/// the time at which it started. None if that cannot be told to the tick.
+fn of_the_machine(shown: u64, shift: Option<i64>) -> Option<u64> {
+    shown.checked_add_signed(shift?.checked_neg()?)
+}
+
+/// By how many ticks this process is shown all times too late; none if it is no whole number.
+fn clock_shift() -> Option<i64> {
+    static SHIFT: OnceLock<Option<i64>> = OnceLock::new();
+    let read = || fs::read_to_string("/proc/self/timens_offsets").unwrap_or_default();
+    *SHIFT.get_or_init(|| shift_of(&read()))
+}
+
+/// `boottime SECONDS NANOSECONDS` in one of the lines (time_namespaces(7)); there are none on an old kernel.
+fn shift_of(offsets: &str) -> Option<i64> {
+    const TICK: i64 = 10_000_000;
+    let Some(shift) = offsets.lines().find_map(|it| it.strip_prefix("boottime")) else {
+        return Some(0);
+    };
+    let mut numbers = shift.split_ascii_whitespace().map(|it| it.parse().ok());
+    let (seconds, rest): (i64, i64) = (numbers.next()??, numbers.next()??);
+    let ticks = seconds.checked_mul(TICKS.cast_signed())?;
+    (rest % TICK == 0).then(|| ticks.checked_add(rest / TICK))?
 }
 
 /// The number of its audit session, which no process can change without privileges.
@@ -195,7 +222,7 @@ struct Stat {
     session: Option<u32>,
     /// Its device; 0 without one.
     terminal: Option<u64>,
-    /// In clock ticks since the system started.
+    /// In clock ticks since the machine started.
     started: Option<u64>,
 }
 
@@ -220,7 +247,10 @@ impl Stat {
             parent: number(fields.next()?)?,
             session: fields.nth(1).and_then(number),
             terminal: fields.next().and_then(number),
-            started: fields.nth(14).and_then(number),
+            started: fields
+                .nth(14)
+                .and_then(number)
+                .and_then(|shown| of_the_machine(shown, clock_shift())),
         })
     }
 
@@ -237,6 +267,22 @@ fn number<T: std::str::FromStr>(field: &[u8]) -> Option<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_those_of_the_machine_in_a_time_namespace_too() {
+        for (offsets, shown, expected) in [
+            ("", 2200, Some(2200)),
+            ("monotonic 0 0\nboottime 0 0\n", 2200, Some(2200)),
+            ("monotonic 7 0\nboottime -20 0\n", 200, Some(2200)),
+            ("boottime           5         30000000\n", 2703, Some(2200)),
+            ("boottime 5 5000000\n", 2700, None),
+            ("boottime 5\n", 2700, None),
+            ("boottime 5 0\n", 3, None),
+        ] {
+            let told = of_the_machine(shown, shift_of(offsets));
+            assert_eq!(told, expected, "{offsets:?} {shown}");
+        }
+    }
 
     #[test]
     fn the_name_may_hold_anything() {

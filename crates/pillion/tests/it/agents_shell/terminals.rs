@@ -57,7 +57,8 @@ fn an_agent_that_is_a_script_is_known_behind_wrappers_and_the_person_in_its_term
     kill_all_of(home);
 }
 
-/// A terminal that it has made is not the person's when it has ended, either: not for the companion, and not where none is found.
+/// A terminal that it has made is not the person's when it has ended, either, nor does the person's show anything where it is held
+/// open by the program that runs there: not for the companion, and not where none is found.
 #[test]
 #[ignore = "needs tmux: cargo xtask test"]
 fn what_an_agent_that_has_ended_left_behind_in_a_terminal_of_its_own_is_nobodys() {
@@ -72,20 +73,22 @@ fn what_an_agent_that_has_ended_left_behind_in_a_terminal_of_its_own_is_nobodys(
         "left.sh",
         format!(
             "while [ -e /proc/$1 ]; do sleep 0.01; done
-            {command} focus left.sh >here 2>&1; {away} {command} keep 1 >away 2>&1; >ended\n"
+            {command} focus left.sh >here$2 2>&1; {away} {command} keep 1 >away$2 2>&1; >ended$2\n"
         ),
     );
     home.file(
         "agent.sh",
         format!(
             "printf '{prompt}' | {command} hook codex
-            setsid script --quiet --command \"sh left.sh $$\" /dev/null >/dev/null 2>&1 </dev/null &\n"
+            setsid script --quiet --command \"sh left.sh $$ 1\" /dev/null >/dev/null 2>&1 </dev/null &
+            terminal=$(tty)
+            setsid bash left.sh $$ 2 >/dev/null 2>&1 <\"$terminal\" &\n"
         ),
     );
     let pane = shell(&tmux, &sandbox, "person");
-    pane.type_text("sh ./agent.sh; until [ -e ended ]; do sleep 0.1; done; echo all-has-ended\n");
+    pane.type_text("sh ./agent.sh; until [ -e ended1 ] && [ -e ended2 ]; do sleep 0.1; done; echo all-has-ended\n");
     pane.wait_for("\nall-has-ended", SOON);
-    for said in ["here", "away"] {
+    for said in ["here1", "away1", "here2", "away2"] {
         let said = fs::read_to_string(home.workspace().join(said)).unwrap();
         assert!(said.contains(super::left_behind::UNKNOWN), "{said}");
     }
