@@ -232,9 +232,9 @@ fn what_waits_is_not_said_below_another_proposal(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);
     let gemini = world.gemini();
     let path = |name: &str| world.home.workspace().join(name);
-    gemini.propose(&path("a.txt"), "proposed\n");
+    gemini.propose(path("a.txt"), "proposed\n");
     world.look();
-    gemini.propose(&path("b.txt"), "proposed\n");
+    gemini.propose(path("b.txt"), "proposed\n");
     world
         .kakoune
         .wait_debug("pillion: Gemini CLI proposes b.txt");
