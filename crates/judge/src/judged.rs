@@ -18,7 +18,7 @@ use comparing::Comparing;
 pub use comparing::{Compared, Done, Job, Step};
 pub use hunk_notes::HunkNote;
 use seen::Seen;
-pub use seen::SeenHunks;
+pub use seen::{Intervals, SeenHunks};
 
 /// The file that a proposal would change.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -17,5 +17,5 @@ pub mod white;
 pub mod words;
 
 pub use enclosing::enclosing;
-pub use judged::{Compared, Disk, Done, HunkNote, Job, Judged, SeenHunks, Step, Target};
+pub use judged::{Compared, Disk, Done, HunkNote, Intervals, Job, Judged, SeenHunks, Step, Target};
 pub use moved::{Elsewhere, Moved};

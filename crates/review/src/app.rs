@@ -41,7 +41,7 @@ use pillion_view::{
 use ratatui::layout::{Rect, Size};
 
 use crate::geometry::{self, Geometry, SIDE_BY_SIDE, SMALLEST};
-use crate::view::{Stayed, View, Viewport};
+use crate::view::{Sight, Stayed, View, Viewport};
 use all_seen::Accepting;
 pub use bases::Bases;
 pub use changes::{ChangesPage, ChangesRow, SentWords};
@@ -374,6 +374,8 @@ pub struct App {
     /// Counts what was asked.
     questions: u64,
     delay: ReviewDelay,
+    /// What the last frame shows that was not seen before.
+    sight: Sight,
     /// The diffs that are being accepted one after the other.
     accepting: Option<Accepting>,
     /// The digits that were typed last.
@@ -400,7 +402,11 @@ impl App {
         match event {
             Event::Act(act, press) => self.on_act(act, &press, now),
             Event::Typed(key, press) => self.on_typed(key, &press, now),
-            Event::Answered(mark, at) => self.delay.answered(mark, at),
+            Event::Answered(mark, at) => {
+                if self.delay.answered(mark, at) {
+                    self.sight.shown(at);
+                }
+            }
             Event::Mouse(mouse) => self.on_mouse(mouse, now),
             Event::Pasted(text) => {
                 if !self.paste_remark(&text) {
@@ -410,6 +416,7 @@ impl App {
             Event::Resized(size) => self.fit(size),
             Event::Resumed(size) => {
                 self.delay.forget();
+                self.out_of_sight();
                 self.fit(size);
             }
             Event::Opened {
@@ -484,20 +491,31 @@ impl App {
     /// The review as it is now was drawn. Answers what to ask the terminal, if anything.
     pub fn drawn(&mut self, now: Instant) -> Option<Mark> {
         let subject = self.subject();
-        let question = self.delay.drawn(subject, now);
+        let former = std::mem::take(&mut self.sight);
+        if let (Some(_), Some(viewport)) = (subject, self.viewport()) {
+            self.sight = self.views[self.current].in_sight(&viewport, &former);
+        }
         let has_keys = self.changes().is_some() && !self.is_too_small();
         self.changes.drawn(has_keys, now);
-        if let (Some(_), Some(viewport)) = (subject, self.viewport()) {
-            let view = &mut self.views[self.current];
-            view.paint.refill();
-            view.see(&viewport);
-        }
-        question
+        self.delay
+            .drawn(subject, self.sight.waits_more_than(&former), now)
     }
 
-    /// Returns true if the current diff can be seen: nothing covers it.
-    pub fn is_in_sight(&self) -> bool {
-        self.subject().is_some()
+    /// Notes that what has been on the screen for long enough at that time was seen: before each frame, and before the person does
+    /// something.
+    pub fn see(&mut self, at: Instant) {
+        if let Some(shown) = self.delay.gives_up().filter(|until| *until <= at) {
+            self.sight.shown(shown);
+        }
+        let view = self.sight.id().and_then(|id| self.views.find_mut(id));
+        if let Some(view) = view {
+            view.see(&mut self.sight, at);
+        }
+    }
+
+    /// Something else has the terminal, or had it: nothing of a diff is in sight.
+    pub fn out_of_sight(&mut self) {
+        self.sight = Sight::default();
     }
 
     fn is_too_small(&self) -> bool {
@@ -521,7 +539,9 @@ impl App {
     /// The time at which something on the screen expires by itself.
     pub fn expires(&self) -> Option<Instant> {
         let message = self.message.as_ref().map(|message| message.until);
-        message.into_iter().chain(self.accepts_next()).min()
+        let silent = self.sight.waits().then(|| self.delay.gives_up()).flatten();
+        let due = [message, self.accepts_next(), self.sight.due(), silent];
+        due.into_iter().flatten().min()
     }
 
     /// The view that is shown.

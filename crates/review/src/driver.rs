@@ -221,7 +221,10 @@ impl Driver {
         if self.app.settles(Instant::now()).is_some() {
             return Ok(rest);
         }
-        if self.edited().is_none() {
+        if self.edited().is_some() {
+            self.app.out_of_sight();
+        } else {
+            self.app.see(Instant::now());
             let shown = self.app.view().map(Proposed::key);
             let (app, theme) = (&mut self.app, &self.theme);
             self.face

@@ -18,6 +18,7 @@ use pillion_view::{Diff, ProposalKey, Proposed, SetPlace};
 pub use paint::{Changed, LineOf, Paint, content};
 pub use part::{RowPart, Window};
 pub use scroll::{Top, Viewport};
+pub use seen::Sight;
 use stay::Former;
 pub use stay::Stayed;
 

@@ -76,6 +76,7 @@ impl App {
 
     /// The person does something.
     pub(super) fn on_act(&mut self, act: Act, press: &Press, now: Instant) {
+        self.see(press.at);
         if act == Act::Copy && std::mem::take(&mut self.lost_question) {
             let text = self
                 .keys

@@ -112,6 +112,8 @@ pub struct ReviewDelay {
     drawn: Option<Drawn>,
     /// The last question to the terminal.
     mark: Option<Mark>,
+    /// The time of the question that waits for its answer, if that is the last one.
+    asked: Option<Instant>,
     /// The terminal says what it shows.
     answers: bool,
 }
@@ -136,17 +138,18 @@ impl Subject {
 
 impl ReviewDelay {
     /// A frame was written; `subject` is what can be decided about in it. Answers what to ask the terminal, if anything.
-    pub fn drawn(&mut self, subject: Option<Subject>, now: Instant) -> Option<Mark> {
+    /// It is asked again about the same subject if it shows something `new` of it.
+    pub fn drawn(&mut self, subject: Option<Subject>, new: bool, now: Instant) -> Option<Mark> {
         let is_first = self.mark.is_none();
         let before = self.drawn.take();
         let Some(subject) = subject else {
-            return is_first.then(|| self.next_mark());
+            return is_first.then(|| self.next_mark(now));
         };
         if let Some(drawn) = before.filter(|drawn| drawn.subject == subject) {
             self.drawn = Some(drawn);
-            return None;
+            return new.then(|| self.next_mark(now));
         }
-        let mark = self.next_mark();
+        let mark = self.next_mark(now);
         let is_same = |drawn: &Drawn| drawn.subject.is_same_proposal(&subject);
         self.drawn = Some(Drawn {
             subject,
@@ -158,19 +161,31 @@ impl ReviewDelay {
         Some(mark)
     }
 
-    fn next_mark(&mut self) -> Mark {
+    fn next_mark(&mut self, now: Instant) -> Mark {
         let mark = self.mark.map_or_else(Mark::default, Mark::next);
-        self.mark = Some(mark);
+        (self.mark, self.asked) = (Some(mark), Some(now));
         mark
     }
 
-    /// The terminal has shown all that was written before this question.
-    pub fn answered(&mut self, mark: Mark, at: Instant) {
+    /// The terminal has shown all that was written before this question. Answers whether that is all of which it was asked.
+    pub fn answered(&mut self, mark: Mark, at: Instant) -> bool {
         self.answers = true;
+        let is_last = self.mark == Some(mark);
+        self.asked.take_if(|_| is_last);
         if let Some(drawn) = self.drawn.as_mut().filter(|drawn| drawn.mark == mark) {
             drawn.shown.get_or_insert(at);
             drawn.came.get_or_insert(at);
         }
+        is_last
+    }
+
+    /// The time from which the terminal counts as showing all that was written, although it has not said so.
+    pub fn gives_up(&self) -> Option<Instant> {
+        Some(self.asked? + self.patience())
+    }
+
+    fn patience(&self) -> Duration {
+        if self.answers { SLOW } else { SILENT }
     }
 
     /// The screen does not show what was drawn any more, although it is the same proposal.
@@ -217,8 +232,7 @@ impl ReviewDelay {
 
     /// The time at which the terminal showed what was drawn, and the one for the proposal in it, as far as known at a time.
     fn shown(&self, drawn: &Drawn, at: Instant) -> (Option<Instant>, Option<Instant>) {
-        let patience = if self.answers { SLOW } else { SILENT };
-        let given_up = Some(drawn.written + patience).filter(|until| *until <= at);
+        let given_up = Some(drawn.written + self.patience()).filter(|until| *until <= at);
         (drawn.shown.or(given_up), drawn.came.or(given_up))
     }
 }

@@ -164,6 +164,7 @@ impl Person {
     /// Something happens, and the screen is drawn at once.
     pub fn happens(&mut self, event: Event) -> Vec<Effect> {
         let effects = self.happens_undrawn(event);
+        self.app.see(self.now);
         if let Some(question) = self.app.drawn(self.now) {
             self.app
                 .update(Event::Answered(question, self.now), self.now);
@@ -212,7 +213,12 @@ impl Person {
             // Whoever reads a line of the list takes their time.
             self.now += Duration::from_millis(400);
         }
-        self.happens(self.event(self.press_of(code)))
+        let effects = self.happens(self.event(self.press_of(code)));
+        if code == KeyCode::Char('n') && self.app.remark.is_none() {
+            // So does who goes through a diff.
+            self.wait(300);
+        }
+        effects
     }
 
     /// What a key means now.

@@ -32,7 +32,6 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
     let Some(viewport) = app.viewport() else {
         return Rest::default();
     };
-    let is_in_sight = app.is_in_sight();
     let (search, dragged) = (app.search.clone(), app.dragged());
     let selected = app.selected().unwrap_or_default();
     let (view, spots) = (&mut app.views[app.current], &mut app.spots);
@@ -41,9 +40,6 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &mut App, theme: &Theme) -> Re
         return Rest::default();
     }
     view.paint.refill();
-    if is_in_sight {
-        view.see(&viewport);
-    }
     let rows = view.visible(&viewport);
     let colours = wanted(view, rows.clone(), viewport.columns.layout);
     let shows_crlf = !is_all_crlf(view);

@@ -112,6 +112,8 @@ fn text(buffer: &Buffer) -> String {
 }
 
 pub(crate) fn see(person: &mut Person) -> String {
+    // Whoever looks at it takes their time.
+    person.wait(300);
     text(&draw(person, &Theme::new(true, Depth::True)))
 }
 

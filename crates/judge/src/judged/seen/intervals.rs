@@ -46,10 +46,12 @@ impl Intervals {
         self.first_gap(range).is_none()
     }
 
+    /// They, in their order.
     pub fn ranges(&self) -> &[Range<usize>] {
         &self.0
     }
 
+    /// The numbers in it, in their order.
     pub fn numbers(&self) -> impl Iterator<Item = usize> {
         self.0.iter().cloned().flatten()
     }

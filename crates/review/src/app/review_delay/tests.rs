@@ -41,7 +41,7 @@ impl Scene {
     }
 
     fn draw(&mut self) {
-        if let Some(mark) = self.delay.drawn(Some(self.subject), self.now) {
+        if let Some(mark) = self.delay.drawn(Some(self.subject), false, self.now) {
             self.asked = Some(mark);
             if self.answers_at_once {
                 self.delay.answered(mark, self.now);
@@ -153,7 +153,7 @@ fn a_question_is_read_before_it_is_answered() {
 fn the_same_proposal_is_looked_at_again_after_it_was_covered() {
     let mut scene = Scene::new();
     scene.wait(1_000);
-    scene.delay.drawn(None, scene.now);
+    scene.delay.drawn(None, false, scene.now);
     assert_eq!(scene.press(), Err(TooEarly::Unseen));
     scene.wait(1_000);
     scene.draw();

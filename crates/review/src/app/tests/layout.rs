@@ -101,7 +101,8 @@ fn what_the_sign_of_a_cut_covers_was_not_seen() {
     // At the first column its sign covers the one that the sign at the right edge has covered before.
     for (column, expected) in [(room - 1, 0), (room - 2, 1)] {
         person.app.views[0].x = column;
-        person.happens(Event::Tick);
+        person.wait(0);
+        person.wait(300);
         assert_eq!(seen(&person), expected, "{column}");
     }
 }

@@ -124,7 +124,7 @@ fn keys_mean_the_diff_until_the_person_goes_to_the_list() {
     person.press("S");
     assert!(person.app.changes().is_some());
     assert!(
-        !person.app.is_in_sight(),
+        person.app.subject().is_none(),
         "nothing is decided about the diff here"
     );
     let kept = person.press("a");
@@ -159,8 +159,10 @@ fn a_list_that_comes_or_goes_lets_nothing_count_as_seen_that_was_not_drawn() {
         assert_eq!(seen(&person), usize::from(wrap), "wrapped: {wrap}");
         let revision = person.app.view().unwrap().diff.revision;
         // Wide enough once the list is gone and the diff unified.
-        person.press("t");
-        person.press("u");
+        for key in ["t", "u"] {
+            person.press(key);
+            person.wait(300);
+        }
         assert_eq!(seen(&person), 1);
         // What was seen stays seen, also where it is not to be seen any more.
         person.press("t");

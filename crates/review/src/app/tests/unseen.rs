@@ -176,3 +176,119 @@ fn what_the_reviewer_wrote_is_known_to_them_and_the_rest_is_not() {
     let seen = person.app.view().unwrap().seen_hunks();
     assert_eq!((seen.seen, seen.of), (1, 2));
 }
+
+/// Two hunks, the second of which is on another page.
+fn two_pages() -> (Person, DiffId) {
+    let mut person = Person::new(80, 14);
+    let after = text(&[(3, "A"), (390, "B")]);
+    let id = person.open("long.txt", Some(&text(&[])), &after);
+    (person, id)
+}
+
+/// Goes to the next hunk, and lets nothing else happen.
+fn go_on(person: &mut Person) {
+    let pressed = person.press_of(KeyCode::Char('n'));
+    person.happens(person.event(pressed));
+}
+
+#[test]
+fn what_was_drawn_for_a_moment_was_not_seen() {
+    for (ms, counts) in [(30, false), (299, false), (300, true)] {
+        let (mut person, _) = two_pages();
+        go_on(&mut person);
+        person.now += Duration::from_millis(ms);
+        assert_eq!(is_accepted(&person.press("a")), counts, "{ms}");
+        if !counts {
+            assert_eq!(unseen(&person), (1, 2));
+        }
+    }
+}
+
+#[test]
+fn what_leaves_the_screen_begins_anew() {
+    let cover: [fn(&mut Person, DiffId); 5] = [
+        |person, _| drop(person.key(KeyCode::Char('?'))),
+        |person, _| drop(person.key(KeyCode::Home)),
+        |person, _| drop(person.happens(Event::Resized(Size::new(80, 5)))),
+        |person, _| drop(person.happens(Event::Resumed(Size::new(80, 14)))),
+        // An editor has the terminal.
+        |person, _| person.app.out_of_sight(),
+    ];
+    for (at, cover) in cover.into_iter().enumerate() {
+        let (mut person, id) = two_pages();
+        go_on(&mut person);
+        person.wait(200);
+        cover(&mut person, id);
+        person.wait(200);
+        person.key(KeyCode::Esc);
+        person.happens(Event::Resized(Size::new(80, 14)));
+        person.key(KeyCode::End);
+        person.wait(200);
+        let seen = |person: &Person| person.app.view().unwrap().seen_hunks().seen;
+        assert!(seen(&person) < 2 || at == 3, "{at}: 400 ms in two parts");
+        person.wait(300);
+        assert_eq!(seen(&person), 2, "{at}");
+    }
+}
+
+#[test]
+fn what_the_prompt_covers_was_not_seen() {
+    let mut person = Person::new(80, 24);
+    let id = person.open("a.txt", Some(&text(&[])), &text(&[(9, "A")]));
+    person.press("C");
+    person.happens(Event::Pasted("word ".repeat(300)));
+    let newer = text(&[(9, "A"), (15, "B")]);
+    person.propose(id, Dialect::GeminiCli, "a.txt", Some(&text(&[])), &newer);
+    person.wait(2_500);
+    person.key(KeyCode::Enter);
+    person.wait(60);
+    assert!(!is_accepted(&person.press("a")), "60 ms in sight");
+    assert_eq!(unseen(&person), (1, 2));
+}
+
+#[test]
+fn each_part_of_a_long_line_is_there_for_long_enough() {
+    let mut person = Person::new(60, 15);
+    person.open("a.txt", None, &format!("{}\n", "x".repeat(90)));
+    let seen = |person: &Person| person.app.view().unwrap().seen_hunks().seen;
+    person.app.views[0].x = 30;
+    person.wait(0);
+    person.wait(200);
+    // What both places show goes on; what comes is new.
+    person.app.views[0].x = 40;
+    person.wait(0);
+    person.wait(200);
+    assert_eq!(seen(&person), 0);
+    person.wait(100);
+    assert_eq!(seen(&person), 1);
+}
+
+#[test]
+fn what_the_terminal_has_not_shown_was_not_seen() {
+    let (mut person, _) = two_pages();
+    let pressed = person.press_of(KeyCode::Char('n'));
+    person.happens_undrawn(person.event(pressed));
+    let question = person.app.drawn(person.now);
+    let question = question.expect("of what is new on it the terminal is asked");
+    person.wait(5_000);
+    assert!(!is_accepted(&person.press("a")), "it is on its way");
+    person
+        .app
+        .update(Event::Answered(question, person.now), person.now);
+    person.wait(299);
+    let seen = |person: &Person| person.app.view().unwrap().seen_hunks().seen;
+    assert_eq!(seen(&person), 1);
+    let due = person.app.expires().unwrap();
+    assert_eq!(
+        due,
+        person.now + Duration::from_millis(1),
+        "it is drawn again then"
+    );
+    person.wait(1);
+    assert_eq!(seen(&person), 2);
+    assert!(
+        person.app.expires().is_none_or(|due| due > person.now),
+        "and not for ever"
+    );
+    assert!(person.app.drawn(person.now).is_none(), "nothing is new");
+}
