@@ -78,7 +78,7 @@ impl App {
                     Some(view) => format!("{}: {text}", view.target.shown),
                     None => text,
                 };
-                self.say(Tone::Info, text, now);
+                self.report(MESSAGE, Tone::Info, text, now);
             }
             Done::Edited(is_changed) => {
                 let text = match is_changed {
@@ -86,7 +86,7 @@ impl App {
                     false => "the proposal is unchanged",
                 };
                 let text = self.keys.fill(text);
-                self.say(Tone::Good, text, now);
+                self.report(MESSAGE, Tone::Good, text, now);
             }
         }
     }
@@ -140,7 +140,7 @@ impl App {
                 why
             }
         };
-        self.say(Tone::Warning, text, now);
+        self.report(MESSAGE, Tone::Warning, text, now);
     }
 
     fn say_offered(&mut self, id: DiffId, now: Instant) {
@@ -153,7 +153,7 @@ impl App {
             false => "<redo> in its tab brings it back",
         });
         let text = format!("what you had changed in {name} was kept · {redo}");
-        self.say_for(LONG_MESSAGE, Tone::Warning, text, now);
+        self.report(LONG_MESSAGE, Tone::Warning, text, now);
     }
 
     fn shows(&self, id: DiffId) -> bool {
@@ -278,7 +278,7 @@ impl App {
         };
         view.is_rereading = false;
         match original {
-            Err(reason) => self.say(Tone::Warning, reason, now),
+            Err(reason) => self.report(MESSAGE, Tone::Warning, reason, now),
             Ok(None) if !view.proposal.is_new_file() && !view.is_gone => {
                 (view.disk, view.is_gone) = (Disk::Gone, true);
                 let name = &view.target.shown;

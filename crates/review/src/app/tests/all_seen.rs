@@ -85,6 +85,17 @@ fn the_answer_to_a_question_that_is_gone_does_nothing_else() {
         assert_eq!(person.message(), gone);
         assert!(copied(&person.press("y")));
     }
+    // What is said of another diff waits: the question is there, and is asked again of the one that is left.
+    let mut person = three();
+    person.press("A");
+    let question = person.message().to_owned();
+    let other = { person.app.views.iter() }.map(|view| view.diff.id);
+    let other = other.filter(|id| *id != person.shown()).last().unwrap();
+    person.propose(other, Dialect::GeminiCli, "a.txt", Some("a\n"), "other\n");
+    assert_eq!(person.message(), question);
+    person.wait(700);
+    let effects = person.press("y");
+    assert!(!effects.iter().any(|it| matches!(it, Effect::Copy(_))));
     // Whoever has said no, or has got what they wanted, means to copy.
     let mut person = three();
     person.press("A");
