@@ -64,7 +64,7 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
     let texts = Arc::clone(&next.texts);
     let mut found = next.hunks.as_ref().clone();
     let mut compared = Vec::new();
-    let mut is_decided = vec![false; found.len()];
+    let mut is_decided = Vec::new();
     for state in forerunners {
         if compared
             .iter()
@@ -75,6 +75,10 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
         compared.push(Arc::clone(&state.texts));
         let is_last = compared.len() == 1;
         let places = Places::new(&state.texts.before, &texts.before);
+        if is_last {
+            found = split_again(state, &places, &texts, &found);
+            is_decided = vec![false; found.len()];
+        }
         let known = known(state, &places);
         for (hunk, is_decided) in found.iter_mut().zip(&mut is_decided) {
             let former = known.get(&key(&texts, hunk, hunk.before.start));
@@ -90,6 +94,62 @@ pub fn decisions<'a>(forerunners: impl Iterator<Item = &'a State>, next: &mut St
         }
     }
     next.hunks = Arc::new(found);
+}
+
+/// These hunks, as the reviewer had split those of them that do the same as before.
+fn split_again(state: &State, places: &Places, texts: &Texts, found: &[Hunk]) -> Vec<Hunk> {
+    let moved = state.hunks.iter().filter_map(|it| {
+        let start = places.moved(&it.before)?;
+        Some((start..start + it.before.len(), it))
+    });
+    let moved: Vec<_> = moved.collect();
+    let again = found.iter().flat_map(|hunk| {
+        let first = moved.partition_point(|(lines, _)| lines.start < hunk.before.start);
+        let inside = moved[first..].iter();
+        let inside: Vec<_> = inside
+            .take_while(|(lines, _)| lines.end <= hunk.before.end)
+            .cloned()
+            .collect();
+        match is_made_of(state, texts, hunk, &inside) {
+            true => pieces(hunk, &inside),
+            false => vec![hunk.clone()],
+        }
+    });
+    again.collect()
+}
+
+/// A former hunk, and the lines before that it has now.
+type Moved<'a> = (Range<usize>, &'a Hunk);
+
+/// Returns true if former hunks that follow each other do together what this one does.
+fn is_made_of(state: &State, texts: &Texts, hunk: &Hunk, parts: &[Moved<'_>]) -> bool {
+    let (Some((start, first)), Some((end, last))) = (parts.first(), parts.last()) else {
+        return false;
+    };
+    let follow = |pair: &[Moved<'_>]| {
+        let [(above, former), (below, next)] = pair else {
+            return false;
+        };
+        above.end == below.start && former.after.end == next.after.start
+    };
+    let after = first.after.start..last.after.end;
+    (start.start, end.end) == (hunk.before.start, hunk.before.end)
+        && parts.windows(2).all(follow)
+        && state.texts.after.slice(after) == texts.after.slice(hunk.after.clone())
+}
+
+fn pieces(hunk: &Hunk, parts: &[Moved<'_>]) -> Vec<Hunk> {
+    let mut start = hunk.after.start;
+    let piece = |(before, former): &Moved<'_>| {
+        let after = start..start + former.after.len();
+        start = after.end;
+        Hunk {
+            before: before.clone(),
+            after,
+            ..hunk.clone()
+        }
+    };
+    parts.iter().map(piece).collect()
 }
 
 fn known<'a>(state: &'a State, places: &Places) -> HashMap<Key<'a>, &'a Hunk> {

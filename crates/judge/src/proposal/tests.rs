@@ -364,3 +364,35 @@ proptest! {
         prop_assert_eq!(proposal.text(), after);
     }
 }
+
+#[test]
+fn a_hunk_that_was_split_is_split_in_a_newer_proposal_too() {
+    let before = "a\nb\nc\nd\ne\nf\ng\n";
+    for out in [0, 1, 2] {
+        let mut proposal = Proposal::new(Some(Text::new(before)), "a\nB\nC\nD\ne\nf\ng\n");
+        let part = |lines: Range<usize>| Part {
+            hunk: 0,
+            before: lines.clone(),
+            after: lines,
+        };
+        assert!(proposal.split(&[part(2..3)]));
+        proposal.toggle(out).unwrap();
+        let hunks = proposal.hunks().to_vec();
+        // Something else is new, and lines came above.
+        let newer = Text::new(format!("top\n{before}"));
+        proposal.replace(Some(newer), "top\na\nB\nC\nD\ne\nf\nG\n");
+        let is_out: Vec<_> = proposal.hunks().iter().map(|hunk| hunk.out).collect();
+        let expected: Vec<_> = { hunks.iter() }
+            .map(|hunk| hunk.out)
+            .chain([false])
+            .collect();
+        assert_eq!(is_out, expected, "{out}");
+        assert_eq!(lines(&proposal), [(3, 1), (4, 1), (5, 1), (8, 1)]);
+        assert_eq!(marked(&proposal, Mark::Changed), 0, "{out}");
+        assert_eq!(marked(&proposal, Mark::New), 1);
+        // What is another hunk now is one hunk, and says so.
+        proposal.replace(Some(Text::new(before)), "a\nB\nC\nother\ne\nf\nG\n");
+        assert_eq!(lines(&proposal), [(2, 3), (7, 1)]);
+        assert_eq!(marked(&proposal, Mark::Changed), 1, "{out}");
+    }
+}
