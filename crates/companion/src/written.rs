@@ -76,6 +76,16 @@ pub(crate) struct Accepted {
     pub(crate) is_answer: bool,
 }
 
+impl Accepted {
+    /// Returns true if an agent has something to write: not what stands in the file already. What becomes of the proposal of a
+    /// command is the matter of whoever runs it.
+    pub(crate) fn is_to_be_written(&self) -> bool {
+        let is_there = |beside: &String| *beside == fingerprint::of(Some(self.content.as_bytes()));
+        self.proposer.agent().is_some()
+            && !(self.is_edited && self.shown_beside.as_ref().is_some_and(is_there))
+    }
+}
+
 /// A text that an agent writes before another one of the same file.
 #[derive(Clone)]
 pub(crate) struct Over {
@@ -488,6 +498,31 @@ mod tests {
             deletes: false,
             is_told: true,
             is_answer: false,
+        }
+    }
+
+    #[test]
+    fn what_stands_there_and_what_a_command_proposes_is_not_awaited() {
+        let beside = Some(fingerprint::of(Some(b"as it is")));
+        for (proposer, is_edited, content, expected) in [
+            (Dialect::ClaudeCode.into(), true, "as it is", false),
+            (Dialect::ClaudeCode.into(), true, "another", true),
+            (Dialect::ClaudeCode.into(), false, "as it is", true),
+            (Proposer::For(Dialect::ClaudeCode), true, "as it is", false),
+            (Proposer::For(Dialect::ClaudeCode), true, "another", true),
+            (Proposer::Pillion, false, "another", false),
+        ] {
+            let accepted = Accepted {
+                proposer,
+                is_edited,
+                shown_beside: beside.clone(),
+                ..accepted(Path::new("/w/a"), content)
+            };
+            assert_eq!(
+                accepted.is_to_be_written(),
+                expected,
+                "{proposer} {content}"
+            );
         }
     }
 

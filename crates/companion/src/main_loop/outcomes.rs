@@ -127,7 +127,8 @@ impl MainLoop {
             self.note_edits(accepted, proposed);
         }
         self.upkeep = self.upkeep.min(now + UPKEEP_INTERVAL);
-        let former = accepted.and_then(|it| self.written.follow(it, now));
+        let followed = accepted.filter(Accepted::is_to_be_written);
+        let former = followed.and_then(|it| self.written.follow(it, now));
         self.came_of(former);
     }
 

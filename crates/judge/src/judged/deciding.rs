@@ -55,6 +55,8 @@ impl Judged {
         let name = &self.target.shown;
         if self.takes_for_rejection() {
             format!("{name}: the agent treats this as a rejection")
+        } else if self.proposal.is_nothing() && self.diff.written.is_none() {
+            format!("accepted {name} without any of its hunks: nothing is left to be written")
         } else if count.out > 0 {
             let kept = count.hunks - count.out;
             format!("accepted {name} with {kept} of {} hunks", count.hunks)
