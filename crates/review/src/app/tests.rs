@@ -318,6 +318,17 @@ fn accepting_sends_the_text_as_it_stands() {
 }
 
 #[test]
+fn a_change_without_any_of_its_hunks_is_not_said_to_be_written() {
+    let mut person = Person::new(80, 24);
+    let hook = Proposer::For(Dialect::ClaudeCode);
+    person.propose(DiffId(1), hook, "a.txt", Some("1\n"), "one\n");
+    person.wait(1_000);
+    assert_eq!(outcomes(person.press(" a")), accepted(1, "1\n"));
+    let said = "accepted a.txt without any of its hunks: nothing is left to be written";
+    assert_eq!(person.message(), said);
+}
+
+#[test]
 fn a_new_diff_does_not_take_the_place_of_the_one_being_viewed() {
     let mut person = Person::new(80, 24);
     let first = person.open("a.txt", None, "a\n");
