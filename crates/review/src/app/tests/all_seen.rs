@@ -89,8 +89,9 @@ fn the_answer_to_a_question_that_is_gone_does_nothing_else() {
     let mut person = three();
     person.press("A");
     let question = person.message().to_owned();
-    let other = { person.app.views.iter() }.map(|view| view.diff.id);
-    let other = other.filter(|id| *id != person.shown()).last().unwrap();
+    let shown = person.shown();
+    let mut others = { person.app.views.iter() }.map(|view| view.diff.id);
+    let other = others.find(|id| *id != shown).unwrap();
     person.propose(other, Dialect::GeminiCli, "a.txt", Some("a\n"), "other\n");
     assert_eq!(person.message(), question);
     person.wait(700);
