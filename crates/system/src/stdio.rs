@@ -55,11 +55,8 @@ pub fn is_nowhere(_: std::io::Stdout) -> bool {
 /// noticed with the next line that is written.
 pub async fn closed() {
     #[cfg(unix)]
-    loop {
+    while !is_reader_gone(std::io::stdout()) {
         tokio::time::sleep(std::time::Duration::from_millis(250)).await;
-        if is_reader_gone(std::io::stdout()) {
-            return;
-        }
     }
     #[cfg(not(unix))]
     std::future::pending().await

@@ -26,8 +26,8 @@ use pillion_hooks::settings::{self, CommandLine};
 use pillion_hooks::{Answer, Call, Event, HookProtocol, Ruling, caller};
 use pillion_protocol::claude::hooks::CommandsBeside;
 use pillion_protocol::{Dialect, ReviewMode, remarks};
-use pillion_system::duration;
-use pillion_system::stdio::is_nowhere;
+use pillion_system::stdio::{self, is_nowhere};
+use pillion_system::{duration, spawn};
 use pillion_text::stderr;
 use serde_json::Value;
 
@@ -120,6 +120,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
     expect_call(agent)?;
     let limit = args.limit.unwrap_or(protocol.timeout() - MARGIN);
     end_after(limit, move || give_up(protocol));
+    end_with_agent();
     silent_disk::end_as(BLOCKS);
     let limits = Limits {
         deadline: Instant::now().checked_add(limit),
@@ -269,7 +270,20 @@ fn end_after(limit: Duration, answer: impl FnOnce() -> Answer + Send + 'static) 
         std::process::exit(given.map_or(BLOCKS.code().into(), |()| 0));
     };
     // Without it, all that waits here without a limit waits until the agent ends it.
-    let _ = pillion_system::spawn("limit", end);
+    let _ = spawn("limit", end);
+}
+
+/// Ends this as soon as nobody reads its answer any more: an agent that is killed sends no signal. The companion takes the views
+/// away as it does for a hook that is killed itself.
+fn end_with_agent() {
+    let end = || {
+        if let Ok(runtime) = pillion_agent::runtime() {
+            runtime.block_on(stdio::closed());
+            claim_end();
+            std::process::exit(BLOCKS.code().into());
+        }
+    };
+    let _ = spawn("reader", end);
 }
 
 /// Denies a call about which nobody has decided.
@@ -289,11 +303,16 @@ fn only_tells(answer: Answer) {
 /// True once there is an answer: the program ends with that one.
 static IS_GIVEN: AtomicBool = AtomicBool::new(false);
 
-/// Writes an answer. An agent that cannot read it would go on as it likes: such a call is blocked.
-fn give(answer: &Answer) -> anyhow::Result<()> {
+/// Returns for whoever ends the program first, and for nobody else.
+fn claim_end() {
     while IS_GIVEN.swap(true, Ordering::Relaxed) {
         std::thread::park();
     }
+}
+
+/// Writes an answer. An agent that cannot read it would go on as it likes: such a call is blocked.
+fn give(answer: &Answer) -> anyhow::Result<()> {
+    claim_end();
     let is_written = answer.output.as_ref().is_none_or(write);
     if let Some(error) = &answer.error {
         stderr::print(error);

@@ -1047,6 +1047,25 @@ fn an_agent_that_waits_no_longer_takes_the_view_away() {
     }
 }
 
+/// One that is killed sends its hook no signal: what it read the answer from is closed.
+#[test]
+fn a_killed_agent_takes_the_view_and_its_hook_away() {
+    for is_in_hub in [true, false] {
+        let sandbox = Sandbox::new();
+        let _serve = match is_in_hub {
+            true => sandbox.serve_in_hub::<&str>([]),
+            false => sandbox.serve::<&str>([]),
+        };
+        let path = sandbox.home.file("a.txt", BEFORE);
+        let call = edit(&sandbox, &path, "two", "zwei");
+        let mut hook = Hook::call(&sandbox, &["claude"], &call);
+        pending(&sandbox, 1);
+        drop(hook.0.stdout.take());
+        assert_eq!(hook.answer().code, Some(2), "in a hub: {is_in_hub}");
+        pending(&sandbox, 0);
+    }
+}
+
 /// It cannot take its views away itself.
 #[test]
 fn a_killed_hook_takes_its_proposals_away() {
