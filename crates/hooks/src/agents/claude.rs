@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use pillion_protocol::Dialect;
 use pillion_protocol::claude::hooks;
+use pillion_text::endings::LineEnding;
 use serde_json::{Map, Value, json};
 
 use super::edit;
@@ -40,7 +41,7 @@ impl HookProtocol for Claude {
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
             EDIT => edit::replaced(call, files, edit::REPLACE_ALL),
-            WRITE => edit::overwritten(call, files),
+            WRITE => edit::overwritten(call, files, with_crlf),
             NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
         }
@@ -92,6 +93,13 @@ impl HookProtocol for Claude {
     fn after_install(&self) -> &'static [&'static str] {
         &["Claude Code reads its settings while it runs: its next change is shown to you already."]
     }
+}
+
+/// It writes a whole text as it is answered: the file keeps its CRLF, as by an edit. Nobody answers where nothing else changes, and
+/// it writes its own text then.
+fn with_crlf(before: &str, content: &str) -> bool {
+    let is_crlf = LineEnding::written(before.as_bytes()) == LineEnding::CrLf;
+    is_crlf && edit::plain(before) != edit::plain(content)
 }
 
 /// The entries around the tools of the first matcher and around turns, and where it asks about the tools of the second.

@@ -129,10 +129,19 @@ pub(crate) fn part(
     })
 }
 
-/// The change that a tool makes that writes `content` into a file.
-pub(crate) fn overwritten(call: &Call, files: &mut dyn Files) -> Changes {
-    one_file(call, files, &[CONTENT], |_| {
-        Ok(Ok(text(call, CONTENT)?.to_owned()))
+/// The change that a tool makes that writes `content` into a file. `with_crlf` gets the text before and `content`, and returns
+/// whether it is written with CRLF, whatever `content` has.
+pub(crate) fn overwritten(
+    call: &Call,
+    files: &mut dyn Files,
+    with_crlf: impl FnOnce(&str, &str) -> bool,
+) -> Changes {
+    one_file(call, files, &[CONTENT], |before| {
+        let content = text(call, CONTENT)?;
+        Ok(Ok(match before.is_some_and(|it| with_crlf(it, content)) {
+            true => content.replace("\r\n", "\n").replace('\n', "\r\n"),
+            false => content.to_owned(),
+        }))
     })
 }
 

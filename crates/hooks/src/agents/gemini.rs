@@ -61,7 +61,7 @@ impl HookProtocol for Gemini {
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
             REPLACE => edit::replaced(call, files, "allow_multiple"),
-            WRITE => edit::overwritten(call, files),
+            WRITE => edit::overwritten(call, files, with_crlf),
             _ => Changes::None,
         }
     }
@@ -104,6 +104,11 @@ impl HookProtocol for Gemini {
             &[BEFORE_AGENT, AFTER_AGENT],
         )
     }
+}
+
+/// It writes a whole text with CRLF over any file that has CRLF somewhere.
+pub(crate) fn with_crlf(before: &str, _: &str) -> bool {
+    before.contains("\r\n")
 }
 
 /// The agent's record of its session, as it tells its hooks, in which it calls a call by this name.

@@ -44,7 +44,7 @@ impl HookProtocol for Qwen {
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
         match call.tool.as_str() {
             EDIT => edit::replaced(call, files, edit::REPLACE_ALL),
-            WRITE => edit::overwritten(call, files),
+            WRITE => edit::overwritten(call, files, gemini::with_crlf),
             NOTEBOOK_EDIT => edit::cell(call, files),
             _ => Changes::None,
         }

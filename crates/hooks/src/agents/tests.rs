@@ -296,6 +296,40 @@ fn a_new_file_has_no_text_before() {
     }
 }
 
+/// Claude Code is answered with what was shown; the others write so by themselves.
+#[test]
+fn a_whole_text_over_crlf_is_shown_as_it_will_be_written() {
+    let agents = [
+        (&Claude as &dyn HookProtocol, "PreToolUse", "Write"),
+        (&Qwen, "PreToolUse", "write_file"),
+        (&Gemini, "BeforeTool", "write_file"),
+    ];
+    let (mixed, more_lf) = ("a\r\nb\r\nc\n", "a\r\nb\nc\n");
+    for (before, content, expected) in [
+        ("a\r\nb\r\n", "a\nB\n", ["a\r\nB\r\n"; 3]),
+        (mixed, "a\r\nB\n", ["a\r\nB\r\n"; 3]),
+        (more_lf, "a\nB\n", ["a\nB\n", "a\r\nB\r\n", "a\r\nB\r\n"]),
+        (
+            "a\r\nb\r\n",
+            "a\nb\n",
+            ["a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n"],
+        ),
+        ("a\nb\n", "a\nB\n", ["a\nB\n"; 3]),
+    ] {
+        for ((protocol, event, tool), expected) in agents.into_iter().zip(expected) {
+            let input = json!({"file_path": "/w/a", "content": content});
+            let call = call(protocol, event, tool, input);
+            let change = change(protocol, &call, before);
+            assert_eq!(change.after.text(), Some(expected), "{tool} {before:?}");
+            if tool == "Write" {
+                let output = accepted(protocol, &call, change, expected).output.unwrap();
+                let written = &output["hookSpecificOutput"]["updatedInput"]["content"];
+                assert_eq!(written, expected, "{before:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn claude_code_gets_the_whole_text_and_the_words_for_its_model() {
     let input =
