@@ -12,11 +12,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
     let stops = |finding: &&mut Finding| {
         matches!(
             finding.id,
-            Id::SettingsBroken
-                | Id::HookMissing
-                | Id::HookUntrusted
-                | Id::HooksDisabled
-                | Id::HookProgram
+            Id::SettingsBroken | Id::HookMissing | Id::HooksDisabled | Id::HookProgram
         )
     };
     for finding in findings.iter_mut().filter(stops) {

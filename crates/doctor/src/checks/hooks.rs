@@ -33,7 +33,7 @@ pub fn check(facts: &Facts, findings: &mut Vec<Finding>) {
         return;
     }
     let faults = [
-        untrusted(facts, hooks),
+        untrusted(facts, hooks, protocol),
         disabled(facts, hooks),
         incomplete(facts, hooks, protocol),
         program(facts, hooks),
@@ -95,33 +95,42 @@ fn missing(facts: &Facts, hooks: &Hooks, findings: &[Finding]) -> Option<Finding
     Some(Finding::note(Id::HookMissing, what, why).fix(fix))
 }
 
-/// An agent that asks the person whether it may run a hook at all.
-fn untrusted(facts: &Facts, hooks: &Hooks) -> Option<Finding> {
-    let states = hooks
-        .ours
-        .iter()
-        .map(|ours| settings::state(facts.agent(), &hooks.values, &hooks.path, &ours.hook));
+/// An agent that asks the person whether it may run a hook at all. Its changes are shown by the hook before they are made.
+fn untrusted(facts: &Facts, hooks: &Hooks, protocol: &dyn HookProtocol) -> Option<Finding> {
+    let asking = protocol.entries("").first().map(|entry| entry.event);
+    let states = hooks.ours.iter().map(|ours| {
+        let state = settings::state(facts.agent(), &hooks.values, &hooks.path, &ours.hook);
+        (state, asking == Some(ours.hook.event.as_str()))
+    });
     let states: Vec<_> = states.collect();
-    let worst = *states.iter().max()?;
-    let count = states.iter().filter(|it| **it == worst).count();
+    let worst = states.iter().map(|it| it.0).max()?;
+    let count = states.iter().filter(|it| it.0 == worst).count();
     let which = match states.len() {
         all if all == count => "Pillion's hooks".to_owned(),
         all => format!("{count} of Pillion's {all} hooks"),
     };
     let name = facts.agent().display_name();
-    let (what, why) = match worst {
+    let (what, how) = match worst {
         State::Untrusted => (
             format!("{name} does not run {which} yet: you have not trusted them"),
-            "it asks about new and changed hooks when it starts, where `t` trusts all; until you have answered, it goes on without these",
+            "it asks about new and changed hooks when it starts, and `t` trusts all in `/hooks`; until then ",
         ),
         State::Disabled => (
             format!("{which} are turned off in {}", hooks.path.display()),
-            "it goes on without these",
+            "",
         ),
         State::Active => return None,
     };
-    let id = Id::HookUntrusted;
-    Some(Finding::warning(id, what, why).fix("/hooks"))
+    let shows = states.contains(&(State::Active, true));
+    let goes_on = match shows {
+        true => {
+            "its changes are shown, but nothing tells the ends of its calls and turns, or what its commands changed"
+        }
+        false => "it goes on without these",
+    };
+    let why = format!("{how}{goes_on}");
+    let finding = Finding::blocking(!shows, Id::HookUntrusted, what, why);
+    Some(finding.fix("/hooks"))
 }
 
 /// A setting that turns all hooks off, or all but the administrator's.
