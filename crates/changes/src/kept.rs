@@ -11,8 +11,9 @@ use pillion_text::{fingerprint, visible};
 use crate::history::ago;
 use crate::log::{Entry, EntryState};
 use crate::scan::Stat;
+use crate::secrets::Secrets;
 use crate::state::{FileState, Hash};
-use crate::store::{Held, Judgements, MAX_TEXT, Shows, Store, StoreError};
+use crate::store::{Held, Judgements, MAX_KEPT, MAX_TEXT, Shows, Store, StoreError};
 use crate::turn::{Author, Change, ChangeRef, ChangeState, Judged, Turn, overlap};
 
 /// A turn with what became of its changes.
@@ -299,6 +300,15 @@ impl Kept {
         visible::one_line(&title)
     }
 
+    /// Returns true if nothing that is known keeps a change from being taken back: the text before was kept, and the file is not
+    /// too long for this to be undone.
+    pub fn is_revertible(&self, change: &Change) -> bool {
+        let length = change.path.symlink_metadata().map_or(0, |it| it.len());
+        let roots = &self.turn.roots;
+        let is_secret = || is_secret(roots, &change.path, &change.before, &change.after);
+        change.before.is_known() && length <= MAX_KEPT && !is_secret()
+    }
+
     /// The file of a change in one line, with what it was before, and who changed it if that is not clear or was more than one tool.
     pub fn place(&self, change: &Change) -> String {
         let shown = |path: &Path| visible::one_line(&self.turn.shown(path).to_string_lossy());
@@ -330,7 +340,11 @@ impl Kept {
         if !change.before.is_known() {
             place += ", its contents before were not kept";
         } else if !change.after.is_known() {
-            place += ", its contents are not kept";
+            // What is taken back is kept first, so that this can be undone.
+            place += match self.is_revertible(change) {
+                true => ", its contents are kept only once it is taken back",
+                false => ", its contents are not kept",
+            };
         }
         place
     }
@@ -372,6 +386,18 @@ pub(crate) fn is_at(state: &FileState, path: &Path) -> bool {
         }
         _ => false,
     }
+}
+
+/// Returns true if what is not kept of this file may be a secret: then it is not read either.
+pub(crate) fn is_secret(
+    roots: &[PathBuf],
+    path: &Path,
+    before: &FileState,
+    after: &FileState,
+) -> bool {
+    let root = roots.iter().find(|root| path.starts_with(root));
+    let is_named = || root.is_some_and(|root| Secrets::of(root).has(path));
+    !after.is_known() && before.text().is_none() && !is_at(before, path) && is_named()
 }
 
 /// A name of what is shown of a change: another one once the agent, or anybody else, has changed the file again.

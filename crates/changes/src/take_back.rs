@@ -18,7 +18,6 @@ use crate::kept;
 use crate::leftovers;
 use crate::save::SaveError;
 use crate::scan::{Folder, Stat};
-use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash, Stage, Writing};
 use crate::store::{MAX_KEPT, MAX_TEXT, Store, StoreError};
 use crate::turn::{Change, Judged};
@@ -182,13 +181,6 @@ fn around<'a>(roots: &[PathBuf], path: &'a Path) -> impl Iterator<Item = &'a Pat
 
 fn mode_now(folder: &Path) -> Option<u32> {
     Some(Folder::of(&folder.symlink_metadata().ok()?).mode)
-}
-
-/// Returns true if nothing that is known is in the way: the text before was kept, and the file is not too long for this to be undone.
-pub fn is_possible(roots: &[PathBuf], change: &Change) -> bool {
-    let length = change.path.symlink_metadata().map_or(0, |it| it.len());
-    let is_secret = || is_secret(roots, &change.path, &change.before, &change.after);
-    change.before.is_known() && length <= MAX_KEPT && !is_secret()
 }
 
 /// Undoes what [`take_back`] did.
@@ -394,7 +386,7 @@ fn put_back(
     if !before.is_known() {
         return Err(TakeBackError::Unknown(path.to_owned()));
     }
-    if is_secret(roots, path, before, after) {
+    if kept::is_secret(roots, path, before, after) {
         return Err(TakeBackError::Secret(path.to_owned()));
     }
     let present = folders_now(roots, path);
@@ -419,13 +411,6 @@ fn put_back(
     )?;
     opened.becomes(&place, &state);
     Ok(Done { made_way, ..done })
-}
-
-/// Returns true if what is not kept of this file may be a secret: then it is not read either.
-fn is_secret(roots: &[PathBuf], path: &Path, before: &FileState, after: &FileState) -> bool {
-    let root = roots.iter().find(|root| path.starts_with(root));
-    let is_named = || root.is_some_and(|root| Secrets::of(root).has(path));
-    !after.is_known() && before.text().is_none() && !kept::is_at(before, path) && is_named()
 }
 
 /// Puts something else in the place of what is there now. It may be there already: who wrote it was killed before that was

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::take_back::{self, TakeBackError, is_possible, take_back};
+use pillion_changes::take_back::{TakeBackError, take_back};
 use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
 
 use shared::{WorkTree, recorder, shell};
@@ -1166,7 +1166,7 @@ fn no_text_of_a_secret_is_kept_and_that_it_changed_is_listed() {
         );
         for change in kept.turn.real_changes() {
             let roots = &kept.turn.roots;
-            let is_possible = is_possible(roots, change);
+            let is_possible = kept.is_revertible(change);
             let refused = take_back(&lab.store, roots, change, None)
                 .err()
                 .map(|it| it.to_string());
@@ -1236,11 +1236,12 @@ fn what_is_too_long_to_be_taken_back_is_not_said_to_be_revertible() {
         let grow = format!("truncate -s {size} f");
         let kept = lab.turn(Agent::WithHooks, |lab| lab.shell(&grow)).unwrap();
         let change = kept.turn.real_changes().next().unwrap();
-        assert_eq!(
-            take_back::is_possible(&kept.turn.roots, change),
-            is_possible,
-            "{size}"
-        );
+        assert_eq!(kept.is_revertible(change), is_possible, "{size}");
+        let said = match is_possible {
+            true => "its contents are kept only once it is taken back",
+            false => "its contents are not kept",
+        };
+        assert!(kept.place(change).ends_with(said), "{size}");
         let done = take_back(&lab.store, &kept.turn.roots, change, None);
         assert_eq!(done.is_ok(), is_possible, "{done:?}");
     }

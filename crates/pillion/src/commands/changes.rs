@@ -434,7 +434,7 @@ fn describe<'a>(store: &Store, kept: &'a Kept, change: &'a Change) -> Printed<'a
         moved_from: change.moved_from.as_deref().map(Path::to_string_lossy),
         added: counted.map(|(added, _)| added),
         removed: counted.map(|(_, removed)| removed),
-        is_revertible: take_back::is_possible(&kept.turn.roots, change),
+        is_revertible: kept.is_revertible(change),
         is_mixed: change.is_mixed,
         reason: kept.reason(change),
     }
