@@ -15,7 +15,7 @@ use pillion_protocol::Note;
 use pillion_protocol::remarks::{self, FileRemark};
 use pillion_system::clock;
 use pillion_text::unified::unified;
-use pillion_text::visible;
+use pillion_text::{Text, merge, visible};
 
 pub use self::error::{Act, DecideError};
 pub use self::meant::{is_any_taken_back_shown, last_act};
@@ -23,11 +23,12 @@ use self::moved::{Failed, Origins};
 pub use self::telling::Words;
 use self::telling::{Telling, remark};
 use self::writing::Written;
+use crate::current_hunks::CurrentHunks;
 use crate::history::as_text;
 use crate::kept::{self, Kept};
 use crate::state::FileState;
 use crate::store::{Judgements, Store, StoreError};
-use crate::take_back::{self, Done, Folders};
+use crate::take_back::{Done, Folders};
 use crate::turn::{Change, ChangeRef, ChangeState, Judged, Judgement, Turn};
 
 /// So many files are written before what became of them is kept.
@@ -341,31 +342,49 @@ impl<'a> Deciding<'a> {
         Ok(self.made(change, Judgement::TakenBack, Some(done)))
     }
 
-    /// A person has saved a file. If all of a change stands in it that they had taken back, by the undo of their editor, they
-    /// have undone that. Returns true if so.
+    /// A person has saved a file. If all stands in it again that they had taken back of a change, by the undo of their editor,
+    /// they have undone that: the last of several steps, or more of them. Returns true if so.
     ///
     /// # Errors
     /// When that cannot be kept.
     pub fn saved(&mut self, change: &Change, now: &[u8]) -> Result<bool, DecideError> {
-        if !change.has_taken_back(self.judged.of(change.number)) {
-            return Ok(false);
+        let judged = self.judged.of(change.number).cloned();
+        let mut left = judged.as_ref().filter(|it| change.has_taken_back(Some(it)));
+        let (mut undone, mut without) = (None, now.to_vec());
+        while let Some(step) = left.and_then(Judged::last_taking)
+            && let Some(out) = self.out_again(step, &without)
+        {
+            without = out;
+            undone = Some(step.former.as_deref().cloned());
+            left = step.former_of_text();
         }
-        let found = take_back::hunks_in(self.store, change, now.to_vec());
-        if !found.is_ok_and(|it| it.is_whole()) {
+        let Some(former) = undone else {
             return Ok(false);
-        }
-        let without = match change.before.is_absent() {
-            true => Ok(Vec::new()),
-            false => take_back::out_of(self.store, change, now.to_vec()),
         };
-        let without = without.unwrap_or_default();
         let sides = as_text(&without).zip(as_text(now));
         let diff = sides.map_or_else(String::new, |(before, after)| unified(before, after));
-        self.keep_made(vec![(change.number, None)])?;
+        self.keep_made(vec![(change.number, former)])?;
         self.telling.hear(remark(change, false, &[], |path| {
             remarks::put_back(path, Some(&diff))
         }));
         Ok(true)
+    }
+
+    /// This text without what was taken out in this step; none if not all of that stands in it.
+    fn out_again(&self, step: &Judged, text: &[u8]) -> Option<Vec<u8>> {
+        let (with, left) = match &step.in_editor {
+            Some((with, left)) => (self.store.get(with).ok()?, self.store.get(left).ok()?),
+            None => {
+                let text = |it: &Option<FileState>| self.text(it.as_ref()?);
+                let (with, left) = (text(&step.overwritten)?, text(&step.written)?);
+                (with.into_bytes(), left.into_bytes())
+            }
+        };
+        let (with, left, text) = (Text::new(with), Text::new(left), Text::new(text));
+        let out = merge::texts(&with, &left, &text).text;
+        CurrentHunks::find(left, with, text)
+            .is_whole()
+            .then_some(out)
     }
 
     /// The state of a change now.
@@ -462,6 +481,7 @@ impl<'a> Deciding<'a> {
             at: self.at,
             overwritten,
             written,
+            in_editor: None,
             folder_modes,
             made_way,
             notes: self.telling.words.all(change),

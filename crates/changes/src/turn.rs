@@ -205,6 +205,9 @@ pub struct Judged {
     /// For what was taken back: what was written then.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub written: Option<FileState>,
+    /// For what was taken out of a text in an editor, which nobody has saved: that text, and what was left.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub in_editor: Option<(Hash, Hash)>,
     /// The permissions of the folders around the file, first those of its own, if they may be others since.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub folder_modes: Vec<FolderMode>,
@@ -238,11 +241,18 @@ impl Judged {
 
     /// The names of the texts that undoing it needs, and of those that it is about.
     pub fn texts(&self) -> impl Iterator<Item = &Hash> {
-        let states = self.steps().flat_map(|it| {
+        self.steps().flat_map(|it| {
             let written = [&it.overwritten, &it.written];
-            written.into_iter().flatten().chain([&it.after])
-        });
-        states.filter_map(FileState::text)
+            let states = written.into_iter().flatten().chain([&it.after]);
+            let in_editor = it.in_editor.iter().flat_map(|(with, left)| [with, left]);
+            states.filter_map(FileState::text).chain(in_editor)
+        })
+    }
+
+    /// The last step in which something was taken out of the file, or out of a text in an editor.
+    pub(crate) fn last_taking(&self) -> Option<&Self> {
+        self.steps_of_text()
+            .find(|it| it.in_editor.is_some() || it.written.is_some())
     }
 
     /// Returns true if it keeps what is left of a change of which a part was taken back, or that was edited.

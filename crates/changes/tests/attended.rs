@@ -401,6 +401,7 @@ fn what_changed_before_hooks_tell_of_the_first_turn_is_not_the_agents() {
         at: 0,
         overwritten: None,
         written: None,
+        in_editor: None,
         folder_modes: Vec::new(),
         made_way: Vec::new(),
         notes: Vec::new(),

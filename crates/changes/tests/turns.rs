@@ -130,6 +130,7 @@ impl Lab {
             at: 0,
             overwritten: Some(done.overwritten),
             written: Some(done.written),
+            in_editor: None,
             folder_modes: done.folder_modes,
             made_way: Vec::new(),
             notes: Vec::new(),

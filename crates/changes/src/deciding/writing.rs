@@ -164,7 +164,13 @@ impl Deciding<'_> {
         let not_text = |_| TakeBackError::NotText(change.path.clone());
         let taken = String::from_utf8(taken).map_err(not_text)?;
         let is_all = judgement == Judgement::TakenBack;
-        let what = self.judge(change, judgement, None)?;
+        let mut made = self.made(change, judgement, None);
+        // Without room for them, it is not noticed that the person undoes this.
+        let texts = [text, &taken].map(|it| self.store.put(it.as_bytes()).ok());
+        if let (Some(judged), [Some(with), Some(left)]) = (&mut made.judged, texts) {
+            judged.in_editor = Some((with, left));
+        }
+        let what = self.save(change, made)?;
         let diff = unified(text, &taken);
         self.telling.taken_back(change, is_all, text, &diff, false);
         Ok((taken, what))

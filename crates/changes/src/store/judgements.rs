@@ -260,6 +260,7 @@ mod tests {
             at,
             overwritten: None,
             written: None,
+            in_editor: None,
             folder_modes: Vec::new(),
             made_way: Vec::new(),
             notes: Vec::new(),

@@ -107,6 +107,11 @@ impl Lab {
         }
     }
 
+    /// What was made of the first change.
+    fn made(&self) -> Option<&'static str> {
+        Some(self.store.judged(1).unwrap().of(1)?.name())
+    }
+
     fn state(&self, turn: usize) -> String {
         self.listed()[turn].changes[0].state.clone()
     }
@@ -894,6 +899,45 @@ fn what_is_undone_in_an_editor_is_undone_when_it_is_saved() {
             );
         }
     }
+}
+
+/// Of several hunks, one that was taken out of a buffer that nobody had saved, also where the person had changed another one there.
+#[test]
+fn of_what_is_undone_in_an_editor_the_agent_hears_that_alone() {
+    for unsaved in [format!("mine\n{AFTER}"), AFTER.replace('B', "mine")] {
+        let lab = lab();
+        let path = lab.path();
+        let at = unsaved.lines().position(|line| line == "E").unwrap() as u32;
+        let buffers = text(&path, &unsaved, true);
+        lab.act(lines(in_file(&path), at..at + 1, buffers)).unwrap();
+        assert!(lab.made().is_some(), "{unsaved}");
+        fs::write(&path, &unsaved).unwrap();
+        let undone = remarks(undone_in_editor(&lab.store, &[1], &path));
+        let [undone] = &undone[..] else {
+            panic!("{unsaved}: {undone:?}");
+        };
+        let told: Vec<_> = undone.text.lines().collect();
+        let changed = told.iter().filter(|it| it.starts_with(['+', '-']));
+        assert_eq!(changed.collect::<Vec<_>>(), [&"-e", &"+E"], "{told:?}");
+        assert_eq!(lab.made(), None, "{unsaved}");
+    }
+}
+
+/// The last of two steps is undone by itself.
+#[test]
+fn what_was_taken_out_before_stays_so() {
+    let lab = lab();
+    let path = lab.path();
+    let without_b = AFTER.replace('B', "b");
+    for (at, buffer) in [(1, AFTER), (4, &without_b)] {
+        let buffers = text(&path, buffer, true);
+        lab.act(lines(in_file(&path), at..at + 1, buffers)).unwrap();
+    }
+    let saved = || remarks(undone_in_editor(&lab.store, &[1], &path)).len();
+    fs::write(&path, &without_b).unwrap();
+    assert_eq!((saved(), lab.made()), (1, Some("taken back in part")));
+    fs::write(&path, AFTER).unwrap();
+    assert_eq!((saved(), lab.made()), (1, None));
 }
 
 /// Whoever has forgotten it, or put the text back, has done so at the very moment: the view has no words any more.
