@@ -249,7 +249,9 @@ With a prefix argument, it is the one with this ID."
 (defun pillion-explain-keys ()
   "Say what decides about a proposal: saving does not."
   (interactive)
-  (pillion-say "saving accepts nothing: C-c C-c accepts, C-c C-k rejects"))
+  (pillion-say "saving accepts nothing: %s"
+               (or (and pillion-diff--mine (pillion-diff-over pillion-diff--mine))
+                   "C-c C-c accepts, C-c C-k rejects")))
 
 (defvar-local pillion-diff--write-explained nil)
 

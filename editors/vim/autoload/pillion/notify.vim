@@ -132,7 +132,8 @@ def IsCovered(): bool
 enddef
 
 def Flush()
-  if IsCovered()
+  # Each event that ends a prompt has ordered this once.
+  if IsCovered() || empty(waiting)
     return
   endif
   autocmd! PillionNotify
