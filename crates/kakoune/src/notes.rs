@@ -90,14 +90,18 @@ impl Notes {
         self.move_to(&said.places);
         let reason = Some(&said.text).filter(|text| !text.trim().is_empty());
         let reason = reason.map(|text| Note::on_all(text.clone()));
-        let notes = self.all.iter().map(|note| Note {
+        reason.into_iter().chain(self.all()).collect()
+    }
+
+    /// The notes where they were when Kakoune told their places last.
+    pub fn all(&self) -> impl Iterator<Item = Note> {
+        self.all.iter().map(|note| Note {
             lines: note.first.map(|first| Lines {
                 first,
                 last: first + note.more,
             }),
             text: note.text.clone(),
-        });
-        reason.into_iter().chain(notes).collect()
+        })
     }
 
     /// Another text takes the place of the one that they are on.

@@ -7,7 +7,7 @@
 use std::time::SystemTime;
 
 use pillion_protocol::Verdict;
-use pillion_view::{By, Decide, DiffId, NOT_SEEN, ProposalKey, Ruling, Stale, Told};
+use pillion_view::{By, Decide, DiffId, NOT_SEEN, ProposalKey, Ruling, Stale, Tell, Told};
 
 use super::Bridge;
 use super::done::Decided;
@@ -164,6 +164,9 @@ impl Bridge {
             count => format!("{count} notes go to the agent with your decision"),
         };
         let mark = script::mark_notes(view);
+        let notes = view.notes.all().collect();
+        // They are kept, whatever ends Kakoune, the hub or the agent before the decision.
+        self.handle.tell(Tell::Notes { key, notes });
         self.session.run(mark);
         self.answer(&client, &text);
     }

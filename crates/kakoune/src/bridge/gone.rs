@@ -71,17 +71,21 @@ impl Bridge {
         if matches!(reason, CloseReason::Settled | CloseReason::ClosedByAgent) {
             self.follow(&view);
         }
-        if let Some(notes) = view.notes.text() {
-            self.show_message(&format!("the agent was not told your notes: {notes}"));
-        }
+        let notes = view.notes.text();
+        let notes = notes.map(|it| format!("the agent was not told your notes: {it}"));
         self.closing.insert(id, Closing { reason, closed });
         let agent = view.diff.proposer.display_name();
-        let how = match reason.undecided(agent, &view.diff.file_name()) {
-            Some(why) => {
-                self.show_message(&why);
-                Settled::Undecided(why)
-            }
-            None => Settled::Elsewhere,
+        let undecided = reason.undecided(agent, &view.diff.file_name());
+        let is_undecided = undecided.is_some();
+        // One message: a second one would cover the first.
+        let said: Vec<String> = undecided.into_iter().chain(notes).collect();
+        let said = said.join("; ");
+        if !said.is_empty() {
+            self.show_message(&said);
+        }
+        let how = match is_undecided {
+            true => Settled::Undecided(said),
+            false => Settled::Elsewhere,
         };
         self.take_away(view, how);
     }

@@ -1,8 +1,10 @@
 //! The notes of the person to the agent beside a decision: a reason, and notes on lines of the proposal.
 
-use pillion_testkit::{KakouneVersion, SOON, TestAgent, each_kakoune};
+use std::time::Instant;
 
-use crate::world::World;
+use pillion_testkit::{KakouneVersion, SOON, TestAgent, each_kakoune, pause};
+
+use crate::world::{PILLION, World};
 
 /// Waits until the agent is shown this in place of the selection.
 #[track_caller]
@@ -105,6 +107,31 @@ fn notes_on_what_the_agent_closes_are_in_a_message(version: KakouneVersion) {
     world
         .kakoune
         .wait_debug("the agent was not told your notes: mine alone");
+}
+
+#[each_kakoune]
+fn notes_outlive_the_agent(version: KakouneVersion) {
+    let world = World::open(version, &[("a.txt", "one\n")]);
+    let gemini = world.gemini();
+    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    world.look();
+    world.kakoune.input(":pillion-note mine alone<ret>");
+    world.kakoune.pane().wait_for("1 note goes", SOON);
+    gemini.disconnect();
+    world
+        .kakoune
+        .wait_debug("nothing was decided; the agent was not told your notes: mine alone");
+    let log = || {
+        let mut log = std::process::Command::new(PILLION);
+        log.arg("log").env_clear().envs(world.home.env().iter());
+        let log = log.current_dir(world.home.workspace()).output().unwrap();
+        String::from_utf8(log.stdout).unwrap()
+    };
+    let started = Instant::now();
+    while !log().contains("mine alone") {
+        assert!(started.elapsed() < SOON, "{}", log());
+        pause(started);
+    }
 }
 
 /// Nothing can keep it from quitting: the terminal has it after that.
