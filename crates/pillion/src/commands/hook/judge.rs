@@ -11,7 +11,6 @@ use pillion_hooks::{
     Scope,
 };
 use pillion_protocol::{Dialect, ProposedFile, Proposer, remarks};
-use pillion_system::Signal;
 use pillion_text::fingerprint;
 use pillion_view::ask::{End, Lost, MAX_FILES, Propose};
 use pillion_view::{Connected, Loss, LostOutcome, LostText};
@@ -32,6 +31,9 @@ const COMPANION_ENDED: &str = "the editor or review that showed it ended, and no
 /// Why a change is denied whose agent the person has stopped meanwhile.
 const STOPPED: &str = "the user stopped the agent before anybody had decided";
 
+/// The same, when a signal has ended the hook.
+const ENDED: &str = "Pillion's hook was ended before anybody had decided";
+
 /// The limits for judging this call.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
@@ -45,17 +47,12 @@ pub struct Limits {
 #[derive(Debug)]
 pub enum Verdict {
     Answered(Answer),
-    /// The agent, or whoever ends this process, does not wait for one any more.
-    Interrupted(Signal),
     /// The hook's own options are wrong, as this says: the call must not pass.
     Misled(String),
 }
 
-enum Stop {
-    Signal(Signal),
-    /// See [`Verdict::Misled`].
-    Misled(String),
-}
+/// See [`Verdict::Misled`].
+struct Misled(String);
 
 /// Judges a call before it is made. If it is to be made, the companion is told before.
 pub fn judge(
@@ -107,8 +104,7 @@ pub fn judge(
             }
             Verdict::Answered(answer)
         }
-        Err(Stop::Signal(signal)) => Verdict::Interrupted(signal),
-        Err(Stop::Misled(why)) => Verdict::Misled(why),
+        Err(Misled(why)) => Verdict::Misled(why),
     }
 }
 
@@ -133,12 +129,12 @@ impl Judge<'_, '_> {
         changes: Changes,
         target: &Target,
         watch: &mut Watch,
-    ) -> Result<Ruling, Stop> {
+    ) -> Result<Ruling, Misled> {
         let targets = find::targets(&changes, self.call, target);
         loop {
             let companion = match self.companions.find(&targets, self.limits.deadline) {
                 Ok(companion) => companion,
-                Err(Missing::Misled(why)) => return Err(Stop::Misled(why)),
+                Err(Missing::Misled(why)) => return Err(Misled(why)),
                 Err(Missing::Silent(why) | Missing::Unreachable(why)) => {
                     return Ok(Ruling::Denied(undecided(&why, &[])));
                 }
@@ -193,7 +189,7 @@ impl Judge<'_, '_> {
         connection: Connected,
         changes: Vec<Change>,
         watch: &mut Watch,
-    ) -> Result<Ruling, Stop> {
+    ) -> Result<Ruling, Misled> {
         let proposed: Vec<_> = { changes.iter() }
             .map(|change| proposed(change, self.ahead))
             .collect();
@@ -229,10 +225,11 @@ impl Judge<'_, '_> {
             return Ok(self.decided(companion, changes, &ends, &proposed));
         }
         let why = match (stop, error) {
-            (Some(ask::Stop::Signal(signal)), _) => return Err(Stop::Signal(signal)),
             (Some(ask::Stop::TimeUp), _) => remarks::NOT_IN_TIME.to_owned(),
             // The agent does not make the call any more, whatever it is answered.
             (Some(ask::Stop::GivenUp), _) => STOPPED.to_owned(),
+            // So did whoever has sent it, unless that was a terminal which is closed: an agent that gets no answer then goes on.
+            (Some(ask::Stop::Signal(_)), _) => ENDED.to_owned(),
             (None, Some(error)) if is_without_companion(&error) => COMPANION_ENDED.to_owned(),
             (None, Some(error)) => error.to_string(),
             (None, None) => "it was not shown".to_owned(),
