@@ -102,7 +102,10 @@ impl Diffs {
             // The companion has given it up: no answer about it counts any more.
             self.forget(id, requests);
         }
-        let params = json!({"id": id, "reason": reason, "message": message});
+        let mut params = json!({"id": id, "reason": reason});
+        if let Some(message) = message {
+            params["message"] = message.into();
+        }
         let asked = Asked::Close {
             key,
             reason,

@@ -7,7 +7,7 @@ use pillion_testkit::{Home, Tmux, VimVersion, each_vim};
 
 use crate::world::{PILLION, World, setup};
 
-/// Runs `pillion` as this person.
+/// Runs `pillion` as this person. `--force`: the Vim on their PATH is the machine's, which may be too old.
 pub fn pillion(home: &Home, args: &[&str]) {
     let output = Command::new(PILLION)
         .args(args)
@@ -25,7 +25,7 @@ fn pillion_installs_it_and_takes_it_away(version: VimVersion) {
     let mine = home.home().join(".vim/pack/mine/start/x/plugin");
     fs::create_dir_all(&mine).unwrap();
     fs::write(mine.join("x.vim"), "let g:mine = 1\n").unwrap();
-    pillion(&home, &["install", "vim"]);
+    pillion(&home, &["install", "vim", "--force"]);
     let plugin = home.home().join(".vim/pack/pillion/start/pillion");
     assert!(plugin.join("plugin/pillion.vim").is_file());
     let tmux = Tmux::start();

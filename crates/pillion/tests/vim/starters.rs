@@ -42,7 +42,7 @@ packadd! editorconfig";
 
 impl Review {
     fn plain(version: VimVersion, home: Home, vimrc: &str) -> Review {
-        pillion(&home, &["install", "vim"]);
+        pillion(&home, &["install", "vim", "--force"]);
         let world = World::with(version, home, &[("a.txt", ORIGINAL)], |setup| {
             setup.plain(vimrc)
         });

@@ -165,8 +165,7 @@ local has_keyboard = true
 
 --- True if what the person types next is for a view about which nobody has decided.
 local function is_typed_into(diff)
-  local is_in_text = vim.api.nvim_get_current_buf() == diff.right
-    or vim.api.nvim_get_current_win() == diff.windows.left
+  local is_in_text = vim.api.nvim_get_current_buf() == diff.right or vim.api.nvim_get_current_win() == diff.windows.left
   return diff.is_undecided and has_keyboard and is_in_text and view.is_shown(diff)
 end
 
