@@ -113,7 +113,7 @@ fn notes_on_what_the_agent_closes_are_in_a_message(version: KakouneVersion) {
 fn notes_outlive_the_agent(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);
     let gemini = world.gemini();
-    gemini.propose(&world.home.workspace().join("a.txt"), "two\n");
+    gemini.propose(world.home.workspace().join("a.txt"), "two\n");
     world.look();
     world.kakoune.input(":pillion-note mine alone<ret>");
     world.kakoune.pane().wait_for("1 note goes", SOON);

@@ -42,6 +42,11 @@ fn claude_code_is_told_what_is_selected_and_does_what_is_decided_on_either_side(
     let edited = writes_what_was_edited(&scene);
     scene.propose("TWO", "lost");
     scene.claude.pane().kill();
+    // Who is in it leaves it.
+    scene.wait("what has become of it", |editor| {
+        editor.sees("does not wait for poem.txt any more")
+    });
+    scene.editor.close();
     scene.wait_no_view();
     assert_eq!(scene.text(), edited);
     scene.editor.assert_no_errors();
