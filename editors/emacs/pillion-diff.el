@@ -264,12 +264,15 @@ With a prefix argument, it is the one with this ID."
 (put 'pillion-diff--on-write 'permanent-local-hook t)
 
 (defun pillion-diff--on-kill ()
-  "The buffer of a proposal is killed: that rejects."
+  "The buffer of a proposal is killed: that rejects, or leaves a settled one."
   (let ((diff pillion-diff--mine))
-    (when (and (pillion-diff--pending-p diff)
-               (eq (current-buffer) (pillion-diff-buffer diff)))
-      (pillion-diff--ask diff "reject" nil #'pillion-notes-told)
-      (pillion-diff--settle-rejected diff 'soon))))
+    (when (eq (current-buffer) (pillion-diff-buffer diff))
+      (cond ((pillion-diff--pending-p diff)
+             (pillion-diff--ask diff "reject" nil #'pillion-notes-told)
+             (pillion-diff--settle-rejected diff 'soon))
+            ((memq diff pillion-diff--leaving)
+             (pillion-diff--keep-rest diff)
+             (setf (pillion-diff-given diff) nil))))))
 (put 'pillion-diff--on-kill 'permanent-local-hook t)
 
 (defun pillion-diff--may-kill ()

@@ -80,14 +80,15 @@ impl Bridge {
         // One message: a second one would cover the first.
         let said: Vec<String> = undecided.into_iter().chain(notes).collect();
         let said = said.join("; ");
-        if !said.is_empty() {
-            self.show_message(&said);
-        }
         let how = match is_undecided {
-            true => Settled::Undecided(said),
+            true => Settled::Undecided(said.clone()),
             false => Settled::Elsewhere,
         };
         self.take_away(view, how);
+        // Who reads it can change nothing there any more.
+        if !said.is_empty() {
+            self.show_message(&said);
+        }
     }
 
     /// A client shows something: what nobody has decided goes from where it is not shown any more.

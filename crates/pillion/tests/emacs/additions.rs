@@ -162,7 +162,13 @@ fn in_evil_the_keys_of_the_list_decide(version: EmacsVersion) {
         "the list",
         "(and (derived-mode-p 'pillion-changes-mode) (string-search \"new.txt\" (buffer-string)))",
     );
-    world.emacs.input("js");
+    world.emacs.input("j");
+    world.emacs.wait_until(
+        "a line that was looked at",
+        "(with-current-buffer \"*pillion changes*\" \
+           (>= (or (pillion-changes--rested-ms (pillion-changes--at-point)) 0) 700))",
+    );
+    world.emacs.input("s");
     world.emacs.wait_said("1.1 new.txt: kept");
     world.emacs.assert_no_errors();
 }

@@ -132,8 +132,7 @@ def IsCovered(): bool
 enddef
 
 def Flush()
-  # Each event that ends a prompt has ordered this once.
-  if IsCovered() || empty(waiting)
+  if IsCovered()
     return
   endif
   autocmd! PillionNotify

@@ -34,6 +34,11 @@ fn a_file_of_a_set_says_its_place_as_long_as_it_is_there(kind: Kind) {
     let program = three(&person);
     is_in_front(&person, "first\n", "1 of 3");
     drop(program);
+    // Who is in it leaves it.
+    person.wait("what has become of it", |editor| {
+        editor.sees("does not wait for")
+    });
+    person.editor.close();
     person.wait_gone();
     person.editor.assert_no_errors();
 }

@@ -192,6 +192,8 @@ fn a_wide_terminal_has_the_list_beside_the_diff() {
         .wait_for("Claude Code has written a.txt (1 of 2)", SOON);
     review.pane.wait_for("▶● a.txt", SOON);
     review.pane.wait_for(" 2   M b.txt", SOON);
+    // Once this one counts as seen.
+    review.pane.wait_for("−1  seen", SOON);
     review.pane.send_keys(["n"]);
     review.pane.wait_for("▶● b.txt", SOON);
     review.decide("a");

@@ -81,10 +81,10 @@ fn in_a_terminal_inside_an_edited_change_is_written_and_its_problems_are_told(
     scene.nvim.pane().wait_for(":PillionAccept", SOON);
     scene.nvim.input("<C-\\><C-n>:PillionDiffs<CR>");
     scene.wait_view();
-    scene.nvim.pane().wait_for(
-        "the agent writes all of it with CRLF, a Write accepted unchanged with LF.",
-        SOON,
-    );
+    scene
+        .nvim
+        .pane()
+        .wait_for("the agent writes all of it with CRLF", SOON);
     scene.nvim.input("Gccdrei<Esc>:w<CR>");
     scene.claude.wait_for("that is done");
     scene.wait_no_view();
@@ -138,6 +138,12 @@ fn either_side_can_be_killed_while_a_change_is_shown(release: ClaudeRelease, ver
     scene.propose_change("lost");
     let next = Scene::start_beside(release, &scene.tmux, &scene.home, &scene.model, "next");
     std::mem::replace(&mut scene.claude, next).kill();
+    // Who is in it leaves it.
+    scene
+        .nvim
+        .pane()
+        .wait_for("does not wait for poem.txt any more", SOON);
+    scene.nvim.input(":q<CR>");
     scene.wait_no_view();
     assert_eq!(scene.text(), BEFORE);
     scene.nvim.assert_no_errors();
