@@ -332,7 +332,7 @@ impl MainLoop {
             } => {
                 let call = self.parse_call(&session, tool, arguments, is_models);
                 self.called(&session, request, call, caller, now);
-                self.release = Some(now + RELEASE_DELAY);
+                self.release_soon(now);
             }
             Event::Recorded {
                 session,
@@ -430,6 +430,11 @@ impl MainLoop {
             // It ends the loop.
             Event::Stop(_) => {}
         }
+    }
+
+    /// What is freed by then goes back to the system.
+    fn release_soon(&mut self, now: Instant) {
+        self.release = Some(now + RELEASE_DELAY);
     }
 
     /// Lets time pass for every state machine.

@@ -198,6 +198,8 @@ impl MainLoop {
             is_busy && !accepted.is_answer
         };
         let came_of = self.written.looked(number, found, is_busy, now);
+        // Its text is let go by then.
+        self.release_soon(now);
         self.came_of(came_of);
     }
 

@@ -188,7 +188,6 @@ fn what_a_command_accepted_for_an_agent_that_is_gone_is_kept() {
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
-#[ignore = "in --all: what came of a closed diff is looked for with its text, which stays in memory"]
 fn the_memory_of_a_large_proposal_is_returned_to_the_system() {
     const TEXT: usize = 2 << 20;
     let sandbox = Sandbox::new();
