@@ -264,7 +264,7 @@ With a prefix argument, it is the one with this ID."
 (put 'pillion-diff--on-write 'permanent-local-hook t)
 
 (defun pillion-diff--on-kill ()
-  "The buffer of a proposal is killed: that rejects, or leaves a settled one."
+  "The buffer of a proposal is killed: that rejects, unless it is settled."
   (let ((diff pillion-diff--mine))
     (when (eq (current-buffer) (pillion-diff-buffer diff))
       (cond ((pillion-diff--pending-p diff)

@@ -37,6 +37,9 @@ const GOOD_LIFE = 60
 # As much of what it prints is kept for `:Pillion doctor`.
 const MAX_SAID = 2000
 
+# Between two scripts that are read ahead, in milliseconds.
+const AHEAD = 10
+
 # `stopped`, `starting`, `running` or `stopping`.
 var phase = 'stopped'
 var job: any = v:none
@@ -286,6 +289,22 @@ def OnExit(ended: job, code: number)
   endif
 enddef
 
+# Vim takes a function that it reads for the first time in a callback for one that the person types, and asks for Enter
+# after their next command. So everything is read ahead, one script at a time, by `:silent`, which undoes that.
+def ReadAhead(done: dict<bool>)
+  for script in getscriptinfo({name: '\<autoload/pillion/.*\.vim$'})->filter((_, it) => !has_key(done, it.sid))
+    done[script.sid] = true
+    if script.autoload
+      execute 'silent source' fnameescape(script.name)
+    endif
+    for name in getscriptinfo({sid: script.sid})[0].functions
+      execute 'silent defcompile' name
+    endfor
+    timer_start(AHEAD, (_) => ReadAhead(done))
+    return
+  endfor
+enddef
+
 def OnInitialized(error: any, result: any)
   if phase != 'starting'
     return
@@ -300,6 +319,7 @@ def OnInitialized(error: any, result: any)
   phase = 'running'
   state.version = get(get(result, 'serverInfo', {}), 'version', '?')
   Notify('initialized', {})
+  ReadAhead({})
   context.Attach()
   reload.Attach()
   status.Update()

@@ -12,10 +12,6 @@ use crate::shared_doubts::doubted;
 
 #[each_editor]
 fn a_doubt_is_asked_about_once_and_then_the_person_is_obeyed(kind: Kind) {
-    // Not in Vim: its question may ask for Enter there, which is a fault that is not mended yet.
-    if matches!(kind, Kind::Vim(_)) {
-        return;
-    }
     let home = Home::new();
     let cwd = home.workspace();
     for row in doubted() {
