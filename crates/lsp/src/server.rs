@@ -1,8 +1,8 @@
 //! The loop: messages of the editor and events of the companion come in, one after the other; what
 //! the profile wants done goes out. Thin by design: no rule of a profile lives here.
 
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{iter, thread};
 
 use crossbeam_channel::{Receiver, RecvError, Sender, at, bounded, never, select, unbounded};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, ResponseError};
@@ -15,7 +15,7 @@ use crate::disk::{Done, READ_TIMEOUT};
 use crate::framing::Frame;
 use crate::handshake::{self, InitializeParams};
 use crate::session::{Session, Start, Told, warning};
-use crate::transport::{self, Input};
+use crate::transport::{self, Input, LAST_WORDS};
 use crate::{Error, Options, message};
 
 /// The interval between checks that the editor still lives, where the system does not tell. The end of the input
@@ -93,26 +93,42 @@ impl Server {
         }
         loop {
             let ending = select! {
-                recv(input) -> input => match input.unwrap_or(Ok(None)) {
-                    Ok(Some(Frame::Message(message, bytes))) => self.message(message, bytes),
-                    Ok(Some(Frame::Other)) => {
-                        tracing::warn!("ignored: JSON that is not a message");
-                        None
-                    }
-                    Ok(None) => Some(Ok(())),
-                    Err(error) => Some(Err(Error::Malformed(error))),
-                },
+                recv(input) -> input => self.input(input.unwrap_or(Ok(None))),
                 recv(events) -> told => told.ok().and_then(|told| self.event(told)),
                 // After `shutdown` they are dropped, and with an input its connection.
                 recv(self.done.1) -> done => self.tell(done, Session::done),
-                recv(written) -> _ => Some(Ok(())),
-                recv(self.gone.1) -> pid => pid.ok().and_then(|pid| self.ended(pid)),
+                recv(written) -> _ => Some(self.last_words(input)),
+                recv(self.gone.1) -> pid => {
+                    let is_editor = pid.is_ok_and(|pid| self.is_editor(pid));
+                    is_editor.then(|| self.last_words(input))
+                }
                 recv(self.timer()) -> now => self.tell(now, Session::elapse),
             };
             if let Some(ending) = ending {
                 return ending;
             }
         }
+    }
+
+    fn input(&mut self, input: Input) -> Option<Ending> {
+        match input {
+            Ok(Some(Frame::Message(message, bytes))) => self.message(message, bytes),
+            Ok(Some(Frame::Other)) => {
+                tracing::warn!("ignored: JSON that is not a message");
+                None
+            }
+            Ok(None) => Some(Ok(())),
+            Err(error) => Some(Err(Error::Malformed(error))),
+        }
+    }
+
+    /// Reads what an editor has said that is gone, or reads no more: if it has asked for the end, its person has quit it.
+    fn last_words(&mut self, input: &Receiver<Input>) -> Ending {
+        let deadline = Instant::now() + LAST_WORDS;
+        let said = iter::from_fn(|| input.recv_deadline(deadline).ok());
+        said.filter_map(|input| self.input(input))
+            .next()
+            .unwrap_or(Ok(()))
     }
 
     fn message(&mut self, message: Message, bytes: usize) -> Option<Ending> {
@@ -260,12 +276,10 @@ impl Server {
         }
     }
 
-    /// A process has ended. Returns an ending if that was the editor.
-    fn ended(&self, ended: u32) -> Option<Ending> {
+    fn is_editor(&self, pid: u32) -> bool {
         let session = self.session.as_ref();
-        let pid = session.map(|session| session.editor_pid);
-        let is_editor = pid.or(self.parent_pid) == Some(ended);
-        is_editor.then_some(Ok(()))
+        let editor = session.map(|session| session.editor_pid);
+        editor.or(self.parent_pid) == Some(pid)
     }
 
     fn initialize(&mut self, id: RequestId, params: Value) {

@@ -10,8 +10,8 @@ use pillion_system::{process, signals, spawn};
 
 use crate::framing::{self, Frame, Malformed};
 
-/// The time limit for an editor that kills this program to have its last words read, unless it is gone before.
-const LAST_WORDS: Duration = Duration::from_secs(2);
+/// The time limit for an editor that kills this program, is gone or reads no more to have its last words read.
+pub const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The time limit for the last messages to reach the editor.
 const SHUTDOWN_GRACE: Duration = Duration::from_millis(300);

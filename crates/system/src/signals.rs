@@ -1,7 +1,11 @@
 //! The signals that end a program, and who has sent them. The one place that differs between Unix and the rest.
 
+#[cfg(target_os = "linux")]
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -46,7 +50,7 @@ const SYSTEM: u32 = 0;
 static SENDER: AtomicU32 = AtomicU32::new(SYSTEM);
 
 /// The device of the terminal in whose shell this program was started, if that is one that vanishes when it is closed.
-static TERMINAL: OnceLock<Option<PathBuf>> = OnceLock::new();
+static TERMINAL: OnceLock<Option<Device>> = OnceLock::new();
 
 /// The process that has sent the last signal. None if none came, or if the system has sent it, as for a key of the terminal. A
 /// sender that may lie is a process that there is not.
@@ -61,15 +65,42 @@ pub fn note_terminal() {
         let above = lineage::lineage(std::process::id());
         let leader = above.into_iter().find(lineage::Kin::leads_terminal);
         let shell = leader.filter(lineage::Kin::is_interactive_shell);
-        let device = shell.and_then(|shell| pseudo_terminal(shell.terminal?));
-        device.filter(|device| device.exists())
+        shell.and_then(|shell| Device::open(&pseudo_terminal(shell.terminal?)))
     });
 }
 
 /// Returns true if the terminal that was noted is closed by now.
 pub fn is_hung_up() -> bool {
     let noted = TERMINAL.get().and_then(Option::as_ref);
-    noted.is_some_and(|device| !device.exists())
+    noted.is_some_and(Device::is_gone)
+}
+
+/// The device of a terminal, without the terminal: another that is opened once this one is closed gets the same name.
+#[derive(Debug)]
+struct Device(#[cfg(target_os = "linux")] File);
+
+#[cfg(target_os = "linux")]
+impl Device {
+    fn open(path: &Path) -> Option<Self> {
+        let mut options = OpenOptions::new();
+        options.read(true).custom_flags(libc::O_PATH);
+        options.open(path).ok().map(Self)
+    }
+
+    fn is_gone(&self) -> bool {
+        self.0.metadata().is_ok_and(|device| device.nlink() == 0)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Device {
+    fn open(_: &Path) -> Option<Self> {
+        None
+    }
+
+    fn is_gone(&self) -> bool {
+        false
+    }
 }
 
 /// The device of a terminal with this number, if that is a pseudo terminal of Linux.
@@ -252,7 +283,9 @@ impl Signals {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
+    use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
     use std::process::Command;
+    use std::{fs, ptr};
 
     use super::*;
 
@@ -264,6 +297,37 @@ mod tests {
         let mut shell = Command::new("sh").args(["-c", &script]).spawn().unwrap();
         assert_eq!(signals.recv().unwrap(), (Signal::HangUp, Some(shell.id())));
         shell.wait().unwrap();
+    }
+
+    /// The system gives its number to the next.
+    #[test]
+    fn a_terminal_that_is_closed_is_gone_though_another_has_its_name() {
+        let open = || {
+            let (mut master, mut slave) = (0, 0);
+            // SAFETY: both are written to, and the rest may be null.
+            let opened = unsafe {
+                libc::openpty(
+                    &mut master,
+                    &mut slave,
+                    ptr::null_mut(),
+                    ptr::null(),
+                    ptr::null(),
+                )
+            };
+            assert_eq!(opened, 0);
+            // SAFETY: they were opened for nobody else.
+            unsafe { [OwnedFd::from_raw_fd(master), OwnedFd::from_raw_fd(slave)] }
+        };
+        let first = open();
+        let path = fs::read_link(format!("/proc/self/fd/{}", first[1].as_raw_fd())).unwrap();
+        let device = Device::open(&path).unwrap();
+        assert!(!device.is_gone());
+        drop(first);
+        let mut others = Vec::new();
+        while !path.exists() {
+            others.push(open());
+        }
+        assert!(device.is_gone());
     }
 
     #[test]

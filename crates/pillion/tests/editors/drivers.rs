@@ -11,4 +11,11 @@ pub use self::neovim::Neovim;
 pub use self::vim::Vim;
 
 /// The ways in which people quit Neovim and Vim.
-pub const QUITS: [&str; 4] = [":qa<CR>", ":wqa<CR>", "ZZ", ":x<CR>"];
+pub const QUITS: [&str; 6] = [
+    ":qa<CR>",
+    ":wqa<CR>",
+    "ZZ",
+    ":x<CR>",
+    ":confirm qa<CR>",
+    ":set confirm | qa<CR>",
+];

@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pillion_discovery::unended;
 use pillion_protocol::Dialect;
 use pillion_testkit::{IdleProcess, SOON, TestAgent, discovery_files};
 use serde_json::{Value, json};
@@ -255,6 +256,27 @@ fn an_editor_that_reads_nothing_does_not_keep_it_alive() {
     assert_eq!(sandbox::ended(&mut child), Some(0));
     call.end().unwrap_err();
     assert!(!found.exists(), "C6.2");
+}
+
+/// Its person has quit it: nobody waits for it to come back, as for one that was killed.
+#[test]
+fn an_editor_that_reads_no_more_is_heard_to_the_end() {
+    let sandbox = Sandbox::new();
+    let (mut child, mut input, _) = deaf(&sandbox);
+    drop(child.stdout.take());
+    // The first answer that cannot be written comes long before the last is asked for.
+    for id in 2..10_000 {
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": "no/such/method"});
+        write(&mut input, &request);
+    }
+    write(
+        &mut input,
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "shutdown"}),
+    );
+    write(&mut input, &json!({"jsonrpc": "2.0", "method": "exit"}));
+    assert_eq!(sandbox::ended(&mut child), Some(0));
+    let expected = unended::roots_around(&sandbox.environment(), &sandbox.home.workspace());
+    assert_eq!(expected, None);
 }
 
 fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {

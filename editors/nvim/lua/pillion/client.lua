@@ -349,46 +349,16 @@ local function leave()
   end
 end
 
-local said_at_quit
---- The buffer by which Neovim refuses to quit, and true while it does.
-local refusing, is_quitting = -1, false
-
---- What waits for agents is said: Neovim refuses to quit once, as with a buffer that is not written, whose name says
---- why. `:wqa` and `ZZ` write it: that fails without a word, because it stays modified, and so the words are said here.
-local function refuse_once()
-  local text = M.state.at_quit
-  if not text or text == said_at_quit then
-    -- It may still be there, if Neovim asked for Enter.
-    if vim.api.nvim_buf_is_valid(refusing) then
-      vim.bo[refusing].modified = false
-    end
-    return
-  end
-  said_at_quit, is_quitting = text, true
-  local win, before = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
-  local buf = vim.api.nvim_create_buf(false, false)
-  refusing = buf
-  vim.api.nvim_buf_set_name(buf, "pillion://" .. text)
-  vim.bo[buf].buftype = "acwrite"
-  vim.bo[buf].modified = true
-  vim.api.nvim_create_autocmd("BufWriteCmd", {
-    buffer = buf,
-    callback = function()
-      vim.bo[buf].modified = is_quitting
-      notify.unasked("warn", text .. ": the same again quits")
-    end,
-  })
-  vim.schedule(function()
-    is_quitting = false
-    if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == buf then
-      vim.api.nvim_win_set_buf(win, before)
-    end
-    vim.api.nvim_buf_delete(buf, { force = true })
-  end)
-end
-
 local group = vim.api.nvim_create_augroup("PillionClient", {})
-vim.api.nvim_create_autocmd("ExitPre", { group = group, desc = "Say what waits for agents", callback = refuse_once })
+vim.api.nvim_create_autocmd({ "CmdlineLeave", "ExitPre" }, {
+  group = group,
+  desc = "Say what waits for agents",
+  callback = function(event)
+    if M.state.at_quit then
+      require("pillion.quitting")[event.event](M.state.at_quit)
+    end
+  end,
+})
 vim.api.nvim_create_autocmd("VimLeavePre", { group = group, desc = "End Pillion", callback = leave })
 vim.api.nvim_create_autocmd("UIEnter", {
   group = group,

@@ -432,6 +432,7 @@ enddef
 
 augroup PillionClient
   autocmd!
+  autocmd CmdlineLeave : quitting.OnCommand()
   autocmd ExitPre * quitting.RefuseOnce(state.atQuit)
   autocmd VimLeavePre * Leave()
 augroup END

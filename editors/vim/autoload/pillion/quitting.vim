@@ -1,7 +1,8 @@
 vim9script
 
 # Quitting while something waits for agents: Vim refuses once, as with a buffer that is not written, whose name says why.
-# `:wqa` and `ZZ` write it: that fails without a word, because it stays modified, and so the words are said here.
+# Where Vim does not show that name the words are said here: `:wqa` and `ZZ` write the buffer, which fails without a word
+# because it stays modified; another buffer may come first; and with `:confirm` Vim would ask whether to save it.
 
 import autoload './notify.vim'
 
@@ -10,11 +11,20 @@ augroup END
 
 var said_at_quit = ''
 
-var is_to_be_said = false
-
-# The buffer by which Vim refuses to quit, and true while it does.
+# The buffer by which Vim refuses to quit; what is put back afterwards.
 var refusing = 0
-var is_quitting = false
+var before: dict<any> = {}
+
+# True if the command that is carried out would ask about what is not written.
+var is_asking = false
+
+# A command was typed.
+export def OnCommand()
+  is_asking = getcmdline() =~# '\<conf\a*\s\+q'
+  if is_asking
+    autocmd PillionAtQuit SafeState * ++once is_asking = false
+  endif
+enddef
 
 # What waits for agents is `text`.
 export def RefuseOnce(text: string)
@@ -26,35 +36,32 @@ export def RefuseOnce(text: string)
     return
   endif
   said_at_quit = text
-  const before = {win: win_getid(), buf: bufnr()}
-  const buf = bufadd($'pillion-notes://{said_at_quit}')
-  setbufvar(buf, '&swapfile', false)
-  noautocmd silent bufload(buf)
-  refusing = buf
-  setbufvar(buf, '&buftype', 'acwrite')
-  setbufvar(buf, '&modified', true)
-  is_quitting = true
-  autocmd PillionAtQuit BufWriteCmd pillion-notes://* OnWriteAtQuit(str2nr(expand('<abuf>')))
-  timer_start(0, (_) => {
-    is_quitting = false
-    autocmd! PillionAtQuit BufWriteCmd
-    if winbufnr(win_id2win(before.win)) == buf
-      win_execute(before.win, $'noautocmd buffer! {before.buf}')
-    endif
-    noautocmd execute 'silent! bwipeout!' buf
-    # Vim draws once more what it thought to leave.
-    autocmd PillionAtQuit SafeState * ++once SayAtQuit()
-  })
+  before = {win: win_getid(), buf: bufnr(), confirm: &confirm, write: &write}
+  [&confirm, &write] = [false, &write && !is_asking]
+  v:errmsg = ''
+  refusing = bufadd($'pillion-notes://{said_at_quit}')
+  setbufvar(refusing, '&swapfile', false)
+  noautocmd silent bufload(refusing)
+  setbufvar(refusing, '&buftype', 'acwrite')
+  setbufvar(refusing, '&modified', true)
+  autocmd PillionAtQuit BufWriteCmd pillion-notes://* setbufvar(str2nr(expand('<abuf>')), '&modified', true)
+  autocmd PillionAtQuit SafeState * ++once AfterQuit()
+  timer_start(0, (_) => PutBack())
 enddef
 
-def OnWriteAtQuit(buf: number)
-  setbufvar(buf, '&modified', is_quitting)
-  is_to_be_said = true
+# Vim may be asking for Enter, in the window that shows the buffer.
+def PutBack()
+  autocmd! PillionAtQuit BufWriteCmd
+  [&confirm, &write] = [before.confirm, before.write]
+  if winbufnr(win_id2win(before.win)) == refusing
+    win_execute(before.win, $'noautocmd buffer! {before.buf}')
+  endif
+  noautocmd execute 'silent! bwipeout!' refusing
 enddef
 
-def SayAtQuit()
-  if is_to_be_said
-    is_to_be_said = false
-    notify.Warn($'{said_at_quit}: the same again quits')
+# Vim draws once more what it thought to leave.
+def AfterQuit()
+  if v:errmsg !~ 'pillion-notes://'
+    notify.Warn(said_at_quit .. (v:errmsg == '' ? ': the same again quits' : ''))
   endif
 enddef
