@@ -37,6 +37,8 @@
 (defvar-local pillion-terminal-agent nil
   "The name of the agent that runs in this buffer.")
 (defvar-local pillion-terminal--number nil)
+(defvar-local pillion-terminal--folder nil
+  "Where the agent was started: its project has a session of its own.")
 (defvar-local pillion-terminal--used 0)
 (defvar pillion-terminal--clock 0)
 
@@ -180,17 +182,21 @@ Pillion also says then which agents there are."
           (use-local-map map)))
     (completing-read "Run agent: " (pillion-terminal-names))))
 
-(defun pillion-terminal--start (agent number arguments)
-  "Start session NUMBER of AGENT with these ARGUMENTS more."
+(defun pillion-terminal--here ()
+  "The folder of the agents that are meant in the current buffer."
+  (or pillion-terminal--folder
+      (progn
+        (pillion-context-flush)
+        (file-name-as-directory (pillion-roots-for-terminal)))))
+
+(defun pillion-terminal--start (agent number arguments folder)
+  "Start session NUMBER of AGENT in FOLDER with these ARGUMENTS more."
   (pillion-terminal--wait)
   (let ((command (append (pillion-terminal--command agent) arguments)))
     (pillion-terminal--warn-if-without-pillion agent)
     (let ((buffer (generate-new-buffer
                    (if (= number 1) (format "*pillion: %s*" agent)
-                     (format "*pillion: %s %d*" agent number))))
-          (folder (progn
-                    (pillion-context-flush)
-                    (file-name-as-directory (pillion-roots-for-terminal)))))
+                     (format "*pillion: %s %d*" agent number)))))
       (with-current-buffer buffer
         (setq default-directory folder
               pillion-terminal--number number))
@@ -204,6 +210,7 @@ Pillion also says then which agents there are."
         ;; The mode took them away.
         (setq pillion-terminal-agent agent
               pillion-terminal--number number
+              pillion-terminal--folder folder
               pillion-terminal--used pillion-terminal--clock)
         (let ((process (get-buffer-process buffer)))
           (when process
@@ -211,26 +218,31 @@ Pillion also says then which agents there are."
             (add-function :after (process-sentinel process)
                           (lambda (process _) (pillion-terminal--on-exit buffer process)))))))))
 
-(defun pillion-terminal--find (agent number)
-  "The buffer of AGENT with this NUMBER, or nil."
+(defun pillion-terminal--find (agent number folder)
+  "The buffer of AGENT with this NUMBER in FOLDER, or nil."
   (seq-find (lambda (it)
               (and (equal (buffer-local-value 'pillion-terminal-agent it) agent)
                    (equal (buffer-local-value 'pillion-terminal--number it) number)
+                   (equal (buffer-local-value 'pillion-terminal--folder it) folder)
                    (process-live-p (get-buffer-process it))))
             (buffer-list)))
 
 (defun pillion-terminal-target (agent)
   "The buffer of the terminal for a text to AGENT, or nil.
-Without an AGENT, it is the one used last."
-  (let ((running (seq-filter
+Without an AGENT, it is the one used last, if possible of this project."
+  (let ((here (pillion-terminal--here))
+        (running (seq-filter
                   (lambda (it)
                     (let ((name (buffer-local-value 'pillion-terminal-agent it)))
                       (and name (or (null agent) (equal name agent))
                            (process-live-p (get-buffer-process it)))))
                   (buffer-list))))
-    (car (sort running (lambda (a b)
-                         (> (buffer-local-value 'pillion-terminal--used a)
-                            (buffer-local-value 'pillion-terminal--used b)))))))
+    (setq running (sort running (lambda (a b)
+                                  (> (buffer-local-value 'pillion-terminal--used a)
+                                     (buffer-local-value 'pillion-terminal--used b)))))
+    (or (seq-find (lambda (it) (equal (buffer-local-value 'pillion-terminal--folder it) here))
+                  running)
+        (car running))))
 
 (defun pillion-terminal-paste (buffer text)
   "Paste TEXT into the agent's prompt in BUFFER.  Enter is never pressed."
@@ -246,6 +258,7 @@ Without an AGENT, it is the one used last."
 ;;;###autoload
 (defun pillion-run (agent &optional number)
   "Start AGENT in a terminal beside your files; hide or show it if it is there.
+Each project has its own.
 Words after its name are arguments of its program, such as those that
 resume a session.  With a prefix argument, it is another one of this
 NUMBER."
@@ -256,8 +269,9 @@ NUMBER."
   (let* ((number (or number 1))
          (words (split-string-and-unquote agent))
          (agent (or (car words) (user-error "Pillion: no agent was chosen")))
-         (buffer (pillion-terminal--find agent number)))
-    (cond ((null buffer) (pillion-terminal--start agent number (cdr words)))
+         (folder (pillion-terminal--here))
+         (buffer (pillion-terminal--find agent number folder)))
+    (cond ((null buffer) (pillion-terminal--start agent number (cdr words) folder))
           ((cdr words)
            (user-error "Pillion: %s runs here already: C-u %d M-x pillion-run starts another one"
                        agent (1+ number)))

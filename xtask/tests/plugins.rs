@@ -4,6 +4,7 @@
 
 mod source;
 
+use pillion_protocol::Dialect;
 use source::{Source, read};
 
 /// The Lua files of the Neovim plugin.
@@ -17,6 +18,36 @@ fn no_plugin_names_an_agent() {
     forbid(&[
         "claude", "gemini", "qwen", "opencode", "copilot", "codex", "kimi", "vibe",
     ]);
+}
+
+/// Completion offers what the program knows: whoever lists agents in a manual or a page lists all of these.
+#[test]
+fn manuals_and_pages_name_the_agents_that_completion_offers() {
+    let pages = [read(&["editors"], "txt"), read(&["editors", "docs"], "md")];
+    let mut lists = Vec::new();
+    for Source { path, text } in pages.into_iter().flatten() {
+        for paragraph in text.split("\n\n") {
+            let is_word = |c: char| c.is_alphanumeric() || "/-_~".contains(c);
+            let words: Vec<_> = paragraph.split(|c| !is_word(c)).collect();
+            let (named, missing): (Vec<_>, Vec<_>) =
+                { Dialect::ALL.into_iter().map(Dialect::name) }
+                    .partition(|name| words.contains(name));
+            if named.len() > Dialect::ALL.len() / 2 {
+                assert!(
+                    missing.is_empty(),
+                    "{path} lists no {missing:?}:\n{paragraph}"
+                );
+                lists.push(path.clone());
+            }
+        }
+    }
+    for path in [
+        "editors/nvim/doc/pillion.txt",
+        "editors/vim/doc/pillion.txt",
+        "docs/hooks.md",
+    ] {
+        assert!(lists.iter().any(|it| it == path), "{path} has no list");
+    }
 }
 
 /// The roots are worked out by the program (`pillion/didChangeWorkspace`).
@@ -163,6 +194,7 @@ fn the_vim_plugin_puts_no_command_together_from_text() {
         "'echohl' HIGHLIGHTS[level]",
         "<nomodeline> User' name",
         "bwipeout!' known",
+        "bwipeout!' refusing",
         "'silent file' name",
         "'buffer' bufadd(file)",
         "sleep {POLL_INTERVAL}m",

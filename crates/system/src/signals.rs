@@ -65,7 +65,7 @@ pub fn note_terminal() {
         let above = lineage::lineage(std::process::id());
         let leader = above.into_iter().find(lineage::Kin::leads_terminal);
         let shell = leader.filter(lineage::Kin::is_interactive_shell);
-        shell.and_then(|shell| Device::open(&pseudo_terminal(shell.terminal?)))
+        shell.and_then(|shell| Device::open(&pseudo_terminal(shell.terminal?)?))
     });
 }
 

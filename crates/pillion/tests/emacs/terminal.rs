@@ -155,6 +155,32 @@ fn an_agent_runs_beside_the_file_and_its_window_comes_and_goes(version: EmacsVer
     emacs.assert_no_errors();
 }
 
+/// Started there, shown there, and the one that gets what is sent from there.
+#[each_newer_emacs]
+fn each_project_has_a_session_of_its_own(version: EmacsVersion) {
+    let terminal = Terminal::new(version);
+    let emacs = &terminal.world.emacs;
+    let other = terminal.world.home.home().join("other");
+    make_repository(&other);
+    fs::write(other.join("b.txt"), "b\n").unwrap();
+    let first = terminal.run("gemini")[0].clone();
+    terminal.leave();
+    emacs.eval("(progn (find-file \"~/other/b.txt\") (pillion-run \"gemini\"))");
+    let other = other.display().to_string();
+    terminal.wait_file("gemini.started", |text| text.starts_with(&other));
+    terminal.in_terminal();
+    emacs.input_until("<C-c>o", "(equal (buffer-name) \"b.txt\")");
+    for (file, folder) in [
+        (format!("{first}/a.txt"), first),
+        ("~/other/b.txt".to_owned(), other),
+    ] {
+        let gets = "(directory-file-name (buffer-local-value 'default-directory (pillion-terminal-target \"gemini\")))";
+        let target: String = emacs.get(&format!("(progn (find-file {file:?}) {gets})"));
+        assert_eq!(target, folder);
+    }
+    emacs.assert_no_errors();
+}
+
 #[each_newer_emacs]
 fn arguments_go_behind_the_name_and_a_text_into_the_prompt(version: EmacsVersion) {
     let terminal = Terminal::new(version);

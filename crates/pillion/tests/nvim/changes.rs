@@ -206,6 +206,28 @@ fn what_an_agent_wrote_is_marked_in_the_buffer_until_it_is_decided(version: Nvim
     world.nvim.assert_no_errors();
 }
 
+/// The text of before has none of them.
+#[each_neovim]
+fn marks_go_and_come_back_with_what_was_read(version: NvimVersion) {
+    let (world, path) = world(version);
+    wait_marks(&world, 3);
+    let next = format!("import\n{AFTER}");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    wait_marks(&world, 4);
+    let found: Value = world.nvim.lua(MARKS, json!([]));
+    for _ in 0..2 {
+        world.nvim.input("u");
+        wait_marks(&world, 0);
+        wait_lines(&world, AFTER);
+        world.nvim.input("<C-r>");
+        wait_marks(&world, 4);
+        assert_eq!(world.nvim.lua::<Value>(MARKS, json!([])), found);
+    }
+    world.nvim.assert_no_errors();
+}
+
 #[each_neovim]
 fn what_an_agent_wrote_is_shown_beside_what_was_there(version: NvimVersion) {
     let (world, _) = world(version);

@@ -175,7 +175,7 @@ fn user_autocommands_hear_of_diffs_and_failing_ones_harm_nothing(version: NvimVe
              for _, name in ipairs({ 'PillionDiffOpened', 'PillionDiffClosed' }) do
                vim.api.nvim_create_autocmd('User', { pattern = name, callback = function(event)
                  local data = event.data or vim.g.pillion_event
-                 table.insert(heard, { name, data.id, data.agent, data.outcome or '' })
+                 table.insert(heard, { name, data.id, data.agent, data.outcome or '', vim.fn.winbufnr(data.windows.right or -1) > 0 })
                end })
              end",
     );
@@ -195,8 +195,8 @@ fn user_autocommands_hear_of_diffs_and_failing_ones_harm_nothing(version: NvimVe
     assert_eq!(
         heard,
         json!([
-            ["PillionDiffOpened", 1, "Gemini CLI", ""],
-            ["PillionDiffClosed", 1, "Gemini CLI", "accepted"],
+            ["PillionDiffOpened", 1, "Gemini CLI", "", true],
+            ["PillionDiffClosed", 1, "Gemini CLI", "accepted", false],
         ])
     );
 }

@@ -121,6 +121,29 @@ fn the_same_command_hides_the_agent_and_shows_it_again(version: NvimVersion) {
 }
 
 #[each_neovim]
+fn a_terminal_over_the_others_comes_and_goes(version: NvimVersion) {
+    let set_up = "require('pillion').setup({ terminal = { split_side = 'float' } })";
+    let (world, agents) = world(version, |setup| setup.init(set_up));
+    world.nvim.command("vsplit");
+    let before = layout(&world);
+    world
+        .nvim
+        .command("tnoremap <C-g> <Cmd>Pillion run gemini<CR>");
+    for _ in 0..2 {
+        world.nvim.command("Pillion run gemini");
+        wait_terminal(&world, "gemini");
+        let place = "vim.api.nvim_win_get_config(0).relative";
+        let place: String = world.nvim.lua(&format!("return {place}"), json!([]));
+        assert_eq!(place, "editor");
+        world.nvim.input("<C-g>");
+        wait_layout(&world, &before);
+        assert_eq!(world.nvim.mode(), "n");
+    }
+    agents.one("gemini");
+    world.nvim.assert_no_errors();
+}
+
+#[each_neovim]
 fn several_agents_run_beside_each_other(version: NvimVersion) {
     let (world, agents) = world(version, |setup| setup);
     let before = layout(&world);

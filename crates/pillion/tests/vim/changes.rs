@@ -279,15 +279,42 @@ fn what_the_editor_undoes_counts_when_it_is_saved(version: VimVersion) {
     world.vim.assert_no_errors();
 }
 
+const SIGNS: &str =
+    "mapnew(sign_getplaced('%', {'group': '*'})[0].signs, {_, it -> [it.lnum, it.name]})";
+
+fn wait_signs(world: &World, count: usize) {
+    let are_there = format!("len({SIGNS}) == {count}");
+    world.vim.wait_until("the marks", &are_there);
+}
+
+/// The text of before has none of them.
+#[each_vim]
+fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
+    let (world, path) = world(version);
+    wait_signs(&world, 3);
+    let next = format!("import\n{AFTER}");
+    world
+        .home
+        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    wait_signs(&world, 4);
+    let found: Vec<(u32, String)> = world.vim.get(SIGNS);
+    for _ in 0..2 {
+        world.vim.input("u");
+        wait_signs(&world, 0);
+        wait_lines(&world, AFTER);
+        world.vim.input("<C-r>");
+        wait_signs(&world, 4);
+        assert_eq!(world.vim.get::<Vec<(u32, String)>>(SIGNS), found);
+    }
+    world.vim.assert_no_errors();
+}
+
 /// Signs, the lines that were there before, and the way from one hunk to the next.
 #[each_vim]
 fn what_an_agent_has_written_is_marked_until_it_was_looked_at(version: VimVersion) {
     let (world, _) = world(version);
-    let signs =
-        "mapnew(sign_getplaced('%', {'group': '*'})[0].signs, {_, it -> [it.lnum, it.name]})";
-    world
-        .vim
-        .wait_until("the marks", &format!("len({signs}) == 3"));
+    let signs = SIGNS;
+    wait_signs(&world, 3);
     let found: Vec<(u32, String)> = world.vim.get(signs);
     let change = "PillionChange".to_owned();
     assert_eq!(found, [2, 7, 8].map(|line| (line, change.clone())));
@@ -310,7 +337,7 @@ fn what_an_agent_has_written_is_marked_until_it_was_looked_at(version: VimVersio
     assert_eq!(world.vim.get::<u32>("line('.')"), 8);
     world.vim.command("undo");
     world.vim.command("PillionKeep 1.1");
-    world.vim.wait_until("no marks", &format!("empty({signs})"));
+    wait_signs(&world, 0);
     world.vim.command("PillionNextChange");
     world.vim.wait_said("no more unseen changes here");
     world.vim.assert_no_errors();

@@ -10,8 +10,9 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("pillion_written")
 
---- By buffer: the extmarks at its hunks. By path: the hunks that nobody has looked at, as they were listed last.
-local places, unseen = {}, {}
+--- By buffer: the extmarks at its hunks, and the number of the change that led to what is marked. By path: the hunks
+--- that nobody has looked at, as they were listed last.
+local places, drawn_at, unseen = {}, {}, {}
 
 --- True while the list is on its way; true if it is another one already.
 local is_asked, is_stale = false, false
@@ -61,6 +62,7 @@ local function draw(buf, told)
     return
   end
   places[buf] = {}
+  drawn_at[buf] = vim.api.nvim_buf_call(buf, vim.fn.changenr)
   marks.define_highlights()
   local new = text.lines(buf)
   for _, hunk in ipairs(told) do
@@ -94,6 +96,19 @@ local function draw_all(turns)
   end
 end
 
+--- An older text than the file's has no such lines; back at the file's they are where they were.
+local function on_change(event)
+  local buf = event.buf
+  if not places[buf] then
+    return
+  elseif vim.fn.changenr() < drawn_at[buf] then
+    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+    places[buf] = {}
+  elseif #places[buf] == 0 and not vim.bo[buf].modified then
+    draw(buf, told_of_buffers()[buf] or {})
+  end
+end
+
 local function attach()
   group = vim.api.nvim_create_augroup("PillionWritten", {})
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost" }, {
@@ -105,6 +120,7 @@ local function attach()
       end
     end,
   })
+  vim.api.nvim_create_autocmd({ "TextChanged", "TextChangedI" }, { group = group, callback = on_change })
 end
 
 --- Asks what there is, and draws it.

@@ -233,7 +233,7 @@ export def Open(params: dict<any>, nul: string)
   endtry
   waiting.Offer(diff)
   label.SayNotes(diff)
-  events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent})
+  events.Emit('PillionDiffOpened', {id: diff.id, path: diff.path, agent: diff.agent, windows: diff.windows})
 enddef
 
 # The text of a proposal. Of a buffer that no window shows, Vim does not say whether it is empty.

@@ -15,8 +15,8 @@ import autoload './diff/text.vim'
 # By path: the hunks that nobody has looked at, as they were listed last.
 var unseen: dict<list<any>> = {}
 
-# The buffers that are marked.
-var marked: dict<bool> = {}
+# The buffers that are marked, with the number of the change that led to what is marked there.
+var marked: dict<number> = {}
 
 # True while the list is on its way; true if it is another one already.
 var is_asked = false
@@ -55,7 +55,7 @@ def Draw(buf: number, told: list<any>)
   if is_modified || empty(told)
     return
   endif
-  marked[buf] = true
+  marked[buf] = undotree(buf).seq_cur
   const count = max([len(text.Lines(buf)), 1])
   for it in told
     if it.lines.end <= count
@@ -99,6 +99,16 @@ def DrawWhenFree(turns: list<any>)
   augroup END
 enddef
 
+# An older text than the file's has no such lines; back at the file's they are where they were.
+def OnChange()
+  const buf = bufnr()
+  if changenr() < get(marked, buf, 0)
+    marks.Clear(buf)
+  elseif has_key(marked, buf) && !&modified && empty(marks.Places(buf))
+    Draw(buf, get(unseen, files.Real(files.PathOf(buf)), []))
+  endif
+enddef
+
 # Asks what there is, and draws it.
 export def Refresh()
   if !config.Get('marks')
@@ -119,6 +129,7 @@ export def Refresh()
   augroup PillionWritten
     autocmd!
     autocmd BufReadPost,BufWritePost * OnRead()
+    autocmd TextChanged,TextChangedI * OnChange()
   augroup END
 enddef
 

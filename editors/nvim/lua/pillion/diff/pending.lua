@@ -83,7 +83,8 @@ end
 
 --- Tells the user's autocommands.
 function M.emit(pattern, diff, outcome)
-  events.emit(pattern, { id = diff.id, path = diff.path, agent = diff.agent, outcome = outcome })
+  local data = { id = diff.id, path = diff.path, agent = diff.agent, outcome = outcome, windows = diff.windows or {} }
+  events.emit(pattern, data)
 end
 
 --- A diff whose view was opened from the view of `gone` leads back to where that one came from.

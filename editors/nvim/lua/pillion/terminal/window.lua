@@ -1,4 +1,4 @@
---- The windows of terminals: opened at an edge of the tab page, hidden without leaving a trace.
+--- The windows of terminals: opened at an edge of the tab page or over it, hidden without leaving a trace.
 
 local M = {}
 
@@ -8,6 +8,9 @@ local places = {
   top = "topleft",
   bottom = "botright",
 }
+
+--- The share of the screen that a floating terminal takes.
+local FLOATING = 0.8
 
 --- Sizes of windows before a terminal came in between, by tab page and by which windows they are.
 local layouts = {}
@@ -95,6 +98,19 @@ local function set_options()
   end
 end
 
+local function open_floating(buf)
+  local lines = vim.o.lines - vim.o.cmdheight
+  local width, height = math.floor(vim.o.columns * FLOATING), math.floor(lines * FLOATING)
+  vim.api.nvim_open_win(buf, true, {
+    relative = "editor",
+    border = "rounded",
+    width = width,
+    height = height,
+    row = math.floor((lines - height) / 2) - 1,
+    col = math.floor((vim.o.columns - width) / 2) - 1,
+  })
+end
+
 --- Opens a window on the buffer, `size` columns or lines wide (nil: as the options say), and goes
 --- there.
 function M.open(buf, size)
@@ -106,8 +122,9 @@ function M.open(buf, size)
   local whole = is_vertical() and vim.o.columns or vim.o.lines
   size = size or math.max(math.floor(whole * options.split_width_percentage), 1)
   remember_layout(tab)
-  local split = ("keepalt %s %dsplit"):format(places[options.split_side], size)
-  local opened, problem = pcall(vim.cmd, split)
+  local place = places[options.split_side]
+  local open = place and vim.cmd or open_floating
+  local opened, problem = pcall(open, place and ("keepalt %s %dsplit"):format(place, size) or buf)
   if not opened then
     error({ message = ("cannot open a terminal here: %s"):format(problem) })
   end
