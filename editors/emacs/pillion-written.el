@@ -45,17 +45,34 @@
 (defun pillion-written--mark (hunk place)
   "Mark HUNK, which is at PLACE of the current buffer."
   (let ((overlay (make-overlay (car place) (cdr place))))
-    (overlay-put overlay 'face 'pillion-added)
     (unless (eql 0 (plist-get hunk :removed))
-      (overlay-put overlay 'before-string (pillion-written--removed hunk (car place))))
+      (overlay-put overlay 'pillion-before (pillion-written--removed hunk (car place))))
+    (pillion-written--dress overlay t)
     (pillion-written--tie overlay)
     overlay))
+
+(defun pillion-written--dress (mark is-there)
+  "Show MARK if the text IS-THERE that it is about."
+  (overlay-put mark 'face (and is-there 'pillion-added))
+  (overlay-put mark 'before-string (and is-there (overlay-get mark 'pillion-before))))
+
+(defun pillion-written--text (mark length)
+  "The text from the beginning of MARK on, of this LENGTH."
+  (let ((from (overlay-start mark)))
+    (buffer-substring-no-properties from (min (+ from length) (point-max)))))
 
 (defun pillion-written--tie (mark)
   "Have the text below MARK know it.
 That goes along with what is cut out, and comes back with it."
   (let ((from (overlay-start mark)))
     (overlay-put mark 'pillion-length (- (overlay-end mark) from))
+    ;; Where lines are only gone, by the one that follows.
+    (overlay-put mark 'pillion-text
+                 (pillion-written--text mark (- (max (overlay-end mark)
+                                                     (save-excursion
+                                                       (goto-char from)
+                                                       (line-end-position)))
+                                                from)))
     (add-hook 'after-change-functions #'pillion-written--come-back nil t)
     (when (< from (point-max))
       (with-silent-modifications
@@ -63,6 +80,8 @@ That goes along with what is cut out, and comes back with it."
 
 (defun pillion-written--come-back (from to _length)
   "Move overlays to the text of theirs that was put between FROM and TO."
+  (when undo-in-progress
+    (add-hook 'post-command-hook #'pillion-written--look-again nil t))
   (let ((at from))
     (while (setq at (text-property-not-all at to 'pillion-mark nil))
       (let ((mark (get-text-property at 'pillion-mark)))
@@ -70,6 +89,15 @@ That goes along with what is cut out, and comes back with it."
                    (eql (overlay-start mark) (overlay-end mark)))
           (move-overlay mark at (min (+ at (overlay-get mark 'pillion-length)) (point-max)))))
       (setq at (1+ at)))))
+
+(defun pillion-written--look-again ()
+  "Something was undone: an older text than the file's may have other lines."
+  (remove-hook 'post-command-hook #'pillion-written--look-again t)
+  (save-restriction
+    (widen)
+    (dolist (mark (seq-filter #'overlay-start pillion-written--marks))
+      (let ((text (overlay-get mark 'pillion-text)))
+        (pillion-written--dress mark (equal text (pillion-written--text mark (length text))))))))
 
 (defun pillion-written--draw (buffer)
   "Mark the hunks of BUFFER.
@@ -107,7 +135,10 @@ It is what the program says of turns."
   "Go to the first hunk of the buffer, in this ORDER, for which IS-THERE."
   (when (pillion-reload-now (current-buffer))
     (pillion-written--draw (current-buffer)))
-  (let ((places (seq-filter is-there (mapcar #'overlay-start pillion-written--marks))))
+  (let ((places (seq-filter is-there
+                            (mapcar #'overlay-start
+                                    (seq-filter (lambda (it) (overlay-get it 'face))
+                                                pillion-written--marks)))))
     (unless places
       (user-error (if (verify-visited-file-modtime)
                       "Pillion: no more unseen changes here.  Hint: M-x pillion-changes"

@@ -355,6 +355,31 @@ fn marks_come_back_with_the_lines_that_were_cut_out(version: EmacsVersion) {
     world.emacs.assert_no_errors();
 }
 
+/// The text of before has not all of them.
+#[each_emacs]
+fn marks_go_and_come_back_with_what_was_read(version: EmacsVersion) {
+    let world = world(version);
+    wait_marks(&world, "(2 \"2\\n\" \"two\\n\") (5 nil \"five\\n\")");
+    let next = format!("import\n{}", ORIGINAL.replace("three", "3"));
+    go_on(&world, &next);
+    let shown = "(mapcar (lambda (it) (line-number-at-pos (overlay-start it))) \
+                 (seq-filter (lambda (it) (overlay-get it 'face)) \
+                  (with-current-buffer \"a.txt\" pillion-written--marks)))";
+    let shown = |lines: &str| format!("(equal (sort {shown} #'<) '({lines}))");
+    world.emacs.wait_until("the marks", &shown("1 3 4 6"));
+    for _ in 0..2 {
+        world.emacs.command("undo");
+        world
+            .emacs
+            .wait_until("it as before", &buffer(ORIGINAL, true));
+        world.emacs.wait_until("no others", &shown("2 5"));
+        world.emacs.command("undo-redo");
+        world.emacs.wait_until("it again", &buffer(&next, true));
+        world.emacs.wait_until("the marks", &shown("1 3 4 6"));
+    }
+    world.emacs.assert_no_errors();
+}
+
 /// Hooks alone report this agent: none is connected, and no mode of Emacs reads files again.
 #[each_emacs]
 fn what_an_agent_wrote_is_read_again_until_it_is_seen(version: EmacsVersion) {
