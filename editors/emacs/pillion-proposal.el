@@ -72,6 +72,16 @@ It is another file of the same set; nil if there is none.")
   "Lines that a proposal removes or changes."
   :group 'pillion)
 
+(defface pillion-added-text '((t :inherit diff-refine-added))
+  "What a proposal adds or changes within a line."
+  :group 'pillion)
+(defface pillion-removed-text '((t :inherit diff-refine-removed))
+  "What a proposal removes or changes within a line."
+  :group 'pillion)
+
+(defconst pillion-proposal--max-refined 1000
+  "Within more changed lines, what differs is not marked.")
+
 (defconst pillion-proposal--max-coloured 1000000
   "Texts of more characters have no colours of a mode.
 They are compared only when a command needs it.")
@@ -351,6 +361,44 @@ After other changes of TEXT, nobody knows whether all of it is there."
           (while (search-forward "\ufffd" to t)
             (overlay-put (pillion-proposal--overlay (1- (point)) (point) 'error) 'priority 1)))))))
 
+(defun pillion-proposal--common (one other)
+  "The number of characters with which ONE and OTHER begin."
+  (let ((found (compare-strings one nil nil other nil nil)))
+    (if (eq found t) (length one) (1- (abs found)))))
+
+(defun pillion-proposal--refine (original buffer hunks)
+  "Mark what differs within the lines of ORIGINAL that became lines of BUFFER.
+They are those of HUNKS that have as many lines as before."
+  (let* ((changed (seq-filter (lambda (it) (= (nth 1 it) (nth 3 it))) hunks))
+         (lines-of (lambda (side)
+                     (take pillion-proposal--max-refined
+                           (mapcan (lambda (it)
+                                     (mapcar (lambda (nth) (list (+ (nth side it) nth) 1))
+                                             (number-sequence 0 (1- (nth 1 it)))))
+                                   changed))))
+         (text-of (lambda (buffer place)
+                    (with-current-buffer buffer
+                      (string-remove-suffix
+                       "\n" (buffer-substring-no-properties (car place) (cdr place))))))
+         (paint (lambda (buffer place text head tail face)
+                  (with-current-buffer buffer
+                    (when (< head (- (length text) tail))
+                      (pillion-proposal--overlay (+ (car place) head)
+                                                 (+ (car place) (- (length text) tail))
+                                                 face))))))
+    (seq-mapn
+     (lambda (old new)
+       (let* ((before (funcall text-of original old))
+              (after (funcall text-of buffer new))
+              (head (pillion-proposal--common before after))
+              (tail (pillion-proposal--common (reverse (substring before head))
+                                              (reverse (substring after head)))))
+         (when (< 0 (+ head tail))
+           (funcall paint original old before head tail 'pillion-removed-text)
+           (funcall paint buffer new after head tail 'pillion-added-text))))
+     (pillion-proposal-places original (funcall lines-of 0))
+     (pillion-proposal-places buffer (funcall lines-of 2)))))
+
 (defun pillion-proposal-draw (diff)
   "Draw what differs in DIFF."
   (let ((buffer (pillion-diff-buffer diff))
@@ -366,7 +414,8 @@ After other changes of TEXT, nobody knows whether all of it is there."
       (pillion-proposal--look-for-remarks diff)
       (when (buffer-live-p original)
         (pillion-proposal--paint original (mapcar (lambda (it) (take 2 it)) hunks) 'pillion-removed)
-        (pillion-proposal--paint buffer (mapcar #'cddr hunks) 'pillion-added))
+        (pillion-proposal--paint buffer (mapcar #'cddr hunks) 'pillion-added)
+        (pillion-proposal--refine original buffer hunks))
       (pillion-proposal--show-remarks diff))))
 
 (defun pillion-proposal--tick (diff)

@@ -34,6 +34,27 @@ fn original_and_proposal_are_side_by_side_with_their_keys(version: EmacsVersion)
 }
 
 #[each_emacs]
+fn what_differs_within_a_line_is_marked(version: EmacsVersion) {
+    let world = World::new(version);
+    let gemini = world.gemini();
+    world.propose(&gemini, "one\ntwice\nthree\nfour hours\n5\n");
+    let marked = |buffer: &str, face: &str| {
+        format!(
+            "(with-current-buffer \"*{buffer}: a.txt*\" (mapcar (lambda (it) \
+               (buffer-substring (overlay-start it) (overlay-end it))) \
+               (sort (seq-filter (lambda (it) (eq (overlay-get it 'face) '{face})) \
+                      (overlays-in (point-min) (point-max))) \
+                     (lambda (a b) (< (overlay-start a) (overlay-start b))))))"
+        )
+    };
+    let added: Vec<String> = world.emacs.get(&marked("Proposal", "pillion-added-text"));
+    assert_eq!(added, ["ice", " hours"]);
+    let removed: Vec<String> = world.emacs.get(&marked("Original", "pillion-removed-text"));
+    assert_eq!(removed, ["o"]);
+    world.emacs.assert_no_errors();
+}
+
+#[each_emacs]
 fn hunk_by_hunk_it_becomes_what_it_was(version: EmacsVersion) {
     let world = World::new(version);
     let mut gemini = world.gemini();
