@@ -287,16 +287,21 @@ fn wait_signs(world: &World, count: usize) {
     world.vim.wait_until("the marks", &are_there);
 }
 
-/// The text of before has none of them.
+/// The text of before has none of them. What another window has in sight, and its folds, stay at their text.
 #[each_vim]
 fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
     let (world, path) = world(version);
     wait_signs(&world, 3);
+    world
+        .vim
+        .command("split | setlocal foldmethod=manual | 5,6 fold | call cursor(8, 1) | wincmd w");
     let next = format!("import\n{AFTER}");
     world
         .home
         .agents_turn("again", |_| fs::write(&path, &next).unwrap());
     wait_signs(&world, 4);
+    let other = "line('.', win_getid(1)) .. win_execute(win_getid(1), 'echo foldclosed(7) foldclosedend(6)')";
+    assert_eq!(world.vim.get::<String>(other), "9\n6 7");
     let found: Vec<(u32, String)> = world.vim.get(SIGNS);
     for _ in 0..2 {
         world.vim.input("u");

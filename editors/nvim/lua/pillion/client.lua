@@ -354,7 +354,7 @@ vim.api.nvim_create_autocmd({ "CmdlineLeave", "ExitPre" }, {
   group = group,
   desc = "Say what waits for agents",
   callback = function(event)
-    if M.state.at_quit then
+    if M.state.at_quit or package.loaded["pillion.quitting"] then
       require("pillion.quitting")[event.event](M.state.at_quit)
     end
   end,

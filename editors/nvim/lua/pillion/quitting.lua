@@ -23,9 +23,9 @@ function M.CmdlineLeave()
   end
 end
 
---- Neovim is about to quit, and `text` is what waits.
+--- Neovim is about to quit, and `text` is what waits, if anything does.
 function M.ExitPre(text)
-  if text == said_at_quit then
+  if not text or text == said_at_quit then
     -- It may still be there, if Neovim asked for Enter.
     if vim.api.nvim_buf_is_valid(refusing) then
       vim.bo[refusing].modified = false

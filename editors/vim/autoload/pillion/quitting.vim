@@ -45,7 +45,6 @@ export def RefuseOnce(text: string)
   setbufvar(refusing, '&buftype', 'acwrite')
   setbufvar(refusing, '&modified', true)
   autocmd PillionAtQuit BufWriteCmd pillion-notes://* setbufvar(str2nr(expand('<abuf>')), '&modified', true)
-  autocmd PillionAtQuit SafeState * ++once AfterQuit()
   timer_start(0, (_) => PutBack())
 enddef
 
@@ -57,9 +56,10 @@ def PutBack()
     win_execute(before.win, $'noautocmd buffer! {before.buf}')
   endif
   noautocmd execute 'silent! bwipeout!' refusing
+  # Vim draws once more what it thought to leave.
+  autocmd PillionAtQuit SafeState * ++once AfterQuit()
 enddef
 
-# Vim draws once more what it thought to leave.
 def AfterQuit()
   if v:errmsg !~ 'pillion-notes://'
     notify.Warn(said_at_quit .. (v:errmsg == '' ? ': the same again quits' : ''))
