@@ -374,7 +374,7 @@ fn marks_go_and_come_back_with_what_was_read(version: EmacsVersion) {
             .wait_until("it as before", &buffer(ORIGINAL, true));
         world.emacs.wait_until("no others", &shown("2 5"));
         world.emacs.command("undo-redo");
-        world.emacs.wait_until("it again", &buffer(&next, true));
+        world.emacs.wait_until("it again", &buffer(&next, false));
         world.emacs.wait_until("the marks", &shown("1 3 4 6"));
     }
     world.emacs.assert_no_errors();

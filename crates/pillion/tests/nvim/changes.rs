@@ -212,9 +212,12 @@ fn marks_go_and_come_back_with_what_was_read(version: NvimVersion) {
     let (world, path) = world(version);
     wait_marks(&world, 3);
     let next = format!("import\n{AFTER}");
-    world
-        .home
-        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    let turn = world.home.agents_turn("again", |folder| {
+        fs::write(&path, &next).unwrap();
+        fs::write(folder.join("seen.txt"), "seen\n").unwrap();
+    });
+    // What is decided has views hear of it, as an agent's hook has.
+    world.nvim.command(&format!("PillionKeep {turn}.2"));
     wait_marks(&world, 4);
     let found: Value = world.nvim.lua(MARKS, json!([]));
     for _ in 0..2 {

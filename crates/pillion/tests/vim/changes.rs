@@ -296,9 +296,12 @@ fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
         .vim
         .command("split | setlocal foldmethod=manual | 5,6 fold | call cursor(8, 1) | wincmd w");
     let next = format!("import\n{AFTER}");
-    world
-        .home
-        .agents_turn("again", |_| fs::write(&path, &next).unwrap());
+    let turn = world.home.agents_turn("again", |folder| {
+        fs::write(&path, &next).unwrap();
+        fs::write(folder.join("seen.txt"), "seen\n").unwrap();
+    });
+    // What is decided has views hear of it, as an agent's hook has.
+    world.vim.command(&format!("PillionKeep {turn}.2"));
     wait_signs(&world, 4);
     let other = "line('.', win_getid(1)) .. win_execute(win_getid(1), 'echo foldclosed(7) foldclosedend(6)')";
     assert_eq!(world.vim.get::<String>(other), "9\n6 7");
