@@ -310,7 +310,7 @@ fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
         world.vim.input("u");
         wait_signs(&world, 0);
         wait_lines(&world, AFTER);
-        world.vim.input("<C-r>");
+        world.vim.input(":redo<CR>");
         wait_signs(&world, 4);
         assert_eq!(world.vim.get::<Vec<(u32, String)>>(SIGNS), found);
     }
