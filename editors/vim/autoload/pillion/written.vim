@@ -15,7 +15,8 @@ import autoload './diff/text.vim'
 # By path: the hunks that nobody has looked at, as they were listed last.
 var unseen: dict<list<any>> = {}
 
-# The buffers that are marked, with the number of the change that led to what is marked there.
+# The buffers that are marked, with the number of the change that led to what is marked there; of an older text `NEVER`.
+const NEVER = v:numbermax
 var marked: dict<number> = {}
 
 # True while the list is on its way; true if it is another one already.
@@ -102,10 +103,12 @@ enddef
 # An older text than the file's has no such lines; back at the file's they are where they were.
 def OnChange()
   const buf = bufnr()
-  if changenr() < get(marked, buf, 0)
-    marks.Clear(buf)
-  elseif has_key(marked, buf) && !&modified && empty(marks.Places(buf))
+  if get(marked, buf, 0) == NEVER && !&modified
     Draw(buf, get(unseen, files.Real(files.PathOf(buf)), []))
+  elseif changenr() < get(marked, buf, 0)
+    # With some lines Vim brings back what was marked there.
+    marks.Clear(buf)
+    marked[buf] = NEVER
   endif
 enddef
 
