@@ -29,8 +29,8 @@ pub struct Original {
     mode: Option<u32>,
     /// True if its new text can be had elsewhere while it is written in place.
     is_kept: bool,
-    /// True if its other names stay with the old text.
-    is_alone: bool,
+    /// The number of the file, if it had other names: they get the new text, too. Names that came since keep theirs.
+    shared: Option<u64>,
 }
 
 /// The reason why a text was not written.
@@ -47,6 +47,9 @@ pub enum SaveError {
         #[source]
         source: io::Error,
     },
+    /// It has names that it had not, and a new file cannot take the place of this one.
+    #[error("{} has got another name (a hard link) since, whose text would change with it; nothing was written", .0.display())]
+    OtherName(PathBuf),
     /// The reviewer saw another text than the one that is there now.
     #[error("{} was changed in the meantime; nothing was written", .0.display())]
     Changed(PathBuf),
@@ -96,6 +99,7 @@ impl Original {
             None => can_create(&target),
         };
         writable.map_err(cannot("write"))?;
+        let shared = shared_at(&target);
         Ok(Self {
             target,
             shown,
@@ -103,7 +107,7 @@ impl Original {
             is_private: false,
             mode: None,
             is_kept: false,
-            is_alone: false,
+            shared,
         })
     }
 
@@ -134,13 +138,10 @@ impl Original {
         }
     }
 
-    /// The same, whose other names are another file's: they stay with the old text.
+    /// The same, where the file of this number had its other names before: those of any other one stay with the old text.
     #[must_use]
-    pub fn alone(self) -> Self {
-        Self {
-            is_alone: true,
-            ..self
-        }
+    pub(crate) fn sharing(self, shared: Option<u64>) -> Self {
+        Self { shared, ..self }
     }
 
     /// The real place to which its path leads.
@@ -218,7 +219,7 @@ impl Original {
     fn overwrite(
         &self,
         text: &[u8],
-        mut seen: Seen,
+        seen: Seen,
         in_place: impl FnOnce(&Path),
     ) -> Result<(), SaveError> {
         let successor = self
@@ -229,8 +230,21 @@ impl Original {
         }
         // Not over a file that is mounted there, as containers have them.
         let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
-        if successor.is_some_and(is_replaced) {
-            return Ok(());
+        match successor.is_some_and(is_replaced) {
+            true => Ok(()),
+            false => self.write_in_place(text, seen, in_place),
+        }
+    }
+
+    /// Writes into the file itself, unless that would reach a name that it had not.
+    fn write_in_place(
+        &self,
+        text: &[u8],
+        mut seen: Seen,
+        in_place: impl FnOnce(&Path),
+    ) -> Result<(), SaveError> {
+        if shared(&seen.metadata).is_some_and(|it| self.shared != Some(it)) {
+            return Err(SaveError::OtherName(self.shown.clone()));
         }
         // Gone again when the file is whole; if we are killed in between, it is found there.
         let copy = match self.is_kept {
@@ -271,7 +285,7 @@ impl Original {
         let Ok(mut file) = leftovers::unfinished(self.folder(), None) else {
             return Ok(None);
         };
-        if !takes_over(file.as_file(), metadata, self.is_alone) {
+        if !takes_over(file.as_file(), metadata, self.shared) {
             return Ok(None);
         }
         file.write_all(text)?;
@@ -381,13 +395,31 @@ fn plain() -> Option<Permissions> {
     Some(Permissions::from_mode(0o666))
 }
 
-/// Returns true if `new` can be renamed over the old file: it has its owner now, and that had no other names, unless these are
-/// no matter.
+/// The number of a file that has more than one name.
 #[cfg(unix)]
-fn takes_over(new: &File, old: &Metadata, is_alone: bool) -> bool {
+fn shared(metadata: &Metadata) -> Option<u64> {
+    use std::os::unix::fs::MetadataExt;
+    (metadata.is_file() && metadata.nlink() > 1).then(|| metadata.ino())
+}
+
+/// There it is unknown.
+#[cfg(not(unix))]
+fn shared(_: &Metadata) -> Option<u64> {
+    None
+}
+
+/// The same of the file at this path.
+pub(crate) fn shared_at(path: &Path) -> Option<u64> {
+    shared(&path.symlink_metadata().ok()?)
+}
+
+/// Returns true if `new` can be renamed over the old file: it has its owner now, and that is not the one that was known to have
+/// other names.
+#[cfg(unix)]
+fn takes_over(new: &File, old: &Metadata, known: Option<u64>) -> bool {
     use std::os::unix::fs::{MetadataExt, fchown};
     let has_owner = |new: Metadata| (old.uid(), old.gid()) == (new.uid(), new.gid());
-    (is_alone || old.nlink() == 1)
+    shared(old).is_none_or(|it| known != Some(it))
         && (new.metadata().is_ok_and(has_owner)
             || fchown(new, Some(old.uid()), Some(old.gid())).is_ok())
 }
@@ -398,7 +430,7 @@ fn plain() -> Option<Permissions> {
 }
 
 #[cfg(not(unix))]
-fn takes_over(_new: &File, _old: &Metadata, _is_alone: bool) -> bool {
+fn takes_over(_new: &File, _old: &Metadata, _known: Option<u64>) -> bool {
     true
 }
 
@@ -452,6 +484,41 @@ mod tests {
             .unwrap();
         assert_eq!(fs::read(&other).unwrap(), b"new");
         assert_eq!(names(&folder), ["file", "other"]);
+    }
+
+    /// Made before the file was looked at, it gets the new text; made since, or with another file in its place, it keeps its own.
+    #[test]
+    fn another_name_that_came_since_keeps_its_text() {
+        for (is_other_file, has_successor) in [(true, true), (true, false), (false, true)] {
+            let (_folder, folder) = folder();
+            let (file, other) = (folder.join("file"), folder.join("other"));
+            fs::write(&file, "old").unwrap();
+            fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+            let original = Original::look(&file).unwrap();
+            if is_other_file {
+                fs::write(&other, "old").unwrap();
+                fs::set_permissions(&other, Permissions::from_mode(0o640)).unwrap();
+                fs::remove_file(&file).unwrap();
+                fs::hard_link(&other, &file).unwrap();
+            } else {
+                fs::hard_link(&file, &other).unwrap();
+            }
+            let written = if has_successor {
+                original.replace(None, b"new", |_| {})
+            } else {
+                // As where nothing can be made beside the file, or cannot have its attributes.
+                let seen = original.compare(None).unwrap().unwrap();
+                original.write_in_place(b"new", seen, |_| panic!("it is written"))
+            };
+            assert_eq!(fs::read(&other).unwrap(), b"old");
+            if has_successor {
+                written.unwrap();
+                assert_eq!(fs::read(&file).unwrap(), b"new");
+                assert_eq!(file.metadata().unwrap().mode() & 0o7777, 0o640);
+            } else {
+                assert!(matches!(written, Err(SaveError::OtherName(_))));
+            }
+        }
     }
 
     #[test]

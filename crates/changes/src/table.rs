@@ -18,6 +18,7 @@ use crate::head::{Head, Move};
 use crate::line_log::LineLog;
 use crate::parallel::in_parallel;
 use crate::remark::Remark;
+use crate::save::shared_at;
 use crate::scan::{ByFolder, Folder, Look, MAX_FILES, Scan, Stat, identity};
 use crate::secrets::Secrets;
 use crate::state::{FileState, FolderMode, Hash};
@@ -132,8 +133,8 @@ pub struct Difference {
     pub before: FileState,
     /// As it is.
     pub after: FileState,
-    /// True if another file has taken its place.
-    pub is_other: bool,
+    /// The number of the file, if it is the same one with another text and has other names.
+    pub shared: Option<u64>,
     /// True if it came as HEAD was moved.
     pub is_by_head: bool,
     /// True if git has no copy of what was there then.
@@ -150,7 +151,7 @@ impl Difference {
             path,
             before,
             after,
-            is_other: false,
+            shared: None,
             is_by_head: false,
             is_lost: false,
             new_folders: Vec::new(),
@@ -679,7 +680,8 @@ impl Table {
         }
         // Of what cannot be compared, the time tells.
         let is_written = known.as_ref().is_none_or(|known| known.stat != stat);
-        let is_other = { known.as_ref() }.is_some_and(|known| known.stat.inode != stat.inode);
+        let is_same = { known.as_ref() }.is_some_and(|known| known.stat.inode == stat.inode);
+        let shared = { is_same.then(|| shared_at(&path)) }.flatten();
         let before = known.map_or(FileState::Absent, |known| known.state());
         let after = new.state();
         let differs = match before.is_known() {
@@ -687,7 +689,7 @@ impl Table {
             false => is_written,
         };
         differs.then(|| Difference {
-            is_other,
+            shared,
             ..Difference::new(path, before, after)
         })
     }

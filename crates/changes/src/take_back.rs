@@ -90,6 +90,9 @@ impl TakeBackError {
             Self::Unsaved(_) => "Save it or discard the changes.",
             Self::Secret(_) => "Delete it yourself if it should go.",
             Self::Incomparable(_) | Self::Folder(_) => ASIDE,
+            Self::Save(SaveError::OtherName(_)) => {
+                "Remove that name, or put a copy of the file in its place, and give the command again."
+            }
             Self::Save(SaveError::Incomplete { .. }) => {
                 "Give the command again when the disk lets you: its texts are kept."
             }
@@ -464,7 +467,7 @@ fn write(
             state,
             bytes,
             folder_modes,
-            is_other: change.is_other,
+            shared: change.shared,
         };
         if let Err(error) = replace(place, &now, &wanted, note_in_place) {
             if !is_in_place {

@@ -118,9 +118,9 @@ pub struct Change {
     /// True if a person changed the same lines, so that their change is shown with the agent's.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_mixed: bool,
-    /// True if it is not the file that it was before, which may have had other names.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub is_other: bool,
+    /// The number of the file in its file system, if it was written into and had other names (hard links) then.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shared: Option<u64>,
     /// True if it came as HEAD was moved, so that it may be the text of another commit.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub is_by_head: bool,

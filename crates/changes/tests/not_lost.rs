@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use pillion_changes::recorder::{Call, Coverage};
-use pillion_changes::take_back::{TakeBackError, take_back};
+use pillion_changes::take_back::{TakeBackError, present, take_back};
 use pillion_changes::{Act, Author, Change, ChangeRef, Deciding, FileState, Kept, Recorder, Store};
 
 use shared::{WorkTree, recorder, shell};
@@ -523,7 +523,7 @@ fn a_change_of_a_repositorys_own_files_that_was_recorded_is_not_taken_back() {
             moved_from: None,
             accepted: None,
             is_mixed: false,
-            is_other: false,
+            shared: None,
             is_by_head: false,
             is_lost: false,
             folder_modes: Vec::new(),
@@ -1128,6 +1128,73 @@ fn what_is_taken_back_by_one_name_of_a_file_is_no_persons_by_the_others() {
                     done.unwrap();
                 }
                 assert_eq!(texts(&lab), *expected, "{command} {order} {act:?}");
+            }
+        }
+    }
+}
+
+/// Each row: what somebody does to the file after the turn, and the text that it has then. The name elsewhere keeps its text and its
+/// permissions, whether all is taken back, a hunk, or the person's own text is written, and when that is undone.
+#[test]
+fn a_file_that_is_exchanged_for_a_hard_link_is_not_written_through() {
+    let (old, new) = ("1\n2\n3\n4\n5\n6\n7\n8\n", "1\ntwo\n3\n4\n5\n6\n7\neight\n");
+    let merged = new.replace('4', "mine");
+    for (is_other_file, text) in [(true, new), (true, merged.as_str()), (false, new)] {
+        for agent in BOTH {
+            for way in ["all", "hunk", "text", "mode"] {
+                let mut lab = Lab::new();
+                lab.write("f", old);
+                let file = lab.root.join("f");
+                lab.recorder.glance(|_| Vec::new()).unwrap();
+                let written = if way == "mode" { old } else { new };
+                let text = if way == "mode" { old } else { text };
+                let kept = lab
+                    .turn(agent, |lab| {
+                        lab.write("f", written);
+                        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+                    })
+                    .unwrap();
+                let elsewhere = lab.folder.path().join("elsewhere");
+                if is_other_file {
+                    fs::write(&elsewhere, text).unwrap();
+                    fs::set_permissions(&elsewhere, Permissions::from_mode(0o640)).unwrap();
+                    fs::remove_file(&file).unwrap();
+                    fs::hard_link(&elsewhere, &file).unwrap();
+                } else {
+                    fs::hard_link(&file, &elsewhere).unwrap();
+                }
+                let why = format!("{is_other_file} {agent:?} {way} {text:?}");
+                let is_untouched = |when: &str| {
+                    assert_eq!(
+                        fs::read_to_string(&elsewhere).unwrap(),
+                        text,
+                        "{why} {when}"
+                    );
+                    let mode = elsewhere.metadata().unwrap().mode() & 0o777;
+                    assert_eq!(mode, 0o640, "{why} {when}");
+                };
+                let change = kept.turn.real_changes().next().unwrap();
+                let mut deciding = Deciding::new(&lab.store, &kept);
+                match way {
+                    "hunk" => {
+                        deciding.take_lines_back(change, 0..2).unwrap();
+                    }
+                    "text" => {
+                        let seen = present(&lab.store, &kept.turn.roots, change).unwrap();
+                        deciding.rewrite(change, &seen, "mine\n").unwrap();
+                    }
+                    _ => lab.act(Act::TakeBack, kept.turn.number),
+                }
+                is_untouched("taken back");
+                let now = fs::read_to_string(&file).unwrap();
+                assert_ne!(
+                    (file.metadata().unwrap().mode() & 0o777, &*now),
+                    (0o640, text),
+                    "{why}"
+                );
+                lab.act(Act::Undo, kept.turn.number);
+                is_untouched("undone");
+                assert_eq!(fs::read_to_string(&file).unwrap(), text, "{why}");
             }
         }
     }

@@ -54,6 +54,11 @@ pub fn is_top(folder: &Path) -> bool {
     })
 }
 
+/// Returns true if a folder has a `.git` of which git makes nothing, and no other repository. Blocking.
+pub fn has_broken_mark(folder: &Path) -> bool {
+    folder.join(GIT).symlink_metadata().is_ok() && !is_top(folder)
+}
+
 /// Returns true if this path below `root` lies in a folder of version control, or is one, and not in a work tree within it.
 /// Blocking.
 pub fn holds(root: &Path, path: &Path) -> bool {

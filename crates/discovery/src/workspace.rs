@@ -2,15 +2,16 @@
 //! agent starts there.
 //!
 //! The roots are the folders that the editor works in and the projects of its open files: those that the editor names, or
-//! else the files' repositories. The home folder itself and the root of the file system are none: whatever an agent
-//! starts in, it would be below them.
+//! else the files' repositories. The home folder itself, the root of the file system and a folder that other users may write to,
+//! such as `/tmp`, are none: whatever an agent starts in would be below the first two, and anybody can make the last one look
+//! like a project.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use crate::real_path::canonicalize;
-use crate::version_control::is_top;
+use crate::version_control::{has_broken_mark, is_top};
 
 /// The facts that the roots depend on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,6 +71,30 @@ impl Workspace {
     }
 }
 
+/// Returns true if a folder, by its real path, may be a root that nobody has chosen.
+pub fn may_be_root(folder: &Path, home: Option<&Path>) -> bool {
+    folder.parent().is_some() && Some(folder) != home && !is_everybodys(folder)
+}
+
+/// Returns true if every user may write in a folder that is not this user's own. In some containers all folders are like that but
+/// for the ones that are shared on purpose, and the user is root there.
+#[cfg(unix)]
+fn is_everybodys(folder: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let user = rustix::process::geteuid();
+    folder.metadata().is_ok_and(|it| {
+        let is_others = !user.is_root() && it.uid() != user.as_raw();
+        let is_shared = it.mode() & 0o1000 != 0;
+        it.mode() & 0o002 != 0 && (is_shared || is_others)
+    })
+}
+
+/// There it is unknown.
+#[cfg(not(unix))]
+fn is_everybodys(_folder: &Path) -> bool {
+    false
+}
+
 /// The real folder that a file lies in. Editors show folders in buffers, too.
 fn folder_of(file: &Path) -> Option<PathBuf> {
     match canonicalize(file) {
@@ -121,7 +146,8 @@ impl Projects {
             .iter()
             .filter_map(|it| canonicalize(it).ok())
             .collect();
-        named.retain(|folder| projects.allow(folder));
+        // An editor may take any `.git` for git's.
+        named.retain(|folder| projects.allow(folder) && !has_broken_mark(folder));
         named.sort_by_key(|folder| Reverse(folder.components().count()));
         projects.named = named;
         projects
@@ -138,7 +164,7 @@ impl Projects {
 
     /// Returns true if this folder may be a root.
     fn allow(&self, folder: &Path) -> bool {
-        folder.parent().is_some() && Some(folder) != self.home.as_deref()
+        may_be_root(folder, self.home.as_deref())
     }
 
     /// The nearest repository at or above a folder.
@@ -355,6 +381,51 @@ mod tests {
             let named = disk.named(&["notes"], &["repo/src/deep/a.rs"], false);
             assert_eq!(named, "notes repo > repo", "{inner}");
         }
+    }
+
+    /// Whatever the editor takes it for, and whatever is below it is found.
+    #[test]
+    fn a_folder_in_which_everybody_may_write_is_a_root_only_if_it_is_chosen() {
+        use std::os::unix::fs::PermissionsExt;
+        let disk = Disk::new();
+        let tmp = disk.home.join("tmp");
+        make_git(&tmp.join(".git"));
+        make_git(&tmp.join("repo/.git"));
+        fs::write(tmp.join("a"), "").unwrap();
+        let named = |tree: &Disk| {
+            let projects = vec![tree.home.join("tmp")];
+            let files = vec![tree.home.join("tmp/a")];
+            let workspace = Workspace {
+                projects,
+                files,
+                ..Workspace::default()
+            };
+            tree.shown(workspace.roots(Some(&tree.home)))
+        };
+        for (mode, expected) in [(0o755, "tmp > tmp"), (0o1777, " > nowhere")] {
+            fs::set_permissions(&tmp, fs::Permissions::from_mode(mode)).unwrap();
+            assert_eq!(disk.named(&["tmp"], &[], false), expected);
+            assert_eq!(disk.named(&[], &["tmp/a"], false), expected);
+            assert_eq!(named(&disk), expected);
+        }
+        let inner = disk.named(&["tmp"], &["tmp/repo/b"], false);
+        assert_eq!(inner, "tmp/repo > tmp/repo");
+        assert_eq!(disk.named(&["tmp"], &[], true), "tmp > tmp");
+    }
+
+    /// By its editor, too.
+    #[test]
+    fn a_git_folder_without_a_head_makes_no_project() {
+        let disk = Disk::new();
+        fs::create_dir(disk.home.join("notes/.git")).unwrap();
+        let workspace = Workspace {
+            projects: vec![disk.home.join("notes")],
+            files: vec![disk.home.join("notes/deep/a")],
+            ..Workspace::default()
+        };
+        fs::create_dir(disk.home.join("notes/deep")).unwrap();
+        let shown = disk.shown(workspace.roots(Some(&disk.home)));
+        assert_eq!(shown, "notes/deep > notes/deep");
     }
 
     #[test]

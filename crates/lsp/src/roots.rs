@@ -74,7 +74,7 @@ impl Change {
 /// (C2.7).
 #[derive(Debug, Default)]
 pub struct Roots {
-    /// The home directory, if it is not to be a root, nor the root of the file system.
+    /// The home directory, if that and what else [`workspace::may_be_root`] leaves out are not to be roots.
     home: Option<PathBuf>,
     folders: Vec<Folder>,
     /// The folder in which an agent starts, if a plugin says enough for that.
@@ -91,8 +91,8 @@ struct Folder {
 }
 
 impl Roots {
-    /// The folders with these URIs, or the current folder when there are none. With a home directory, neither
-    /// that nor the root of the file system is one: whatever an agent starts in, it would be below them.
+    /// The folders with these URIs, or the current folder when there are none. With a home directory, only those that may be
+    /// roots without being chosen.
     pub fn new<'a>(home: Option<PathBuf>, uris: impl IntoIterator<Item = &'a str>) -> Self {
         let mut roots = Self {
             home: home.map(|home| canonicalize(&home).unwrap_or(home)),
@@ -193,7 +193,7 @@ impl Roots {
             Err(reason) => self.note(reason),
             // Proposals: some editors take the folder of a file for its project.
             Ok(real) if proposal_path::is_ours(&real) => {}
-            Ok(real) if self.is_everything(&real) => {
+            Ok(real) if self.may_not_be(&real) => {
                 let shown = real.display();
                 self.note(format!(
                     "{shown} cannot be a workspace, so agents there cannot connect: open a folder in it"
@@ -218,9 +218,9 @@ impl Roots {
         }
     }
 
-    fn is_everything(&self, folder: &Path) -> bool {
+    fn may_not_be(&self, folder: &Path) -> bool {
         let home = self.home.as_deref();
-        home.is_some_and(|home| folder == home || folder.parent().is_none())
+        home.is_some_and(|home| !workspace::may_be_root(folder, Some(home)))
     }
 
     fn note(&mut self, text: String) {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_the_home_directory_nor_everything_nor_a_folder_of_proposals_is_a_root() {
+    fn neither_the_home_directory_nor_everybodys_nor_a_folder_of_proposals_is_a_root() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         let (home, link) = (real.join("home"), real.join("link"));
@@ -272,14 +272,25 @@ mod tests {
             std::fs::create_dir_all(folder).unwrap();
         }
         std::os::unix::fs::symlink(&home, &link).unwrap();
-        let folders = [home.as_path(), &link, Path::new("/"), &proposals, &project];
+        let everybodys = real.join("everybodys");
+        std::fs::create_dir(&everybodys).unwrap();
+        let shared = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+        std::fs::set_permissions(&everybodys, shared).unwrap();
+        let folders = [
+            &home,
+            &link,
+            Path::new("/"),
+            &everybodys,
+            &proposals,
+            &project,
+        ];
         let uris = folders.map(uri::from_path);
         let uris = || uris.iter().map(String::as_str);
         let mut roots = Roots::new(Some(link.clone()), uris());
         assert_eq!(roots.paths(), std::slice::from_ref(&project));
-        assert_eq!(roots.take_notes().len(), 3, "no message about proposals");
+        assert_eq!(roots.take_notes().len(), 4, "no message about proposals");
         let all = Roots::new(None, uris()).paths();
-        assert_eq!(all, [home, PathBuf::from("/"), project]);
+        assert_eq!(all, [home, PathBuf::from("/"), everybodys, project]);
     }
 
     #[test]

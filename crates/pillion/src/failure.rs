@@ -20,7 +20,7 @@ pub fn of_file(error: SaveError) -> anyhow::Error {
 /// This failure, above the system's reason.
 pub fn above(error: SaveError, failure: Failure) -> anyhow::Error {
     match error {
-        SaveError::Changed(_) => failure.into(),
+        SaveError::Changed(_) | SaveError::OtherName(_) => failure.into(),
         SaveError::Unusable { source, .. }
         | SaveError::Io { source, .. }
         | SaveError::Incomplete { source, .. } => anyhow::Error::new(source).context(failure),

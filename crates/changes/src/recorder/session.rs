@@ -249,7 +249,7 @@ impl Session {
                 change.after = found.after;
                 change.is_by_head = found.is_by_head;
                 change.is_lost |= found.is_lost;
-                change.is_other |= found.is_other || found.before.is_absent();
+                change.shared = change.shared.filter(|it| found.shared == Some(*it));
                 change.folders_become(found.folder_modes);
                 change.made += 1;
                 change.by.joins(by);
@@ -286,7 +286,7 @@ impl Session {
             moved_from,
             accepted: None,
             is_mixed: false,
-            is_other: found.is_other,
+            shared: found.shared,
             is_by_head: found.is_by_head,
             is_lost: found.is_lost,
             folder_modes: found.folder_modes,

@@ -10,7 +10,7 @@ use pillion_text::fingerprint;
 use super::TakeBackError;
 use super::beneath::Beneath;
 use crate::leftovers;
-use crate::save::{Original, SaveError};
+use crate::save::{Original, SaveError, shared_at};
 use crate::scan::{Stat, is_absence};
 use crate::state::{FileState, FolderMode, Stage};
 use crate::store::{MAX_KEPT, Store, StoreError};
@@ -166,8 +166,8 @@ pub(super) struct Wanted<'a> {
     pub(super) bytes: &'a [u8],
     /// The permissions of the folders: first those of the file's own.
     pub(super) folder_modes: &'a [FolderMode],
-    /// True if the file that had other names is another one.
-    pub(super) is_other: bool,
+    /// The number of the file that had other names when it was changed.
+    pub(super) shared: Option<u64>,
 }
 
 /// Makes what is at a path what is to be there. `in_place` is told before a file is written that cannot be replaced.
@@ -188,17 +188,12 @@ pub(super) fn replace(
     };
     match (&now.state, wanted.state) {
         (FileState::File { .. }, FileState::File { mode, .. })
-            if bytes == now.bytes && !wanted.is_other =>
+            if bytes == now.bytes && shared_at(&at).is_none_or(|it| wanted.shared == Some(it)) =>
         {
             set_mode(&at, *mode).map_err(failed("set the permissions of", path))
         }
         (FileState::File { .. }, FileState::File { mode, .. }) => {
-            let original = original(&at, path, *mode)?;
-            let original = if wanted.is_other {
-                original.alone()
-            } else {
-                original
-            };
+            let original = original(&at, path, *mode)?.sharing(wanted.shared);
             let base = fingerprint::of(Some(&now.bytes));
             Ok(original.replace(Some(&base), bytes, in_place)?)
         }

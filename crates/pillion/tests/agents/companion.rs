@@ -146,7 +146,8 @@ pub fn pending(home: &Home) -> Vec<Pending> {
     pending_at(home, &[])
 }
 
-fn pending_at(home: &Home, target: &[&str]) -> Vec<Pending> {
+/// The same at the companion that these options name.
+pub fn pending_at(home: &Home, target: &[&str]) -> Vec<Pending> {
     let args = ["diffs", "--json"].iter().chain(target);
     let listed: Value = serde_json::from_slice(&run(home, args)).expect("it prints JSON");
     let text = |diff: &Value, name: &str| diff[name].as_str().expect("it is a text").to_owned();
