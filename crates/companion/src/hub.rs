@@ -60,7 +60,6 @@ const NO_ROOM: &str = "the system lets Pillion open no more files for one more p
 pub struct Hub {
     socket: Socket,
     shared: Arc<Shared>,
-    environment: Environment,
 }
 
 /// Ends a hub from elsewhere.
@@ -73,6 +72,7 @@ struct Shared {
     changed: Condvar,
     places: Arc<Places>,
     who: Who,
+    environment: Environment,
 }
 
 impl fmt::Debug for Shared {
@@ -101,6 +101,8 @@ struct State {
     programs: usize,
     /// True once a front end has come.
     had_view: bool,
+    /// That of the first front end of the person's.
+    persons: Option<Environment>,
     is_over: bool,
 }
 
@@ -159,8 +161,10 @@ impl Hub {
         let socket = Socket::of_hub(environment)?;
         Ok(socket.map(|socket| Self {
             socket,
-            shared: Arc::default(),
-            environment: environment.clone(),
+            shared: Arc::new(Shared {
+                environment: environment.clone(),
+                ..Shared::default()
+            }),
         }))
     }
 
@@ -183,7 +187,7 @@ impl Hub {
         })?;
         let own_sockets = Arc::new(context_sockets::Sockets::default());
         let (sockets, shared) = (Arc::clone(&own_sockets), Arc::clone(&self.shared));
-        let own = context_sockets::Place::of(&self.environment);
+        let own = context_sockets::Place::of(&self.shared.environment);
         spawn("context sockets", move || {
             let is_over = || shared.lock().is_over;
             loop {
@@ -324,6 +328,19 @@ impl Shared {
         self.wait_while(deadline, |state| !state.workspaces.is_empty());
         let deadline = Instant::now() + FAREWELL;
         self.wait_while(deadline, |state| state.connections > 0);
+    }
+
+    /// The environment of a front end as a companion is configured by it: one that is not shown to be the person's says nothing of
+    /// settings, and of places neither, or what agents change would be kept where no command of the person's looks.
+    fn configured(&self, own: Environment, is_agents: bool) -> Environment {
+        let mut state = self.lock();
+        match is_agents {
+            true => own.in_places_of(state.persons.as_ref().unwrap_or(&self.environment)),
+            false => {
+                state.persons.get_or_insert_with(|| own.clone());
+                own
+            }
+        }
     }
 
     /// A front end is served, by the companion of its folders. Waits for disks, and for companions that start or stop.

@@ -86,6 +86,8 @@ pub(crate) struct Recording {
     /// unless a person has done something with what was written before.
     is_counted: bool,
     is_turned_off: bool,
+    /// The user's folder below which all is kept.
+    state_dir: Option<PathBuf>,
 }
 
 impl Recording {
@@ -98,6 +100,7 @@ impl Recording {
     ) -> Self {
         let is_contradicted = Arc::default();
         let is_turned_off = environment.as_ref().is_some_and(|it| !is_on(it));
+        let state_dir = { environment.as_ref() }.and_then(Environment::user_state_dir);
         let (worker, problem) = match environment.filter(is_on) {
             None => (None, None),
             Some(environment) => match open(
@@ -126,7 +129,21 @@ impl Recording {
             is_used: false,
             is_counted: false,
             is_turned_off,
+            state_dir,
         }
+    }
+
+    /// Why a view with this environment does not find what is kept here, for people.
+    pub(crate) fn is_elsewhere(&self, environment: &Environment) -> Option<String> {
+        let (here, own) = (self.state_dir.as_ref()?, environment.user_state_dir()?);
+        (*here != own).then(|| {
+            format!(
+                "what agents change here is kept below {}, and not below {}: the first editor or review here was opened with another \
+                 HOME or XDG_STATE_HOME; close all that are open here, and open yours again",
+                here.display(),
+                own.display()
+            )
+        })
     }
 
     /// Returns true if the view that came first turned it off.

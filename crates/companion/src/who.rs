@@ -129,6 +129,11 @@ impl Asker {
         self.lineage.way_from(agent)
     }
 
+    /// Returns false if the system tells that this process has not started it.
+    pub(crate) fn may_be_below(&self, pid: u32) -> bool {
+        self.lineage.may_be_below(pid)
+    }
+
     fn has_variable(&self, agent: Dialect) -> bool {
         let mut all = self.lineage.commanding().chain(self.says.iter().copied());
         all.any(|it| it == agent)

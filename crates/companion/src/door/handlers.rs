@@ -209,6 +209,13 @@ async fn work(
     work: Work,
     caller: Arc<Caller>,
 ) -> Result<Option<String>, Refused> {
+    if work
+        .process
+        .is_some_and(|it| !caller.asker().may_be_below(it))
+    {
+        tracing::warn!(agent = %work.agent, "a command speaks for hooks of a process that has not started it");
+        return Ok(None);
+    }
     companion.hooked(work.agent, caller.asker()).await;
     companion
         .ask("work", move |it, answer| {
@@ -219,9 +226,14 @@ async fn work(
 
 async fn propose(
     companion: Commands,
-    propose: Propose,
+    mut propose: Propose,
     caller: Arc<Caller>,
 ) -> Result<(), Refused> {
+    // It belongs to no turn of an agent that has not started the program.
+    let is_its = |it: &u32| caller.asker().may_be_below(*it);
+    propose.session = propose
+        .session
+        .filter(|_| propose.process.as_ref().is_none_or(is_its));
     let to_loop = companion.to_loop().clone();
     caller.proposal().propose(to_loop, propose).await
 }

@@ -20,12 +20,12 @@ use crate::who::{Asker, SeatedView, Who};
 /// Serves a front end that attaches, until its connection ends.
 pub(super) fn serve(
     shared: &Arc<Shared>,
-    attach: Attach,
+    mut attach: Attach,
     stream: Stream,
     mut lines: Lines,
     mut place: Place,
 ) {
-    let options = &attach.options;
+    let options = &mut attach.options;
     let says = options.environment.commanding_agents();
     let has_variables = !says.is_empty();
     let asker = Asker::at(&stream, attach.process, says).with_editor(options.editor_pid);
@@ -37,10 +37,10 @@ pub(super) fn serve(
     let own_seat = Arc::new(who.seat(asker.clone()));
     // There may be no other view yet that has the same variables.
     let is_agents = has_variables || own_seat.judge().is_err();
+    // The first view configures the companion, and a person's says where all is kept.
+    options.environment = shared.configured(std::mem::take(&mut options.environment), is_agents);
     let attached = match place.takes(Purpose::View, || is_agents) {
         Err(reason) => Err(Unattached::Refused(Refused::cannot_start(reason))),
-        // The first view configures the companion.
-        Ok(()) if is_agents => shared.attach(attach.without_settings(), &link),
         Ok(()) => shared.attach(attach, &link),
     };
     let view = match attached {

@@ -50,8 +50,8 @@ impl MainLoop {
         self.views.add(id, options, editor);
         self.recording.offer();
         self.views_changed(now);
-        if self.recording.is_turned_off() {
-            // Not by this one, perhaps.
+        if self.recording.is_turned_off() || self.elsewhere().is_some() {
+            // Not of this one, perhaps.
             self.report_status();
         }
         self.discovery.tell_files(published);
@@ -300,9 +300,16 @@ impl MainLoop {
         let is_wanted = |it: &Options| recording::is_on(&it.environment);
         let is_meant = self.recording.is_turned_off() && !self.views.options().any(is_wanted);
         warnings.extend(self.unrecorded().filter(|_| !is_meant));
+        warnings.extend(self.elsewhere());
         warnings.extend(self.look_problem.clone());
         warnings.extend(self.limit_problems.iter().cloned());
         warnings
+    }
+
+    /// Why the commands of one of the views do not find what is kept here, for people.
+    fn elsewhere(&self) -> Option<String> {
+        let mut views = self.views.options();
+        views.find_map(|it| self.recording.is_elsewhere(&it.environment))
     }
 
     /// Why what agents change is not recorded, or not kept, for people.

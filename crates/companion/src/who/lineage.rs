@@ -83,6 +83,14 @@ impl Lineage {
         self.pids().skip(1).any(|it| it == pid)
     }
 
+    /// Returns true if a process with this number is above the first, or that cannot be told: nothing is known of it, or it is this
+    /// process.
+    pub(super) fn may_be_below(&self, pid: u32) -> bool {
+        let mut all = self.members.iter().map(|it| it.kin.process.pid);
+        let first = all.next();
+        first.is_none_or(|it| it == std::process::id()) || all.any(|it| it == pid)
+    }
+
     /// Returns true if a process is among them.
     pub(super) fn has(&self, process: AgentProcess) -> bool {
         self.members.iter().any(|it| identity(&it.kin) == process)

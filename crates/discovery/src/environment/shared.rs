@@ -72,11 +72,16 @@ impl<'de> Deserialize<'de> for Environment {
 }
 
 impl Environment {
-    /// The same environment without the variables by which a person configures a companion.
+    /// The same environment without the variables by which a person configures a companion, and with the places of another one.
     #[must_use]
-    pub fn without_settings(mut self) -> Self {
-        self.variables
-            .retain(|name, _| !SETTINGS.contains(&name.as_str()));
+    pub fn in_places_of(mut self, other: &Self) -> Self {
+        self.variables.retain(|name, _| {
+            !SETTINGS.contains(&name.as_str()) && !PLACES.contains(&name.as_str())
+        });
+        let places = other.places();
+        let places = places.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        self.variables.extend(places);
+        self.account_home.clone_from(&other.account_home);
         self
     }
 

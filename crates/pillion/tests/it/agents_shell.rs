@@ -8,19 +8,22 @@ mod terminals;
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
+use std::os::unix::process::parent_id;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crossbeam_channel::unbounded;
 use pillion_companion::start_own;
-use pillion_discovery::Environment;
+use pillion_discovery::{Environment, state};
 use pillion_protocol::{Dialect, IdeInfo, Outcome, ReviewChoice, Stranger};
 use pillion_testkit::client::Update;
 use pillion_testkit::{SOON, Size, TestAgent, TestClaude, Tmux, kill_all_of, pause};
-use pillion_view::ask::{Ask, GetReview, Mention, Refused, SendNotes, SetReview};
+use pillion_view::ask::{
+    Ask, GetReview, Mention, Refused, SendNotes, SetReview, ToolCall, Work, WorkStep,
+};
 use pillion_view::changes::{ChangesAct, Meant, TakeBack};
 use pillion_view::{
-    Attached, Decide, EditorEvent, Options, Proposed, Reply, Shows, Tell, attach_to_running,
+    Attached, Client, Decide, EditorEvent, Options, Proposed, Reply, Shows, Tell, attach_to_running,
 };
 
 use serde_json::json;
@@ -369,7 +372,85 @@ fn an_agents_view_does_not_turn_recording_off_for_the_person() {
     }
 }
 
-/// As an editor that the agent opens in its own shell.
+/// Where a view of the agent's comes first in a folder, the agent's own HOME does not say where the person's changes are kept; and where
+/// nobody knew that it is an agent's, the person's view says it.
+#[test]
+fn an_agents_view_does_not_say_where_the_persons_changes_are_kept() {
+    for is_known in [true, false] {
+        let sandbox = Sandbox::new();
+        let home = &sandbox.home;
+        home.file(agent_work::OTHER.0, agent_work::OTHER.1);
+        let path = home.file("a.txt", "before\n");
+        let elsewhere = home.root().join("elsewhere");
+        let variables = [
+            ("XDG_STATE_HOME", elsewhere.to_str().unwrap()),
+            ("HOME", elsewhere.to_str().unwrap()),
+            (if is_known { "GEMINI_CLI" } else { "OTHER" }, "1"),
+        ];
+        let folder = home.other_workspace("other");
+        let _first =
+            is_known.then(|| sandbox.serve_in_hub(["--workspace", folder.to_str().unwrap()]));
+        apart(
+            &sandbox,
+            &variables,
+            "\"$0\" serve >ready 2>&1 & until grep -q port ready; do sleep 0.01; done",
+        );
+        let mut persons = sandbox.serve_in_hub::<&str>([]);
+        if !is_known {
+            persons.said("what agents change here is kept below");
+        }
+        agent_work::turn_begins(home);
+        agent_work::command_begins(home);
+        fs::write(&path, "after\n").unwrap();
+        agent_work::command_ends(home);
+        let changes = sandbox.run(["changes", "--json"]).expect(0).stdout;
+        assert_eq!(changes.contains("a.txt"), is_known, "{changes}");
+        assert_eq!(elsewhere.exists(), !is_known);
+        kill_all_of(home);
+    }
+}
+
+/// What calls itself the hook of an agent's process is below it.
+#[test]
+fn nobody_speaks_for_the_hooks_of_a_process_that_has_not_started_them() {
+    let sandbox = Sandbox::new();
+    let path = sandbox.home.file("a.txt", "before\n");
+    let _serve = sandbox.serve_in_hub::<&str>([]);
+    let companion = state::list(&sandbox.environment()).remove(0);
+    let client = Client::new(&companion).unwrap();
+    let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+    for (process, is_its) in [
+        (other.id(), false),
+        (std::process::id(), false),
+        (parent_id(), true),
+    ] {
+        let tell = |step| {
+            let work = Work {
+                agent: Dialect::CopilotCli,
+                session: process.to_string(),
+                processes: vec![process],
+                process: Some(process),
+                step,
+                takes_context: false,
+            };
+            client.ask(work).unwrap();
+        };
+        tell(WorkStep::TurnBegins("forged".to_owned()));
+        tell(WorkStep::CallBegins(ToolCall {
+            id: "1".to_owned(),
+            tool: "bash".to_owned(),
+            path: None,
+            subagent: None,
+        }));
+        fs::write(&path, format!("{process}\n")).unwrap();
+        tell(WorkStep::CallEnds("1".to_owned()));
+        let turns = sandbox.run(["turns", "--json"]).expect(0).stdout;
+        assert_eq!(turns.contains("forged"), is_its, "{turns}");
+    }
+    other.kill().unwrap();
+    other.wait().unwrap();
+}
+
 /// Asks the companion of a view.
 fn ask<A: Ask>(view: &Attached, ask: A) -> Result<A::Answer, Refused> {
     let (sender, answer) = unbounded();

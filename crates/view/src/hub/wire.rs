@@ -139,15 +139,6 @@ pub struct Attach {
     pub former_hub: Option<u32>,
 }
 
-impl Attach {
-    /// The same without the variables by which a person configures a companion.
-    #[must_use]
-    pub fn without_settings(mut self) -> Self {
-        self.options.environment = self.options.environment.without_settings();
-        self
-    }
-}
-
 impl From<Options> for Attach {
     fn from(options: Options) -> Self {
         Self {
