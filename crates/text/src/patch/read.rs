@@ -72,12 +72,13 @@ impl<'a> Lines<'a> {
         let header = self.peek().unwrap_or_default().trim();
         let line = self.first + self.at;
         let marker = [ADD, DELETE, UPDATE].into_iter();
-        let mut named = marker.filter_map(|it| Some((it, header.strip_prefix(it)?.trim())));
+        let mut named = marker.filter_map(|it| Some((it, header.strip_prefix(it)?)));
         let (marker, path) = named.next().unwrap_or_default();
         if path.is_empty() || path.contains(['\r', '\0']) {
             let why = "no file is added, updated or deleted here, as it has to be in this place";
             return Err(self.error(why));
         }
+        self.ensure_bare(path)?;
         self.at += 1;
         let operation = match marker {
             ADD => Operation::Add(self.added()?),
@@ -89,6 +90,14 @@ impl<'a> Lines<'a> {
             line,
             operation,
         })
+    }
+
+    /// Refuses a path with blanks around it: some programs take them for a part of the name, and what is shown is what is written.
+    fn ensure_bare(&self, path: &str) -> Result<(), PatchError> {
+        match path.trim() == path {
+            true => Ok(()),
+            false => Err(self.error("there is a blank before or after the path")),
+        }
     }
 
     /// The text of a new file. Each of its lines has a `\n`.
@@ -104,13 +113,15 @@ impl<'a> Lines<'a> {
 
     fn update(&mut self) -> Result<Operation, PatchError> {
         let moved = self.peek().and_then(|line| line.strip_prefix(MOVE));
-        let move_to = moved.map(|path| path.trim().to_owned());
-        if move_to.is_some() {
-            if move_to.as_deref() == Some("") {
+        let moved = moved.map(|path| path.strip_suffix('\r').unwrap_or(path));
+        if let Some(path) = moved {
+            if path.trim().is_empty() {
                 return Err(self.error("the path is missing"));
             }
+            self.ensure_bare(path)?;
             self.at += 1;
         }
+        let move_to = moved.map(str::to_owned);
         let mut chunks: Vec<Chunk> = Vec::new();
         while let Some(line) = self.peek() {
             if line.trim().is_empty() {
