@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use pillion_changes::Store;
-use pillion_hooks::Call;
 use pillion_protocol::{Dialect, File, Proposer};
 use pillion_view::{Answering, Compares, Decide, ProposalKey};
 use tokio::time::timeout;
@@ -15,11 +14,9 @@ use crate::acceptance::Acceptance;
 use crate::accepted_texts::AcceptedText;
 use crate::agents;
 use crate::disk::{CHECK_TIMEOUT, DiskThreads};
-use crate::event::{Caller, Event, Events};
-use crate::ids::{Decider, RequestId};
+use crate::event::{Event, Events};
+use crate::ids::Decider;
 use crate::proposal::Proposal;
-use crate::sessions::SessionId;
-use crate::subagents::Question;
 use crate::target::Target;
 use crate::tasks;
 use crate::written::{Accepted, Found};
@@ -92,12 +89,13 @@ impl FileChecks {
         });
     }
 
-    /// Reads the file that a subagent asks about, for an [`Event::QuestionRead`].
-    pub(crate) fn read_question(
+    /// Reads what a hook of this agent asks about, for the event that `then` makes of it: of nothing, if the disk does not answer in
+    /// time.
+    pub(crate) fn read<T: Send + 'static>(
         &mut self,
         agent: Dialect,
-        call: Call,
-        (session, request, caller): (SessionId, RequestId, Caller),
+        read: impl FnOnce() -> T + Send + 'static,
+        then: impl FnOnce(Option<T>) -> Event + Send + 'static,
     ) {
         let threads = self.targets.entry(agent.into());
         let threads = threads
@@ -105,17 +103,8 @@ impl FileChecks {
             .clone();
         let events = self.events.clone();
         tasks::spawn(async move {
-            let read = timeout(
-                CHECK_TIMEOUT,
-                threads.run(move || Question::read(agent, call)),
-            );
-            let question = read.await.ok().flatten().flatten();
-            let _ = events.send(Event::QuestionRead {
-                session,
-                request,
-                question,
-                caller,
-            });
+            let read = timeout(CHECK_TIMEOUT, threads.run(read)).await;
+            let _ = events.send(then(read.ok().flatten()));
         });
     }
 

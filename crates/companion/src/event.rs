@@ -24,7 +24,6 @@ use crate::agents::ToolCall;
 use crate::diffs::Answer;
 use crate::ids::{Decider, RequestId, ViewId};
 use crate::sessions::SessionId;
-use crate::subagents::Question;
 use crate::target::Target;
 use crate::unkept::Unkept;
 use crate::written::Found;
@@ -52,13 +51,6 @@ pub(crate) enum Event {
     Settled(SessionId),
     /// A session's agent is this process, as it says.
     Identified(SessionId, AgentProcess),
-    /// The file is read that a subagent asks about; none if it is left to the agent to propose the change.
-    QuestionRead {
-        session: SessionId,
-        request: RequestId,
-        question: Option<Question>,
-        caller: Caller,
-    },
     StreamClosed,
     SessionEnded(SessionId),
     ToolCalled {

@@ -314,12 +314,6 @@ impl MainLoop {
                 }
                 self.give_notes(&session);
             }
-            Event::QuestionRead {
-                session,
-                request,
-                question,
-                caller,
-            } => self.subagent_asks(&session, request, question, caller, now),
             Event::StreamClosed => self.report_agents(),
             Event::SessionEnded(session) => self.session_gone(&session, now),
             Event::ToolCalled {

@@ -16,11 +16,16 @@ pub(crate) struct Question {
     change: Change,
 }
 
+/// The changes that this call of an agent would make. Waits for the disk.
+pub(crate) fn changes(agent: Dialect, call: &Call) -> Changes {
+    pillion_hooks::of(agent).changes(call, &mut Disk)
+}
+
 impl Question {
     /// Reads the file that an agent asks about with this call of its hook. Waits for the disk. None if the question is not
     /// understood, or the file cannot be read as text.
     pub(crate) fn read(agent: Dialect, call: Call) -> Option<Self> {
-        let Changes::Files(changes) = pillion_hooks::of(agent).changes(&call, &mut Disk) else {
+        let Changes::Files(changes) = changes(agent, &call) else {
             return None;
         };
         let [change] = <[Change; 1]>::try_from(changes).ok()?;

@@ -45,6 +45,13 @@ pub struct Change {
     pub cell: Option<HeldCall>,
 }
 
+impl Changes {
+    /// Returns true if the files are as the call would make them.
+    pub fn is_nothing(&self) -> bool {
+        matches!(self, Self::Files(changes) if changes.iter().all(Change::is_nothing))
+    }
+}
+
 impl Change {
     /// A change of a whole file.
     pub fn of_file(path: String, before: Option<String>, after: After) -> Self {

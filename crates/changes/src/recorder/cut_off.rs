@@ -36,6 +36,10 @@ impl Recorder {
         if cut_off.is_empty() {
             return;
         }
+        // What was written for a person since may not have been found yet.
+        let began = cut_off.iter().map(|turn| turn.began).min();
+        self.looked = began.map_or(self.looked, |began| self.looked.min(began));
+        self.began = self.began.min(self.looked);
         for mut turn in cut_off {
             let running = std::mem::take(&mut turn.running);
             turn.watcher = process::id();

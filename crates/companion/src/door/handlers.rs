@@ -200,7 +200,9 @@ async fn hook(
 ) -> Result<Option<AgentOfHook>, Refused> {
     companion.hooked(hook.agent, caller.asker()).await;
     companion
-        .ask("hook", move |it, answer| drop(answer.send(it.hook(&hook))))
+        .ask("hook", move |it, answer| {
+            drop(answer.send(it.hook(&hook, caller.asker())));
+        })
         .await
 }
 

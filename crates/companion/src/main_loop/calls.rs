@@ -20,6 +20,7 @@ use crate::ids::RequestId;
 use crate::outbox::Tab;
 use crate::proposal::Proposal;
 use crate::sessions::SessionId;
+use crate::subagents::{self, Question};
 use crate::target;
 
 impl MainLoop {
@@ -121,14 +122,20 @@ impl MainLoop {
                     request,
                     caller,
                     coverage,
+                    is_nothing: false,
                 };
-                return self.signal(session, Signal::Asks(Box::new(asking)), now);
+                return self.asks(session, asking, now);
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             ToolCall::Question(call) if call.is_subagent() => {
                 if let Some(agent) = self.sessions.agent(session) {
-                    let call_of = (Arc::clone(session), request, caller);
-                    self.checks.read_question(agent, asked(call), call_of);
+                    let (session, call) = (Arc::clone(session), asked(call));
+                    let read = move || Question::read(agent, call);
+                    self.checks.read(agent, read, |question| {
+                        Event::Asked(Self::task("a question", move |it, now| {
+                            it.subagent_asks(&session, request, question.flatten(), caller, now);
+                        }))
+                    });
                 }
                 return;
             }
@@ -159,6 +166,26 @@ impl MainLoop {
             }
         };
         self.perform(actions);
+    }
+
+    /// A hook asks before a call. One that writes a whole text may leave the file as it is.
+    fn asks(&mut self, session: &SessionId, asking: Asking, now: Instant) {
+        let writes = asking.call.input.get("content").is_some();
+        let Some(agent) = self.sessions.agent(session).filter(|_| writes) else {
+            return self.signal(session, Signal::Asks(Box::new(asking)), now);
+        };
+        let (session, call) = (Arc::clone(session), asked(asking.call.clone()));
+        let is_nothing = move || subagents::changes(agent, &call).is_nothing();
+        self.checks.read(agent, is_nothing, move |found| {
+            let is_nothing = found == Some(true);
+            let asking = Box::new(Asking {
+                is_nothing,
+                ..asking
+            });
+            Event::Asked(Self::task("a write", move |it, now| {
+                it.signal(&session, Signal::Asks(asking), now);
+            }))
+        });
     }
 
     pub(super) fn open(

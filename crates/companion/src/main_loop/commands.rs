@@ -17,6 +17,7 @@ use crate::acting::Acted;
 use crate::discovery::Order;
 use crate::event::Listing;
 use crate::outbox;
+use crate::who::Asker;
 
 impl MainLoop {
     /// The diffs that are pending, once every acceptance that has begun is decided or refused.
@@ -106,9 +107,16 @@ impl MainLoop {
     }
 
     /// Returns the agent of a hook that is a command. Changes that the person accepted there were shown.
-    pub(crate) fn hook(&mut self, call: &Hook) -> Option<AgentOfHook> {
+    pub(crate) fn hook(&mut self, call: &Hook, asker: &Asker) -> Option<AgentOfHook> {
         let (session, agent) = self.sessions.of_process(&call.processes)?;
-        let accepted = call.accepted.iter().filter_map(|path| path.to_str());
+        let [accepted, unchanged] =
+            [&call.accepted, &call.unchanged].map(|it| it.iter().filter_map(|path| path.to_str()));
+        let its = self.agents.get_mut(&session);
+        if let Some(its) = its.filter(|_| !call.unchanged.is_empty())
+            && its.has_called(asker)
+        {
+            unchanged.for_each(|path| its.mode.proposed(path));
+        }
         if self.agents.commanded(&session, accepted) {
             self.report_status();
         }

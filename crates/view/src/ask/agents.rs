@@ -75,6 +75,9 @@ pub struct Hook {
     /// The files that it is about to write, because the person has accepted them.
     #[serde(with = "exact::paths")]
     pub accepted: Vec<PathBuf>,
+    /// The files that it is about to write as they are.
+    #[serde(default, with = "exact::paths")]
+    pub unchanged: Vec<PathBuf>,
 }
 
 ask!(Hook => Option<AgentOfHook>, "hook", for_person: false);

@@ -398,6 +398,31 @@ async fn made_up_arguments_decide_nothing_and_reveal_nothing() {
     assert_eq!(answers, [vec!["{}"], vec!["DIFF_REJECTED"]]);
 }
 
+/// It proposes nothing then: there would be nothing to see.
+#[tokio::test]
+async fn a_write_of_what_is_there_already_is_no_change() {
+    for review in ["always", "after", "asked"] {
+        let mut test = TestCompanion::start();
+        let mut claude = Claude::connect(&test).await;
+        let same = test.file("same.txt", "x");
+        let decision = ask(&mut claude, BEFORE_WRITE, change(review, "", &same)).await;
+        assert_eq!(decision, json!({}), "{review}: nobody is asked");
+        writes(&mut claude, &same).await;
+        let other = test.file("other.txt", "y");
+        writes(&mut claude, &other).await;
+        if review == "after" {
+            continue;
+        }
+        let said = status(&mut test, |status| !status.unasked.is_empty()).await;
+        let names = |path: &str| said.unasked[0].contains(path);
+        assert!(
+            names(&other) && !names(&same),
+            "{review}: {:?}",
+            said.unasked
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_write_that_was_not_proposed_is_said() {
     let mut test = TestCompanion::start();

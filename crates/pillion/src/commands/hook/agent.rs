@@ -11,14 +11,20 @@ use pillion_view::ask::Hook;
 /// The programs below the agent's own, and itself: some of them start another of theirs.
 const GENERATIONS: usize = 2;
 
-/// What a companion is told of the agent. `accepted` is what it may write now.
-pub fn hook(agent: Dialect, protocol: &dyn HookProtocol, accepted: &[Change]) -> Hook {
-    let accepted = accepted.iter().map(|change| PathBuf::from(&change.path));
+/// What a companion is told of the agent. `writes` is what it may write now: what was accepted, and what is there already.
+pub fn hook(agent: Dialect, protocol: &dyn HookProtocol, writes: &[Change]) -> Hook {
+    let paths = |is_nothing| {
+        let these = writes
+            .iter()
+            .filter(move |it| it.is_nothing() == is_nothing);
+        these.map(|change| PathBuf::from(&change.path)).collect()
+    };
     Hook {
         agent,
         process: process(protocol),
         processes: processes(protocol),
-        accepted: accepted.collect(),
+        accepted: paths(false),
+        unchanged: paths(true),
     }
 }
 

@@ -71,9 +71,13 @@ pub fn judge(
         Changes::Invalid(_) if !ahead.is_nothing() => protocol.changes(call, &mut Disk),
         changes => changes,
     };
+    let unchanged = match &changes {
+        Changes::Files(files) if changes.is_nothing() => files.clone(),
+        _ => Vec::new(),
+    };
     let ruling = match (&call.event, changes) {
         (_, Changes::None) => Ok(Ruling::Pass),
-        (_, Changes::Files(changes)) if is_nothing_new(&changes) => Ok(Ruling::Pass),
+        _ if !unchanged.is_empty() => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
         }
@@ -100,17 +104,16 @@ pub fn judge(
             // If the agent asks the person, who may reject it, nobody hears of its end.
             if answer.lets_pass() && call.event == Event::BeforeTool {
                 only_tells(answer.clone());
+                if !unchanged.is_empty() {
+                    let hook = agent::hook(agent, protocol, &unchanged);
+                    work::ask_known(protocol, call, target, &mut companions, hook);
+                }
                 work::tell(agent, protocol, call, target, &mut companions);
             }
             Verdict::Answered(answer)
         }
         Err(Misled(why)) => Verdict::Misled(why),
     }
-}
-
-/// Returns true if the files have these texts already.
-fn is_nothing_new(changes: &[Change]) -> bool {
-    changes.iter().all(Change::is_nothing)
 }
 
 struct Judge<'a, 'b> {

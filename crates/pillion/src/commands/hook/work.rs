@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pillion_changes::turn::first_words;
 use pillion_hooks::{Call, Event, HookProtocol, Scope};
 use pillion_protocol::Dialect;
-use pillion_view::ask::{ToolCall, Work, WorkStep};
+use pillion_view::ask::{Ask, ToolCall, Work, WorkStep};
 
 use super::agent;
 use super::find::Companions;
@@ -49,7 +49,6 @@ pub fn tell(
     companions: &mut Companions<'_>,
 ) -> Option<String> {
     let step = step(protocol, call)?;
-    let companion = companions.known(&targets(protocol, call, target))?;
     let work = Work {
         agent,
         session: call.session.clone(),
@@ -58,7 +57,19 @@ pub fn tell(
         step,
         takes_context: protocol.takes_context(call),
     };
-    companions.ask(&companion, work).flatten()
+    ask_known(protocol, call, target, companions, work).flatten()
+}
+
+/// Asks the companion of the folder in which the agent works, if that is known to answer.
+pub fn ask_known<A: Ask>(
+    protocol: &dyn HookProtocol,
+    call: &Call,
+    target: &Target,
+    companions: &mut Companions<'_>,
+    ask: A,
+) -> Option<A::Answer> {
+    let companion = companions.known(&targets(protocol, call, target))?;
+    companions.ask(&companion, ask)
 }
 
 /// The places where the companion is looked for: the same for all steps of a turn, if the agent works in a workspace.

@@ -123,3 +123,51 @@ fn what_changes_after_a_person_has_closed_the_last_view_is_in_no_list() {
         assert_eq!(listed, "there are no unseen changes here\n", "{is_hub}");
     }
 }
+
+/// Of what a person has taken back nothing becomes the agent's, or nobody's, because whoever recorded it was killed.
+#[test]
+fn what_was_taken_back_before_a_kill_is_no_change_of_the_agent() {
+    for way in WAYS {
+        for (acts_first, goes_on) in [(true, true), (true, false), (false, true), (false, false)] {
+            let world = World::new();
+            let serve = serve(&world, way.is_hub());
+            let agent = Agent::new(&world, "claude");
+            let run = |args: &[&str]| world.sandbox.run(args).expect(0).stdout;
+            agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+            agent.shell("1", "six", "6");
+            if !goes_on {
+                agent.tells("Stop", &json!({}));
+            }
+            let id = format!(
+                "{}.1",
+                run(&["turns", "--json"])
+                    .split("\"turn\": ")
+                    .nth(1)
+                    .map_or("1", |it| &it[..1])
+            );
+            let revert = || world.sandbox.insist(["revert", &id]).expect(0);
+            if acts_first {
+                revert();
+            }
+            let _serve = way.ends(&world, serve);
+            if !acts_first {
+                revert();
+            }
+            let listed = run(&["changes"]);
+            if goes_on {
+                agent.tells("Stop", &json!({}));
+            }
+            let case = format!("{way:?} {acts_first} {goes_on}");
+            let all = run(&["changes", "--all"]);
+            assert_eq!(
+                listed, "there are no unseen changes here\n",
+                "{case}: {all}"
+            );
+            let listed = run(&["changes"]);
+            assert_eq!(
+                listed, "there are no unseen changes here\n",
+                "{case}: {all}"
+            );
+        }
+    }
+}
