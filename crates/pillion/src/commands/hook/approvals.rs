@@ -58,6 +58,8 @@ pub fn take_told(agent: Dialect, protocol: &dyn HookProtocol, call: &Call) -> Op
 pub struct Ahead {
     /// By the path: the fingerprint of the text that it replaces, and the text.
     accepted: BTreeMap<String, (String, String)>,
+    /// True if none of these calls is made before all are judged.
+    is_all_first: bool,
     /// Only one call for a file is judged at a time.
     #[expect(dead_code, reason = "dropping it lets the next one go on")]
     held: Option<File>,
@@ -69,17 +71,25 @@ impl Ahead {
         if call.event != Event::BeforeTool || protocol.order() == Order::OneByOne {
             return Self::default();
         }
+        let is_all_first = protocol.order() == Order::AllFirst;
         let Scope::File(file) = protocol.scope(call) else {
-            return Self::now(agent, call);
+            let now = Self::now(agent, call);
+            return Self {
+                is_all_first,
+                ..now
+            };
         };
         let judged = hash(agent, call, json!(["judged", file]));
         let held = approval::hold(&Environment::current(), &judged).ok();
         let until = Instant::now() + WRITES_WITHIN;
         loop {
             let ahead = Self::now(agent, call);
-            let is_written = protocol.order() == Order::AllFirst || ahead.has_written(&file);
-            if is_written || Instant::now() >= until {
-                return Self { held, ..ahead };
+            if is_all_first || ahead.has_written(&file) || Instant::now() >= until {
+                return Self {
+                    held,
+                    is_all_first,
+                    ..ahead
+                };
             }
             sleep(BETWEEN_LOOKS);
         }
@@ -91,7 +101,7 @@ impl Ahead {
         let accepted = accepted.and_then(|it| serde_json::from_str(&it).ok());
         Self {
             accepted: accepted.unwrap_or_default(),
-            held: None,
+            ..Self::default()
         }
     }
 
@@ -99,6 +109,16 @@ impl Ahead {
     fn has_written(&self, file: &str) -> bool {
         let bytes = Disk.read(Path::new(file));
         bytes.is_ok_and(|bytes| self.of_file(file, bytes.clone()) == bytes)
+    }
+
+    /// Returns true if a file that has these bytes was changed by somebody else since a change of it was accepted that is not made
+    /// yet: nobody was shown what the calls of the answer make of it together.
+    pub fn is_overtaken(&self, path: &str, bytes: Option<&[u8]>) -> bool {
+        let now = fingerprint::of(bytes);
+        let is_other = |(base, text): &(String, String)| {
+            now != *base && now != fingerprint::of(Some(text.as_bytes()))
+        };
+        self.is_all_first && self.accepted.get(path).is_some_and(is_other)
     }
 
     /// The bytes that a file which has these will have.

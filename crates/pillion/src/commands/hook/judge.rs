@@ -75,8 +75,21 @@ pub fn judge(
         Changes::Files(files) if changes.is_nothing() => files.clone(),
         _ => Vec::new(),
     };
+    let overtaken = match &changes {
+        Changes::Files(files) => files.iter().map(|it| it.path.clone()).find(|path| {
+            let bytes = Disk.read(Path::new(path));
+            bytes.is_ok_and(|bytes| ahead.is_overtaken(path, bytes.as_deref()))
+        }),
+        _ => None,
+    };
     let ruling = match (&call.event, changes) {
         (_, Changes::None) => Ok(Ruling::Pass),
+        (Event::BeforeTool, _) if overtaken.is_some() => {
+            // What was accepted is written first, and the agent asks anew.
+            approvals::forget_answer(agent, protocol, call);
+            let why = changed_again(&overtaken.unwrap_or_default());
+            Ok(Ruling::Denied(undecided(&why, &[])))
+        }
         _ if !unchanged.is_empty() => Ok(Ruling::Pass),
         (_, Changes::Files(changes)) if approvals::take(agent, call, &changes) => {
             Ok(Ruling::Approved)
@@ -259,8 +272,7 @@ impl Judge<'_, '_> {
                     false => Some(Loss::WithItsSet),
                 };
                 let kept = self.unwritten(companion, ends, proposed, how);
-                let why = format!("{path} changed again after it was accepted: read it again");
-                return Ruling::Denied(undecided(&why, &kept));
+                return Ruling::Denied(undecided(&changed_again(path), &kept));
             }
         };
         self.tell_accepted(companion, &changes, &decided);
@@ -355,6 +367,10 @@ pub fn undecided(why: &str, kept: &[PathBuf]) -> String {
     remarks::not_made(why, &places)
 }
 
+fn changed_again(path: &str) -> String {
+    format!("{path} changed again after it was accepted: read it again")
+}
+
 /// A file that is not as it was when the person decided.
 struct Changed<'a>(&'a str);
 
@@ -378,6 +394,9 @@ fn decided<'a>(change: &'a Change, end: &End, ahead: &Ahead) -> Result<Decided, 
     };
     let changed = || Changed(&change.path);
     let bytes = Disk.read(Path::new(&change.path)).map_err(|_| changed())?;
+    if ahead.is_overtaken(&change.path, bytes.as_deref()) {
+        return Err(changed());
+    }
     let is_known = base
         .as_ref()
         .map(|base| fingerprint::of(bytes.as_deref()) == *base);

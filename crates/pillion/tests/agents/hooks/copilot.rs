@@ -277,6 +277,41 @@ fn copilot_makes_both_changes_of_a_file_in_one_answer() {
     super::makes_both_changes_of_a_file(&scene, || print(&scene, &["--allow-all-tools"]));
 }
 
+/// The person saves the file between two changes of an answer: the first is made as it was accepted, and the second anew, over both.
+#[test]
+#[ignore = "needs the real agents and Copilot CLI: cargo xtask test"]
+fn copilot_makes_a_change_anew_that_was_accepted_over_less_than_the_file_has() {
+    let scene = Scene::new(set_up);
+    let file = scene.home.file("both.txt", "one\ntwo\nthree\nfour\nfive\n");
+    let edits = [("one", "eins"), ("three", "drei")];
+    let edits = edits.map(|(old, new)| Turn::replace(&file, old, new));
+    let again = edits[1].clone();
+    scene.script([Turn::at_once(edits), again]);
+    let copilot = print(&scene, &["--allow-all-tools"]);
+    scene.decide(&file, &Decision::Accept);
+    let second = companion::wait_pending(&scene.home, &file);
+    fs::write(&file, "one\ntwo\nthree\nfour\nmine\n").expect("it is ours");
+    let accept = ["accept", &second.name, "--despite-change"];
+    companion::run(&scene.home, accept);
+    scene.wait_told("changed again after it was accepted");
+    let third = companion::wait_pending(&scene.home, &file);
+    let text = "eins\ntwo\ndrei\nfour\nmine\n";
+    assert_eq!(companion::proposed(&scene.home, &third.name), text);
+    scene.decide_about(&third.name, &Decision::Accept);
+    ended(copilot).expect_done("both");
+    assert_bytes(&file, text.as_bytes());
+    let log = companion::wait_until("all to be known", || {
+        let log = companion::run(&scene.home, ["log", "--json"]);
+        let log: Vec<Value> = serde_json::from_slice(&log).expect("it is JSON");
+        log.iter().all(|it| !it["outcome"].is_null()).then_some(log)
+    });
+    let outcomes: Vec<_> = log
+        .iter()
+        .map(|it| it["outcome"].as_str().expect("known"))
+        .collect();
+    assert_eq!(outcomes.last(), Some(&"written"), "{log:#?}");
+}
+
 /// The hooks of all calls of an answer run before the first call does.
 #[test]
 #[ignore = "in --all: needs the real agents and Copilot CLI: cargo xtask test --all"]

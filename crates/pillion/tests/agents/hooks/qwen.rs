@@ -1,11 +1,13 @@
 //! Qwen Code with a hook in the person's settings, in the modes in which it asks nobody.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 
 use pillion_protocol::Dialect;
-use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn};
+use pillion_system::process::{descendants, is_alive};
+use pillion_testkit::{Agent, AgentKind, Home, Model, Npm, Size, Tmux, Turn, kill_tree};
+use rustix::process::{Pid, Signal, kill_process};
 
 use serde_json::Value;
 
@@ -116,31 +118,107 @@ fn qwen_changes_the_cells_that_its_hook_allows() {
     super::changes_cells(&scene(), TOOL, again, |scene| print(scene, 0));
 }
 
+/// It, and a review, with its change of a file that waits there.
+struct Waiting {
+    home: Home,
+    tmux: Tmux,
+    model: Model,
+    review: Review,
+}
+
+impl Waiting {
+    fn new() -> Self {
+        let home = Home::new();
+        super::install(&home, AgentKind::Qwen, Dialect::QwenCode);
+        let (tmux, model) = (Tmux::start(), Model::start());
+        let review = Review::start(&tmux, &home);
+        Self {
+            home,
+            tmux,
+            model,
+            review,
+        }
+    }
+
+    /// Starts it in a terminal, in this mode. Returns once the change waits.
+    fn start(&self, mode: &str, name: &str) -> (Agent, PathBuf) {
+        let (kind, home) = (AgentKind::Qwen, &self.home);
+        let command = Npm::from_env().bin().join(kind.name());
+        let command = [&*command.display().to_string(), "--approval-mode", mode];
+        let (env, folder) = (kind.env(home.env(), &self.model), home.workspace());
+        let pane = self
+            .tmux
+            .spawn(mode, Size::new(100, 40), &env, &folder, &command);
+        let agent = Agent::attach(kind, pane);
+        let file = home.file(name, BEFORE);
+        self.model.clear();
+        self.model
+            .script([Turn::read_file(&file), super::edit(&file)]);
+        agent.prompt("change it");
+        self.review
+            .pane()
+            .wait_for(&title(kind, name), companion::SOON);
+        (agent, file)
+    }
+}
+
 /// In a terminal, in the modes in which it asks nobody.
 #[test]
 #[ignore = "in --all: needs the real agents: cargo xtask test --all"]
 fn qwen_that_is_stopped_takes_its_change_away() {
-    let kind = AgentKind::Qwen;
-    let home = Home::new();
-    super::install(&home, kind, Dialect::QwenCode);
-    let (tmux, model) = (Tmux::start(), Model::start());
-    let review = Review::start(&tmux, &home);
+    let waiting = Waiting::new();
     for mode in MODES {
-        let command = Npm::from_env().bin().join(kind.name());
-        let command = [&*command.display().to_string(), "--approval-mode", mode];
-        let env = kind.env(home.env(), &model);
-        let pane = tmux.spawn(mode, Size::new(100, 40), &env, &home.workspace(), &command);
-        let agent = Agent::attach(kind, pane);
-        let file = home.file("stopped.txt", BEFORE);
-        model.clear();
-        model.script([Turn::read_file(&file), super::edit(&file)]);
-        agent.prompt("change it");
-        review
-            .pane()
-            .wait_for(&title(kind, "stopped.txt"), companion::SOON);
-        super::stop_while_its_hook_waits(&home, &file, || agent.pane().send_keys(["Escape"]));
-        review.wait_idle();
+        let (agent, file) = waiting.start(mode, "stopped.txt");
+        super::stop_while_its_hook_waits(&waiting.home, &file, || {
+            agent.pane().send_keys(["Escape"]);
+        });
+        waiting.review.wait_idle();
         agent.quit();
+    }
+}
+
+/// It runs a hook that a signal ends as if that had said yes.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_whose_terminal_closes_writes_nothing_that_is_undecided() {
+    let waiting = Waiting::new();
+    for mode in ["default", "yolo"] {
+        let name = format!("{mode}.txt");
+        let (agent, file) = waiting.start(mode, &name);
+        let its = descendants(agent.pane().pid());
+        agent.pane().close();
+        companion::wait_until("its end", || {
+            its.iter().all(|it| !is_alive(*it)).then_some(())
+        });
+        companion::wait_none_pending(&waiting.home);
+        assert_bytes(&file, BEFORE.as_bytes());
+    }
+}
+
+/// Killed, it says nothing; nor do those of its processes that live on.
+#[test]
+#[ignore = "needs the real agents: cargo xtask test"]
+fn qwen_that_is_killed_is_at_work_no_more() {
+    let waiting = Waiting::new();
+    for (is_whole, mode) in [(true, "yolo"), (false, "yolo"), (true, "default")] {
+        let (agent, file) = waiting.start(mode, &format!("{mode} {is_whole}.txt"));
+        let pid = agent.pane().pid();
+        match is_whole {
+            true => kill_tree(pid),
+            false => {
+                let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+                kill_process(pid.expect("a process"), Signal::KILL).expect("it is ours");
+            }
+        }
+        companion::wait_none_pending(&waiting.home);
+        let is_over = |screen: &str| !screen.contains("at work") && !screen.contains("Qwen Code");
+        let pane = waiting.review.pane();
+        pane.wait_until("nobody at work", companion::SOON, is_over);
+        let turns = companion::run(&waiting.home, ["turns", "--json"]);
+        let turns: Vec<Value> = serde_json::from_slice(&turns).expect("it is JSON");
+        let goes_on = turns.iter().filter(|it| it["ended"].is_null()).count();
+        assert_eq!(goes_on, 0, "{is_whole} {mode}: {turns:#?}");
+        assert_bytes(&file, BEFORE.as_bytes());
     }
 }
 

@@ -134,6 +134,39 @@ fn what_came_of_an_accepted_change_is_what_its_own_call_has_made() {
     }
 }
 
+/// All hooks of an answer ask before its first change is made. What the second makes of what a person has saved between, nobody is
+/// shown: it is made anew, over the first.
+#[test]
+fn what_a_person_saves_between_two_changes_of_an_answer_is_under_both() {
+    for is_shown_first in [false, true] {
+        let world = World::new();
+        let _serve = serve(&world, is_shown_first);
+        let agent = Agent::new(&world, "kimi");
+        agent.tells("UserPromptSubmit", &json!({"prompt": []}));
+        let first = agent.is_accepted("1", "two", "2");
+        let input = json!({"file_path": agent.file, "old_string": "five", "new_string": "5"});
+        let call = json!({"tool_name": "Edit", "tool_input": input, "tool_use_id": "2"});
+        if !is_shown_first {
+            agent.write("three", "mine");
+        }
+        let hook = agent.calls("PreToolUse", &call);
+        if is_shown_first {
+            let id = number(&pending(&world.sandbox, 1)[0]);
+            agent.write("three", "mine");
+            let accept = ["accept", &id, "--despite-change"];
+            world.sandbox.insist(accept).expect(0);
+        }
+        hook.answer()
+            .expect_denied("changed again after it was accepted: read it again");
+        agent.write("two", "2");
+        agent.tells("PostToolUse", &first);
+        agent.edit("3", "five", "5");
+        assert_eq!(came_of(&world.sandbox, "a.txt").1, "written");
+        let text = fs::read_to_string(&agent.file).unwrap();
+        assert_eq!(text, "one\n2\nmine\nfour\n5\nsix\n", "{is_shown_first}");
+    }
+}
+
 /// With a note, Kimi Code is denied until its model makes exactly the change that was accepted.
 #[test]
 fn what_was_approved_for_a_call_is_approved_in_its_turn_only() {
