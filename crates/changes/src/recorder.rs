@@ -44,6 +44,8 @@ pub enum Coverage {
     NotKept,
     /// It is elsewhere, or leads there.
     Elsewhere,
+    /// It is to be written as it is.
+    Unchanged,
     /// Programs run or obey it without being started, wherever it is: to bring it back later is too late.
     RunsCode,
 }

@@ -305,19 +305,25 @@ impl Recording {
         self.order(move |recorder| recorder.goes_on(session, agent));
     }
 
-    /// A call is about to run, and `resume` comes when the texts before it are kept, with how the one of its file is.
+    /// A call is about to run, and `resume` comes when the texts before it are kept, with how the one of its file is. `is_nothing` waits
+    /// for the disk, and tells whether the call leaves the file as it is.
     pub(crate) fn before(
         &mut self,
         session: &SessionId,
         agent: &'static str,
         call: Call,
+        is_nothing: impl FnOnce() -> bool + Send + 'static,
         resume: impl FnOnce(Coverage) -> Event + Send + 'static,
     ) {
         let session = self.number(session);
         let before = move |recorder: &mut Recorder| {
             let path = call.path.clone();
             recorder.before(session, agent, call)?;
-            Ok(path.map_or(Coverage::Elsewhere, |path| recorder.coverage(&path)))
+            Ok(match path {
+                None => Coverage::Elsewhere,
+                Some(_) if is_nothing() => Coverage::Unchanged,
+                Some(path) => recorder.coverage(&path),
+            })
         };
         self.hold(session, before, resume);
     }

@@ -43,11 +43,12 @@ impl Mode {
     /// Returns what becomes of a call.
     pub(crate) fn before(&self, does: Does) -> Before {
         match (self.review(), does) {
+            (_, Does::Change(Coverage::Unchanged)) => Before::Leave,
             (_, Does::RunCommand) if self.shows_commands() => Before::Show,
             (_, Does::RunCommand) => Before::Leave,
             (Some(ReviewMode::Always), _) => Before::Show,
             (Some(ReviewMode::After), Does::Change(coverage)) => match coverage {
-                Coverage::Elsewhere => Before::Leave,
+                Coverage::Elsewhere | Coverage::Unchanged => Before::Leave,
                 Coverage::Kept => Before::Let,
                 // What cannot be taken back in time is shown first: agents themselves ask about few of these files.
                 Coverage::NotKept | Coverage::RunsCode => Before::Show,
@@ -72,7 +73,7 @@ mod tests {
     #[test]
     fn whether_it_asks_now_is_one_table() {
         use Before::{Leave, Let, Show};
-        use Coverage::{Elsewhere, Kept, NotKept, RunsCode};
+        use Coverage::{Elsewhere, Kept, NotKept, RunsCode, Unchanged};
         use Does::{Change, RunCommand};
         use ReviewChoice::{After, Always, Asked, Commands, NoCommands};
         let does = [
@@ -97,6 +98,7 @@ mod tests {
             ),
         ] {
             let mode = chosen(choices);
+            assert_eq!(mode.before(Change(Unchanged)), Leave, "{choices:?}");
             assert_eq!(does.map(|it| mode.before(it)), expected, "{choices:?}");
         }
         // A turn that began without its hooks: nothing can make it ask.

@@ -57,8 +57,6 @@ pub(crate) struct Asking {
     pub(crate) caller: Caller,
     /// The way in which the text is known of the file that it is to change.
     pub(crate) coverage: Coverage,
-    /// True if that file has this text already.
-    pub(crate) is_nothing: bool,
 }
 
 /// What is to be done.
@@ -233,7 +231,6 @@ impl Agent {
             request,
             caller,
             coverage,
-            is_nothing,
         } = asking;
         // An agent that does not wait any more has cancelled it.
         if caller.is_closed() {
@@ -243,16 +240,15 @@ impl Agent {
         if let Some(path) = &call.path {
             self.questions.end(path);
         }
+        if coverage == Coverage::Unchanged {
+            // It writes the file all the same, and says so.
+            call.path.iter().for_each(|path| self.mode.proposed(path));
+        }
         let does = match call.is_command {
             true => Does::RunCommand,
             false => Does::Change(coverage),
         };
         let answer = match (self.mode.before(does), call.held) {
-            // It writes the file all the same, and says so.
-            _ if is_nothing => {
-                call.path.iter().for_each(|path| self.mode.proposed(path));
-                NO_DECISION.to_owned()
-            }
             (Before::Show, Some(held)) => {
                 let hook = HeldHook {
                     call: call.id.clone(),
@@ -341,7 +337,6 @@ mod tests {
             request: request(),
             caller,
             coverage,
-            is_nothing: false,
         };
         let mut all = words(agent.step(Signal::Asks(Box::new(asking)), now));
         let (way, _waits) = oneshot::channel();
@@ -424,7 +419,6 @@ mod tests {
             request: request(),
             caller,
             coverage: Coverage::NotKept,
-            is_nothing: false,
         };
         assert_eq!(
             words(agent.step(Signal::Asks(Box::new(asking)), now)),

@@ -20,7 +20,7 @@ use crate::ids::RequestId;
 use crate::outbox::Tab;
 use crate::proposal::Proposal;
 use crate::sessions::SessionId;
-use crate::subagents::{self, Question};
+use crate::subagents::Question;
 use crate::target;
 
 impl MainLoop {
@@ -84,8 +84,14 @@ impl MainLoop {
         let Some((agent, step)) = self.sessions.agent(session).zip(step_of(&call)) else {
             return self.serve(session, request, call, caller, Coverage::NotKept, now);
         };
+        let whole = match &call {
+            ToolCall::BeforeWrite(hook) if hook.input.get("content").is_some() => {
+                Some(asked(hook.clone()))
+            }
+            _ => None,
+        };
         let resume = resume(session, request, call, caller);
-        self.take_step(session, agent, step, resume, now);
+        self.take_step(session, agent, step, whole, resume, now);
     }
 
     /// Serves a call of which everything before it is kept.
@@ -122,9 +128,8 @@ impl MainLoop {
                     request,
                     caller,
                     coverage,
-                    is_nothing: false,
                 };
-                return self.asks(session, asking, now);
+                return self.signal(session, Signal::Asks(Box::new(asking)), now);
             }
             // It waits for the person's decision. A subagent proposes only once it is answered.
             ToolCall::Question(call) if call.is_subagent() => {
@@ -166,26 +171,6 @@ impl MainLoop {
             }
         };
         self.perform(actions);
-    }
-
-    /// A hook asks before a call. One that writes a whole text may leave the file as it is.
-    fn asks(&mut self, session: &SessionId, asking: Asking, now: Instant) {
-        let writes = asking.call.input.get("content").is_some();
-        let Some(agent) = self.sessions.agent(session).filter(|_| writes) else {
-            return self.signal(session, Signal::Asks(Box::new(asking)), now);
-        };
-        let (session, call) = (Arc::clone(session), asked(asking.call.clone()));
-        let is_nothing = move || subagents::changes(agent, &call).is_nothing();
-        self.checks.read(agent, is_nothing, move |found| {
-            let is_nothing = found == Some(true);
-            let asking = Box::new(Asking {
-                is_nothing,
-                ..asking
-            });
-            Event::Asked(Self::task("a write", move |it, now| {
-                it.signal(&session, Signal::Asks(asking), now);
-            }))
-        });
     }
 
     pub(super) fn open(

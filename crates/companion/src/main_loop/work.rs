@@ -16,6 +16,7 @@ use crate::agent::{Agent, Effect, Look, Record, Signal};
 use crate::diffs::Answer;
 use crate::event::Event;
 use crate::sessions::SessionId;
+use crate::subagents;
 use crate::who::Asker;
 
 impl MainLoop {
@@ -64,12 +65,13 @@ impl MainLoop {
     }
 
     /// A hook of an agent tells a step of its work, or of a subagent's. `resume` comes when the texts before it are kept, or at
-    /// once if it is over.
+    /// once if it is over. `whole` is the hook's call, if that writes a whole text.
     pub(super) fn take_step(
         &mut self,
         session: &SessionId,
         agent: Dialect,
         (step, subagent): (WorkStep, Option<String>),
+        whole: Option<pillion_hooks::Call>,
         resume: impl FnOnce(Coverage) -> Event + Send + 'static,
         now: Instant,
     ) {
@@ -89,7 +91,9 @@ impl MainLoop {
                     path: call.path,
                     subagent,
                 };
-                return recording.before(session, agent.name(), call, resume);
+                let is_nothing =
+                    move || whole.is_some_and(|it| subagents::changes(agent, &it).is_nothing());
+                return recording.before(session, agent.name(), call, is_nothing, resume);
             }
             (WorkStep::CallEnds(id), _) => recording.after(session, id, accepted()),
             (WorkStep::CallFails(id), _) => recording.failed(session, id, accepted()),
@@ -139,7 +143,14 @@ impl MainLoop {
             answer,
         };
         let working = self.agents.working();
-        self.take_step(&session, work.agent, (work.step, subagent), |_| resume, now);
+        self.take_step(
+            &session,
+            work.agent,
+            (work.step, subagent),
+            None,
+            |_| resume,
+            now,
+        );
         if working != self.agents.working() {
             self.report_status();
         }

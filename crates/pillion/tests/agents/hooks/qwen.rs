@@ -211,7 +211,7 @@ fn qwen_that_is_killed_is_at_work_no_more() {
             }
         }
         companion::wait_none_pending(&waiting.home);
-        let is_over = |screen: &str| !screen.contains("at work") && !screen.contains("Qwen Code");
+        let is_over = |screen: &str| !screen.contains("at work") && !screen.contains("● Qwen");
         let pane = waiting.review.pane();
         pane.wait_until("nobody at work", companion::SOON, is_over);
         let turns = companion::run(&waiting.home, ["turns", "--json"]);
