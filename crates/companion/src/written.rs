@@ -204,11 +204,12 @@ impl Written {
         self.followed.retain(|it| !is_its(&it.accepted));
     }
 
-    /// An agent's hook says itself that this file is not written. Returns the diffs that were accepted.
-    pub(crate) fn withdraw_all(&mut self, file: &Path) -> Vec<DiffId> {
-        let is_its = |it: &mut Followed| Path::new(&it.accepted.file_path) == file;
-        let withdrawn = self.followed.extract_if(.., is_its);
-        withdrawn.map(|it| it.accepted.id).collect()
+    /// An agent's hook says itself that this file is not written. Returns the diff that was accepted last: an earlier change of
+    /// the file is written all the same.
+    pub(crate) fn withdraw_last(&mut self, file: &Path) -> Option<DiffId> {
+        let is_its = |it: &Followed| Path::new(&it.accepted.file_path) == file;
+        let at = self.followed.iter().rposition(is_its)?;
+        Some(self.followed.remove(at).accepted.id)
     }
 
     /// Returns true if no writing is awaited of which the person is told.

@@ -33,16 +33,22 @@ pub(super) fn serve(
         Ok(link) => link,
         Err(error) => return tracing::warn!(%error, "cannot start a thread"),
     };
+    let taken = place.takes(Purpose::View, || {
+        has_variables || shared.who.judge(&asker).is_err()
+    });
+    if let Err(reason) = taken {
+        tracing::warn!(reason, "a front end was refused");
+        link.send(FromHub::Refused(Refused::cannot_start(reason)));
+        return;
+    }
+    // Only now: many that come at once and find no place cost nobody anything.
     let who = shared.who.at(&options.environment);
     let own_seat = Arc::new(who.seat(asker.clone()));
     // There may be no other view yet that has the same variables.
     let is_agents = has_variables || own_seat.judge().is_err();
     // The first view configures the companion, and a person's says where all is kept.
     options.environment = shared.configured(std::mem::take(&mut options.environment), is_agents);
-    let attached = match place.takes(Purpose::View, || is_agents) {
-        Err(reason) => Err(Unattached::Refused(Refused::cannot_start(reason))),
-        Ok(()) => shared.attach(attach, &link),
-    };
+    let attached = shared.attach(attach, &link);
     let view = match attached {
         Ok(view) => view,
         Err(unattached) => {

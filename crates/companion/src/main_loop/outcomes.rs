@@ -207,8 +207,8 @@ impl MainLoop {
     pub(crate) fn lost(&mut self, LostByHook(lost): LostByHook) {
         // What was not shown was not accepted.
         let is_accepted = lost.how != Loss::Unshown;
-        let withdrawn = is_accepted.then(|| self.written.withdraw_all(&lost.path));
-        for id in withdrawn.into_iter().flatten() {
+        let withdrawn = is_accepted.then(|| self.written.withdraw_last(&lost.path));
+        if let Some(id) = withdrawn.flatten() {
             let outcome = written::outcome_of(lost.how, lost.proposer);
             self.note_outcome(id, outcome);
         }
