@@ -7,7 +7,7 @@ use pillion_text::{Text, hunks};
 use super::places::Origin;
 use super::state::State;
 use super::texts::Texts;
-use super::{Change, Proposal};
+use super::{Change, Hunk, Proposal};
 
 impl Proposal {
     /// The reviewer's own version of the agent's text, if any: as it stands, or what was written and is in the history.
@@ -31,7 +31,7 @@ impl Proposal {
         true
     }
 
-    /// The agent's text without some of its hunks, if that is what it is, or else a text of the reviewer's.
+    /// The agent's text without some of its hunks or of their lines, if that is what it is, or else a text of the reviewer's.
     fn offered(&self, text: Text) -> State {
         let original = self.now.texts.original.clone();
         let agents = Arc::clone(&self.now.agents);
@@ -39,16 +39,7 @@ impl Proposal {
         let mut state = State::new(proposed, Change::Toggled);
         let own = Texts::new(original, Arc::new(text));
         if state.texts.are_readable() && own.are_readable() {
-            let kept = hunks::between(&own.before, &own.after);
-            let texts = Arc::clone(&state.texts);
-            for hunk in Arc::make_mut(&mut state.hunks) {
-                let after = texts.after.slice(hunk.after.clone());
-                let is_kept = kept.iter().any(|it| {
-                    it.before == hunk.before && own.after.slice(it.after.clone()) == after
-                });
-                let before = texts.before.slice(hunk.before.clone());
-                hunk.out = !is_kept && std::str::from_utf8(before).is_ok();
-            }
+            state.hunks = Arc::new(without_lines(&state, &own));
         }
         if state.text().as_bytes() != own.proposed.bytes() {
             state = State::new(own, Change::Edited);
@@ -61,8 +52,57 @@ impl Proposal {
     }
 }
 
+/// The hunks of a state, of which those and the lines are out in whose place `own` has the lines before.
+fn without_lines(state: &State, own: &Texts) -> Vec<Hunk> {
+    let (texts, kept) = (&state.texts, hunks::between(&own.before, &own.after));
+    let changes = hunks::between(&texts.after, &own.after);
+    let pieces = state.hunks.iter().flat_map(|hunk| {
+        let is_touched =
+            |it: &Hunk| it.before.start <= hunk.before.end && hunk.before.start <= it.before.end;
+        let is_text = || std::str::from_utf8(texts.before.slice(hunk.before.clone())).is_ok();
+        if !kept.iter().any(is_touched) && is_text() {
+            let out = true;
+            return vec![Hunk {
+                out,
+                ..hunk.clone()
+            }];
+        }
+        let is_inside =
+            |it: &&Hunk| hunk.after.start <= it.before.start && it.before.end <= hunk.after.end;
+        let (mut pieces, mut rest) = (Vec::new(), hunk.clone());
+        for change in changes.iter().filter(is_inside) {
+            let (lines, count) = (own.after.slice(change.after.clone()), change.after.len());
+            let above = rest.after.start..change.before.start;
+            // Lines that nothing stands in place of have their pairs above them.
+            let first = match count {
+                0 => rest.before.start + above.len().min(rest.before.len()),
+                _ => rest.before.start,
+            };
+            let is_there = |at: &usize| texts.before.slice(*at..*at + count) == lines;
+            let Some(at) = (first..(rest.before.end + 1).saturating_sub(count)).find(is_there)
+            else {
+                continue;
+            };
+            pieces.push(Hunk::new(rest.before.start..at, above));
+            pieces.push(Hunk {
+                out: true,
+                ..Hunk::new(at..at + count, change.before.clone())
+            });
+            rest = Hunk::new(
+                at + count..rest.before.end,
+                change.before.end..rest.after.end,
+            );
+        }
+        pieces.push(rest);
+        pieces.retain(|it| !it.before.is_empty() || !it.after.is_empty());
+        pieces
+    });
+    pieces.collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Part;
     use super::*;
 
     const BEFORE: &str = "1\n2\n3\n4\n5\n";
@@ -124,6 +164,40 @@ mod tests {
             assert_eq!(again.redo(), Some(Change::Toggled));
             assert_eq!(again.hunks(), former.hunks(), "{out:?}");
             assert!(!again.is_edited());
+        }
+    }
+
+    #[test]
+    fn lines_that_were_out_are_out_again_and_no_text_of_the_reviewers() {
+        let part = |before, after| Part {
+            hunk: 0,
+            before,
+            after,
+        };
+        for (original, proposed, out) in [
+            (Some("a\nb\nc\nd\n"), "a\nB1\nB2\nc\nd\n", part(2..2, 2..3)),
+            (Some("a\nb\nc\nd\n"), "a\nB1\nB2\nc\nd\n", part(1..2, 1..2)),
+            (Some("a\nb\nc\nd\n"), "a\nB\nC\nd\n", part(2..3, 2..3)),
+            (Some("a\nb\nc\nd\n"), "a\nd\nE\n", part(2..3, 1..1)),
+            (None, "one\ntwo\nthree\n", part(0..0, 1..2)),
+        ] {
+            let new = || proposal(original.map(str::as_bytes), proposed);
+            let mut former = new();
+            former.toggle_lines(&[out]).unwrap();
+            let draft = former.draft().unwrap();
+            let mut again = new();
+            assert!(again.offer(&draft));
+            assert_eq!(again.redo(), Some(Change::Toggled), "{draft:?}");
+            assert_eq!(again.text(), draft);
+            assert!(!again.is_edited() && !again.holds_edits());
+            assert_eq!(again.hunks(), former.hunks(), "{draft:?}");
+            // All of the agent's lines are there to be included again.
+            for hunk in 0..again.hunks().len() {
+                if again.hunks()[hunk].out {
+                    again.toggle(hunk).unwrap();
+                }
+            }
+            assert_eq!(again.text(), proposed);
         }
     }
 
