@@ -321,8 +321,10 @@ impl Kept {
         if let Some(from) = &change.moved_from {
             place = format!("{place}, moved from {}", shown(from));
         }
-        if let Some(mode) = change.before.mode_beside_text(&change.after) {
-            place = format!("{place}, {mode}");
+        match change.before.mode_beside_text(&change.after) {
+            Some((Some(old), new)) => place = format!("{place}, mode {old:o}→{new:o}"),
+            Some((None, new)) => place = format!("{place}, mode {new:o}"),
+            None => {}
         }
         match &change.by {
             Author::Unclear => place += ", unclear who changed it",

@@ -27,6 +27,8 @@ pub struct Shown {
     pub now: String,
     /// What the agent had made of it.
     pub after: FileState,
+    /// The permissions before, if there was a file, and after, where no text shows them.
+    pub mode: Option<(Option<u32>, u32)>,
     /// True if nobody knows who made it.
     pub is_unclear: bool,
 }
@@ -100,12 +102,6 @@ pub fn look(
         }
         match show(store, kept, change) {
             Ok(shown) => {
-                if let Some(mode) = change.before.mode_beside_text(&change.after) {
-                    let name = kept.named_in_full(change);
-                    looked
-                        .left_out
-                        .push(format!("{name} has other permissions, too: {mode}"));
-                }
                 if shown.present.changed_since > 0 {
                     let places = counted(shown.present.changed_since, "place");
                     looked.left_out.push(format!(
@@ -170,6 +166,7 @@ fn show(store: &Store, kept: &Kept, change: &Change) -> Result<Shown, String> {
         path: change.path.clone(),
         now: now.to_owned(),
         after: change.after.clone(),
+        mode: change.before.mode_beside_text(&change.after),
         is_unclear: change.by == Author::Unclear,
         present,
     })

@@ -135,13 +135,11 @@ impl FileState {
         }
     }
 
-    /// The permissions that became others with the text, or with which a new file runs, in a few words: no diff shows them.
-    pub fn mode_beside_text(&self, after: &Self) -> Option<String> {
-        match (self.mode(), after.mode()) {
-            (Some(old), Some(new)) if old != new => Some(format!("mode {old:o}→{new:o}")),
-            (None, Some(new)) if new & RUNS != 0 => Some(format!("mode {new:o}")),
-            _ => None,
-        }
+    /// The permissions before, if there was a file, and after, where they became others or a new file runs: no text shows them.
+    pub fn mode_beside_text(&self, after: &Self) -> Option<(Option<u32>, u32)> {
+        let (before, after) = (self.mode(), after.mode()?);
+        let is_shown = before.map_or(after & RUNS != 0, |before| before != after);
+        is_shown.then_some((before, after))
     }
 
     /// What became of a file, in a word.

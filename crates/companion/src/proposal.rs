@@ -26,6 +26,8 @@ pub(crate) struct Proposal {
     pub(crate) set: Option<(u32, u32)>,
     /// True if the file is to be deleted.
     pub(crate) deletes: bool,
+    /// A hook has told that a subagent makes it.
+    pub(crate) is_hook_of_subagent: bool,
     /// The stand-in for the file's text, with which it is compared.
     pub(crate) stand_in: Option<Arc<StandIn>>,
     pub(crate) proposed: Arc<String>,
@@ -51,6 +53,7 @@ impl Proposal {
             tab: None,
             set: None,
             deletes: false,
+            is_hook_of_subagent: false,
             stand_in: None,
             proposed: Arc::new(content.into()),
             tool: None,
@@ -92,6 +95,11 @@ impl Proposal {
     pub(crate) fn is_question(&self) -> bool {
         let tab = self.tab.as_ref();
         tab.is_some_and(|tab| tab.question.is_some())
+    }
+
+    /// Returns true if a subagent makes it: of these alone an agent asks before it proposes.
+    pub(crate) fn is_of_subagent(&self) -> bool {
+        self.is_hook_of_subagent || self.is_question()
     }
 }
 

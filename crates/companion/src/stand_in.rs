@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pillion_changes::looking::Shown;
 use pillion_protocol::held::{Held, HeldCall};
+use pillion_view::ModeChange;
 
 /// The message that the person is shown about such a change.
 const IS_WRITTEN: &str = "This change is already in the file. Accept to keep it. What you exclude or edit is written to the file when you accept. Rejecting changes nothing, unless you give a reason: that takes the change back.";
@@ -27,9 +28,20 @@ impl StandIn {
             Self::Held(held) => held.find(file),
             Self::Written(shown) => Ok(Held {
                 text: shown.text_before(),
-                notes: vec![IS_WRITTEN.to_owned()],
+                notes: { self.mode().map(|mode| mode.to_string()).into_iter() }
+                    .chain([IS_WRITTEN.to_owned()])
+                    .collect(),
             }),
         }
+    }
+
+    /// The permissions, if a change that is written already gave the file others.
+    pub(crate) fn mode(&self) -> Option<ModeChange> {
+        let Self::Written(shown) = self else {
+            return None;
+        };
+        let (before, after) = shown.mode?;
+        Some(ModeChange { before, after })
     }
 
     /// Returns the call that a hook holds.

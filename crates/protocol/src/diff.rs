@@ -28,6 +28,9 @@ pub struct ProposedFile {
     /// The fingerprint of a text that was accepted for the file, is not written yet, and is contained in this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
+    /// True if a subagent of the agent proposes it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_of_subagent: bool,
     /// The change of a notebook's cell, of whose source the text is.
     #[serde(with = "cell", default, skip_serializing_if = "Option::is_none")]
     pub cell: Option<HeldCall>,

@@ -38,6 +38,6 @@ pub use lost::{Loss, LostOutcome, LostText};
 pub use options::{Options, StartError};
 pub use original::{Original, OriginalError, Stamp};
 pub use pending::{Pending, Proposed, Stale};
-pub use proposal::{Diff, DiffId, ProposalKey, SetPlace};
+pub use proposal::{Diff, DiffId, ModeChange, ProposalKey, SetPlace};
 pub use reply::{Answering, Failure, Reply};
 pub use tell::{Leaving, OpenFile, Tell};

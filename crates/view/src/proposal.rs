@@ -101,6 +101,45 @@ pub struct Diff {
     /// True if it is, and nobody knows who made it.
     #[serde(default)]
     pub is_unclear: bool,
+    /// True if a subagent of the agent proposes it.
+    #[serde(default)]
+    pub is_of_subagent: bool,
+    /// The permissions, if the change that is written already gave the file others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<ModeChange>,
+}
+
+/// A change of a file's permissions, which no text shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModeChange {
+    /// Those before, as Unix has them; none if the file was not there.
+    pub before: Option<u32>,
+    /// Those that it got.
+    pub after: u32,
+}
+
+impl ModeChange {
+    /// Returns true if more people may run the file, or as somebody else.
+    pub fn makes_executable(self) -> bool {
+        self.after & !self.before.unwrap_or_default() & 0o7111 != 0
+    }
+}
+
+impl fmt::Display for ModeChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, after) = (
+            if self.makes_executable() {
+                "The file is made executable"
+            } else {
+                "The file gets other permissions"
+            },
+            self.after,
+        );
+        match self.before {
+            Some(before) => write!(f, "{what}: mode {before:o} → {after:o}."),
+            None => write!(f, "{what}: mode {after:o}."),
+        }
+    }
 }
 
 impl Diff {

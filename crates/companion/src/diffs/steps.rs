@@ -15,6 +15,7 @@ use crate::ids::RequestId;
 use crate::line_endings::MAY_LOSE_LINE_FEED;
 use crate::on_disk::{FileState, OnDisk};
 use crate::sessions::SessionId;
+use crate::stand_in::StandIn;
 use crate::target::Target;
 
 const AGENT_CLOSED: &str = "the agent closed the diff";
@@ -147,7 +148,7 @@ impl<C> Diffs<C> {
             entry.as_written = Some(as_written);
         }
         entry.tool = tool;
-        if entry.proposal.is_question() {
+        if entry.proposal.is_of_subagent() {
             notes.push(OF_SUBAGENT.to_owned());
         }
         entry.beside = beside;
@@ -185,6 +186,8 @@ impl<C> Diffs<C> {
             original_is_other: entry.proposal.stand_in.is_some(),
             written: written.map(|it| it.name.to_string()),
             is_unclear: written.is_some_and(|it| it.is_unclear),
+            is_of_subagent: entry.proposal.is_of_subagent(),
+            mode: entry.proposal.stand_in.as_deref().and_then(StandIn::mode),
         })]
     }
 

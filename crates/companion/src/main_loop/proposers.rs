@@ -45,6 +45,7 @@ impl MainLoop {
             number,
             set,
             deletes: file.deletes,
+            is_hook_of_subagent: file.is_of_subagent,
             stand_in: stand_in.map(Arc::new),
             over: file.over,
             ..Proposal::new(Arc::clone(session), proposer, file.path, file.content)

@@ -85,6 +85,8 @@ fn diff(id: u64, revision: u32) -> Diff {
         original_is_other: false,
         written: None,
         is_unclear: false,
+        is_of_subagent: false,
+        mode: None,
     }
 }
 

@@ -120,6 +120,8 @@ mod tests {
             original_is_other: false,
             written: None,
             is_unclear: false,
+            is_of_subagent: false,
+            mode: None,
         }
     }
 

@@ -618,6 +618,8 @@ mod tests {
             original_is_other: false,
             written: None,
             is_unclear: false,
+            is_of_subagent: false,
+            mode: None,
         };
         let key = diff.key();
         let is_answered = Arc::new(AtomicBool::new(false));

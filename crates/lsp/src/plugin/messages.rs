@@ -200,7 +200,15 @@ pub fn open_diff(mut diff: Diff) -> Value {
     let original = original.map(|text| text.unwrap_or_else(|it| readable(it.as_bytes())));
     let mut value = codec::written(&diff);
     if let Some(fields) = value.as_object_mut() {
-        let others = ["proposer", "number", "written", "deletes", "isUnclear"];
+        let others = [
+            "proposer",
+            "number",
+            "written",
+            "deletes",
+            "isUnclear",
+            "isOfSubagent",
+            "mode",
+        ];
         fields.retain(|name, _| !others.contains(&name.as_str()));
     }
     if let Some(set) = diff.set {

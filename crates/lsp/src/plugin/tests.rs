@@ -422,6 +422,8 @@ fn diff() -> Diff {
         original_is_other: false,
         written: Some("7.2".to_owned()),
         is_unclear: true,
+        is_of_subagent: false,
+        mode: None,
     }
 }
 

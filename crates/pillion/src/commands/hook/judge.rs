@@ -207,7 +207,10 @@ impl Judge<'_, '_> {
         watch: &mut Watch,
     ) -> Result<Ruling, Misled> {
         let proposed: Vec<_> = { changes.iter() }
-            .map(|change| proposed(change, self.ahead))
+            .map(|change| ProposedFile {
+                is_of_subagent: self.call.subagent.is_some(),
+                ..proposed(change, self.ahead)
+            })
             .collect();
         let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
         let left = self.limits.deadline.map(left);

@@ -305,6 +305,8 @@ fn diff(original: Option<Vec<u8>>, proposed: String) -> Diff {
         original_is_other: true,
         written: None,
         is_unclear: false,
+        is_of_subagent: false,
+        mode: None,
     }
 }
 
