@@ -2,13 +2,16 @@
 //! rest only what changed. Over a slow link, a frame written whole takes longer than a person's next key.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io;
 
+use crossterm::cursor::{MoveRight, MoveTo};
 use crossterm::queue;
-use crossterm::style::Print;
+use crossterm::style::{Colored, Print};
 use crossterm::terminal::{BeginSynchronizedUpdate, EndSynchronizedUpdate};
-use ratatui::backend::{Backend, CrosstermBackend};
+use pillion_text::visible;
+use ratatui::backend::IntoCrossterm;
 use ratatui::buffer::{Buffer, Cell};
+use ratatui::style::Modifier;
 
 /// Rows that the terminal moves, at most half a screen: of a page, nothing stays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,16 +35,68 @@ pub fn bytes(mut shown: Buffer, next: &Buffer) -> io::Result<Vec<u8>> {
     if shown == *next {
         return Ok(bytes);
     }
-    let mut backend = CrosstermBackend::new(&mut bytes);
-    queue!(backend, BeginSynchronizedUpdate)?;
+    queue!(bytes, BeginSynchronizedUpdate)?;
     if let Some(scroll) = Scroll::find(&shown, next) {
-        queue!(backend, Print(scroll.sequence()))?;
+        queue!(bytes, Print(scroll.sequence()))?;
         scroll.apply(&mut shown);
     }
-    backend.draw(shown.diff(next).into_iter())?;
-    queue!(backend, EndSynchronizedUpdate)?;
-    Write::flush(&mut backend)?;
+    put(&mut bytes, shown.diff(next))?;
+    queue!(bytes, EndSynchronizedUpdate)?;
     Ok(bytes)
+}
+
+/// Writes cells, of whose looks only what differs from the one before.
+fn put(bytes: &mut Vec<u8>, cells: Vec<(u16, u16, &Cell)>) -> io::Result<()> {
+    let (mut before, mut place) = (&Cell::EMPTY, None);
+    for (x, y, cell) in cells {
+        match place {
+            Some(at) if at == (x, y) => {}
+            Some((from, row)) if row == y && from < x => queue!(bytes, MoveRight(x - from))?,
+            _ if x == 0 => queue!(bytes, Print(format!("\x1b[{}H", y + 1)))?,
+            _ => queue!(bytes, MoveTo(x, y))?,
+        }
+        queue!(bytes, Print(looks(before, cell)), Print(cell.symbol()))?;
+        // Where a wide character leaves the cursor, terminals do not agree.
+        let is_narrow = visible::width(cell.symbol()) == 1;
+        (before, place) = (cell, is_narrow.then_some((x + 1, y)));
+    }
+    queue!(bytes, Print("\x1b[m"))
+}
+
+/// The sequence after which a cell looks as it should behind another one.
+fn looks(before: &Cell, cell: &Cell) -> String {
+    let is_left = !(before.modifier - cell.modifier).is_empty();
+    let before = if is_left { &Cell::EMPTY } else { before };
+    let added = (cell.modifier - before.modifier).iter();
+    let mut codes: Vec<_> = is_left.then(|| "0".to_owned()).into_iter().collect();
+    codes.extend(added.map(|it| code(it).to_string()));
+    let colours = [
+        (before.fg, cell.fg, Colored::ForegroundColor as fn(_) -> _),
+        (before.bg, cell.bg, Colored::BackgroundColor),
+    ];
+    let others = colours.into_iter().filter(|(was, is, _)| was != is);
+    let others = others.map(|(_, is, side)| side(is.into_crossterm()).to_string());
+    // Without colours there is none of them.
+    codes.extend(others.filter(|it| !it.is_empty()));
+    match codes.is_empty() {
+        true => String::new(),
+        false => format!("\x1b[{}m", codes.join(";")),
+    }
+}
+
+/// The number by which terminals know one way to look.
+fn code(modifier: Modifier) -> u8 {
+    match modifier {
+        Modifier::BOLD => 1,
+        Modifier::DIM => 2,
+        Modifier::ITALIC => 3,
+        Modifier::UNDERLINED => 4,
+        Modifier::SLOW_BLINK => 5,
+        Modifier::RAPID_BLINK => 6,
+        Modifier::REVERSED => 7,
+        Modifier::HIDDEN => 8,
+        _ => 9,
+    }
 }
 
 impl Scroll {
@@ -101,7 +156,12 @@ impl Scroll {
     fn sequence(self) -> String {
         let Self { top, end, by, up } = self;
         let (first, action) = (top + 1, if up { 'M' } else { 'L' });
-        format!("\x1b[{first};{end}r\x1b[{first};1H\x1b[{by}{action}\x1b[r")
+        let by = if by > 1 {
+            by.to_string()
+        } else {
+            String::new()
+        };
+        format!("\x1b[{first};{end}r\x1b[{first}H\x1b[{by}{action}\x1b[r")
     }
 
     fn apply(self, buffer: &mut Buffer) {

@@ -50,14 +50,15 @@ fn played(mut screen: Buffer, bytes: &[u8]) -> Vec<String> {
             .collect();
         match action {
             'H' => {
-                x = u16::try_from(numbers[1] - 1).unwrap();
+                x = u16::try_from(numbers.get(1).map_or(0, |x| x - 1)).unwrap();
                 y = u16::try_from(numbers[0] - 1).unwrap();
             }
+            'C' => x += u16::try_from(numbers[0]).unwrap(),
             'r' => margins = numbers.first().map(|top| (top - 1, numbers[1])),
             'M' | 'L' => {
                 let (top, end) = margins.unwrap();
                 assert_eq!(top, usize::from(y), "lines go where the cursor is");
-                let (by, up) = (numbers[0], action == 'M');
+                let (by, up) = (numbers.first().copied().unwrap_or(1), action == 'M');
                 Scroll { top, end, by, up }.apply(&mut screen);
             }
             'm' | 'h' | 'l' => {}
@@ -83,7 +84,7 @@ fn reading(width: u16, height: u16) -> Person {
 
 #[test]
 fn a_line_further_is_written_as_little_more() {
-    for (width, height, most) in [(80, 24, 450), (100, 30, 450), (200, 50, 1_024)] {
+    for (width, height, most) in [(80, 24, 300), (100, 30, 330), (200, 50, 640)] {
         let mut person = reading(width, height);
         let mut scrolled = 0;
         // Down the page, and then with it; and back again.
@@ -131,6 +132,18 @@ fn a_frame_that_is_the_same_writes_nothing() {
     person.press("G");
     let shown = frame(&mut person);
     assert_eq!(bytes(shown.clone(), &shown).unwrap(), b"");
+}
+
+/// What stands behind a wide character has its own place, wherever the terminal thinks that the character ends.
+#[test]
+fn a_wide_character_moves_nothing_behind_it() {
+    let rows = |text| Buffer::with_lines([text]);
+    let written = bytes(rows("abcdef"), &rows("漢cde!")).unwrap();
+    let text = String::from_utf8(written).unwrap();
+    assert!(text.contains("\u{1b}[1H漢\u{1b}[1;6H!"), "{text:?}");
+    let written = bytes(rows("abcdef"), &rows("Abcd漢")).unwrap();
+    let text = String::from_utf8(written).unwrap();
+    assert!(text.contains("A\u{1b}[3C漢"), "{text:?}");
 }
 
 #[test]
