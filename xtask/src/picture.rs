@@ -155,14 +155,14 @@ impl Set {
         std::thread::sleep(LOOK);
         self.film.shot(&review, claude.pane(), 1.5);
         review.send_keys(["Space"]);
-        review.wait_for("1 taken out", SOON);
+        review.wait_for("1 excluded", SOON);
         self.film.still(&review, claude.pane(), 3.0);
         review.send_keys(["a"]);
         claude.wait_for("as you left it");
         review.wait_for("Nothing to review", SOON);
         self.film.shot(&review, claude.pane(), 2.5);
         self.film.shot(&review, &self.shell(), 4.0);
-        self.film.svg("Claude Code proposes three changes; in Pillion's review one is taken out, the rest is accepted and written")
+        self.film.svg("Claude Code proposes three changes; in Pillion's review one is excluded, the rest is accepted and written")
     }
 
     fn neovim(mut self) -> anyhow::Result<String> {

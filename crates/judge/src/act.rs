@@ -89,7 +89,8 @@ commands! {
         Notes "notes" "L" [Diff Notes] Free "list of your notes: Enter goes there";
         DeleteNote "delete-note" "d Delete" [Notes] Typed "in that list: delete the note";
         NextNote "next-note" "J" [Diff] Free "next note, in all pending diffs";
-        Exclude "exclude" "space" [Diff] Shown ("hunk out", 1) "exclude or include the hunk";
+        EditWords "edit-words" "Ctrl-E" [Prompt] Typed "write what you type in $VISUAL or $EDITOR";
+        Exclude "exclude" "space" [Diff] Shown ("exclude", 1) "exclude or include the hunk";
         Select "select" "V" [Diff] Free "select lines, to exclude or note them";
         Split "split" "s" [Diff] Shown "split the hunk above the cursor's line";
         Next "next" "n" [Diff List] Free ("hunk", 2) "what was not seen yet";

@@ -117,6 +117,8 @@ pub enum Event {
     Saved(DiffId, String),
     /// The reviewer's editor ended.
     Edited(DiffId, Edit),
+    /// The reviewer's editor saved these words, which are being typed, or ended with them.
+    Worded(Edit),
     /// The gate has ruled about a decision.
     Ruled(ProposalKey, Ruling),
     /// The changes that agents have written.
@@ -190,8 +192,8 @@ pub enum Effect {
     Closed(Reply<String>, Result<String, String>),
     /// Run the reviewer's editor on the text.
     Edit {
-        /// The proposal that is edited.
-        proposal: ProposalKey,
+        /// The proposal that is edited; none if it is the words that are being typed.
+        proposal: Option<ProposalKey>,
         /// The file, for its name.
         path: PathBuf,
         /// The text to edit; none if the file itself is to be opened.
@@ -452,6 +454,7 @@ impl App {
             Event::Compared(compared) => self.compared(compared, now),
             Event::Saved(id, text) => self.compare(id, Step::Edit(text.into()), now),
             Event::Edited(id, edit) => self.edited(id, edit, now),
+            Event::Worded(edit) => self.worded(edit),
             Event::Ruled(key, ruling) => self.ruled(key, ruling, now),
             Event::Listed(list) => self.listed(list),
             Event::Acted(done, words) => self.acted(done, &words, now),
@@ -613,7 +616,8 @@ impl App {
         let pane = self.pane_width();
         // Their list says more.
         let has_tabs = self.views.len() > 1 && pane.is_none();
-        Geometry::new(area, has_tabs, note, message, pane)
+        let has_mode = self.view().is_some_and(|view| view.diff.mode.is_some());
+        Geometry::new(area, (has_tabs, has_mode), note, message, pane)
     }
 
     /// The columns of the diff.

@@ -289,10 +289,7 @@ impl Driver {
                 self.closing(proposal, edit, reason, closed)
             }
             Input::Copied(copied) => self.on_copy(copied),
-            Input::Saved(proposal, edit) => {
-                self.on_save(proposal, &edit);
-                Ok(())
-            }
+            Input::Saved(proposal, edit) => self.on_save(proposal, &edit),
             Input::EditorEnded(ended) => self.on_editor_end(ended),
             Input::Source(answer) => match self.sources.take(answer) {
                 Some((id, News::Disk(disk))) => self.update(Event::Disk(id, disk)),

@@ -43,6 +43,8 @@ pub struct Geometry {
     pub note: Option<Rect>,
     /// The list of changes, when it stands beside the diff.
     pub pane: Option<Rect>,
+    /// The permissions that the file gets, when no text shows them.
+    pub mode: Option<Rect>,
     /// The diff.
     pub body: Rect,
     /// The last message, and where in the diff the view is.
@@ -78,7 +80,13 @@ impl Geometry {
     ///
     /// A note and a message of so many rows are shown as a whole: they may say what nothing else shows,
     /// such as where a text is kept.
-    pub fn new(area: Rect, tabs: bool, note: usize, message: usize, pane: Option<u16>) -> Self {
+    pub fn new(
+        area: Rect,
+        (tabs, mode): (bool, bool),
+        note: usize,
+        message: usize,
+        pane: Option<u16>,
+    ) -> Self {
         let most = (area.height / 3).max(1);
         let most = |rows: usize| u16::try_from(rows).unwrap_or(u16::MAX).min(most);
         let mut rest = area;
@@ -107,12 +115,19 @@ impl Geometry {
             rest.width -= width;
             pane
         });
+        let mode = (mode && rest.height > 1).then(|| {
+            let row = Rect { height: 1, ..rest };
+            rest.y += 1;
+            rest.height -= 1;
+            row
+        });
         Self {
             header,
             tabs,
             title,
             note,
             pane,
+            mode,
             body: rest,
             status,
             footer,

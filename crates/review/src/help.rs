@@ -15,15 +15,16 @@ pub const FRAME: u16 = 6;
 const MAX_WIDTH: u16 = 63;
 
 /// Other facts that are good to know.
-const NOTES: [&str; 8] = [
+const NOTES: [&str; 9] = [
     "· not seen yet  * new or changed  ! look closely  ✗ excluded",
     "A new  M changed  D deleted  R renamed, in lists of diffs",
+    "❯ the cursor  ▌ this hunk  █ selected  ‹ › the line goes on",
     "↑ ↓ at an edge: the line moved, from or to there",
+    "a number in the colour of hits: the line has one",
     "● unseen  ✓ kept, accepted  ✎ edited  ↩ taken back",
     "The agent writes the file after you accept.",
-    "What you take back is all that is written here.",
+    "Pillion writes a file only when you take something back.",
     "Key repeat and pasted text never decide.",
-    "An unedited last line keeps its missing newline.",
 ];
 
 /// The advice where agents see nothing, and the command for it.

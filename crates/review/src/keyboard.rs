@@ -107,7 +107,7 @@ impl Keyboard {
 }
 
 /// The commands that open an editor, which reads from the terminal then.
-const OPEN_EDITOR: [Act; 2] = [Act::Edit, Act::OpenFile];
+const OPEN_EDITOR: [Act; 3] = [Act::Edit, Act::OpenFile, Act::EditWords];
 
 /// Returns true if another program may read from the terminal after this key.
 pub fn hands_over(keys: &Keys, key: &KeyEvent) -> bool {

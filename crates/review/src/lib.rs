@@ -85,8 +85,8 @@ enum Input {
     Stop,
     /// There is a copy for the reviewer's editor, or why not.
     Copied(Result<Copied, String>),
-    /// The reviewer's editor has saved this of the copy for a proposal, and still runs.
-    Saved(ProposalKey, app::Edit),
+    /// The reviewer's editor has saved this of the copy for a proposal, or of words, and still runs.
+    Saved(Option<ProposalKey>, app::Edit),
     /// The editor's end and what it made of the copy, or why it could not be started.
     EditorEnded(Result<Ended, String>),
     /// The text that the editor had saved of a proposal that is to be closed; nothing if its disk gave no answer.

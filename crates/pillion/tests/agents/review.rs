@@ -117,7 +117,7 @@ impl Review {
 
     /// Takes the current hunk out of the proposal.
     pub fn take_hunk_out(&self) {
-        self.press("Space", "hunk back in");
+        self.press("Space", "space include");
     }
 
     /// Edits the proposal in `$EDITOR`, which must be one that ends by itself.

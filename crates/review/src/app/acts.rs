@@ -104,6 +104,7 @@ impl App {
         }
         match (act, self.place()) {
             (Act::Suspend, _) => self.effects.push(Effect::Suspend),
+            (Act::EditWords, _) => self.edit_words(),
             (Act::Interrupt | Act::Answer, Place::Quit) => self.quit(),
             (Act::Interrupt | Act::Quit, _) => self.ask_to_quit(),
             (Act::Help, Place::Help) | (Act::Close | Act::Stay, Place::Help | Place::Quit) => {
@@ -524,7 +525,7 @@ impl App {
     fn edit(&mut self) {
         let view = &self.views[self.current];
         self.effects.push(Effect::Edit {
-            proposal: view.key(),
+            proposal: Some(view.key()),
             path: view.target.path.clone(),
             text: Some(view.proposal.text()),
             line: match view.line_at_cursor() {
@@ -543,7 +544,7 @@ impl App {
             return self.say(Tone::Info, text, now);
         }
         self.effects.push(Effect::Edit {
-            proposal: view.key(),
+            proposal: Some(view.key()),
             path: view.target.path.clone(),
             text: None,
             line: view.line_in_file(),

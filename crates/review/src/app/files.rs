@@ -73,7 +73,13 @@ impl App {
             };
             let view = &self.views[*at];
             let former = from.map_or("", |from| &self.views[from].target.shown);
-            let text = format!("{} {former} {}", view.target.shown, self.agent_name(view));
+            let subagent = if view.diff.is_of_subagent {
+                "subagent"
+            } else {
+                ""
+            };
+            let (shown, agent) = (&view.target.shown, self.agent_name(view));
+            let text = format!("{shown} {former} {agent} {subagent}");
             let text = text.to_lowercase();
             filter.split_whitespace().all(|word| text.contains(word))
         };
@@ -85,6 +91,17 @@ impl App {
     /// All pending diffs, by folders.
     pub fn files_by_folders(&self) -> Vec<FilesRow> {
         self.by_folders(self.all_files())
+    }
+
+    /// The number of diffs with all others of the sets that the pending ones belong to: those that are decided, and those that are
+    /// yet to come.
+    pub fn of_sets(&self) -> usize {
+        let sets = self.views.iter().filter_map(|view| view.diff.set);
+        let mut sets: Vec<_> = sets.map(|set| (set.id, set.of)).collect();
+        let alone = self.views.len() - sets.len();
+        sets.sort_unstable();
+        sets.dedup();
+        sets.iter().fold(alone, |all, (_, of)| all + *of as usize)
     }
 
     /// A row for each diff, but one for both of a file that gets another name.

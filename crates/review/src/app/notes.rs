@@ -10,8 +10,12 @@ impl App {
     /// The note on the current view, as one line: what is most important of the view, and
     /// all that is to be known of the agent.
     pub fn note(&self) -> Option<String> {
-        let notes = self.view().map_or(&[][..], |view| &view.diff.notes);
-        let notes = notes.iter().map(|note| visible::one_line(note));
+        let (notes, mode) = self.view().map_or((&[][..], None), |view| {
+            (&view.diff.notes, view.diff.mode.map(|it| it.to_string()))
+        });
+        // That has a row of its own.
+        let notes = notes.iter().filter(|note| mode.as_ref() != Some(note));
+        let notes = notes.map(|note| visible::one_line(note));
         let warnings = self.view().into_iter().flat_map(|view| warnings(view));
         let parts: Vec<String> = warnings.chain(self.note_of_view()).chain(notes).collect();
         (!parts.is_empty()).then(|| parts.join(" · "))

@@ -13,7 +13,7 @@ use tui_input::{Input, InputRequest};
 
 use super::acts::DECIDING;
 use super::review_delay::Press;
-use super::{App, Effect, PASTED, Tone};
+use super::{App, Edit, Effect, PASTED, Tone};
 use crate::view::View;
 
 /// Words that are being typed.
@@ -23,8 +23,12 @@ pub struct Remark {
     input: Input,
     /// The most bytes that they may have.
     most: usize,
+    /// What they were when the reviewer's editor was opened on them.
+    in_editor: String,
     /// They end with an Enter that nobody pressed by itself.
     is_pasted: bool,
+    /// The reason why the reviewer's editor is of no use, until the next key.
+    problem: Option<String>,
 }
 
 /// The use of words that are being typed, and what they are about, as it was when they were begun.
@@ -124,8 +128,9 @@ impl App {
             return;
         };
         remark.is_pasted = false;
+        remark.problem = None;
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
-        let has_lines = !matches!(remark.purpose, Purpose::Search | Purpose::Line);
+        let has_lines = remark.has_lines();
         match (key.code, control) {
             (KeyCode::Enter, _) if has_lines && key.modifiers.contains(KeyModifiers::ALT) => {
                 remark.insert("\n");
@@ -143,6 +148,55 @@ impl App {
                 None => {}
             },
         }
+    }
+
+    /// Opens the reviewer's editor on the words that are being typed.
+    pub(super) fn edit_words(&mut self) {
+        let Some(remark) = &mut self.remark else {
+            return;
+        };
+        if !remark.has_lines() {
+            remark.input.handle(InputRequest::GoToEnd);
+            return;
+        }
+        let text = remark.text().to_owned();
+        remark.in_editor.clone_from(&text);
+        self.effects.push(Effect::Edit {
+            proposal: None,
+            path: PathBuf::from("words.md"),
+            line: text.lines().count().max(1),
+            text: Some(text),
+        });
+    }
+
+    /// The reviewer's editor has saved the words that are being typed, or ended.
+    pub(super) fn worded(&mut self, edit: Edit) {
+        let is_short = matches!(&edit, Edit::Text(text) if self.takes_words(text));
+        let Some(remark) = &mut self.remark else {
+            return;
+        };
+        let text = match edit {
+            Edit::Text(text) if is_short => text,
+            Edit::Unchanged => remark.in_editor.clone(),
+            Edit::Failed(reason) | Edit::Kept(reason) | Edit::Lost(reason) => {
+                remark.problem = Some(reason);
+                return;
+            }
+            _ => return,
+        };
+        remark.input = Input::default();
+        remark.insert(text.trim_end());
+    }
+
+    /// Returns true if words are being typed that may have several lines.
+    pub fn types_lines(&self) -> bool {
+        self.remark.as_ref().is_some_and(Remark::has_lines)
+    }
+
+    /// Returns true if so long a text may be what is being typed.
+    pub fn takes_words(&self, text: &str) -> bool {
+        let remark = self.remark.as_ref();
+        remark.is_some_and(|remark| text.trim_end().len() <= remark.most)
     }
 
     /// A text that was pasted while words are typed. Returns true if they are.
@@ -206,6 +260,9 @@ impl App {
     pub(super) fn remark_line(&self) -> Option<String> {
         let remark = self.remark.as_ref()?;
         let text = with_cursor(&remark.input);
+        let problem = remark.problem.as_ref();
+        let problem = problem.map_or_else(String::new, |why| format!(" ({why})"));
+        let text = format!("{text}{problem}");
         let pasted = |does: &str| match remark.is_pasted {
             true => format!(" ({PASTED}: Enter again {does})"),
             false => String::new(),
@@ -391,8 +448,15 @@ impl Remark {
             purpose,
             input: text.into(),
             most,
+            in_editor: String::new(),
             is_pasted: false,
+            problem: None,
         }
+    }
+
+    /// Returns true if the words may have several lines: what is searched for has one.
+    fn has_lines(&self) -> bool {
+        !matches!(self.purpose, Purpose::Search | Purpose::Line)
     }
 
     fn text(&self) -> &str {

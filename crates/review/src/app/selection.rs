@@ -40,7 +40,7 @@ impl App {
             arrangement: view.arrangement(),
             anchor: view.cursor,
         });
-        let text = "<down> and <up> select lines: <exclude> takes them out, <note> notes them, <end-search> ends this";
+        let text = "<down> and <up> select lines: <exclude> excludes them, <note> notes them, <end-search> ends this";
         let text = self.keys.fill(text);
         self.say(Tone::Info, text, now);
     }
@@ -78,7 +78,7 @@ impl App {
         let view = &mut self.views[self.current];
         let parts = selected.unwrap_or_else(|| view.part_below_cursor().into_iter().collect());
         let text = match view.proposal.split(&parts) {
-            true => "split: <exclude> takes out what begins here, <undo> undoes it",
+            true => "split: <exclude> excludes what begins here, <undo> undoes it",
             false => "nothing to split off: put the cursor below the first line of the hunk",
         };
         let text = self.keys.fill(text);

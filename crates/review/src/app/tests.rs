@@ -9,6 +9,7 @@ mod deciding;
 mod delay;
 mod drafts;
 mod edits;
+mod effort;
 mod files;
 mod folds;
 mod history;
@@ -29,7 +30,7 @@ mod unseen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use pillion_companion::gate::Gate;
 use pillion_protocol::{Decision, Dialect, Outcome, Proposer};
-use pillion_view::{Against, Refusal, SetPlace};
+use pillion_view::{Against, ModeChange, Refusal, SetPlace};
 
 use super::*;
 use crate::keyboard::meaning;
@@ -63,6 +64,9 @@ pub struct Person {
     pub deletes: bool,
     /// The change of a turn that the next proposals are.
     pub written: Option<String>,
+    /// The permissions that those give the file.
+    pub mode: Option<ModeChange>,
+    pub is_of_subagent: bool,
     gate: Gate,
     /// Accepted texts that the gate has asked about.
     asked: Vec<Decide>,
@@ -83,6 +87,8 @@ impl Person {
             set: None,
             deletes: false,
             written: None,
+            mode: None,
+            is_of_subagent: false,
             gate: Gate::default(),
             asked: Vec::new(),
             ruling: None,
@@ -151,6 +157,8 @@ impl Person {
             original_is_other: false,
             written: self.written.clone(),
             is_unclear: false,
+            is_of_subagent: self.is_of_subagent,
+            mode: self.mode,
         };
         let effects = self.happens(Event::Opened {
             diff,
@@ -402,6 +410,8 @@ fn a_diff_that_closes_before_it_is_compared_answers_with_what_was_proposed() {
         original_is_other: false,
         written: None,
         is_unclear: false,
+        is_of_subagent: false,
+        mode: None,
     };
     let opened = Event::Opened {
         diff,

@@ -28,8 +28,8 @@ const SAVES_INTERVAL: Duration = Duration::from_millis(100);
 
 /// The reviewer's editor, from the key on.
 pub struct Running {
-    /// The proposal that is edited: a newer one may take its place meanwhile.
-    proposal: ProposalKey,
+    /// The proposal that is edited: a newer one may take its place meanwhile. None if it is the words that are being typed.
+    proposal: Option<ProposalKey>,
     /// Once its copy is written. From then on the editor has the terminal.
     session: Option<edit::Session>,
     /// Known once it runs.
@@ -44,9 +44,10 @@ impl Driver {
         reason: CloseReason,
         closed: Reply<String>,
     ) -> io::Result<()> {
-        let running = self.editor.as_ref().filter(|it| it.proposal.id == id);
-        let running = running.filter(|it| self.app.views.current(it.proposal).is_ok());
-        let edited = running.and_then(|it| Some((it.proposal, it.session.as_ref()?.draft())));
+        let running = self.editor.as_ref();
+        let edited = running.and_then(|it| Some((it.proposal?, it.session.as_ref()?.draft())));
+        let edited = edited
+            .filter(|(proposal, _)| proposal.id == id && self.app.views.current(*proposal).is_ok());
         let Some((proposal, draft)) = edited else {
             return self.update(Event::Closed { id, reason, closed });
         };
@@ -64,7 +65,8 @@ impl Driver {
                 return Ok(());
             }
         };
-        let running = self.editor.as_ref().filter(|it| it.proposal == proposal);
+        let running = self.editor.as_ref();
+        let running = running.filter(|it| it.proposal == Some(proposal));
         let Some(draft) = running.and_then(|it| Some(it.session.as_ref()?.draft())) else {
             told.done(standing);
             return Ok(());
@@ -80,7 +82,7 @@ impl Driver {
     /// and answers agents.
     pub(super) fn edit(
         &mut self,
-        proposal: ProposalKey,
+        proposal: Option<ProposalKey>,
         path: PathBuf,
         text: Option<String>,
         line: usize,
@@ -88,7 +90,7 @@ impl Driver {
         let variable = |name: &str| std::env::var_os(name);
         let command = match edit::EditorCommand::new(variable("VISUAL"), variable("EDITOR")) {
             Ok(command) => command,
-            Err(reason) => return self.update(Event::Edited(proposal.id, Edit::Failed(reason))),
+            Err(reason) => return self.update(ended(proposal, Edit::Failed(reason))),
         };
         self.editor = Some(Running {
             proposal,
@@ -119,15 +121,15 @@ impl Driver {
     }
 
     pub(super) fn on_copy(&mut self, copied: Result<Copied, String>) -> io::Result<()> {
-        let Some(running) = &mut self.editor else {
+        let Some(proposal) = self.editor.as_ref().map(|running| running.proposal) else {
             return Ok(());
         };
-        let proposal = running.proposal;
         // What was typed meanwhile is neither for the editor nor about what stands here now.
         Keyboard::discard();
+        let current = self.is_current(proposal);
         let copied = copied.and_then(|copied| {
-            let current = self.app.views.current(proposal);
-            current.map_err(|stale| stale.to_string()).map(|_| copied)
+            let current = current.map_err(|stale| stale.to_string());
+            current.map(|()| copied)
         });
         let Copied {
             session,
@@ -139,10 +141,13 @@ impl Driver {
             Err(reason) => {
                 self.editor = None;
                 self.keyboard.go_on();
-                return self.update(Event::Edited(proposal.id, Edit::Failed(reason)));
+                return self.update(ended(proposal, Edit::Failed(reason)));
             }
         };
         let (draft, saved) = (session.draft(), session.draft());
+        let Some(running) = &mut self.editor else {
+            return Ok(());
+        };
         running.session = Some(session);
         let process = Arc::clone(&running.process);
         if let Some(screen) = self.face.screen() {
@@ -179,24 +184,35 @@ impl Driver {
         };
         // First of all: the terminal may be gone.
         if let Ok((_, edit)) = &ended {
-            self.keep_saved(proposal, edit);
+            self.keep_saved(proposal, edit)?;
         }
-        let now = self.app.views.current(proposal).map(|_| ());
-        let edit = match ended {
+        let now = self.is_current(proposal);
+        let mut edit = match ended {
             Ok((status, edit)) => session.finish_for(status, edit, now),
             Err(reason) => Edit::Failed(reason),
         };
-        match &edit {
-            Edit::Kept(place) | Edit::Lost(place) => self.final_messages.push(place.clone()),
-            Edit::Text(text)
-            | Edit::Late {
-                text: Some(text), ..
-            } => {
+        if let (None, Edit::Text(text)) = (proposal, &edit) {
+            match self.app.takes_words(text) {
+                true => session.settle(text.clone()),
+                false => edit = Edit::Kept(session.keep("notes cannot be as long as this")),
+            }
+        }
+        match (&edit, proposal) {
+            (Edit::Kept(place) | Edit::Lost(place), _) => self.final_messages.push(place.clone()),
+            (
+                Edit::Text(text)
+                | Edit::Late {
+                    text: Some(text), ..
+                },
+                Some(proposal),
+            ) => {
                 self.drafts.put(proposal.id, session, text.clone());
             }
             _ => {}
         }
-        if let Edit::Text(_) | Edit::Unchanged | Edit::Late { .. } = &edit {
+        if let (Edit::Text(_) | Edit::Unchanged | Edit::Late { .. }, Some(proposal)) =
+            (&edit, proposal)
+        {
             self.journal.tell_again(proposal);
         }
         if let Some(screen) = self.face.screen() {
@@ -205,31 +221,49 @@ impl Driver {
         self.notifier.forget();
         Keyboard::discard();
         self.resize()?;
-        self.update(Event::Edited(proposal.id, edit))?;
+        self.update(self::ended(proposal, edit))?;
         self.keyboard.go_on();
         Ok(())
     }
 
+    /// Checks that a proposal is pending and not replaced. Words have no other in their place.
+    fn is_current(&self, proposal: Option<ProposalKey>) -> Result<(), Stale> {
+        proposal.map_or(Ok(()), |it| self.app.views.current(it).map(drop))
+    }
+
     /// The reviewer's editor has saved a text.
-    pub(super) fn on_save(&self, proposal: ProposalKey, edit: &Edit) {
+    pub(super) fn on_save(&mut self, proposal: Option<ProposalKey>, edit: &Edit) -> io::Result<()> {
         let running = self.editor.as_ref();
-        if running.is_some_and(|running| running.proposal == proposal) {
-            self.keep_saved(proposal, edit);
+        match running.is_some_and(|running| running.proposal == proposal) {
+            true => self.keep_saved(proposal, edit),
+            false => Ok(()),
         }
     }
 
-    /// Has the companion keep what stands in the copy of a proposal, as a draft for that or for the newer one in its place.
-    fn keep_saved(&self, proposal: ProposalKey, edit: &Edit) {
+    /// Has the companion keep what stands in the copy of a proposal, as a draft for that or for the newer one in its place, or in
+    /// that of words.
+    fn keep_saved(&mut self, proposal: Option<ProposalKey>, edit: &Edit) -> io::Result<()> {
+        let Some(proposal) = proposal else {
+            let edit = match edit {
+                Edit::Text(text) => Edit::Text(text.clone()),
+                Edit::Unchanged => Edit::Unchanged,
+                _ => return Ok(()),
+            };
+            self.update(Event::Worded(edit))?;
+            self.keep_drafts();
+            return Ok(());
+        };
         let Some(view) = self.app.views.find(proposal.id) else {
-            return;
+            return Ok(());
         };
         let draft = match edit {
             Edit::Text(text) => Some(text.clone()),
             Edit::Unchanged if !view.is_comparing() => view.proposal.draft(),
-            _ => return,
+            _ => return Ok(()),
         };
         let key = view.key();
         self.companion.tell(Tell::Draft { key, text: draft });
+        Ok(())
     }
 
     /// The session of the reviewer's editor, if it has the terminal.
@@ -286,7 +320,8 @@ impl Driver {
             self.final_messages.extend(place(input));
         }
         let edit = read(session.draft());
-        self.keep_saved(proposal, &edit);
+        // The terminal may be gone, and the text is in the file in any case.
+        let _ = self.keep_saved(proposal, &edit);
         let place = match edit {
             Edit::Text(_) | Edit::Failed(_) => session.keep("the review ended while you edited"),
             Edit::Lost(reason) => session.leave(reason),
@@ -298,6 +333,14 @@ impl Driver {
             }
         };
         self.final_messages.push(place);
+    }
+}
+
+/// The event that the editor of a proposal, or of words, has ended.
+fn ended(proposal: Option<ProposalKey>, edit: Edit) -> Event {
+    match proposal {
+        Some(proposal) => Event::Edited(proposal.id, edit),
+        None => Event::Worded(edit),
     }
 }
 

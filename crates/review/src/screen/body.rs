@@ -359,7 +359,16 @@ impl Painter<'_> {
         self.text(buffer, indented(area, numbers.len()), cell, sub);
     }
 
+    /// The style of a line's number, which also tells of hits that are not in sight.
     fn number_style(&self, cell: &Cell) -> Style {
+        let proposal = &self.view.proposal;
+        let is_hit = self.search.as_ref().is_some_and(|search| {
+            let line = LineOf::new(proposal, cell.side, cell.line);
+            !search.in_line(line.content).is_empty()
+        });
+        if is_hit {
+            return self.theme.hit;
+        }
         let style = match cell.change {
             Some(_) if cell.is_unreadable => self.theme.removed.sign,
             Some(change) if !cell.is_out => change.sign,

@@ -43,9 +43,9 @@ pub fn draw(buffer: &mut Buffer, area: Rect, app: &App, theme: &Theme) -> Vec<(R
                 },
                 Spot::Diff(view.diff.id),
             ));
-            let agent = match are_several {
-                true => format!("  {}", app.agent_name(view)),
-                false => String::new(),
+            let agent = match proposer(view, are_several.then(|| app.agent_name(view))) {
+                None => String::new(),
+                Some(name) => format!("  {name}"),
             };
             let entry = Entry::new(view, from, &listed);
             row(&entry, &agent, Some(at) == chosen, room, theme)
@@ -191,7 +191,11 @@ pub fn draw_beside(
     if let Some(row) = rows.next() {
         let key = |act| Span::styled(app.keys.name(act), theme.key);
         let word = |text| Span::styled(text, theme.muted);
-        let count = format!("  {} pending  ", app.views.len());
+        // Of the others, the person knows already, or their agent is about to propose them.
+        let count = match (app.views.len(), app.of_sets()) {
+            (pending, all) if pending < all => format!("  {pending} of {all} pending  "),
+            (pending, _) => format!("  {pending} pending  "),
+        };
         let spans = [
             Span::styled(count, theme.strong),
             key(Act::Files),
@@ -219,9 +223,9 @@ pub fn draw_beside(
             }
             FilesRow::Diff(at, from) => (&app.views[*at], from.map(|at| &app.views[at])),
         };
-        let agent = match are_several {
-            true => format!(" ({})", app.short_agent_name(view)),
-            false => String::new(),
+        let agent = match proposer(view, are_several.then(|| app.short_agent_name(view))) {
+            None => String::new(),
+            Some(name) => format!(" ({name})"),
         };
         let entry = Entry::new(view, from, &files);
         let line = row_beside(&entry, &agent, Some(at) == shown, row.width.into(), theme);
@@ -266,6 +270,13 @@ fn row_beside<'a>(
         Span::styled(removed, theme.removed.sign),
         Span::styled(format!(" {seen:>5}"), seen_style),
     ])
+}
+
+/// Who proposes a diff, where that is not said of all of them.
+fn proposer(view: &View, agent: Option<String>) -> Option<String> {
+    let subagent = view.diff.is_of_subagent.then(|| "subagent".to_owned());
+    let parts: Vec<_> = agent.into_iter().chain(subagent).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// What is most special about a diff, as a mark: the file is another one, or the person has something to say.

@@ -161,7 +161,11 @@ type Hint = (String, &'static str, i8);
 /// The commands that are of use now, in the order of their table, and last what is said of all.
 fn wanted(app: &App) -> Vec<Hint> {
     if let Some((enter, esc)) = app.enter_and_esc_do() {
-        return vec![("Enter".to_owned(), enter, 0), ("Esc".to_owned(), esc, 0)];
+        let mut hints = vec![("Enter".to_owned(), enter, 0), ("Esc".to_owned(), esc, 0)];
+        if app.types_lines() {
+            hints.push((app.keys.name(Act::EditWords), "in your editor", 1));
+        }
+        return hints;
     }
     let place = match app.changes() {
         Some(_) => Place::List,
@@ -224,8 +228,8 @@ fn word_on_view(app: &App, view: &View, act: Act, word: &'static str) -> Option<
         Act::Exclude => {
             let is_out = view.current_hunk().is_some_and(|hunk| hunk.out);
             Some(match (app.selected().is_some(), is_out) {
-                (true, _) => "lines out or in",
-                (false, true) => "hunk back in",
+                (true, _) => "exclude or include",
+                (false, true) => "include",
                 (false, false) => word,
             })
         }

@@ -13,7 +13,7 @@ use ratatui::text::{Line, Span};
 use crate::app::{App, Spot};
 use crate::geometry::{self, Geometry};
 use crate::screen::theme::Theme;
-use crate::screen::{agents, fill, put, right_end, tabs, wrapped};
+use crate::screen::{agents, fill, indented, put, right_end, tabs, wrapped, write};
 use crate::view::View;
 
 /// Draws the lines above the diff. Answers where the tabs are.
@@ -34,6 +34,14 @@ pub fn draw(
     }
     if let (Some(area), Some(note)) = (geometry.note, app.note()) {
         self::note(buffer, area, &note, theme.warning);
+    }
+    let mode = app.view().and_then(|view| view.diff.mode);
+    if let (Some(area), Some(mode)) = (geometry.mode, mode) {
+        let style = match mode.makes_executable() {
+            true => theme.removed.sign.add_modifier(Modifier::BOLD),
+            false => theme.info,
+        };
+        write(buffer, indented(area, 2), mode.to_string(), style);
     }
     tabs.unwrap_or_default()
 }
@@ -164,10 +172,11 @@ fn facts(view: &View, theme: &Theme) -> Vec<(String, Style)> {
         return facts;
     }
     let hunks = match (count.hunks, count.out) {
+        (0, _) if view.diff.mode.is_some() => "mode only".to_owned(),
         (0, _) => "no changes".to_owned(),
         (hunks, 0) => counted(hunks, "hunk"),
-        (1, _) => "1 hunk, taken out".to_owned(),
-        (hunks, out) => format!("{hunks} hunks, {out} taken out"),
+        (1, _) => "1 hunk, excluded".to_owned(),
+        (hunks, out) => format!("{hunks} hunks, {out} excluded"),
     };
     let is_white = |at: usize| view.white.get(at) == Some(&true);
     if count.hunks > 0 && (0..count.hunks).all(is_white) {

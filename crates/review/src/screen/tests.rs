@@ -17,7 +17,7 @@ use pillion_judge::highlight::Highlighting;
 use pillion_judge::proposal::Side;
 use pillion_judge::syntax::{Class, Coloured};
 use pillion_protocol::{Cursor, Dialect, File, IdeContext, Proposer, WorkspaceState};
-use pillion_view::{DiffId, Review, Status};
+use pillion_view::{DiffId, ModeChange, Review, Status};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::buffer::Cell;
@@ -694,4 +694,85 @@ fn what_was_decided_is_drawn_without_a_byte_that_a_terminal_obeys() {
         "{screen}"
     );
     assert!(!screen.contains(['\u{1b}', '\u{202e}', '\t']), "{screen}");
+}
+
+#[test]
+fn other_permissions_have_a_row_of_their_own_which_is_red_if_the_file_can_be_run() {
+    let theme = Theme::new(true, Depth::True);
+    for (before, after, said, is_red) in [
+        (
+            Some(0o644),
+            0o755,
+            "The file is made executable: mode 644 → 755.",
+            true,
+        ),
+        (None, 0o755, "The file is made executable: mode 755.", true),
+        (
+            Some(0o755),
+            0o4755,
+            "The file is made executable: mode 755 → 4755.",
+            true,
+        ),
+        (
+            Some(0o755),
+            0o644,
+            "The file gets other permissions: mode 755 → 644.",
+            false,
+        ),
+    ] {
+        for (width, text) in [(80, "same\n"), (130, "other\n")] {
+            let mut person = reviewer(width, 24);
+            let mode = ModeChange { before, after };
+            (person.mode, person.written) = (Some(mode), Some("7.1".to_owned()));
+            // Other views have it as a note.
+            person.notes = vec![mode.to_string(), "Something else.".to_owned()];
+            person.open("run.sh", before.map(|_| "same\n"), text);
+            let buffer = draw(&mut person, &theme);
+            let screen = self::text(&buffer);
+            let rows: Vec<_> = { screen.lines().enumerate() }
+                .filter(|(_, row)| row.contains(said))
+                .collect();
+            let [(y, row)] = rows[..] else {
+                panic!("{screen}");
+            };
+            assert!(row.starts_with(&format!("  {said}")), "{screen}");
+            let cell = &buffer[(2, u16::try_from(y).unwrap())];
+            assert_eq!(cell.fg == theme.removed.sign.fg.unwrap(), is_red, "{said}");
+            assert!(screen.contains("! Something else."), "{screen}");
+            let is_same = before.is_some() && text == "same\n";
+            assert_eq!(screen.contains("mode only"), is_same, "{screen}");
+        }
+    }
+}
+
+/// Also where the hit itself is out of sight.
+#[test]
+fn the_number_of_a_line_with_a_hit_stands_out() {
+    let theme = Theme::new(true, Depth::True);
+    for width in [80, 130] {
+        let mut person = reviewer(width, 24);
+        let far = format!("{}needle", " x".repeat(200));
+        let text = format!("one\nneedle\nthree\n{far}\n");
+        person.open("a.txt", Some("one\n"), &text);
+        person.press("/needle");
+        person.key(KeyCode::Enter);
+        person.press("0");
+        let buffer = draw(&mut person, &theme);
+        let hit = theme.hit.fg.unwrap();
+        let screen = self::text(&buffer);
+        let marked: Vec<_> = { screen.lines().enumerate() }
+            .filter(|(y, _)| {
+                let y = u16::try_from(*y).unwrap();
+                (2..13).any(|x| buffer[(x, y)].fg == hit && buffer[(x, y)].symbol() != " ")
+            })
+            .map(|(_, row)| {
+                row.chars()
+                    .skip(2)
+                    .filter(char::is_ascii_digit)
+                    .collect::<String>()
+            })
+            .filter(|digits| !digits.is_empty())
+            .collect();
+        assert_eq!(marked, ["2", "4"], "{screen}");
+    }
 }

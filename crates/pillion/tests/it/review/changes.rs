@@ -48,7 +48,7 @@ fn what_an_agent_has_written_is_listed_kept_taken_back_and_opened() {
     // What is text opens as a diff, and the review says that it is written.
     go_to("1.1");
     review.decide_until("Enter", "Claude Code has written a.txt");
-    review.decide_until("Space", "hunk back in");
+    review.decide_until("Space", "space include");
     // Nothing is left of the change: that is asked about.
     review.pane.wait_gone("all hunks excluded", SOON);
     review.decide_until("a", "nothing is left");

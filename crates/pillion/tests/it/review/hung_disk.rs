@@ -122,7 +122,7 @@ fn an_edited_text_that_cannot_be_kept_holds_up_no_agent_and_no_key() {
     review.pane.wait_for("proposes", SOON);
     review.decide_until("e", "the proposal is now your text");
     // What stands there now is in no file.
-    review.decide_until("Space", "taken out");
+    review.decide_until("Space", "excluded");
     let Some(hung) = HungDisk::mount(&review.sandbox.home.tmp()) else {
         return;
     };

@@ -66,7 +66,7 @@ fn lines_are_read_and_decided_as_a_screen_is() {
     // Nobody has read it so soon.
     review.pane.send_keys(["a", "Enter"]);
     review.pane.wait_for("look at it", SOON);
-    review.line("space", "taken out");
+    review.line("space", "excluded");
     review.line("a", "accepted a.txt");
     let half = before.replace('9', "nine");
     assert_eq!(agent.outcome(), Update::accepted(path.clone(), half));

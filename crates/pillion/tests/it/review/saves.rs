@@ -191,3 +191,39 @@ fn what_the_person_took_back_before_they_left_the_editor_is_no_draft() {
     let is_settled = |_: &str| states(&review) == ["accepted"];
     review.pane.wait_until("one entry", SOON, is_settled);
 }
+
+/// A note that is being written in an editor has nothing but that save.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn words_that_were_saved_outlive_the_end_of_the_review_while_the_editor_runs() {
+    let save = r#"printf "why four?\nsay so\n" > "$0""#;
+    for signal in [Some(Signal::HUP), Some(Signal::KILL), None] {
+        let review = Review::usual_with(&editor(save));
+        let file = review.sandbox.home.file("a.txt", BEFORE);
+        let path = file.to_str().unwrap().to_owned();
+        let agent = review.connect();
+        agent.propose(&path, PROPOSED);
+        review.pane.wait_for("proposes", SOON);
+        review.decide("C");
+        review.pane.wait_for("note on", SOON);
+        review.pane.send_keys(["C-e"]);
+        let state = review.sandbox.home.home().join(".local/state");
+        let kept = state.join("pillion/changes/notes-on-proposals");
+        let is_kept = |_: &str| {
+            let files = fs::read_dir(&kept).into_iter().flatten().flatten();
+            let mut texts = files.filter_map(|it| fs::read_to_string(it.path()).ok());
+            texts.any(|text| text.contains("say so"))
+        };
+        review.pane.wait_until("the note kept", SOON, is_kept);
+        match signal {
+            Some(signal) => review.signal(signal),
+            None => review.pane.close(),
+        }
+        drop(agent);
+        wait_for_end(&review);
+        let review = review.again(&Env::default());
+        let agent = review.connect();
+        agent.propose(&path, PROPOSED);
+        review.pane.wait_for("1 note", SOON);
+    }
+}

@@ -185,6 +185,8 @@ fn nothing_is_judged_while_texts_are_compared_and_closing_answers_with_the_newes
         original_is_other: false,
         written: None,
         is_unclear: false,
+        is_of_subagent: false,
+        mode: None,
     };
     let opened = Event::Opened {
         diff,

@@ -60,7 +60,7 @@ fn an_edit_of_a_replaced_proposal_is_taken_along_to_the_newer_one() {
     let id = person.open("a.txt", Some("a\nb\nc\n"), "A\nb\nc\n");
     assert!(matches!(
         person.press("e")[..],
-        [Effect::Edit { proposal, .. }] if proposal.revision == 1
+        [Effect::Edit { proposal, .. }] if proposal.unwrap().revision == 1
     ));
     let newer = "new\nA\nb\nc\n";
     person.propose(id, Dialect::GeminiCli, "a.txt", Some("a\nb\nc\n"), newer);

@@ -5,6 +5,7 @@ use pillion_view::Told;
 
 use pillion_view::Proposed;
 
+use super::changes::{change, turn};
 use super::*;
 
 fn rejections(effects: &[Effect]) -> Vec<Vec<Note>> {
@@ -24,6 +25,74 @@ fn person() -> Person {
     let mut person = Person::new(80, 24);
     person.open("a.txt", Some("a\n"), "b\n");
     person
+}
+
+fn control(person: &mut Person, key: char) -> Vec<Effect> {
+    let mut press = person.press_of(KeyCode::Char(key));
+    press.key.modifiers = KeyModifiers::CONTROL;
+    person.happens(person.event(press))
+}
+
+/// The text that the reviewer's editor is opened on, if it is words.
+fn in_editor(effects: &[Effect]) -> Option<&str> {
+    match effects {
+        [
+            Effect::Edit {
+                proposal: None,
+                text: Some(text),
+                ..
+            },
+        ] => Some(text),
+        _ => None,
+    }
+}
+
+#[test]
+fn long_words_are_written_in_an_editor_and_are_drafts_at_each_save() {
+    let mut person = person();
+    person.press("Cwhy");
+    assert_eq!(in_editor(&control(&mut person, 'e')), Some("why"));
+    let saved = |text: &str| Event::Worded(Edit::Text(text.to_owned()));
+    let drafts = |person: &Person| {
+        let notes = person.app.words_on(&person.app.views[0]).into_iter();
+        notes.map(|note| note.text).collect::<Vec<_>>()
+    };
+    person.happens(saved("why\n\nnot\tthis?\n"));
+    assert_eq!(drafts(&person), ["why\n\nnot this?"]);
+    person.happens(saved(&"x".repeat(20_000)));
+    assert_eq!(drafts(&person), ["why\n\nnot this?"], "too long");
+    person.happens(Event::Worded(Edit::Unchanged));
+    assert_eq!(drafts(&person), ["why"], "as it was");
+    person.happens(Event::Worded(Edit::Failed("cannot start x".into())));
+    assert!(line(&person).ends_with("why▏ (cannot start x)"));
+    person.press("!");
+    assert!(line(&person).ends_with("why!▏"), "{}", line(&person));
+    // A diff that goes meanwhile takes nothing of it along.
+    control(&mut person, 'e');
+    person.close(person.shown()).unwrap();
+    person.happens(saved("why not\n"));
+    let effects = person.key(KeyCode::Esc);
+    let kept = |it: &Effect| matches!(it, Effect::Keep { text, .. } if text == "why not");
+    assert!(effects.iter().any(kept), "{effects:?}");
+}
+
+/// Of the list as well, but not of what has one line.
+#[test]
+fn what_is_searched_for_is_not_written_in_an_editor() {
+    let mut person = person();
+    person.press("/ab");
+    person.key(KeyCode::Left);
+    assert!(control(&mut person, 'e').is_empty());
+    assert_eq!(line(&person), "search: ab▏");
+    person.key(KeyCode::Esc);
+    person.happens(Event::Listed(ChangesList {
+        turns: vec![turn("7", vec![change("7.1", "unseen", None)])],
+        ..ChangesList::default()
+    }));
+    person.press("SCa");
+    assert_eq!(in_editor(&control(&mut person, 'e')), Some("a"));
+    person.happens(Event::Worded(Edit::Text("all of it\n".into())));
+    assert!(line(&person).ends_with(": all of it▏"), "{}", line(&person));
 }
 
 fn line(person: &Person) -> String {
@@ -56,15 +125,12 @@ fn a_line_can_be_corrected_and_left_and_gone_on_with() {
     person.press("Rone two  thré");
     person.key(KeyCode::Backspace);
     assert_eq!(line(&person), "reason for rejecting a.txt: one two  thr▏");
-    let mut control = |key| {
-        let mut press = person.press_of(KeyCode::Char(key));
-        press.key.modifiers = KeyModifiers::CONTROL;
-        person.happens(person.event(press));
-        line(&person)
-    };
-    assert_eq!(control('w'), "reason for rejecting a.txt: one two  ▏");
-    assert_eq!(control('w'), "reason for rejecting a.txt: one ▏");
-    assert_eq!(control('c'), "");
+    control(&mut person, 'w');
+    assert_eq!(line(&person), "reason for rejecting a.txt: one two  ▏");
+    control(&mut person, 'w');
+    assert_eq!(line(&person), "reason for rejecting a.txt: one ▏");
+    control(&mut person, 'c');
+    assert_eq!(line(&person), "");
     person.press("R");
     assert_eq!(line(&person), "reason for rejecting a.txt: one ▏");
     person.key(KeyCode::Esc);

@@ -137,7 +137,7 @@ fn selected_lines_stand_out_and_the_footer_is_about_them() {
     assert_eq!(marked, [true, true, false]);
     let first = |text: &str| row_with(&buffer, text)[0].symbol().to_owned();
     assert_eq!(["line 0", "line 1"].map(first), ["█", "❯"]);
-    assert!(text(&buffer).contains("space lines out or in"));
+    assert!(text(&buffer).contains("space exclude or include"));
     // As soon as there is something to undo, it is there however little room there is.
     person.wait(1_000);
     person.press(" ");

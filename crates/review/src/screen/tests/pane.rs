@@ -1,5 +1,6 @@
 //! The list of changes beside the diff, as it looks.
 
+use pillion_view::SetPlace;
 use pillion_view::changes::{ChangesList, ListedChange, ListedTurn};
 
 use super::*;
@@ -80,17 +81,17 @@ fn the_keys_that_matter_most_stand_below_the_list_and_a_written_diff() {
         (
             120,
             "Enter look  a keep  r take back  R with reason  C note  n next  z undo  S diffs  ? help",
-            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  z undo  u side by side  w wrap  ? help  q quit",
+            "a accept  r leave  R take back  space exclude  n/p hunk  e edit  z undo  u side by side  w wrap  ? help  q quit",
         ),
         (
             80,
             "Enter look  a keep  r take back  R with reason  n next  z undo  S diffs  ? help",
-            "a accept  r leave  R take back  space hunk out  n/p hunk  e edit  ? help",
+            "a accept  r leave  R take back  space exclude  n/p hunk  e edit  ? help  q quit",
         ),
         (
             60,
             "Enter look  a keep  r take back  n next  S diffs  ? help",
-            "a accept  r leave  space hunk out  n/p hunk  e edit  ? help",
+            "a accept  r leave  space exclude  n/p hunk  e edit  ? help",
         ),
         (
             40,
@@ -241,4 +242,41 @@ fn pending_diffs_are_listed_beside_the_one_that_is_shown() {
     let spots = person.app.spots.iter();
     let is_there = |spot: &Spot| matches!(spot, Spot::Diff(id) if *id == DiffId(17));
     assert_eq!(spots.filter(|(_, spot)| is_there(spot)).count(), 1);
+}
+
+/// Who proposes is beside the path, and what is decided of a set, or is yet to come, is counted.
+#[test]
+fn the_list_tells_of_subagents_and_of_the_rest_of_a_set() {
+    for (width, keys) in [(130, ""), (80, "f")] {
+        let mut person = reviewer(width, 24);
+        let place = |place| {
+            Some(SetPlace {
+                id: 1,
+                place,
+                of: 30,
+            })
+        };
+        person.open("alone.ts", Some("old\n"), "new\n");
+        for at in 1..=4 {
+            (person.set, person.is_of_subagent) = (place(at), at == 2);
+            person.open(&format!("{at}.ts"), Some("old\n"), "new\n");
+        }
+        person.press(keys);
+        let screen = see(&mut person);
+        let rows: Vec<_> = screen
+            .lines()
+            .filter(|it| it.contains("subagent"))
+            .collect();
+        assert_eq!(rows.len(), 1, "{screen}");
+        assert!(rows[0].contains("2.ts"), "{screen}");
+        let counted = match keys {
+            "" => "5 of 31 pending",
+            _ => "(2 of 30)",
+        };
+        assert!(screen.contains(counted), "{screen}");
+        if !keys.is_empty() {
+            person.press("subag");
+            assert!(see(&mut person).contains("1 of 5 pending"));
+        }
+    }
 }
