@@ -1,6 +1,7 @@
 //! The list of what agents have written, in a real terminal.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::time::Instant;
 
 use pillion_testkit::{Env, SOON, Size};
@@ -266,4 +267,23 @@ fn an_agent_with_command_hooks_is_named_while_its_turn_goes_on() {
         review.pane.wait_for(super::WELCOME, SOON);
         review.pane.wait_for("no agent connected", SOON);
     }
+}
+
+/// They are no text, and what they mean is to be known before it is decided.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn a_file_that_is_made_executable_says_so_in_a_row() {
+    let review = Review::usual_with(&Env::default());
+    let home = &review.sandbox.home;
+    home.file("run.sh", "echo\n");
+    home.agents_turn("let it run", |folder| {
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.join("run.sh"), mode).unwrap();
+    });
+    review.pane.send_keys(["v"]);
+    let screen = review
+        .pane
+        .wait_for("The file is made executable: mode", SOON);
+    assert!(screen.contains("755."), "{screen}");
+    assert!(screen.contains("mode only"), "{screen}");
 }
