@@ -52,7 +52,6 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     // A call that changes nothing, in a turn that has changed what it has.
     recorder.before(1, "claude", call)?;
     recorder.after(1, "1", |_| Vec::new())?;
-    recorder.tally();
     took("quiet");
     recorder.end(1)?;
     took("end");

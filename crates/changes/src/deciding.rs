@@ -22,7 +22,6 @@ pub use self::meant::{is_any_taken_back_shown, last_act};
 use self::moved::{Failed, Origins};
 pub use self::telling::Words;
 use self::telling::{Telling, remark};
-use self::writing::Written;
 use crate::current_hunks::CurrentHunks;
 use crate::history::as_text;
 use crate::kept::{self, Kept};
@@ -235,7 +234,7 @@ impl<'a> Deciding<'a> {
             for change in part {
                 self.folders.note(&self.kept.turn.roots, &change.path);
             }
-            let written = self.write(act, part);
+            let written = self.write_all(act, part);
             let made = part.iter().zip(written);
             let made: Vec<_> = made
                 .map(|(change, written)| self.make(act, change, written))
@@ -282,16 +281,18 @@ impl<'a> Deciding<'a> {
         &mut self,
         act: Act,
         change: &Change,
-        written: Option<Written>,
+        written: Option<Done>,
     ) -> Result<Judging, DecideError> {
-        Ok(match (act, written) {
-            (Act::Keep, _) => self.kept(change).ok_or(ALREADY),
-            (Act::TakeBack, Some(Written::TakenBack(done))) => self.taken_back(change, done),
-            (Act::Undo, Some(Written::Undone(done))) => Ok(self.undone(change, Some(&done))?),
-            (Act::TakeBack, _) if self.state(change) == ChangeState::TakenBack => Err(ALREADY),
+        let done = match written {
             // Another file of these may have been in its way.
-            (Act::TakeBack, _) => self.write_back(change)?,
-            (Act::Undo, _) => Ok(self.write_undone(change)?),
+            None => self.write(act, change)?,
+            written => written,
+        };
+        Ok(match (act, done) {
+            (Act::Keep, _) => self.kept(change).ok_or(ALREADY),
+            (Act::TakeBack, Some(done)) => self.taken_back(change, done),
+            (Act::TakeBack, None) => Err(ALREADY),
+            (Act::Undo, done) => Ok(self.undone(change, done.as_ref())?),
         })
     }
 
@@ -418,6 +419,7 @@ impl<'a> Deciding<'a> {
         }
         let judged = self.judged(change)?;
         let is_changed_since = change.counting(Some(judged)).is_none();
+        let is_beside = |it: &Done| change.after.is_known() && it.written != change.after;
         let former = judged.former_of_text();
         let former = former.map(|it| match it.name() == Judgement::Edited.name() {
             true => Judgement::Edited,
@@ -426,6 +428,9 @@ impl<'a> Deciding<'a> {
         let what = match (judged.written.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",
             (true, _) if is_changed_since => "is back, beside what the agent has changed since",
+            (true, None | Some(Judgement::Kept)) if done.is_some_and(is_beside) => {
+                "is back, beside what has changed since"
+            }
             (true, None | Some(Judgement::Kept)) => "is as the agent left it",
             (true, Some(Judgement::Edited)) => "is as you had edited it",
             (true, Some(_)) => "is as before the last hunk was taken back",

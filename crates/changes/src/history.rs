@@ -46,9 +46,6 @@ pub struct JudgedChange {
 
 /// The decisions in these folders and in those around them, newest first, but no more than `limit`. What cannot be read is
 /// left out.
-///
-/// # Errors
-/// When the store cannot be read.
 pub fn read(
     store: &Store,
     folders: &[impl AsRef<Path>],

@@ -68,9 +68,6 @@ impl Kept {
 
     /// Those that were in one of these folders, or in a folder of theirs, oldest first, without what was decided about
     /// proposals in them. What cannot be read is left out, and `unreadable` hears why.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn of_folders(
         store: &Store,
         folders: &[PathBuf],
@@ -100,9 +97,6 @@ impl Kept {
     }
 
     /// Reads what was decided about proposals in these turns.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read_decisions(turns: &mut [Self], store: &Store) -> Result<(), StoreError> {
         if turns.is_empty() {
             return Ok(());
@@ -352,8 +346,16 @@ impl Kept {
     }
 }
 
-/// What there is to say where nobody has anything to see in these turns. What a call that runs has changed is not known yet.
-pub fn none_unseen(turns: &[Kept]) -> String {
+/// What there is to say where nobody has anything to see in these turns. What a call that runs has changed is not known yet, and
+/// neither is what has changed since those who watched were killed.
+pub fn none_unseen(store: &Store, turns: &[Kept]) -> String {
+    let mut left = turns.iter().rev().filter(|it| store.is_left(&it.turn));
+    if let Some(kept) = left.next() {
+        let (turn, agent) = (kept.turn.number, kept.agent());
+        return format!(
+            "nothing unseen is known here: Pillion ended in turn {turn} of {agent}, and what has changed since is listed once an editor or a review is open here"
+        );
+    }
     let at_work = turns.iter().rev().filter(|it| it.turn.goes_on());
     let mut running = at_work.filter_map(|it| Some((it.agent(), it.turn.running.last()?)));
     let yet = running.next().map_or_else(String::new, |(agent, call)| {

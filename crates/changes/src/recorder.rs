@@ -228,6 +228,11 @@ impl Recorder {
     /// # Errors
     /// When the store cannot be written. Then the turn goes on in memory until it can be.
     pub fn begin(&mut self, session: u64, agent: &str, prompt: &str) -> Result<u64, StoreError> {
+        self.sessions.entry(session).or_default();
+        if self.watch.is_none() {
+            // What happens from this look on is told, so that the first call needs no other one.
+            self.watch_folders();
+        }
         self.look(Extent::All);
         self.close(session);
         self.close_cut_off();
@@ -244,9 +249,6 @@ impl Recorder {
                 ..Session::of(turn, heard)
             },
         );
-        if self.watch.is_none() {
-            self.watch_folders();
-        }
         self.save()?;
         forgotten?;
         let turn = self.sessions.get(&session).and_then(|it| it.turn.as_ref());
@@ -275,9 +277,6 @@ impl Recorder {
     }
 
     /// A turn goes on, also if nobody has told its beginning: of agents that tell none, and of subagents that go on after the turn.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn goes_on(&mut self, session: u64, agent: &str) -> Result<(), StoreError> {
         match self.is_in_turn(session) {
             true => Ok(()),
@@ -290,9 +289,6 @@ impl Recorder {
     }
 
     /// A call is about to run. It runs when this has returned.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn before(&mut self, session: u64, agent: &str, mut call: Call) -> Result<(), StoreError> {
         call.path = call.path.map(|path| self.located(&path));
         let begun = match &call.path {
@@ -359,9 +355,6 @@ impl Recorder {
 
     /// A call has failed. If it was to change one file, it has changed none: what differs there is the person's. A shell command
     /// may have changed any before it failed. `is_unwritten` is told the one file.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn failed(
         &mut self,
         session: u64,
@@ -385,9 +378,6 @@ impl Recorder {
     }
 
     /// A person has rejected what a call of this session was to make of this file: it makes nothing.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn rejected(&mut self, session: u64, path: &Path) -> Result<(), StoreError> {
         let path = self.located(path);
         let calls = { self.sessions.get(&session) }.map_or(&[][..], |it| &it.calls);
@@ -400,9 +390,6 @@ impl Recorder {
 
     /// A call has run. `seen_from` are the fingerprints of the texts from which on a person has seen what is in a file now,
     /// before it was written; none if they have not.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn after(
         &mut self,
         session: u64,
@@ -440,9 +427,6 @@ impl Recorder {
     }
 
     /// The agent has ended its turn. If a subagent's call still runs, the turn goes on until that has run.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn end(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.has_turn(session) {
             self.close_cut_off();
@@ -458,9 +442,6 @@ impl Recorder {
     }
 
     /// A subagent has ended, and none of its calls runs any more.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn subagent_ended(&mut self, session: u64, subagent: &str) -> Result<(), StoreError> {
         if let Some(session) = self.sessions.get_mut(&session) {
             let is_its = |call: &Call| call.subagent.as_deref() == Some(subagent);
@@ -542,9 +523,6 @@ impl Recorder {
     }
 
     /// The agent has gone.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn left(&mut self, session: u64) -> Result<(), StoreError> {
         if self.has_turn(session) || self.is_attended(session) {
             self.look(Extent::All);
@@ -641,9 +619,6 @@ impl Recorder {
     }
 
     /// A call of this session did not wait until everything was as it was to be kept.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn ran_unrecorded(&mut self, session: u64) -> Result<(), StoreError> {
         if let Some(session) = self.sessions.get_mut(&session) {
             session.remark(&Remark::Unrecorded);

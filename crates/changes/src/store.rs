@@ -2,7 +2,8 @@
 //! can read it.
 //!
 //! A turn's folder has `turn.json`, which only who watches the turn writes, and a log of what people made of its changes, to
-//! which only who holds the turn appends. Every other file is whole or not there.
+//! which only who holds the turn appends. Every other file is whole or not there. Whatever returns a [`StoreError`] could not read or
+//! write one of them, and has changed nothing then, unless it says more.
 //!
 //! Why no embedded database: commands read it while hubs write, and one process alone can open redb's file. What is forgotten is gone
 //! from the disk with its file; redb keeps the pages, and with them the text, until they are used again. Written one by one as agents write
@@ -28,6 +29,8 @@ use std::time::{Duration, SystemTime};
 use pillion_discovery::counter::{self, Counter};
 use pillion_discovery::private_file::{FileError, Folder, is_unfinished};
 use pillion_discovery::{Environment, real_path, regular_file};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::log::EntryRef;
 use crate::state::{Hash, Stage, Writing};
@@ -300,22 +303,40 @@ impl Store {
         }
     }
 
+    /// Writes a record below this folder.
+    fn write(&self, below: &[&str], name: &str, record: &impl Serialize) -> Result<(), StoreError> {
+        let json = serde_json::to_vec(record).unwrap_or_default();
+        Ok(self.create(below)?.write(name, &json)?)
+    }
+
+    /// The record of this name; none if there is none, or it cannot be understood.
+    fn read<T: DeserializeOwned>(
+        &self,
+        below: &[&str],
+        name: &str,
+    ) -> Result<Option<T>, StoreError> {
+        let folder = self.open(below)?;
+        let json = folder.map(|it| it.read(name, MAX_RECORD)).transpose()?;
+        Ok(json
+            .flatten()
+            .and_then(|json| serde_json::from_slice(&json).ok()))
+    }
+
+    /// Removes the file of this name, if it is there.
+    fn remove_file(&self, below: &[&str], name: &str) -> Result<(), StoreError> {
+        let folder = self.open(below)?;
+        Ok(folder.map_or(Ok(()), |it| it.remove(name))?)
+    }
+
     /// Notes what is about to be written for a person, so that it counts as no agent's change, and what is overwritten:
     /// whoever writes may be killed before that is kept with the turn.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note(&self, path: &Path, writing: &Writing) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(writing).unwrap_or_default();
-        let folder = self.create(&[WRITTEN])?;
-        Ok(folder.write(name_of(path).as_str(), &json)?)
+        self.write(&[WRITTEN], name_of(path).as_str(), writing)
     }
 
     /// The last writing to this path for a person, with what it replaced.
     pub fn writing(&self, path: &Path) -> Option<Writing> {
-        let folder = self.open(&[WRITTEN]).ok()??;
-        let json = folder.read(name_of(path).as_str(), MAX_RECORD).ok()??;
-        serde_json::from_slice(&json).ok()
+        self.read(&[WRITTEN], name_of(path).as_str()).ok()?
     }
 
     /// Returns true if the file has the text that was last written there to take something back, or to undo that.

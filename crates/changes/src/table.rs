@@ -167,8 +167,6 @@ pub struct Table {
     files: ByFolder<Known>,
     /// The folders that hold files which git tracks.
     tracked: BTreeSet<PathBuf>,
-    /// The folders that were looked through last.
-    folders: HashMap<PathBuf, Folder>,
     is_filled: bool,
     /// What the path of the folder led to when it was looked at last.
     identity: Option<(u64, u64)>,
@@ -181,8 +179,7 @@ pub struct Table {
     secret: Vec<PathBuf>,
     /// The number of files that were not copied the first time.
     uncopied: usize,
-    /// The things that were not found when it was looked at last, and why.
-    missed: Missed,
+    last: LastScan,
     /// The texts that no file has had since this was asked last, and their size.
     dropped: (Vec<Hash>, u64),
     /// The reason why a text could not be kept last.
@@ -203,40 +200,31 @@ struct Line<'a> {
     known: Option<Cow<'a, Known>>,
 }
 
-/// The things that a look did not find.
+/// What was found when the folder was looked at last, without the files.
 #[derive(Debug, Default)]
-struct Missed {
-    /// Generated folders.
-    built: Vec<PathBuf>,
-    /// Folders that cannot be read, and those of them of which nobody knows what was in them before.
-    unread: Vec<PathBuf>,
+struct LastScan {
+    found: Scan,
+    /// The folders that could not be read and of which nobody knows what was in them before.
     unknown: Vec<PathBuf>,
-    /// Folders of git's, and the work trees in them, which were looked through.
-    git_folders: Vec<PathBuf>,
-    work_trees: Vec<PathBuf>,
-    /// True if there are more files than are watched.
-    is_cut: bool,
-    /// The files that somebody may write by another name, elsewhere.
-    linked: Vec<PathBuf>,
     /// True if the text of a file could not be read or stored.
     has_failed: bool,
 }
 
-impl Missed {
+impl LastScan {
     /// Returns true if this file is in a folder that was not looked through.
-    fn has(&self, path: &Path) -> bool {
-        self.may_have_had(path) || self.unread.iter().any(|it| path.starts_with(it))
+    fn has_missed(&self, path: &Path) -> bool {
+        self.may_have_had(path) || self.found.unread.iter().any(|it| path.starts_with(it))
     }
 
     /// Returns true if it may have been in such a folder for long.
     fn may_have_had(&self, path: &Path) -> bool {
-        let mut folders = self.built.iter().chain(&self.unknown);
+        let mut folders = self.found.built.iter().chain(&self.unknown);
         let deepest = |folders: &[PathBuf]| {
             let around = folders.iter().filter(|it| path.starts_with(it));
             around.map(|it| it.components().count()).max()
         };
         folders.any(|folder| path.starts_with(folder))
-            || deepest(&self.git_folders) > deepest(&self.work_trees)
+            || deepest(&self.found.git_folders) > deepest(&self.found.work_trees)
     }
 }
 
@@ -247,7 +235,6 @@ impl Table {
             store,
             files: ByFolder::default(),
             tracked: BTreeSet::new(),
-            folders: HashMap::new(),
             is_filled: false,
             identity: None,
             secrets: Secrets::of(&root),
@@ -255,7 +242,7 @@ impl Table {
             excluded,
             secret: Vec::new(),
             uncopied: 0,
-            missed: Missed::default(),
+            last: LastScan::default(),
             dropped: Default::default(),
             problem: Mutex::default(),
             heads: HashMap::new(),
@@ -289,7 +276,7 @@ impl Table {
 
     /// The folders that were looked through last, the watched one included.
     pub fn folders(&self) -> impl Iterator<Item = &PathBuf> {
-        self.folders.keys()
+        self.last.found.folders.keys()
     }
 
     /// The things that are not watched: a sentence each.
@@ -306,12 +293,12 @@ impl Table {
             let names = self.names(&self.secret);
             uncovered.push(format!("the contents of what may be secret: {names}"));
         }
-        let Missed {
+        let Scan {
             built,
             unread,
             is_cut,
             ..
-        } = &self.missed;
+        } = &self.last.found;
         if !built.is_empty() {
             let names = self.names(built);
             uncovered.push(format!("generated folders: {names}"));
@@ -353,7 +340,7 @@ impl Table {
                 true => self.copies().copy(&path, &known.stat),
                 false => Source::Failed,
             };
-            self.missed.has_failed |= known.text == Source::Failed;
+            self.last.has_failed |= known.text == Source::Failed;
             self.files.insert(&path, known);
         }
     }
@@ -407,45 +394,31 @@ impl Table {
             known: &self.files,
             is_same: &Known::is_as_it_was,
         };
-        let Scan {
-            changed,
-            gone,
-            folders: looked_through,
-            repositories,
-            built,
-            git_folders,
-            work_trees,
-            unread,
-            is_cut,
-            linked,
-        } = look.scan();
-        let missed = Missed {
-            built,
-            unread,
-            unknown: Vec::new(),
-            git_folders,
-            work_trees,
-            is_cut,
-            linked,
-            has_failed: false,
-        };
-        let former = std::mem::replace(&mut self.missed, missed);
-        let folders = std::mem::replace(&mut self.folders, looked_through);
-        let mut unknown = self.missed.unread.clone();
-        // Where folders were looked through before, one that is closed now was open or not there.
-        unknown.retain(|it| folders.is_empty() || former.unknown.contains(it));
-        self.missed.unknown = unknown;
-        for path in &self.missed.unread {
+        let mut found = look.scan();
+        let mut changed = std::mem::take(&mut found.changed);
+        let gone = std::mem::take(&mut found.gone);
+        let repositories = std::mem::take(&mut found.repositories);
+        for path in &found.unread {
             // It counts as looked through, so that it is known what it was.
             let facts = path.symlink_metadata().map(|it| Folder::of(&it));
-            self.folders.extend(facts.map(|it| (path.clone(), it)));
+            found.folders.extend(facts.map(|it| (path.clone(), it)));
         }
+        let last = LastScan {
+            found,
+            ..LastScan::default()
+        };
+        let former = std::mem::replace(&mut self.last, last);
+        let folders = &former.found.folders;
+        let mut unknown = self.last.found.unread.clone();
+        // Where folders were looked through before, one that is closed now was open or not there.
+        unknown.retain(|it| folders.is_empty() || former.unknown.contains(it));
+        self.last.unknown = unknown;
         let moves = self.note_heads(&repositories);
         if !self.is_filled {
             self.fill(changed, &repositories, now);
             return Vec::new();
         }
-        self.note_folders(&folders, &former.unread);
+        self.note_folders(&former.found);
         let known = |path: &PathBuf| Some((path.clone(), self.files.get(path)?.stat));
         let before: HashMap<_, _> = match moves.is_empty() {
             true => HashMap::new(),
@@ -456,14 +429,13 @@ impl Table {
         };
         let mut differences: Vec<_> = gone.iter().filter_map(|path| self.gone(path)).collect();
         for gone in &mut differences {
-            gone.folder_modes = modes(&gone.path, &folders, &self.folders);
+            gone.folder_modes = modes(&gone.path, folders, &self.last.found.folders);
         }
-        let mut changed = changed;
         // One that is not known may have been there before, and was not reached.
-        let is_sure = !former.is_cut && !is_cut;
+        let is_sure = !former.found.is_cut && !self.last.found.is_cut;
         changed.retain(|(path, _)| is_sure || self.files.get(path).is_some());
         let texts = self.copy_all(&changed);
-        self.missed.has_failed = texts.contains(&Source::Failed);
+        self.last.has_failed = texts.contains(&Source::Failed);
         for ((path, stat), text) in changed.into_iter().zip(texts) {
             if self.files.get(&path).is_none() && former.may_have_had(&path) {
                 // Nobody knows how long it has been there.
@@ -473,9 +445,9 @@ impl Table {
                 differences.extend(found.map(|it| Difference {
                     folder_modes: match it.before.is_absent() {
                         true => Vec::new(),
-                        false => modes(&it.path, &folders, &self.folders),
+                        false => modes(&it.path, folders, &self.last.found.folders),
                     },
-                    ..self.with_new_folders(it, &folders)
+                    ..self.with_new_folders(it, folders)
                 }));
             }
         }
@@ -494,18 +466,18 @@ impl Table {
     }
 
     /// Notes the folders that have other permissions than before, and those that cannot be read any more.
-    fn note_folders(&mut self, before: &HashMap<PathBuf, Folder>, unread: &[PathBuf]) {
-        for (path, is) in &self.folders {
-            let is_unread = self.missed.unread.contains(path);
-            let same = before.get(path).filter(|was| !is.is_other(**was));
+    fn note_folders(&mut self, before: &Scan) {
+        for (path, is) in &self.last.found.folders {
+            let is_unread = self.last.found.unread.contains(path);
+            let same = before.folders.get(path).filter(|was| !is.is_other(**was));
             // A new one that nobody can read may be full.
-            let is_closed = is_unread && !before.is_empty();
+            let is_closed = is_unread && !before.folders.is_empty();
             let opened = is.mode | OWNERS;
             let Some(was) = same.map(|it| it.mode).or(is_closed.then_some(opened)) else {
                 continue;
             };
             // The watched folder itself is looked at without its facts.
-            if *path != self.root && (was != is.mode || is_unread != unread.contains(path)) {
+            if *path != self.root && (was != is.mode || is_unread != before.unread.contains(path)) {
                 self.remarks.push(Remark::Folder {
                     path: path.clone(),
                     before: was,
@@ -541,12 +513,7 @@ impl Table {
 
     /// Returns true if a look would find nothing where nothing has happened in the folders since the last one. Waits for the disk.
     pub fn is_settled(&self) -> bool {
-        let Missed {
-            is_cut,
-            has_failed,
-            linked,
-            ..
-        } = &self.missed;
+        let Scan { is_cut, linked, .. } = &self.last.found;
         let is_same = |path: &PathBuf| {
             let stat = Stat::at(path).ok().flatten();
             let known = self.files.get(path).zip(stat);
@@ -554,7 +521,7 @@ impl Table {
         };
         self.is_filled
             && !is_cut
-            && !has_failed
+            && !self.last.has_failed
             && linked.len() <= MAX_LINKED
             && linked.iter().all(is_same)
             && self
@@ -583,9 +550,9 @@ impl Table {
                     return None;
                 }
                 let text = self.copies().copy(path, &stat);
-                self.missed.has_failed |= text == Source::Failed;
+                self.last.has_failed |= text == Source::Failed;
                 let found = self.found(path.to_owned(), stat, text, now)?;
-                Some(self.with_new_folders(found, &self.folders))
+                Some(self.with_new_folders(found, &self.last.found.folders))
             }
             None => self.gone(path),
         }
@@ -595,11 +562,11 @@ impl Table {
     pub fn knows(&self, path: &Path) -> bool {
         let is_out = || {
             let mut excluded = self.excluded.iter();
-            excluded.any(|folder| path.starts_with(folder)) || self.missed.has(path)
+            excluded.any(|folder| path.starts_with(folder)) || self.last.has_missed(path)
         };
         let is_watched = || {
             self.is_filled
-                && !self.missed.is_cut
+                && !self.last.found.is_cut
                 && path.starts_with(&self.root)
                 && !version_control::holds(&self.root, path)
                 && !is_out()
@@ -633,7 +600,7 @@ impl Table {
             self.learn(&path, Known::new(stat, text, now));
         }
         let texts = self.copy_all(&copies);
-        self.missed.has_failed = texts.contains(&Source::Failed);
+        self.last.has_failed = texts.contains(&Source::Failed);
         for ((path, mut stat), mut text) in copies.into_iter().zip(texts) {
             if let Ok(Some(newer)) = Stat::at(&path)
                 && newer != stat

@@ -121,6 +121,33 @@ fn whatever_happens_in_a_settled_folder_is_found_at_once() {
     }
 }
 
+/// The folders are watched from before the look with which the turn begins.
+#[test]
+fn the_first_call_of_a_prepared_folder_is_a_look_only_if_something_happened() {
+    let tree = WorkTree::new();
+    fs::create_dir(tree.root.join("d")).unwrap();
+    fs::write(tree.root.join("d/a"), "a").unwrap();
+    for happens in [false, true] {
+        let mut recorder = recorder(&tree.store, &tree.root);
+        recorder.prepare();
+        recorder.begin(SESSION, "claude", "").unwrap();
+        if happens {
+            fs::write(tree.root.join("d/b"), "b").unwrap();
+        }
+        assert_eq!(call(&mut recorder, || {}), u64::from(happens));
+        assert_eq!(
+            call(&mut recorder, || fs::write(tree.root.join("d/a"), "b")
+                .unwrap()),
+            1
+        );
+        recorder.end(SESSION).unwrap();
+        let turn = tree.store.numbers().unwrap().pop().unwrap();
+        let turn = tree.store.turn(turn).unwrap();
+        assert_eq!(turn.real_changes().count(), 1 + usize::from(happens));
+        fs::write(tree.root.join("d/a"), "a").unwrap();
+    }
+}
+
 #[test]
 fn one_look_answers_all_who_asked_before_it_began() {
     let tree = WorkTree::new();

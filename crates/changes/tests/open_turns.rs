@@ -295,7 +295,7 @@ fn a_persons_lines_are_not_the_agents_when_it_writes_a_file_again_that_was_taken
 fn that_a_call_runs_is_said_where_nothing_is_to_be_seen_yet() {
     let none = "there are no unseen changes here";
     let mut lab = Lab::new(true, ALL_SIDES[0]);
-    let said = |lab: &Lab| kept::none_unseen(&[Kept::read(&lab.store, 1).unwrap()]);
+    let said = |lab: &Lab| kept::none_unseen(&lab.store, &[Kept::read(&lab.store, 1).unwrap()]);
     assert_eq!(said(&lab), none);
     lab.recorder.before(SESSION, "claude", shell("9")).unwrap();
     let running = "Claude Code is running Bash, and what that changes is listed once it has ended";

@@ -336,6 +336,13 @@ fn what_is_undone_is_the_last_act() {
     assert_eq!(lab.state(1), [ChangeState::TakenBack]);
     assert_eq!(lab.undo_last().unwrap(), ["2.1: is as the agent left it"]);
     assert_eq!(lab.text("a").as_deref(), Some(OLD));
+    // With a person's line in it, a file is not as the agent left it.
+    lab.write("a", &OLD.replace('3', "mine"));
+    let undone = lab.undo_last().unwrap();
+    assert_eq!(undone, ["1.1: is back, beside what has changed since"]);
+    assert_eq!(lab.text("a"), Some(NEW.replace('3', "mine")));
+    lab.act(Act::TakeBack, &[name("1.1")]).unwrap();
+    lab.write("a", OLD);
     // What was kept before it was taken back is kept again.
     lab.act(Act::Keep, &[name("2.1")]).unwrap();
     lab.act(Act::TakeBack, &[name("2.1")]).unwrap();

@@ -122,7 +122,10 @@ fn find(shelf: &Shelf, name: Option<&str>) -> Result<(Proposer, Looked), String>
 fn newest(store: &Store, roots: &[PathBuf]) -> Result<ChangeRef, String> {
     let turns = Kept::of_folders(store, roots, drop).map_err(|error| error.in_full())?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
-    let turn = newest.ok_or_else(|| kept::none_unseen(&turns))?.turn.number;
+    let turn = newest
+        .ok_or_else(|| kept::none_unseen(store, &turns))?
+        .turn
+        .number;
     Ok(ChangeRef { turn, change: None })
 }
 

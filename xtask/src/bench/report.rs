@@ -10,7 +10,7 @@ use super::decisions::{Figure as DecisionFigure, Pair};
 use super::editors::Figure as EditorFigure;
 use super::figures::{self, DEBOUNCE_MS, Figure};
 use super::text::SIZES;
-use super::turns::Figure as TurnFigure;
+use super::turns::{Figure as TurnFigure, QUIET};
 use super::watching::{self, Figure as WatchFigure};
 
 /// Something to reach: at most `limit`.
@@ -216,34 +216,36 @@ pub fn watching_json(figures: &[WatchFigure]) -> Map<String, Value> {
 /// The report of turns for people.
 pub fn turns(figures: &[TurnFigure]) -> String {
     let mut out = String::from(
-        "| files | git status, ms | start of a turn, ms | to reach | | a call, ms | first look, ms |\n\
-         | ---: | ---: | ---: | ---: | --- | ---: | ---: |\n",
+        "| files | git status, ms | start of a turn, ms | to reach | quiet call, ms | to reach | | first call, ms | first look, ms |\n\
+         | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: | ---: |\n",
     );
     for figure in figures {
         let TurnFigure { size, .. } = figure;
-        let [git, begin, limit, call, first] = [
+        let [git, begin, limit, call, first, quiet, of_quiet] = [
             figure.git_status,
             figure.begin,
             size.limit,
             figure.call,
             figure.first,
+            figure.quiet,
+            QUIET,
         ]
         .map(|it| cell(Some(it)));
         let (files, verdict) = (size.files, verdict(Some(figure.is_reached())));
         out += &format!(
-            "| {files} | {git} | {begin} | at most {limit} | {verdict} | {call} | {first} |\n"
+            "| {files} | {git} | {begin} | at most {limit} | {quiet} | at most {of_quiet} | {verdict} | {call} | {first} |\n"
         );
     }
     out + "\nThe middle of all rounds, in work trees with 30 changed and 5 untracked files; `git status` shows all untracked ones. A \
-           call is a shell command that changes nothing: what is looked at before and after it. Nobody waits for the first look, \
-           when an agent connects.\n"
+           call is a shell command that changes nothing: what is looked at before and after it; a quiet one is not the first of \
+           its turn. Nobody waits for the first look, when an agent connects.\n"
 }
 
 /// The report of turns for programs.
 pub fn turns_json(figures: &[TurnFigure]) -> Map<String, Value> {
     let figures = figures.iter().map(|it| {
         json!({"files": it.size.files, "unit": "ms", "gitStatus": it.git_status, "first": it.first,
-            "begin": it.begin, "call": it.call, "limit": it.size.limit, "isReached": it.is_reached()})
+            "begin": it.begin, "call": it.call, "quiet": it.quiet, "limit": it.size.limit, "isReached": it.is_reached()})
     });
     let turns = ("turns".to_owned(), figures.collect());
     [turns].into_iter().collect()

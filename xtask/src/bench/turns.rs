@@ -21,6 +21,9 @@ const FILES: usize = 10;
 const DIRTY: usize = 30;
 const UNTRACKED: usize = 5;
 
+/// At most this is to be reached where nothing has happened, in milliseconds.
+pub const QUIET: f64 = 5.0;
+
 /// A file that was written within this time is read again by everybody.
 const RACY: Duration = Duration::from_secs(3);
 
@@ -40,13 +43,15 @@ pub struct Figure {
     /// The first look, which no turn waits for.
     pub first: f64,
     pub begin: f64,
-    /// Before a command and after it.
+    /// Before the first command of a turn and after it.
     pub call: f64,
+    /// Before a later one and after it, where nothing has happened meanwhile.
+    pub quiet: f64,
 }
 
 impl Figure {
     pub fn is_reached(&self) -> bool {
-        self.begin <= self.size.limit
+        self.begin <= self.size.limit && self.quiet <= QUIET
     }
 }
 
@@ -58,16 +63,13 @@ pub fn measure(turn: &Path, sizes: &[Size], rounds: usize) -> Result<Vec<Figure>
         let home = Home::new();
         make(&home, size.files)?;
         thread::sleep(RACY);
-        let mut spent = [const { Vec::new() }; 4];
+        let mut spent = [const { Vec::new() }; 5];
         for round in 1..=rounds {
             super::progress(format_args!("round {round} of {rounds}"));
             spent[0].push(git_status(&home)?);
             let took = run(&home, turn)?;
-            for (spent, names) in
-                spent[1..]
-                    .iter_mut()
-                    .zip([&["first"][..], &["begin"], &["before", "after"]])
-            {
+            let steps = [&["first"][..], &["begin"], &["before", "after"], &["quiet"]];
+            for (spent, names) in spent[1..].iter_mut().zip(steps) {
                 let seconds = names
                     .iter()
                     .map(|name| took[name].as_f64())
@@ -76,13 +78,14 @@ pub fn measure(turn: &Path, sizes: &[Size], rounds: usize) -> Result<Vec<Figure>
             }
         }
         let middle = spent.map(|spent| quantile(spent, 0.5).unwrap_or_default());
-        let [git_status, first, begin, call] = middle;
+        let [git_status, first, begin, call, quiet] = middle;
         figures.push(Figure {
             size: *size,
             git_status,
             first,
             begin,
             call,
+            quiet,
         });
     }
     Ok(figures)

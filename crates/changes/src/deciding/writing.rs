@@ -7,7 +7,7 @@ use pillion_text::unified::unified;
 use pillion_text::visible;
 
 use super::moved::is_nested;
-use super::{Act, DecideError, Deciding, Judging, Made};
+use super::{Act, DecideError, Deciding};
 use crate::current_hunks::CurrentHunks;
 use crate::kept;
 use crate::parallel::in_parallel;
@@ -19,76 +19,56 @@ use crate::turn::{Change, ChangeState, Judgement, Running};
 /// So many files are written at the same time.
 const SIDE_BY_SIDE: usize = 16;
 
-/// The texts that were written for a change, and are not noted yet.
-pub(super) enum Written {
-    TakenBack(Done),
-    Undone(Done),
-}
-
 impl Deciding<'_> {
     /// Writes the files of these changes side by side, as far as nothing is in the way. One that is to be where a folder of another
     /// one is waits for its turn.
-    pub(super) fn write(&self, act: Act, changes: &[&Change]) -> Vec<Option<Written>> {
-        let (store, roots) = (self.store, &self.kept.turn.roots);
+    pub(super) fn write_all(&self, act: Act, changes: &[&Change]) -> Vec<Option<Done>> {
         in_parallel(SIDE_BY_SIDE, changes, |change| {
-            let is_back = self.state(change) == ChangeState::TakenBack;
             let is_nested = || changes.iter().any(|it| is_nested(it, change));
-            if self.call_on(change).is_some() || self.refuse_only_copy(act, change).is_err() {
-                return None;
-            }
-            match act {
-                Act::TakeBack | Act::Undo if is_nested() => None,
-                Act::Keep => None,
-                Act::TakeBack if is_back => None,
+            let waits = match act {
+                Act::Keep => return None,
                 // What is written by one name is there by the others.
-                Act::TakeBack if has_other_names(&change.path) => None,
-                Act::TakeBack => {
-                    let done =
-                        take_back::take_back(store, roots, change, Some(&self.former(change)))
-                            .ok()?;
-                    self.clear_up(change, &done);
-                    Some(Written::TakenBack(done))
-                }
-                Act::Undo => {
-                    let judged = self.judged.of(change.number);
-                    let judged = judged.filter(|it| it.written.is_some())?;
-                    let undone =
-                        take_back::undo(store, roots, change, (judged, Some(&self.former(change))))
-                            .ok()?;
-                    self.clear_up(change, &undone);
-                    Some(Written::Undone(undone))
-                }
-            }
+                Act::TakeBack => has_other_names(&change.path) || is_nested(),
+                Act::Undo => is_nested(),
+            };
+            { !waits }.then(|| self.write(act, change).ok())??
         })
     }
 
-    /// The permissions of the folders of a change before this act.
-    fn former(&self, change: &Change) -> Vec<u32> {
-        self.folders.of(&self.kept.turn.roots, &change.path)
-    }
-
-    pub(super) fn write_back(&mut self, change: &Change) -> Result<Judging, DecideError> {
+    /// Writes the file of a change that is taken back, or for which that is undone; none if there is nothing to write.
+    pub(super) fn write(&self, act: Act, change: &Change) -> Result<Option<Done>, DecideError> {
+        let (store, roots) = (self.store, &self.kept.turn.roots);
+        let is_back = self.state(change) == ChangeState::TakenBack;
+        if act == Act::Keep || (act == Act::TakeBack && is_back) {
+            return Ok(None);
+        }
         self.refuse_running(change)?;
-        self.refuse_only_copy(Act::TakeBack, change)?;
-        let roots = &self.kept.turn.roots;
-        let done = match self.written_by_other_name(change) {
-            None => take_back::take_back(self.store, roots, change, Some(&self.former(change)))?,
-            Some(after) => {
-                let left = Change {
-                    after,
-                    ..change.clone()
-                };
-                let done =
-                    take_back::take_back(self.store, roots, &left, Some(&self.former(change)))?;
-                let overwritten = change.after.clone();
-                Done {
-                    overwritten,
-                    ..done
+        self.refuse_only_copy(act, change)?;
+        let former = self.folders.of(roots, &change.path);
+        let judged = self.judged.of(change.number);
+        let judged = judged.filter(|it| act == Act::Undo && it.written.is_some());
+        let done = match (act, judged) {
+            (Act::Undo, None) => return Ok(None),
+            (_, Some(judged)) => take_back::undo(store, roots, change, (judged, Some(&former)))
+                .map_err(|error| self.not_undone(change, error))?,
+            (_, None) => match self.written_by_other_name(change) {
+                None => take_back::take_back(store, roots, change, Some(&former))?,
+                Some(after) => {
+                    let overwritten = change.after.clone();
+                    let left = Change {
+                        after,
+                        ..change.clone()
+                    };
+                    let done = take_back::take_back(store, roots, &left, Some(&former))?;
+                    Done {
+                        overwritten,
+                        ..done
+                    }
                 }
-            }
+            },
         };
         self.clear_up(change, &done);
-        Ok(self.taken_back(change, done))
+        Ok(Some(done))
     }
 
     /// What was written to the file of a change for a person by another of its names, if that is there now: nobody has changed
@@ -192,28 +172,6 @@ impl Deciding<'_> {
         let done = take_back::rewrite(self.store, roots, change, seen, text.as_bytes())?;
         self.tell_what_became(change, false, &done);
         self.judge(change, Judgement::Edited, Some(done))
-    }
-
-    pub(super) fn write_undone(&mut self, change: &Change) -> Result<Made, DecideError> {
-        let judged = self.judged(change)?;
-        self.refuse_running(change)?;
-        self.refuse_only_copy(Act::Undo, change)?;
-        let done = match judged.written {
-            Some(_) => {
-                let roots = &self.kept.turn.roots;
-                let done = take_back::undo(
-                    self.store,
-                    roots,
-                    change,
-                    (judged, Some(&self.former(change))),
-                )
-                .map_err(|error| self.not_undone(change, error))?;
-                self.clear_up(change, &done);
-                Some(done)
-            }
-            None => None,
-        };
-        self.undone(change, done.as_ref())
     }
 
     /// The reason why what was taken back cannot be put into the file.

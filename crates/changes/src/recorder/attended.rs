@@ -46,9 +46,6 @@ impl Recorder {
     }
 
     /// An agent is there that runs no hooks of ours: what changes from now on may be its work.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn attend(&mut self, session: u64, agent: &str) -> Result<Glance, StoreError> {
         let is_here = self.sessions.contains_key(&session);
         let glance = self.glance_at(Extent::All, |_| Vec::new())?;
@@ -77,9 +74,6 @@ impl Recorder {
     }
 
     /// An agent without hooks begins a turn, and does not wait for this.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn attended_begins(
         &mut self,
         session: u64,
@@ -100,9 +94,6 @@ impl Recorder {
 
     /// The hooks of an agent tell for the first time that a turn begins, so that it had none before: what has changed until
     /// now is not its work. The judgements of a person stay.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn attended_had_no_turn(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.is_attended(session) {
             return Ok(());
@@ -150,9 +141,6 @@ impl Recorder {
     }
 
     /// Nothing has changed for a while: the turn of an agent without hooks is over.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn attended_is_quiet(
         &mut self,
         session: u64,
@@ -168,9 +156,6 @@ impl Recorder {
     }
 
     /// Looks at everything for agents without hooks, in the middle of a turn.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn glance(
         &mut self,
         seen_from: impl Fn(&Path) -> Vec<String>,

@@ -94,9 +94,6 @@ impl Recorder {
 
     /// Nobody watches any longer. If a person has closed the last view, the turns end with that. Else whoever watches next takes them
     /// over.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn ends(&mut self, is_by_person: bool) -> Result<(), StoreError> {
         let numbers: Vec<u64> = self.sessions.keys().copied().collect();
         if !numbers.is_empty() {

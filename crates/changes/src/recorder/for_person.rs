@@ -19,9 +19,6 @@ const SOON: Duration = Duration::from_secs(1);
 
 impl Recorder {
     /// A person's editor has read this file, or they begin to change it there: what was changed until now is not theirs.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn seen(&mut self, path: &Path) -> Result<(), StoreError> {
         let path = self.located(path);
         let path = path.as_path();
@@ -36,9 +33,6 @@ impl Recorder {
     }
 
     /// A person has saved this file in their editor: what has changed since it was looked at last is theirs.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn saved(&mut self, path: &Path) -> Result<(), StoreError> {
         let path = self.located(path);
         let path = path.as_path();

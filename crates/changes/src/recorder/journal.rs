@@ -133,9 +133,6 @@ impl Recorder {
     }
 
     /// The agent of a proposal asks in its own window, too: there, the question outlives this companion.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn asks_elsewhere(&mut self, id: u64) -> Result<(), StoreError> {
         let Some(pending) = self.journal.pending.get_mut(&id) else {
             return Ok(());
@@ -146,9 +143,6 @@ impl Recorder {
     }
 
     /// Nobody decides here any more about what waits, and its agents still ask.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn leave_all(&mut self) -> Result<(), StoreError> {
         for (id, pending) in &mut self.journal.pending {
             if mem::take(&mut pending.asks_elsewhere) {
@@ -161,9 +155,6 @@ impl Recorder {
 
     /// Takes the proposals in these folders about which nobody has decided when their companion was killed. They are in the log
     /// from now on.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
     pub fn take_left(&mut self, folders: &[PathBuf]) -> Result<Vec<Entry>, StoreError> {
         let left = self.store.take_left(folders)?;
         // What the person had made of one is in the log already.
@@ -189,9 +180,6 @@ impl Recorder {
     }
 
     /// This stands in the view of a proposal; none if the person has written nothing there.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn edited(
         &mut self,
         id: u64,
@@ -272,9 +260,6 @@ impl Recorder {
     }
 
     /// A person has decided about a proposal.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn decided(&mut self, id: u64, decided: Decision) -> Result<(), StoreError> {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
@@ -312,9 +297,6 @@ impl Recorder {
     }
 
     /// This came of what a person has accepted. It stands in the entry of the decision.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn came_of(&mut self, id: u64, outcome: WriteOutcome) -> Result<(), StoreError> {
         let Some(name) = self.journal.accepted.get(&id) else {
             return Ok(());
@@ -367,9 +349,6 @@ impl Recorder {
     }
 
     /// A proposal is not shown any more, and nobody has decided about it.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn closed(&mut self, id: u64) -> Result<(), StoreError> {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
@@ -411,18 +390,12 @@ impl Recorder {
     }
 
     /// No proposal is shown any more.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn closed_all(&mut self) -> Result<(), StoreError> {
         let pending: Vec<u64> = self.journal.pending.keys().copied().collect();
         pending.into_iter().try_for_each(|id| self.closed(id))
     }
 
     /// A view is gone, with what stood in it.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn view_left(&mut self, view: u64) -> Result<(), StoreError> {
         let mut left = Vec::new();
         for pending in self.journal.pending.values_mut() {
@@ -439,9 +412,6 @@ impl Recorder {
 
     /// Texts that a person wrote in earlier proposals of the files that wait, or of that of the proposal with this number, and
     /// nobody decided about: where the file is as it was then, or where the same is proposed again.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn offers(&mut self, of: Option<u64>) -> Result<Vec<Offer>, StoreError> {
         if self.journal.pending.is_empty() {
             return Ok(Vec::new());

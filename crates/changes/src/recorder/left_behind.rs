@@ -42,9 +42,6 @@ impl Recorder {
     }
 
     /// Nothing runs any more that the last turn of this session has left behind.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn left_behind_ended(&mut self, session: u64) -> Result<(), StoreError> {
         if !self.is_left_behind(session) {
             return Ok(());
@@ -64,9 +61,6 @@ impl Recorder {
 
     /// Somebody asks what has changed by now: in turns that have ended, no call tells when to look. What could not be written is
     /// tried again.
-    ///
-    /// # Errors
-    /// When the store cannot be written.
     pub fn catch_up(&mut self) -> Result<(), StoreError> {
         if !self.closed.is_empty() || self.sessions.values().any(|it| it.is_left_behind) {
             let now = clock::now_ms();

@@ -32,9 +32,6 @@ pub struct NotedAgent {
 
 impl Store {
     /// Notes the process of an agent, and forgets those of another start of the machine.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note_agent(&self, new: &NotedAgent) -> Result<(), StoreError> {
         let folder = self.create(&[AGENTS])?;
         let mut ended = Vec::new();
@@ -74,9 +71,6 @@ impl Store {
     }
 
     /// The processes of agents since the machine was started, also those that have ended.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn agents(&self) -> Result<Vec<NotedAgent>, StoreError> {
         let names = self.names(&[AGENTS])?;
         let noted = names.iter().filter_map(|name| noted(name));

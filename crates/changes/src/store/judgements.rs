@@ -14,7 +14,7 @@ use std::{process, thread};
 use pillion_discovery::private_file::FileError;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_RECORD, Store, StoreError, TURNS};
+use super::{MAX_RECORD, Store, StoreError, TURNS, turns};
 use crate::turn::Judged;
 
 /// The log in the folder of its turn.
@@ -108,20 +108,16 @@ fn lines<'a>(
     turn: u64,
     made: impl IntoIterator<Item = (u64, Option<&'a Judged>)>,
 ) -> Result<Vec<u8>, StoreError> {
-    let mut lines = Vec::new();
-    for (change, judged) in made {
-        lines.push(b'\n');
-        serde_json::to_writer(&mut lines, &Written { change, judged }).map_err(|error| {
-            StoreError::Damaged {
-                number: turn,
-                reason: error.to_string(),
-            }
-        })?;
-    }
-    if !lines.is_empty() {
-        lines.push(b'\n');
-    }
-    Ok(lines)
+    let made = made.into_iter();
+    let lines = turns::lines(
+        turn,
+        made.map(|(change, judged)| Written { change, judged }),
+    )?;
+    Ok(match lines.is_empty() {
+        true => lines,
+        // A kill may have left a part of one before.
+        false => [b"\n", &*lines].concat(),
+    })
 }
 
 impl Store {
@@ -168,9 +164,6 @@ impl Store {
     }
 
     /// Keeps what a person made of changes of a turn that is held: of each, or that it is as if they had made nothing of it.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn judge<'a>(
         &self,
         turn: u64,
@@ -212,9 +205,6 @@ impl Store {
     }
 
     /// People's judgements of the changes of a turn.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn judged(&self, turn: u64) -> Result<Judgements, StoreError> {
         let folder = self.open(&[TURNS, &turn.to_string()])?;
         let log = folder.map(|it| it.read(LOG, MAX_RECORD)).transpose()?;
@@ -229,10 +219,7 @@ impl Store {
 
     /// A turn is gone, and nobody needs to hold it any more.
     pub(super) fn forget_held(&self, turn: u64) -> Result<(), StoreError> {
-        match self.open(&[HELD])? {
-            Some(folder) => Ok(folder.remove(&turn.to_string())?),
-            None => Ok(()),
-        }
+        self.remove_file(&[HELD], &turn.to_string())
     }
 }
 

@@ -30,9 +30,6 @@ const MAX_DRAFT_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Store {
     /// Takes a number for an entry, which is kept then.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn add_entry(&self, mut entry: Entry) -> Result<Entry, StoreError> {
         entry.number = self.entries.take(1, self.newest_entry()?)?;
         self.save_entry(&entry)?;
@@ -65,9 +62,6 @@ impl Store {
     }
 
     /// All entries, oldest first. Those that cannot be read are left out.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn entries(&self) -> Result<Vec<Entry>, StoreError> {
         Ok(readable(self.read_entries()?))
     }
@@ -87,14 +81,10 @@ impl Store {
     }
 
     /// Those that nobody has decided about, oldest first.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn undecided(&self) -> Result<Vec<Entry>, StoreError> {
-        match self.open(&[UNDECIDED])? {
-            Some(folder) => Ok(readable(entries_in(&folder)?)),
-            None => Ok(Vec::new()),
-        }
+        let folder = self.open(&[UNDECIDED])?;
+        let entries = folder.map_or(Ok(Vec::new()), |it| entries_in(&it))?;
+        Ok(readable(entries))
     }
 
     /// Removes an entry. Its texts go with [`tidy`](Self::tidy).
@@ -113,9 +103,6 @@ impl Store {
     }
 
     /// Keeps a text, and returns its state; without the text if it is too long.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn put_text(&self, text: &[u8]) -> Result<FileState, StoreError> {
         let size = text.len() as u64;
         let text = (size <= MAX_TEXT).then(|| self.put(text)).transpose()?;
@@ -209,16 +196,10 @@ impl Store {
     /// The highest number of an entry; 0 if there is none. In the last folder of decided ones, all may have been forgotten, which
     /// does no harm: their numbers were taken all the same.
     fn newest_entry(&self) -> Result<u64, StoreError> {
-        let last = self.parts_of_log()?.pop().unwrap_or(0);
-        let decided = self.newest_in(&[DECIDED, &last.to_string()])?;
-        Ok(decided.max(self.newest_in(&[UNDECIDED])?).unwrap_or(0))
-    }
-
-    fn newest_in(&self, folder: &[&str]) -> Result<Option<u64>, StoreError> {
-        match self.open(folder)? {
-            Some(folder) => Ok(numbers_in(&folder)?.into_iter().max()),
-            None => Ok(None),
-        }
+        let last = self.parts_of_log()?.pop().unwrap_or(0).to_string();
+        let decided = self.names(&[DECIDED, &last])?;
+        let all = decided.into_iter().chain(self.names(&[UNDECIDED])?);
+        Ok(all.filter_map(|it| number_of(&it)).max().unwrap_or(0))
     }
 }
 

@@ -11,7 +11,7 @@ use pillion_system::clock;
 use pillion_text::fingerprint;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_RECORD, Store, StoreError};
+use super::{Store, StoreError};
 
 pub(super) const NOTES: &str = "notes";
 pub(super) const ON_PROPOSALS: &str = "notes-on-proposals";
@@ -94,71 +94,38 @@ struct OnProposal {
 impl Store {
     /// Keeps the notes on this, a change of this file or all that an agent proposes for it, in place of those from before; none
     /// forgets them.
-    ///
-    /// # Errors
-    /// When they cannot be written.
     pub fn keep_notes_on(&self, of: &str, path: &Path, notes: Vec<Note>) -> Result<(), StoreError> {
         let name = name_on(of, path);
         if notes.is_empty() {
-            return match self.open(&[ON_PROPOSALS])? {
-                Some(folder) => Ok(folder.remove(&name)?),
-                None => Ok(()),
-            };
+            return self.remove_file(&[ON_PROPOSALS], &name);
         }
         let at = clock::now_ms();
-        let json = serde_json::to_vec(&OnProposal { at, notes }).unwrap_or_default();
-        Ok(self.create(&[ON_PROPOSALS])?.write(&name, &json)?)
+        self.write(&[ON_PROPOSALS], &name, &OnProposal { at, notes })
     }
 
     /// The notes on this. What cannot be understood is none.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn notes_on(&self, of: &str, path: &Path) -> Result<Vec<Note>, StoreError> {
-        let Some(folder) = self.open(&[ON_PROPOSALS])? else {
-            return Ok(Vec::new());
-        };
-        let json = folder.read(&name_on(of, path), MAX_RECORD)?;
-        let kept = json.and_then(|json| serde_json::from_slice::<OnProposal>(&json).ok());
+        let kept = self.read::<OnProposal>(&[ON_PROPOSALS], &name_on(of, path))?;
         Ok(kept.map_or_else(Vec::new, |it| it.notes))
     }
 
     /// Keeps a note by this name, which no other has.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn keep_note(&self, name: &str, note: &WaitingNote) -> Result<(), StoreError> {
-        let json = serde_json::to_vec(note).unwrap_or_default();
-        let folder = self.create(&[NOTES])?;
-        Ok(folder.write(&format!("{name}{END}"), &json)?)
+        self.write(&[NOTES], &format!("{name}{END}"), note)
     }
 
     /// The agent has the note of this name.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn drop_note(&self, name: &str) -> Result<(), StoreError> {
-        match self.open(&[NOTES])? {
-            Some(folder) => Ok(folder.remove(&format!("{name}{END}"))?),
-            None => Ok(()),
-        }
+        self.remove_file(&[NOTES], &format!("{name}{END}"))
     }
 
     /// The notes that wait, with their names, oldest first. What cannot be understood is none.
-    ///
-    /// # Errors
-    /// When they cannot be read.
     pub fn waiting_notes(&self) -> Result<Vec<(String, WaitingNote)>, StoreError> {
-        let Some(folder) = self.open(&[NOTES])? else {
-            return Ok(Vec::new());
-        };
-        let mut notes = Vec::new();
-        for file in folder.names()? {
-            let Some(name) = file.strip_suffix(END) else {
-                continue;
-            };
-            let json = folder.read(&file, MAX_RECORD)?.unwrap_or_default();
-            if let Ok(note) = serde_json::from_slice::<WaitingNote>(&json) {
+        let mut notes: Vec<(String, WaitingNote)> = Vec::new();
+        for file in self.names(&[NOTES])? {
+            if let Some(name) = file.strip_suffix(END)
+                && let Some(note) = self.read(&[NOTES], &file)?
+            {
                 notes.push((name.to_owned(), note));
             }
         }
@@ -177,16 +144,10 @@ impl Store {
                 self.drop_note(&name)?;
             }
         }
-        let Some(folder) = self.open(&[ON_PROPOSALS])? else {
-            return Ok(());
-        };
-        let mut names = folder.names()?;
-        names.retain(|name| name.ends_with(END));
-        for name in names {
-            let json = folder.read(&name, MAX_RECORD)?.unwrap_or_default();
-            let kept = serde_json::from_slice::<OnProposal>(&json);
-            if kept.is_ok_and(|it| is_old(it.at)) {
-                folder.remove(&name)?;
+        for name in self.names(&[ON_PROPOSALS])? {
+            let kept = self.read::<OnProposal>(&[ON_PROPOSALS], &name)?;
+            if kept.is_some_and(|it| is_old(it.at)) {
+                self.remove_file(&[ON_PROPOSALS], &name)?;
             }
         }
         Ok(())

@@ -28,9 +28,6 @@ struct Waiting {
 impl Store {
     /// A proposal waits in this process; without one, nobody decides about it any more, and its agent still asks. `id` is its
     /// number.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn keep_pending(
         &self,
         id: u64,
@@ -42,25 +39,15 @@ impl Store {
             at: clock::now_ms(),
             proposal: proposal.clone(),
         };
-        let json = serde_json::to_vec(&waiting).unwrap_or_default();
-        Ok(self.create(&[PENDING])?.write(&name(id), &json)?)
+        self.write(&[PENDING], &name(id), &waiting)
     }
 
     /// The proposal of this number waits no more.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(crate) fn drop_pending(&self, id: u64) -> Result<(), StoreError> {
-        match self.open(&[PENDING])? {
-            Some(folder) => Ok(folder.remove(&name(id))?),
-            None => Ok(()),
-        }
+        self.remove_file(&[PENDING], &name(id))
     }
 
     /// Takes those in these folders that were left, the oldest first, with the time at which they were proposed.
-    ///
-    /// # Errors
-    /// When they cannot be read or removed.
     pub(crate) fn take_left(
         &self,
         folders: &[PathBuf],

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_RECORD, Store, StoreError};
+use super::{Store, StoreError};
 use crate::state::FileState;
 use crate::turn::{Change, Judged};
 
@@ -61,10 +61,8 @@ impl Shown {
 impl Store {
     /// What a person was shown of a turn. What cannot be read was not shown.
     pub fn shown(&self, turn: u64) -> Shown {
-        let folder = self.open(&[SHOWN]).ok().flatten();
-        let json = folder.and_then(|it| it.read(&turn.to_string(), MAX_RECORD).ok().flatten());
-        json.and_then(|json| serde_json::from_slice(&json).ok())
-            .unwrap_or_default()
+        let shown = self.read(&[SHOWN], &turn.to_string());
+        shown.ok().flatten().unwrap_or_default()
     }
 
     /// The person is shown these changes of a turn as they are now. `is_all` says that there are no others.
@@ -86,9 +84,6 @@ impl Store {
     }
 
     /// The person is shown what was taken back of these changes, and nothing else of them.
-    ///
-    /// # Errors
-    /// As [`note_shown`](Self::note_shown).
     pub fn note_taken_back(&self, turn: u64, changes: &[Shows<'_>]) -> Result<(), StoreError> {
         self.change_shown(turn, |shown| shown.note_taken_back(changes.iter().copied()))
     }
@@ -96,15 +91,11 @@ impl Store {
     fn change_shown(&self, turn: u64, change: impl FnOnce(&mut Shown)) -> Result<(), StoreError> {
         let mut shown = self.shown(turn);
         change(&mut shown);
-        let json = serde_json::to_vec(&shown).unwrap_or_default();
-        Ok(self.create(&[SHOWN])?.write(&turn.to_string(), &json)?)
+        self.write(&[SHOWN], &turn.to_string(), &shown)
     }
 
     /// Forgets what a person was shown of a turn that is gone.
     pub(super) fn forget_shown(&self, turn: u64) -> Result<(), StoreError> {
-        match self.open(&[SHOWN])? {
-            Some(folder) => Ok(folder.remove(&turn.to_string())?),
-            None => Ok(()),
-        }
+        self.remove_file(&[SHOWN], &turn.to_string())
     }
 }

@@ -132,9 +132,6 @@ impl Store {
     }
 
     /// What it holds.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn usage(&self) -> Result<Usage, StoreError> {
         let mut counted = HashSet::new();
         let mut size = |hash: &Hash| match counted.insert(hash.clone()) {
@@ -261,9 +258,6 @@ impl Store {
 
     /// Removes old turns of which nothing is unseen, and texts that were kept long ago and that neither a turn needs nor, as
     /// `needed` says, who watches. Unfinished files that a kill left go, too.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn tidy(&self, now: SystemTime, needed: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
         let numbers = self.numbers()?;
         for (newer, number) in numbers.iter().rev().enumerate() {

@@ -2,12 +2,13 @@
 //! By it, whoever watches next knows what has changed since that process was killed.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::{MAX_RECORD, Store, StoreError};
 use crate::state::Hash;
+use crate::turn::Turn;
 
 pub(super) const TABLES: &str = "tables";
 
@@ -60,9 +61,6 @@ impl Store {
     }
 
     /// Begins the log of a folder anew with these lines.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn begin_table(
         &self,
         watcher: u32,
@@ -97,12 +95,20 @@ impl Store {
             .ok()?
     }
 
+    /// Returns true if nobody watches a turn any more, and whoever watches its folders next finds what has changed in them since.
+    pub(crate) fn is_left(&self, turn: &Turn) -> bool {
+        let folder = self.open(&[TABLES]).ok().flatten();
+        let is_kept = |root: &PathBuf| {
+            let name = name_of(turn.watcher, root);
+            { folder.as_ref() }.is_some_and(|it| it.size_of(name.as_str()).is_some())
+        };
+        turn.was_cut_off() && turn.roots.iter().any(is_kept)
+    }
+
     /// Nobody needs it any more.
     pub(crate) fn remove_table(&self, watcher: u32, root: &Path) {
-        if let Ok(Some(folder)) = self.open(&[TABLES]) {
-            // What stays goes with what is old.
-            let _ = folder.remove(name_of(watcher, root).as_str());
-        }
+        // What stays goes with what is old.
+        let _ = self.remove_file(&[TABLES], name_of(watcher, root).as_str());
     }
 }
 

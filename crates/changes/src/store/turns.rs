@@ -40,13 +40,14 @@ fn damaged(number: u64) -> impl Fn(serde_json::Error) -> StoreError {
     }
 }
 
-fn lines<'a>(
+/// Each of these in a line of its own, for the turn of this number.
+pub(super) fn lines(
     number: u64,
-    changes: impl IntoIterator<Item = &'a Change>,
+    all: impl IntoIterator<Item = impl Serialize>,
 ) -> Result<Vec<u8>, StoreError> {
     let mut lines = Vec::new();
-    for change in changes {
-        serde_json::to_writer(&mut lines, change).map_err(damaged(number))?;
+    for one in all {
+        serde_json::to_writer(&mut lines, &one).map_err(damaged(number))?;
         lines.push(b'\n');
     }
     Ok(lines)
@@ -149,9 +150,6 @@ impl Store {
     }
 
     /// The numbers of all turns, ascending.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
     pub fn numbers(&self) -> Result<Vec<u64>, StoreError> {
         let names = self.names(&[TURNS])?;
         let mut numbers: Vec<u64> = names.iter().filter_map(|name| name.parse().ok()).collect();
@@ -176,9 +174,6 @@ impl Store {
     }
 
     /// Removes what is kept of a turn, without what was decided in it. Its texts stay.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub(crate) fn forget(&self, number: u64) -> Result<(), StoreError> {
         let Some(folder) = self.open(&[TURNS, &number.to_string()])? else {
             return Err(StoreError::NoTurn(number));

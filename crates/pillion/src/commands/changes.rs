@@ -329,7 +329,7 @@ pub fn run(args: Args) -> anyhow::Result<()> {
         }
     }
     if is_empty && !is_unrecorded && is_caught_up {
-        writeln!(out, "{}", kept::none_unseen(&turns))?;
+        writeln!(out, "{}", kept::none_unseen(&store, &turns))?;
     }
     Ok(())
 }

@@ -86,12 +86,13 @@ pub struct Stage {
 pub fn keep(mut args: Keep) -> anyhow::Result<()> {
     if args.all {
         catch_up_or_warn(&here()?);
-        let turns = turns_of(&store()?, &here()?)?;
+        let store = store()?;
+        let turns = turns_of(&store, &here()?)?;
         let is_unseen = |it: &&Kept| it.unseen() > 0 || !it.remarks().is_empty();
         let unseen = turns.iter().filter(is_unseen);
         args.change.extend(unseen.map(|it| all_of(it).1));
         if args.change.is_empty() {
-            return say(&kept::none_unseen(&turns));
+            return say(&kept::none_unseen(&store, &turns));
         }
     }
     act(NamedAct::Keep, &args.change, &args.notes, false)

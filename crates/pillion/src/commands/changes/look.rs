@@ -93,7 +93,7 @@ fn failure_of(error: LookError) -> Failure {
 fn newest(store: &Store, named: &[PathBuf]) -> anyhow::Result<ChangeRef> {
     let turns = turns_of(store, &workspace::roots(named)?)?;
     let newest = turns.iter().rev().find(|kept| kept.unseen() > 0);
-    let none = || Failure::new(Kind::Refused, kept::none_unseen(&turns));
+    let none = || Failure::new(Kind::Refused, kept::none_unseen(store, &turns));
     let turn = newest.ok_or_else(none)?.turn.number;
     Ok(ChangeRef { turn, change: None })
 }

@@ -98,6 +98,32 @@ fn what_a_call_changes_while_nobody_watches_is_listed_as_unclear_in_its_turn() {
     }
 }
 
+/// Until the next one watches, nobody knows what has changed: that is not said to be nothing.
+#[test]
+fn before_somebody_watches_again_it_is_said_that_nobody_has_watched() {
+    let world = World::new();
+    let mut first = serve(&world, false);
+    let agent = Agent::new(&world, "claude");
+    agent.tells("UserPromptSubmit", &json!({"prompt": "go"}));
+    let call = json!({"tool_name": "Bash", "tool_input": {"command": "x"}, "tool_use_id": "2"});
+    agent.tells("PreToolUse", &call);
+    first.signal("KILL");
+    first.ended();
+    agent.write("two", "EVIL");
+    let said = "nothing unseen is known here: Pillion ended in turn 1 of Claude Code, and what has changed since is \
+                listed once an editor or a review is open here\n";
+    for command in [&["changes"][..], &["keep", "--all"]] {
+        assert_eq!(world.sandbox.run(command).expect(0).stdout, said);
+    }
+    let looked = world.sandbox.run(["look"]).expect(1).stderr;
+    assert!(looked.contains(said.trim_end()), "{looked}");
+    let _serve = serve(&world, false);
+    let listed = || world.sandbox.run(["changes"]).expect(0).stdout;
+    assert!(listed().contains("+1 -1  a.txt"), "{}", listed());
+    world.sandbox.run(["keep", "--all"]).expect(0);
+    assert_eq!(listed(), "there are no unseen changes here\n");
+}
+
 /// The person has closed it: what they change then is nobody else's.
 #[test]
 fn what_changes_after_a_person_has_closed_the_last_view_is_in_no_list() {
