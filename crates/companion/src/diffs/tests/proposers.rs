@@ -362,6 +362,7 @@ fn a_look_at_what_is_written_says_nothing_of_later_proposals() {
                 now: "new".to_owned(),
                 after: State::Absent,
                 is_unclear: false,
+                mode: None,
             })))),
             ..proposal("s", "/a", "new")
         };
