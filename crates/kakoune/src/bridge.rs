@@ -481,11 +481,17 @@ impl Bridge {
 
     /// Says something where they pressed a key, or, if that is gone, where they are.
     fn answer(&self, client: &str, text: &str) {
+        self.say(client, None, text);
+    }
+
+    /// Says something like [`Self::answer`], unless that would be in the view of the proposal `outside`.
+    fn say(&self, client: &str, outside: Option<DiffId>, text: &str) {
         let mut clients = vec![self.clients.name()];
         if !client.is_empty() && !clients.contains(&client) {
             clients.insert(0, client);
         }
-        self.session.run(script::message(clients.into_iter(), text));
+        let message = script::message(clients.into_iter(), outside, text);
+        self.session.run(message);
     }
 }
 

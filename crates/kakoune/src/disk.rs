@@ -105,7 +105,7 @@ pub struct Kept {
     /// The path of the text, or why it is lost.
     pub result: Result<PathBuf, FileError>,
     /// The fate of the view, as the beginning of a sentence.
-    pub why: &'static str,
+    pub why: String,
     pub client: String,
 }
 

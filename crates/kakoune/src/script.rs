@@ -22,6 +22,16 @@ pub enum Settled {
     Undecided(String),
 }
 
+impl Settled {
+    /// Returns why nobody has decided, if so.
+    pub fn undecided(&self) -> Option<&str> {
+        match self {
+            Self::Undecided(why) => Some(why),
+            Self::ByPerson | Self::Elsewhere => None,
+        }
+    }
+}
+
 /// The largest lag of a file's time: the systems' clocks for that tick a hundred times a second or more.
 const FILE_TIME_STEP: Duration = Duration::from_millis(10);
 
@@ -315,9 +325,17 @@ pub fn close_as_person(view: &View) -> String {
     format!("try {}", word(&delete))
 }
 
-/// Shows a message in the first of these clients that is there.
-pub fn message<'a>(clients: impl DoubleEndedIterator<Item = &'a str>, text: &str) -> String {
-    let show = word(&format!("echo -markup -- {}", word(&markup(text))));
+/// Shows a message in the first of these clients that is there, unless that shows the proposal `outside`.
+pub fn message<'a>(
+    clients: impl DoubleEndedIterator<Item = &'a str>,
+    outside: Option<DiffId>,
+    text: &str,
+) -> String {
+    let mut show = format!("echo -markup -- {}", word(&markup(text)));
+    if let Some(id) = outside {
+        show = format!("try pillion-is-{id} catch {}", word(&show));
+    }
+    let show = word(&show);
     let nowhere = "nop".to_owned();
     let shown = clients.rev().fold(nowhere, |otherwise, client| {
         let there = format!("evaluate-commands -client {} {show}", word(client));

@@ -101,7 +101,7 @@ impl Bridge {
                 if let Ok(view) = self.views.take(key) {
                     let edits = rejected.and_then(|text| view.edits(&text));
                     if let Some(edits) = edits {
-                        self.keep(view.diff.path.clone(), edits, "", &client);
+                        self.keep(view.diff.path.clone(), edits, String::new(), &client);
                     }
                     self.take_away(view, Settled::ByPerson);
                 }
@@ -205,7 +205,7 @@ impl Bridge {
             return;
         };
         if let Some(edits) = view.edits(text) {
-            self.keep(view.diff.path.clone(), edits, "", client);
+            self.keep(view.diff.path.clone(), edits, String::new(), client);
         }
         let decide = Decide {
             key,

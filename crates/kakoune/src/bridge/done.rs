@@ -62,16 +62,19 @@ impl Bridge {
         }
     }
 
-    /// Keeps the person's text, which is not lost with the view; they are told in this client.
-    pub(super) fn keep(&mut self, path: PathBuf, text: String, why: &'static str, client: &str) {
+    /// Keeps the person's text, which is not lost with the view; they are told in this client, after `why`, if that says
+    /// something.
+    pub(super) fn keep(&mut self, path: PathBuf, text: String, mut why: String, client: &str) {
+        if !why.is_empty() {
+            why.push_str(", and ");
+        }
         let (places, done) = (kept_text::places(&self.environment), self.done.0.clone());
-        let told = client.to_owned();
+        let (told, reason) = (client.to_owned(), why.clone());
         let then = move |result| {
-            let client = told;
             let _ = done.send(Done::Kept(Kept {
                 result,
-                why,
-                client,
+                why: reason,
+                client: told,
             }));
         };
         match kept_text::keep_aside(places, path, text, then) {

@@ -14,7 +14,7 @@ use crate::view::View;
 const GUARD: Duration = Duration::from_secs(1);
 
 /// Why edits are kept of a proposal that a newer one was to replace.
-const NEWER: &str = "a newer proposal took the place of yours, and ";
+const NEWER: &str = "a newer proposal took the place of yours";
 
 /// A view that is being taken away because it was asked for.
 pub(super) struct Closing {
@@ -85,15 +85,16 @@ impl Bridge {
             false => Settled::Elsewhere,
         };
         self.take_away(view, how);
-        // Who reads it can change nothing there any more.
+        // Who is in the view reads it there, as soon as they can change nothing any more.
         if !said.is_empty() {
-            self.show_message(&said);
+            let outside = is_undecided.then_some(id);
+            self.say("", outside, &said);
         }
     }
 
     /// A client shows something: what nobody has decided goes from where it is not shown any more.
     pub(super) fn clear_left(&self, shown: DiffId) {
-        let is_held = |gone: &&Gone| matches!(gone.how, Settled::Undecided(_));
+        let is_held = |gone: &&Gone| gone.how.undecided().is_some();
         for Gone { view, how, .. } in self.gone.values().filter(is_held) {
             if view.diff.id != shown {
                 self.session.run(script::clear(view, None, how));
@@ -129,10 +130,11 @@ impl Bridge {
         }
         let (form, edits) = (gone.view.form, gone.view.edits(&text));
         let path = gone.view.diff.path.clone();
+        let why = gone.how.undecided().unwrap_or_default().to_owned();
         let closing = self.closing.remove(&key.id);
         if is_former {
             if let Some(edits) = edits {
-                self.keep(path, edits, NEWER, "");
+                self.keep(path, edits, NEWER.to_owned(), "");
             }
             if let Some(Closing { closed, .. }) = closing {
                 closed.done(newest.to_string());
@@ -144,10 +146,6 @@ impl Bridge {
         };
         // If it is closed in the agent's window, the agent takes the text from the answer.
         let is_unused = matches!(reason, CloseReason::AgentGone | CloseReason::Overruled);
-        let why = match reason {
-            CloseReason::AgentGone => "nothing was decided, and ",
-            _ => "",
-        };
         if let Some(edits) = edits.filter(|_| is_unused) {
             self.keep(path, edits, why, "");
         }
@@ -202,13 +200,18 @@ impl Bridge {
         let edits = gone.view.edits(&text);
         if let Some(edits) = edits.filter(|_| known.is_some_and(|known| known != text)) {
             let path = gone.view.diff.path.clone();
-            self.keep(path, edits, "the proposal was settled elsewhere, and ", "");
+            let why = gone
+                .how
+                .undecided()
+                .unwrap_or("the proposal was settled elsewhere");
+            let why = why.to_owned();
+            self.keep(path, edits, why, "");
         }
     }
 
     /// This stood in the buffer into which a newer proposal is loaded.
     pub(super) fn former(&mut self, key: ProposalKey, text: &[u8]) {
-        let why = "a newer proposal took the place of yours: u brings it back, and ";
+        let why = "a newer proposal took the place of yours: u brings it back";
         self.keep_former(key, text, why);
     }
 
@@ -219,6 +222,7 @@ impl Bridge {
             Some((view.diff.path.clone(), edits))
         });
         if let Some((path, edits)) = found {
+            let why = why.to_owned();
             self.keep(path, edits, why, "");
         }
     }

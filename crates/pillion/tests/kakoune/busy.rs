@@ -201,12 +201,12 @@ fn who_is_in_a_proposal_whose_agent_is_gone_stays_in_it(version: KakouneVersion)
         kakoune.wait_until("a pause", BUSY_VALUES, |rest| rest == ["idle"]);
         gemini.disconnect();
         kakoune.wait_debug(gone);
-        // That edits are kept is said in its place.
-        if edited.is_empty() {
-            kakoune
-                .pane()
-                .wait_for(":q closes this: Gemini CLI does not wait for b.txt", SOON);
-        }
+        // That edits are kept is said in its place, in the same sentence.
+        let said = match edited {
+            "" => ":q closes this: Gemini CLI does not wait for b.txt",
+            _ => "pillion: Gemini CLI does not wait for b.txt any more: nothing was decided",
+        };
+        kakoune.pane().wait_for(said, SOON);
         kakoune.wait_value("%opt{readonly}", "true");
         kakoune.input("oMORE<esc>");
         kakoune.pane().wait_read();
