@@ -27,7 +27,8 @@ declare-option -hidden bool pillion_stale true
 declare-option -hidden int pillion_synced 0
 declare-option -hidden int pillion_taken 0
 declare-option -hidden int pillion_rows 1
-# Of the list of changes: what it was asked for with.
+# Of the list of changes: the row that was told last of a window, and what it was asked for with.
+declare-option -hidden str pillion_row
 declare-option -hidden str pillion_listed
 # Whether what is typed to decide does nothing in other buffers now.
 declare-option -hidden bool pillion_guarded false
@@ -68,6 +69,8 @@ declare-option -hidden str pillion_decision
 declare-option -hidden str pillion_reason
 # Of a proposal's buffer: the lines with notes, wherever edits have moved them.
 declare-option -hidden line-specs pillion_notes
+# Of a file's buffer: the lines that an agent wrote and nobody has looked at.
+declare-option -hidden line-specs pillion_written
 # Of a file's buffer, while an agent writes the file.
 declare-option -hidden str pillion_autoreload
 
@@ -470,6 +473,29 @@ define-command -hidden pillion-restore %{ evaluate-commands %sh{
     fi
 } }
 
+# Flags these lines. Those of a text that the person has changed are elsewhere, until it is saved.
+define-command -hidden pillion-flag -params .. %{ evaluate-commands "pillion-flag-%val{modified}" %arg{@} }
+define-command -hidden pillion-flag-true -params .. nop
+define-command -hidden pillion-flag-false -params .. %{ set-option buffer pillion_written %val{timestamp} %arg{@} }
+define-command pillion-next-change -docstring 'go to the next lines that an agent wrote and nobody has looked at' %{
+    pillion-go-to-change next
+}
+define-command pillion-previous-change -docstring 'go to the previous lines that an agent wrote and nobody has looked at' %{
+    pillion-go-to-change previous
+}
+define-command -hidden pillion-go-to-change -params 1 %{
+    update-option buffer pillion_written
+    evaluate-commands %sh{
+        printf '%s\n' $kak_opt_pillion_written | sed -n 's/|.*//p' | sort -n | awk -v at="$kak_cursor_line" -v way="$1" '
+            $1 > last + 1 && (way == "next" ? $1 > at && !to : $1 < at) { to = $1 }
+            { last = $1 }
+            END {
+                if (to) print "execute-keys <c-s>" to "gvc"
+                else print "fail \"pillion: this file has no " way " change that nobody has looked at\""
+            }'
+    }
+}
+
 define-command pillion-enable -docstring 'let agents see the open files and propose changes, in this session' %{
     evaluate-commands %sh{
         # A build without its number is taken as it is.
@@ -478,6 +504,7 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
         esac
     }
     pillion-disable
+    add-highlighter -override global/pillion-written flag-lines Default pillion_written
     # Also where the person has switched hooks off.
     hook -always -group pillion global NormalIdle .* pillion-rests
     hook -always -group pillion global RawKey '[0-9\\]' %{ set-option window pillion_rest counting }
@@ -545,6 +572,7 @@ define-command pillion-enable -docstring 'let agents see the open files and prop
 }
 define-command pillion-disable -docstring 'stop serving agents in this session; open proposals are rejected' %{
     remove-hooks global pillion
+    try %{ remove-highlighter global/pillion-written }
     set-option global pillion_port 0
     pillion-say end
 }
@@ -579,6 +607,18 @@ define-command -hidden pillion-in-terminal -params 1.. %{
     terminal sh -c 'cd -- "${0%.}" && exec sh -c "$@"' %sh{ printf %s. "$PWD" } %arg{@}
 }
 
+# Runs the program for the person's session, and says what it said.
+define-command -hidden pillion-ask -params 1.. %{
+    pillion-must-run
+    evaluate-commands %sh{
+        command=$1
+        shift
+        said=$("$kak_opt_pillion_command" "$command" --port "$kak_opt_pillion_port" "$@" 2>&1)
+        printf "echo -- '"
+        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
+        printf "'"
+    }
+}
 define-command pillion-send -docstring 'name the selected lines in the prompt of an agent that takes mentions' %{
     pillion-must-run
     evaluate-commands %sh{
@@ -587,35 +627,19 @@ define-command pillion-send -docstring 'name the selected lines in the prompt of
         cursor=${kak_selection_desc#*,}
         cursor=${cursor%%.*}
         [ "$anchor" -le "$cursor" ] || { swap=$anchor; anchor=$cursor; cursor=$swap; }
-        said=$("$kak_opt_pillion_command" mention --port "$kak_opt_pillion_port" "$kak_buffile:$anchor-$cursor" 2>&1)
-        printf "echo -- '"
-        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
-        printf "'"
+        echo "pillion-ask mention \"%val{buffile}:$anchor-$cursor\""
     }
 }
 
 define-command pillion-send-notes -docstring 'send agents the notes that wait for your next prompt' %{
-    pillion-must-run
     pillion-must-be-typed
-    evaluate-commands %sh{
-        said=$("$kak_opt_pillion_command" send-notes --port "$kak_opt_pillion_port" 2>&1)
-        printf "echo -- '"
-        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
-        printf "'"
-    }
+    pillion-ask send-notes
 }
 
 define-command pillion-review -params ..1 -docstring '
 pillion-review [<choice>]: choose when agents ask before they change files, or show it' %{
-    pillion-must-run
     pillion-must-be-typed
-    evaluate-commands %sh{
-        [ $# -eq 0 ] || set -- -- "$1"
-        said=$("$kak_opt_pillion_command" review-mode --port "$kak_opt_pillion_port" "$@" 2>&1)
-        printf "echo -- '"
-        printf %s "$said" | tr '\n' ' ' | sed "s/'/''/g"
-        printf "'"
-    }
+    pillion-ask review-mode -- %arg{@}
 }
 complete-command -menu pillion-review shell-script-candidates %{ printf '%s\n' $kak_opt_pillion_choices }
 
@@ -635,8 +659,24 @@ pillion-changes [all]: list what agents have written and nobody has seen, or all
     set-option buffer pillion_listed %sh{ [ "$1" = all ] && echo --all }
     pillion-changes-again
     map buffer normal <ret> ': pillion-changes-go<ret>'
+    alias buffer pillion-at-row pillion-row
+    remove-hooks buffer pillion-row
+    hook -group pillion-row buffer WinDisplay .* %{ set-option window pillion_row '' }
+    hook -group pillion-row buffer NormalIdle .* pillion-row
 }
 complete-command -menu pillion-changes shell-script-candidates %{ echo all }
+# The row under the cursor of this window, and the one that was told last. Each message is a file of its own.
+define-command -hidden pillion-row %{ evaluate-commands -no-hooks -draft %{
+    execute-keys x
+    set-option -add global pillion_synced 1
+    echo -quoting kakoune -to-file "%opt{pillion_dir}/in/row-%opt{pillion_synced}" -- \
+        %val{client} %val{cursor_line} %val{selection} %opt{pillion_row} end
+    set-option window pillion_row %val{selection}
+} }
+define-command -hidden pillion-list-again %{
+    pillion-aside pillion-changes-again
+    pillion-everywhere pillion-at-row
+}
 # The list is another one: only lines that differ are replaced, so that the cursor stays at its own.
 define-command -hidden pillion-changes-again %{ evaluate-commands -buffer *pillion-changes* -draft %{
     execute-keys '%|cd -- "$kak_opt_pillion_folder" 2>/dev/null; "$kak_opt_pillion_command" changes --locations $kak_opt_pillion_listed 2>&1<ret>'
@@ -667,7 +707,7 @@ define-command -hidden pillion-change -params 2 %{
         pillion-one-of-many %arg{1} %arg{2} %reg{i}
         set-option -add global pillion_taken 1
         echo -quoting kakoune -to-file "%opt{pillion_dir}/in/act-%opt{pillion_taken}" -- %val{client} %arg{1} \
-            %reg{i} %arg{2} %val{buffile} end
+            %reg{i} %arg{2} %val{buffile} %val{bufname} %val{cursor_line} end
     }
 }
 # A hunk is not kept by itself: whoever means the whole change names it.
@@ -707,8 +747,7 @@ define-command -hidden pillion-take-row -params 1 %{
     try %{
         evaluate-commands %sh{ case $1 in -file*|[0-9]*) echo fail ;; esac }
         evaluate-commands -draft %{
-            pillion-changes-go
-            pillion-take-out-here %arg{1}
+            pillion-take-out-of-row %arg{1} %val{cursor_line}
         }
     } catch %{
         pillion-change take-back %arg{1}
@@ -721,14 +760,19 @@ define-command -hidden pillion-take-out -params 1 %{
     pillion-must-be-typed
     pillion-take-out-here %arg{1}
 }
-define-command -hidden pillion-take-out-here -params 1 %{
+define-command -hidden pillion-take-out-of-row -params 2 %{
+    pillion-changes-go
+    pillion-take-out-here %arg{@}
+}
+# What was typed, and the line of the list.
+define-command -hidden pillion-take-out-here -params 1..2 %{
     set-option -add global pillion_taken 1
     evaluate-commands -no-hooks -draft %{
         execute-keys '%'
         echo -to-file "%opt{pillion_dir}/in/text-out-%opt{pillion_taken}" -- %val{selection}
     }
     echo -quoting kakoune -to-file "%opt{pillion_dir}/in/out-%opt{pillion_taken}" -- %val{client} %val{buffile} \
-        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{1} end
+        %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{@} end
 }
 define-command pillion-undo -params ..1 -docstring '
 pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{

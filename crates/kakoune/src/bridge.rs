@@ -8,6 +8,7 @@ mod drafts;
 mod front;
 mod gone;
 mod taking;
+mod written;
 
 use std::collections::{BTreeMap, HashMap};
 use std::iter;
@@ -31,6 +32,7 @@ use pillion_view::{
 use self::decisions::Asked;
 use self::done::Decided;
 use self::gone::{Closing, Gone};
+use self::taking::Listed;
 use crate::clients::Clients;
 use crate::context::{Context, Report};
 use crate::disk::{self, Done, Job};
@@ -86,6 +88,11 @@ struct Bridge {
     guarded: Option<Instant>,
     /// The files that agents are about to write, each with the last decision about it.
     followed: HashMap<PathBuf, ProposalKey>,
+    /// The flags of what agents have written and nobody has looked at, and those that Kakoune has.
+    written: HashMap<PathBuf, Vec<String>>,
+    flagged: HashMap<PathBuf, Vec<String>>,
+    /// The row of the list of changes that the person looks at.
+    listed: Option<Listed>,
     /// The changes that are being taken out of buffers.
     taking: BTreeMap<u64, String>,
     /// The number of texts that are being kept.
@@ -172,6 +179,9 @@ pub fn run(options: Options) -> anyhow::Result<()> {
         offer: Offer::default(),
         guarded: None,
         followed: HashMap::new(),
+        written: HashMap::new(),
+        flagged: HashMap::new(),
+        listed: None,
         taking: BTreeMap::new(),
         keeping: 0,
         review: None,
@@ -302,8 +312,9 @@ impl Bridge {
             }
             What::Draft(key, text) => self.drafted(key, &text),
             What::BringBack(key, client) => self.bring_back(key, client),
-            What::TakeOut(taking) => self.take(taking),
-            What::Act(client, act) => self.act(client, *act),
+            What::TakeOut(taking, line) => self.take(taking, line, at),
+            What::Act(client, act, line) => self.act(client, *act, line, at),
+            What::Row(client, line, is_same) => self.looks_at(client, line, is_same, at),
             What::TakenOut(number) => drop(self.taking.remove(&number)),
             What::NotTakenOut(number) => self.not_taken(number),
             What::Next(key, client) => self.next(key, &client),
@@ -340,7 +351,10 @@ impl Bridge {
                 }
             }
             What::ClientClosed(pid, review) => self.client_closed(pid, &review),
-            What::Synced(path, is_saved) => self.handle.tell(Tell::Synced { path, is_saved }),
+            What::Synced(path, is_saved) => {
+                self.lines_move(&path);
+                self.handle.tell(Tell::Synced { path, is_saved });
+            }
             What::Server(pid) => {
                 self.clients.server = pid;
                 self.watch_server();
@@ -364,6 +378,7 @@ impl Bridge {
             self.handle.tell(Tell::context(files, None));
         }
         self.clients.reported(report);
+        self.flag();
         if let Some(mismatch) = self.mismatch.take() {
             self.show_message(&mismatch.to_string());
         }
@@ -451,6 +466,7 @@ impl Bridge {
         }
         if status.changes != self.changes {
             self.session.run(script::list_again());
+            self.ask_written();
             self.changes = status.changes;
         }
         let at_quit = status.waiting_at_quit();

@@ -11,7 +11,7 @@ use crossbeam_channel::{Sender, bounded};
 use pillion_discovery::workspace::Workspace;
 use pillion_discovery::{FileError, canonicalize};
 use pillion_system::{Worker, spawn, time_limit};
-use pillion_view::changes::ActDone;
+use pillion_view::changes::{ActDone, ChangesList};
 use pillion_view::{Diff, DiffId, ProposalKey, Proposed, Ruling};
 
 use crate::files::Files;
@@ -69,6 +69,8 @@ pub enum Done {
     Acted(String, ActDone),
     /// The new text of its buffer is written down, or not.
     TakenWritten(Box<Taking>, Result<(), FileError>),
+    /// What agents have written.
+    Listed(ChangesList),
     Roots(Vec<PathBuf>),
     /// The target of an accepted proposal was checked, to be followed: its name as Kakoune has it. Nothing, if its
     /// disk gave no answer.

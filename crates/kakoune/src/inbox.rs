@@ -6,11 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use std::vec;
 
 use crossbeam_channel::Sender;
 use pillion_protocol::verdict::Lines;
 use pillion_system::spawn;
-use pillion_view::changes::{ChangesAct, Meant, TakeBack};
+use pillion_view::changes::{ChangesAct, Meant, Row, TakeBack};
 use pillion_view::{DiffId, ProposalKey};
 
 use crate::context::{Report, read_selection};
@@ -29,6 +30,9 @@ const POLL_INTERVAL: Duration = if cfg!(target_os = "linux") {
 /// Nobody writes more.
 const MAX_FILE: u64 = 600 << 20;
 
+/// The buffer of the list of changes.
+const LIST: &str = "*pillion-changes*";
+
 /// The prefix of the name of the file with the newest report of a client; it ends with the client's process id. The file
 /// is overwritten, and removed when the client is gone.
 const CONTEXT: &str = "context";
@@ -38,10 +42,10 @@ const TEXT: &str = "text-";
 
 /// The prefixes of the names of messages, in the order in which Kakoune writes them. It decides between messages with the
 /// same time, because file times advance in steps of a few milliseconds. `end` is not listed and comes last.
-const ORDER: [&str; 29] = [
+const ORDER: [&str; 30] = [
     "synced", CONTEXT, "server", "failed", "later", "former", "loaded", "unlocked", "locked",
     "drawn", "saw", "draft", "focused", "asked", "untyped", "note", "accept", "reject", "next",
-    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act",
+    "bring", "out", "taken", "untaken", "given", "left", "removed", "told", "closed", "act", "row",
 ];
 
 /// The reports that were read last, each with its time: the same one, written anew, says that the person is back there.
@@ -79,10 +83,12 @@ pub enum What {
     Draft(ProposalKey, Vec<u8>),
     /// The person wants back what they had made of an earlier one, in this client.
     BringBack(ProposalKey, String),
-    /// The person takes back what an agent has written in the file of a buffer.
-    TakeOut(Box<Taking>),
-    /// The person decides about changes without a buffer, in this client.
-    Act(String, Box<ChangesAct>),
+    /// The person takes back what an agent has written in the file of a buffer, perhaps by this line of the list.
+    TakeOut(Box<Taking>, Option<u32>),
+    /// The person decides about changes without a buffer, in this client, perhaps by this line of the list.
+    Act(String, Box<ChangesAct>, Option<u32>),
+    /// This line of the list is under the cursor of a client, and is the row that was there before, or not.
+    Row(String, u32, bool),
     /// It was taken out of the buffer.
     TakenOut(u64),
     /// The buffer was changed meanwhile, and it was not.
@@ -128,6 +134,8 @@ pub struct Taking {
     pub lines: Option<Lines>,
     /// The words that they typed after the command: a change, words to the agent, or both.
     pub typed: String,
+    /// The row of the list that they decided about, if they did that there.
+    pub row: Option<Row>,
 }
 
 /// Reads what appears in `folder` until nothing listens.
@@ -240,8 +248,18 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
         // A buffer is never without a newline: this one was not read, and says nothing of what was kept before.
         "draft" => What::Draft(proposal()?, Some(text()).filter(|it| !it.is_empty())?),
         "bring" => What::BringBack(proposal()?, words.next()?),
-        "out" => What::TakeOut(Box::new(taking(number?, words, &text())?)),
-        "act" => What::Act(words.next()?, Box::new(act(words)?)),
+        "out" => {
+            let taking = Box::new(taking(number?, &mut words, &text())?);
+            What::TakeOut(taking, words.next().and_then(|it| it.parse().ok()))
+        }
+        "act" => {
+            let (client, (act, line)) = (words.next()?, act(words)?);
+            What::Act(client, Box::new(act), line)
+        }
+        "row" => {
+            let (client, line) = (words.next()?, words.next()?.parse().ok()?);
+            What::Row(client, line, words.next()? == words.next()?)
+        }
         "taken" => What::TakenOut(number?),
         "untaken" => What::NotTakenOut(number?),
         "next" => What::Next(proposal()?, words.next()?),
@@ -267,7 +285,7 @@ fn understand(name: &str, words: Vec<String>, text: impl FnOnce() -> Vec<u8>) ->
 }
 
 /// The request to take something back, of a buffer that holds `held`.
-fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> Option<Taking> {
+fn taking(number: u64, words: &mut vec::IntoIter<String>, held: &[u8]) -> Option<Taking> {
     let mut next = || words.next();
     let (client, path, is_modified) = (next()?, next()?, next()? == "true");
     let timestamp = next()?.parse().ok()?;
@@ -293,33 +311,42 @@ fn taking(number: u64, mut words: impl Iterator<Item = String>, held: &[u8]) -> 
             }),
         },
         typed: of_whole.unwrap_or(&typed).to_owned(),
+        row: None,
     })
 }
 
-/// A decision about what was typed, or about the change of the line in the list, which is empty where there is none.
-fn act(mut words: impl Iterator<Item = String>) -> Option<ChangesAct> {
+/// A decision about what was typed, or about the change of the line in the list, which is empty where there is none; and
+/// that line, if the decision is about it.
+fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let (command, id, typed) = (words.next()?, words.next()?, words.next()?);
     let id = Some(id).filter(|it| !it.is_empty());
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
-        return Some(ChangesAct::Undo(named.or(id)));
+        return Some((ChangesAct::Undo(named.or(id)), None));
     }
     // In the buffer of a file, that one is meant, unless a change is named.
     let path = words.next().map(PathBuf::from);
+    // What is named is a change, wherever the cursor is.
+    let is_named = typed
+        .trim_start()
+        .starts_with(|it: char| it.is_ascii_digit());
+    let is_of_row = words.next().is_some_and(|it| it == LIST) && !is_named;
+    let line = words.next().filter(|_| is_of_row);
     let meant = Meant {
         path: path.filter(|path| id.is_none() && path.is_absolute()),
         id,
         typed: Some(typed),
         ..Meant::default()
     };
-    match &*command {
-        "keep" => Some(ChangesAct::Keep(meant)),
-        "take-back" => Some(ChangesAct::TakeBack(TakeBack {
+    let act = match &*command {
+        "keep" => ChangesAct::Keep(meant),
+        "take-back" => ChangesAct::TakeBack(TakeBack {
             meant,
             ..TakeBack::default()
-        })),
-        _ => None,
-    }
+        }),
+        _ => return None,
+    };
+    Some((act, line.and_then(|it| it.parse().ok())))
 }
 
 #[cfg(target_os = "linux")]
@@ -413,7 +440,7 @@ mod tests {
             ("the -file", false, "the -file"),
         ] {
             let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", typed];
-            let Some(What::TakeOut(taking)) = understood("out-3", &words) else {
+            let Some(What::TakeOut(taking, None)) = understood("out-3", &words) else {
                 panic!("{typed} is not read");
             };
             assert_eq!((taking.lines.is_none(), &*taking.typed), (is_whole, rest));
@@ -435,16 +462,20 @@ mod tests {
                 &[
                     "client0", "/a", "true", "7", "crlf", "utf8", "4.2,2.1", "why",
                 ],
-                What::TakeOut(Box::new(Taking {
-                    number: 3,
-                    client: "client0".to_owned(),
-                    path: "/a".into(),
-                    is_modified: true,
-                    timestamp: 7,
-                    content: "\u{feff}text".to_owned(),
-                    lines: Some(Lines { first: 1, last: 3 }),
-                    typed: "why".to_owned(),
-                })),
+                What::TakeOut(
+                    Box::new(Taking {
+                        number: 3,
+                        client: "client0".to_owned(),
+                        path: "/a".into(),
+                        is_modified: true,
+                        timestamp: 7,
+                        content: "\u{feff}text".to_owned(),
+                        lines: Some(Lines { first: 1, last: 3 }),
+                        typed: "why".to_owned(),
+                        row: None,
+                    }),
+                    None,
+                ),
             ),
             (
                 "act-3",
@@ -452,6 +483,7 @@ mod tests {
                 What::Act(
                     "client0".to_owned(),
                     Box::new(ChangesAct::Undo(Some("7.2".to_owned()))),
+                    None,
                 ),
             ),
             ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),
@@ -481,6 +513,26 @@ mod tests {
         ] {
             assert_eq!(understood(name, &[]), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_line_of_the_list_is_meant_unless_a_change_is_named() {
+        for (typed, buffer, line) in [
+            ("", LIST, Some(4)),
+            ("why", LIST, Some(4)),
+            (" 1.1: why", LIST, None),
+            ("", "/a", None),
+        ] {
+            let words = ["client0", "keep", "1.2", typed, "", buffer, "4"];
+            let act = understood("act-3", &words);
+            let Some(What::Act(_, _, meant)) = act else {
+                panic!("{typed} is not read");
+            };
+            assert_eq!(meant, line, "{typed} {buffer}");
+        }
+        let words = ["", "/a", "true", "7", "lf", "none", "1.1,1.1", "why", "4"];
+        let taking = understood("out-3", &words);
+        assert!(matches!(taking, Some(What::TakeOut(_, Some(4)))));
     }
 
     /// The report of a client of this process.

@@ -2,10 +2,12 @@
 //! lines that went, for each place.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use crate::seen::SeenLines;
 use pillion_text::hunks::{self, Hunk};
 use pillion_text::{Text, endings, visible};
+use pillion_view::changes::ListedHunk;
 
 /// Nobody reads more lines than this in a box.
 const MAX_LINES: usize = 30;
@@ -54,18 +56,10 @@ impl Removed {
     }
 
     fn add(&mut self, hunk: &Hunk, before: &Text, len: usize) {
-        let (mark, lines) = match (hunk.before.len(), hunk.after.len()) {
-            (0, _) => ("{green}+", hunk.after.clone()),
-            // The line before which they stood, or the last one.
-            (_, 0) => {
-                let line = hunk.after.start.min(len.saturating_sub(1));
-                ("{red}-", line..line + 1)
-            }
-            _ => ("{yellow}~", hunk.after.clone()),
-        };
-        for line in lines.clone() {
-            self.marks.push(format!("{}|{mark}", line + 1));
-        }
+        // Where nothing is left, the line before which it stood, or the last one.
+        let line = hunk.after.start.min(len.saturating_sub(1));
+        let (marks, lines) = marks(hunk.before.len(), &hunk.after, line);
+        self.marks.extend(marks);
         if hunk.before.is_empty() {
             return;
         }
@@ -85,6 +79,31 @@ impl Removed {
         }
         self.texts.push(lines.join("\n"));
     }
+}
+
+/// The marks of a hunk that takes this many lines away and leaves these, and the lines that have them: `place` where none
+/// is left.
+fn marks(
+    removed: usize,
+    left: &Range<usize>,
+    place: usize,
+) -> (impl Iterator<Item = String> + use<>, Range<usize>) {
+    let (mark, lines) = match (removed, left.len()) {
+        (0, _) => ("{green}+", left.clone()),
+        (_, 0) => ("{red}-", place..place + 1),
+        _ => ("{yellow}~", left.clone()),
+    };
+    let marks = lines
+        .clone()
+        .map(move |line| format!("{}|{mark}", line + 1));
+    (marks, lines)
+}
+
+/// The marks of hunks that stand in a file. Where nothing is left of one, the line above has it: there may be none below.
+pub fn flags(hunks: &[ListedHunk]) -> impl Iterator<Item = String> {
+    let of_hunk =
+        |it: &ListedHunk| marks(it.removed, &it.lines, it.lines.start.saturating_sub(1)).0;
+    hunks.iter().take(MAX_HUNKS).flat_map(of_hunk)
 }
 
 #[cfg(test)]

@@ -242,7 +242,14 @@ pub fn entitle(view: &View, title: &str) -> String {
 
 /// The list of changes is another one, if it is there.
 pub fn list_again() -> String {
-    aside("pillion-changes-again")
+    "try pillion-list-again".to_owned()
+}
+
+/// Flags the lines of a file that is open, unless the person has changed its text.
+pub fn flag(path: &Path, flags: &[String]) -> String {
+    let flags: Vec<String> = flags.iter().map(|it| word(it)).collect();
+    let command = format!("pillion-flag {}", flags.join(" "));
+    aside_in(&path.to_string_lossy(), &command)
 }
 
 /// From now on, or no longer, what is typed to decide does nothing in other buffers.

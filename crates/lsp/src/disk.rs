@@ -8,7 +8,7 @@ pub mod proposal_dir;
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -194,14 +194,20 @@ impl RootChanges {
     }
 }
 
-/// Starts `program` with the file of a proposal as its one argument, on a thread: it may take long. No shell
-/// reads either. For [`Done::Launched`].
-pub fn launch(key: ProposalKey, program: String, file: PathBuf, done: Sender<Done>) {
+/// Starts `program` with the file of a proposal as its one argument, on a thread: it may take long; Kate is told the line
+/// from 0, too. No shell reads any of it. For [`Done::Launched`].
+pub fn launch(
+    key: ProposalKey,
+    program: String,
+    file: PathBuf,
+    line: Option<u32>,
+    done: Sender<Done>,
+) {
     let report = move |result| drop(done.send(Done::Launched { key, result }));
     let failed = report.clone();
     let why = format!("cannot start {program:?}");
     let reason = why.clone();
-    let run = move || match start_program(&program, file) {
+    let run = move || match start_program(&program, file, line) {
         Ok(child) => {
             report(Ok(()));
             reap(child);
@@ -213,8 +219,11 @@ pub fn launch(key: ProposalKey, program: String, file: PathBuf, done: Sender<Don
     }
 }
 
-fn start_program(program: &str, file: PathBuf) -> io::Result<Child> {
+fn start_program(program: &str, file: PathBuf, line: Option<u32>) -> io::Result<Child> {
+    let is_kate = Path::new(program).file_name() == Some("kate".as_ref());
+    let line = line.filter(|_| is_kate).map(|it| (it + 1).to_string());
     Command::new(program)
+        .args(line.iter().flat_map(|line| ["-l", line]))
         .arg(file)
         // Standard output is the editor's.
         .stdin(Stdio::null())

@@ -116,6 +116,8 @@ pub enum Action {
         key: ProposalKey,
         program: String,
         file: PathBuf,
+        /// The line of its first hunk, from 0.
+        line: Option<u32>,
     },
     /// Have a proposal compared with its file.
     Compare(Comparison),

@@ -16,6 +16,8 @@ pub struct Quirks {
     pub never_shows: bool,
     /// The same of releases that do not declare `window.showDocument`. Others can, and do not declare it.
     pub shows_only_if_declared: bool,
+    /// The keys that decide, said with each proposal: others that close a window may end the editor.
+    pub how_to_decide: Option<&'static str>,
     /// It opens a document with its server only once the person is in it.
     pub attaches_late: bool,
     /// Edits that come fast are sent in any order.
@@ -36,6 +38,7 @@ impl Quirks {
             "helix" => Self {
                 has_block_cursor: true,
                 mixes_up_edits: true,
+                how_to_decide: Some("`space a` decides, `:bc` rejects, and `:q` may quit Helix"),
                 ..none
             },
             "eglot" => Self {

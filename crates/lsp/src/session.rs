@@ -412,8 +412,13 @@ impl Session {
                         files.order(job);
                     }
                 }
-                Action::Launch { key, program, file } => {
-                    disk::launch(key, program, file, self.done.clone());
+                Action::Launch {
+                    key,
+                    program,
+                    file,
+                    line,
+                } => {
+                    disk::launch(key, program, file, line, self.done.clone());
                 }
                 Action::Compare(comparison) => {
                     if let Err(error) = comparer::start(comparison, self.done.clone()) {

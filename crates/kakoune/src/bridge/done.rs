@@ -96,6 +96,7 @@ impl Bridge {
             Done::Taken(taking, acted) => self.taken(taking, acted),
             Done::Acted(client, acted) => self.answer(&client, &acted.message),
             Done::TakenWritten(taking, result) => self.taken_written(&taking, result),
+            Done::Listed(list) => self.written_is(list),
             Done::Roots(roots) => {
                 if roots != self.roots {
                     self.roots.clone_from(&roots);

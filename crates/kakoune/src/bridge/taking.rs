@@ -1,9 +1,11 @@
 //! An agent's change that the person takes back in the buffer of the file: hunks under the selection, or all of it. If
 //! the buffer has unsaved changes, it is taken out of the buffer, and else out of the file, which Kakoune then reads again.
 
+use std::time::SystemTime;
+
 use pillion_discovery::FileError;
 use pillion_view::Reply;
-use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, TakeBack};
+use pillion_view::changes::{ActDone, BufferText, ChangesAct, Meant, Row, TakeBack};
 
 use super::Bridge;
 use crate::disk::{Done, Job};
@@ -11,9 +13,46 @@ use crate::form::Form;
 use crate::inbox::Taking;
 use crate::script;
 
+/// A row of the list of changes: the line of the cursor in a client, and since when it stands there as it is, without a
+/// decision.
+pub(super) struct Listed {
+    client: String,
+    line: u32,
+    since: SystemTime,
+}
+
 impl Bridge {
+    /// Notes which row is under the cursor of a client that shows the list: the one that was there before, or another one.
+    pub(super) fn looks_at(&mut self, client: String, line: u32, is_same: bool, at: SystemTime) {
+        let known = self
+            .listed
+            .take()
+            .filter(|it| is_same && it.client == client);
+        let since = known.map_or(at, |it| it.since);
+        self.listed = Some(Listed {
+            client,
+            line,
+            since,
+        });
+    }
+
+    /// Returns for how long the person has looked at the row that they decide about. The next one has only then come under
+    /// their key.
+    fn row(&mut self, client: &str, line: Option<u32>, at: SystemTime) -> Option<Row> {
+        let line = line?;
+        let known = self.listed.take();
+        let known = known.filter(|it| it.client == client && it.line == line);
+        let rested_for = known.and_then(|it| at.duration_since(it.since).ok());
+        self.looks_at(client.to_owned(), line, false, at);
+        Some(Row {
+            rested_for,
+            is_chosen: false,
+        })
+    }
+
     /// First, Kakoune is not to ask about the file, if nothing is lost.
-    pub(super) fn take(&self, taking: Box<Taking>) {
+    pub(super) fn take(&mut self, mut taking: Box<Taking>, line: Option<u32>, at: SystemTime) {
+        taking.row = self.row(&taking.client, line, at);
         let await_write = script::await_write(&taking.path);
         self.session.run_then(await_write, Done::Awaiting(taking));
     }
@@ -23,6 +62,7 @@ impl Bridge {
             meant: Meant {
                 path: Some(taking.path.clone()),
                 typed: Some(taking.typed.clone()),
+                row: taking.row.clone(),
                 ..Meant::default()
             },
             lines: taking.lines,
@@ -38,7 +78,17 @@ impl Bridge {
     }
 
     /// The person decides about a change that they name, or about that of a line of the list.
-    pub(super) fn act(&self, client: String, act: ChangesAct) {
+    pub(super) fn act(
+        &mut self,
+        client: String,
+        mut act: ChangesAct,
+        line: Option<u32>,
+        at: SystemTime,
+    ) {
+        let row = self.row(&client, line, at);
+        if let ChangesAct::Keep(meant) | ChangesAct::TakeBack(TakeBack { meant, .. }) = &mut act {
+            meant.row = row;
+        }
         let done = self.done.0.clone();
         let reply = Reply::told(move |acted| drop(done.send(Done::Acted(client, acted))));
         self.handle.ask(act, reply);

@@ -29,6 +29,8 @@ pub struct Proposal {
     pub diff: Arc<Diff>,
     /// The hunks that are shown beside it at first, until its file is written.
     pub hunks: Vec<Diagnostic>,
+    /// The line of the first of them, from 0.
+    pub first: Option<u32>,
     /// The file that the editor opens, once it was written.
     pub path: Option<PathBuf>,
     pub showing: Showing,
@@ -72,6 +74,7 @@ impl Proposal {
         Self {
             diff: Arc::new(diff),
             hunks: Vec::new(),
+            first: None,
             path: None,
             showing,
             is_guest: false,

@@ -136,10 +136,7 @@ impl Proposals {
             Done::Read { number, saved } => self.read(number, Some(saved)),
             Done::Launched { key, result } => match result {
                 Err(why) => self.not_shown(key, &why),
-                Ok(()) => {
-                    self.is_shown(key, now);
-                    Vec::new()
-                }
+                Ok(()) => self.is_shown(key, now),
             },
             Done::Compared {
                 number,
@@ -231,6 +228,7 @@ impl Proposals {
         proposal.answer_due = (is_asked && has_opener).then(|| now + ANSWER_TIMEOUT);
         let hunks = std::mem::take(&mut proposal.hunks);
         let first = hunks.first().map(|first| first.range.start);
+        proposal.first = first.map(|it| it.line);
         let uri = proposal.showing.uri.clone();
         let publish = publish(&proposal.showing, hunks);
         if !is_asked {
@@ -332,20 +330,27 @@ impl Proposals {
             Err(_) => "it answered window/showDocument with an error",
         };
         if refusal.is_empty() {
-            self.is_shown(key, now);
-            return Vec::new();
+            return self.is_shown(key, now);
         }
         self.refused(key, refusal)
     }
 
     /// The editor shows a proposal, whether or not it opens it with its language server.
-    fn is_shown(&mut self, key: ProposalKey, now: Instant) {
-        if let Ok(pending) = self.pending.current_mut(key) {
-            pending.is_shown();
-            pending.answer_due = None;
-            let has_actions = pending.is_shared || pending.showing.is_open();
-            pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
-        }
+    fn is_shown(&mut self, key: ProposalKey, now: Instant) -> Vec<Action> {
+        let Ok(pending) = self.pending.current_mut(key) else {
+            return Vec::new();
+        };
+        pending.is_shown();
+        pending.answer_due = None;
+        let has_actions = pending.is_shared || pending.showing.is_open();
+        pending.hint = (!has_actions).then(|| now + ATTACH_TIMEOUT);
+        let how = self.setup.quirks.how_to_decide;
+        // What was said of an earlier one stays to be read.
+        let how = how.filter(|_| pending.offered.is_none());
+        let said = how.map(|how| format!("{}: {how}", pending.name()));
+        said.map(|it| Action::show(MessageType::Info, it))
+            .into_iter()
+            .collect()
     }
 
     /// A guest has a proposal open: it is shown, and the person has its code actions.
@@ -371,7 +376,12 @@ impl Proposals {
             let why = "start `pillion lsp` with --open-with PROGRAM, where PROGRAM opens a file in this editor";
             return self.not_shown(key, why);
         };
-        vec![Action::Launch { key, program, file }]
+        vec![Action::Launch {
+            key,
+            program,
+            file,
+            line: pending.first,
+        }]
     }
 
     /// Has another program open the proposals that the editor has not answered about in time.
@@ -636,6 +646,17 @@ mod tests {
         proposals.done(Done::Written { key, file }, now);
         proposals.is_shown(key, now);
         (proposals, key)
+    }
+
+    #[test]
+    fn who_may_quit_by_closing_is_told_the_keys_and_nobody_else() {
+        let now = Instant::now();
+        for (client, said) in [("helix", true), ("Kate", false)] {
+            let (mut proposals, key, _) = waiting();
+            proposals.setup.quirks = Quirks::of(client);
+            let shown = format!("{:?}", proposals.is_shown(key, now));
+            assert_eq!(shown.contains("a: `space a` decides"), said, "{shown}");
+        }
     }
 
     /// An editor has a while to open with its server what it shows; another server of the same editor may have it open

@@ -1,14 +1,34 @@
 //! The changes that agents have written already: listed, kept and taken back.
 
+use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use pillion_testkit::{Home, KakouneVersion, SOON, each_kakoune};
+use pillion_view::LOOK;
 
 use crate::world::World;
 
 const BEFORE: &str = "a\nb\nc\nd\ne\nf\n";
 const AFTER: &str = "a\nB\nc\nd\ne\nF\n";
+
+/// Waits until this line of the list has been under the cursor for as long as a decision needs: Kakoune has told which row
+/// it is, and since then no other one came there.
+fn look_at(world: &World, line: u32) {
+    let since = RefCell::new((Instant::now(), Vec::new()));
+    let state = "%val{cursor_line} %opt{pillion_row}";
+    world
+        .kakoune
+        .wait_until("a row that was looked at", state, |found| {
+            let (started, row) = &mut *since.borrow_mut();
+            let is_told = found[0] == line.to_string() && !found[1].is_empty();
+            if row != found || !is_told {
+                (*started, *row) = (Instant::now(), found.to_vec());
+            }
+            is_told && started.elapsed() > LOOK
+        });
+}
 
 #[each_kakoune]
 fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
@@ -41,13 +61,17 @@ fn the_list_leads_to_hunks_and_its_line_is_decided(version: KakouneVersion) {
         .wait_value("%val{buffile}", path.to_str().unwrap());
     world.kakoune.wait_value("%val{cursor_line}", "6");
     world.kakoune.command("buffer *pillion-changes*");
-    world.kakoune.input("gg3g:pillion-keep<ret>");
+    world.kakoune.input("gg3g");
+    look_at(&world, 3);
+    world.kakoune.input(":pillion-keep<ret>");
     world.kakoune.pane().wait_for("1.2 new.txt: kept", SOON);
+    world.kakoune.wait_value("%val{buf_line_count}", "2");
     // A row is a hunk.
     world.kakoune.input("gg:pillion-keep<ret>");
     let said = "1.1 has 2 hunks, and is kept as a whole: :pillion-keep 1.1 keeps it";
     world.kakoune.pane().wait_for(said, SOON);
-    world.kakoune.input("gg:pillion-take-back<ret>");
+    look_at(&world, 1);
+    world.kakoune.input(":pillion-take-back<ret>");
     wait_text(&world, &path, &AFTER.replace('B', "b"));
     world.kakoune.input("gg:pillion-take-back 1.1<ret>");
     world.kakoune.wait_until("all of it", "%val{bufname}", |_| {
@@ -110,15 +134,54 @@ fn the_list_follows_what_is_decided(version: KakouneVersion) {
         .output();
     assert!(done.unwrap().status.success());
     list(&[b, f, c_txt]);
-    world.kakoune.wait_value("%val{cursor_line}", "3");
     // In the list, and lines of the file move.
+    look_at(&world, 3);
     world.kakoune.input(":pillion-keep<ret>");
     list(&[b, f]);
     world.kakoune.input(":pillion-undo 1.3<ret>");
     list(&[b, f, c_txt]);
-    world.kakoune.input("gg:pillion-take-back<ret>");
+    world.kakoune.input("gg");
+    look_at(&world, 1);
+    world.kakoune.input(":pillion-take-back<ret>");
     list(&[f, c_txt]);
     world.kakoune.assert_no_errors();
+}
+
+/// The rows below move up under a key that is held down, and nobody has looked at them.
+#[each_kakoune]
+fn a_key_that_is_held_in_the_list_decides_about_one_row(version: KakouneVersion) {
+    for (command, state) in [("keep", "kept"), ("take-back", "taken back")] {
+        let home = Home::new();
+        home.file("a.txt", BEFORE);
+        home.agents_turn("write files", |folder| {
+            for name in ["1.txt", "2.txt", "3.txt", "4.txt"] {
+                fs::write(folder.join(name), "new\n").unwrap();
+            }
+        });
+        let workspace = home.workspace();
+        let world = World::with(version, home, &[("a.txt", BEFORE)], |setup| {
+            setup.cwd(&workspace)
+        });
+        world.kakoune.command("pillion-changes");
+        world.kakoune.wait_value("%val{buf_line_count}", "4");
+        let map = format!("map buffer normal D ':pillion-{command}<ret>'");
+        world.kakoune.command(&map);
+        world.kakoune.input("gg");
+        look_at(&world, 1);
+        world.kakoune.input("DDD");
+        let said = "release the key, look at the line";
+        world.kakoune.wait_value("%val{buf_line_count}", "3");
+        world.kakoune.pane().wait_for(said, SOON);
+        assert_eq!(
+            world.home.states_of(1),
+            [state, "unseen", "unseen", "unseen"]
+        );
+        look_at(&world, 1);
+        world.kakoune.input("D");
+        world.kakoune.wait_value("%val{buf_line_count}", "2");
+        assert_eq!(world.home.states_of(1), [state, state, "unseen", "unseen"]);
+        world.kakoune.assert_no_errors();
+    }
 }
 
 /// Kakoune in a file in which an agent has changed two lines, and what the person has added to it.
@@ -150,6 +213,39 @@ fn wait_text(world: &World, path: &Path, text: &str) {
     world
         .kakoune
         .wait_until(text, "%val{bufname}", |_| world.kakoune.text(name) == text);
+}
+
+#[each_kakoune]
+fn what_an_agent_wrote_is_marked_until_it_is_decided(version: KakouneVersion) {
+    let (world, path) = world(version, false);
+    let kakoune = &world.kakoune;
+    // After the time of the buffer at which they were set.
+    let marked = |marks: &[&str]| {
+        kakoune.wait_until("marks", "%opt{pillion_written}", |it| {
+            it.get(1..).unwrap_or_default() == marks
+        });
+    };
+    let both = ["2|{yellow}~", "6|{yellow}~"];
+    marked(&both);
+    kakoune.pane().wait_for("~B", SOON);
+    for (way, line) in [("next", "2"), ("next", "6"), ("previous", "2")] {
+        kakoune.input(&format!(":pillion-{way}-change<ret>"));
+        kakoune.wait_value("%val{cursor_line}", line);
+    }
+    kakoune.input(":pillion-previous-change<ret>");
+    let none = "this file has no previous change that nobody has looked at";
+    kakoune.pane().wait_for(none, SOON);
+    kakoune.input(":pillion-take-back<ret>");
+    marked(&["6|{yellow}~"]);
+    // In a window that is opened later.
+    kakoune.input(":delete-buffer<ret>");
+    kakoune.wait_until("no file", "%val{buflist}", |names| {
+        !names.iter().any(|name| name.ends_with("a.txt"))
+    });
+    kakoune.input(&format!(":edit {}<ret>", path.display()));
+    marked(&["6|{yellow}~"]);
+    kakoune.input(":pillion-keep<ret>");
+    marked(&[]);
 }
 
 #[each_kakoune]
@@ -300,7 +396,9 @@ fn a_reason_in_the_list_is_about_its_line(version: KakouneVersion) {
     world
         .kakoune
         .wait_value("%val{bufname}", "*pillion-changes*");
-    world.kakoune.input("gg:pillion-take-back 3x too many<ret>");
+    world.kakoune.input("gg");
+    look_at(&world, 1);
+    world.kakoune.input(":pillion-take-back 3x too many<ret>");
     world.kakoune.pane().wait_for("1.1 a.txt: taken back", SOON);
     assert_eq!(fs::read_to_string(&path).unwrap(), BEFORE);
     let said = [("1.1".to_owned(), "3x too many".to_owned())];

@@ -275,6 +275,41 @@ fn a_companion_that_is_killed_is_started_again_and_its_texts_stay(version: Kakou
     assert_eq!(world.kakoune.text_in_focus(), "three\n");
 }
 
+/// Whoever reads line 50 goes on reading it when lines are added above, and one `u` takes all of it back.
+#[each_kakoune]
+fn a_reload_keeps_the_place_in_the_text(version: KakouneVersion) {
+    let lines: Vec<String> = (1..=60).map(|it| format!("line {it}\n")).collect();
+    let before = lines.concat();
+    let after = format!("new\nnew\n{before}");
+    let world = World::open(version, &[("a.txt", &before)]);
+    let mut gemini = world.gemini();
+    let path = world.home.workspace().join("a.txt");
+    world.kakoune.input("50gx");
+    world.kakoune.wait_value("%val{selection}", "line 50\n");
+    gemini.propose(&path, &after);
+    world.look();
+    world.kakoune.input(":w<ret>");
+    gemini.outcome();
+    world.kakoune.wait_value("%opt{autoreload}", "no");
+    std::fs::write(&path, &after).unwrap();
+    world.kakoune.wait_value("%opt{autoreload}", "ask");
+    world.kakoune.wait_value("%val{bufname}", "a.txt");
+    world
+        .kakoune
+        .wait_until("the new text", "%val{bufname}", |_| {
+            world.kakoune.text_in_focus() == after
+        });
+    world.kakoune.wait_value("%val{selection}", "line 50\n");
+    world.kakoune.wait_value("%val{cursor_line}", "52");
+    world.kakoune.input("u");
+    world
+        .kakoune
+        .wait_until("the text before", "%val{bufname}", |_| {
+            world.kakoune.text_in_focus() == before
+        });
+    world.kakoune.assert_no_errors();
+}
+
 #[each_kakoune]
 fn a_file_that_an_agent_wrote_is_reloaded_without_a_question(version: KakouneVersion) {
     let world = World::open(version, &[("a.txt", "one\n")]);

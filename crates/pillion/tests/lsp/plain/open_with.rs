@@ -73,10 +73,14 @@ struct Opener {
 
 impl Opener {
     fn new(sandbox: &Sandbox) -> Opener {
+        Opener::named("open it", sandbox)
+    }
+
+    fn named(name: &str, sandbox: &Sandbox) -> Opener {
         let folder = sandbox.home.root();
-        let (program, told) = (folder.join("open it"), folder.join("told"));
+        let (program, told) = (folder.join(name), folder.join("told"));
         let script = format!(
-            "#!/bin/sh\nprintf '%s:%s\\n' \"$#\" \"$1\" >>'{}'\n",
+            "#!/bin/sh\nprintf '%s:%s\\n' \"$#\" \"$*\" >>'{}'\n",
             told.display()
         );
         fs::write(&program, script).unwrap();
@@ -124,6 +128,20 @@ fn a_program_opens_it_instead_and_reads_no_shell_syntax() {
     let answer = world.execute("pillion.accept", json!([]));
     assert!(answer.get("error").is_none());
     assert_eq!(world.agent.outcome(), accepted(&target, "edited\n"));
+}
+
+#[test]
+fn kate_is_told_the_line_of_the_first_hunk() {
+    let sandbox = Sandbox::new();
+    let opener = Opener::named("kate", &sandbox);
+    let mut world = opener.world(sandbox, showing());
+    let target = world.target("a.rs", "one\ntwo\nthree\n");
+    let proposal = world.propose(&target, "one\ntwo\n3\n");
+    let refusal = json!({"jsonrpc": "2.0", "id": proposal.request["id"],
+                         "error": {"code": -32601, "message": "no"}});
+    world.editor.send(refusal);
+    proposal.call.end().unwrap();
+    opener.wait_told(&format!("3:-l 3 {}\n", proposal.path.display()));
 }
 
 /// As Kate 26.08 does, and any other that says nothing of it, or that it does not.
