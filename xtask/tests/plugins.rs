@@ -217,6 +217,8 @@ fn the_vim_plugin_puts_no_command_together_from_text() {
         "filetypedetect BufRead' path",
         "setlocal filetype=' .. filetype",
         "bwipeout!' buf",
+        "source' fnameescape(script.name)",
+        "defcompile' name",
     ];
     for Source { path, text } in vim_plugin() {
         for (number, line) in text.lines().enumerate() {
