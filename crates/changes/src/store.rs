@@ -125,6 +125,26 @@ pub enum StoreError {
     NoPlace,
 }
 
+fn damaged(number: u64) -> impl Fn(serde_json::Error) -> StoreError {
+    move |error| StoreError::Damaged {
+        number,
+        reason: error.to_string(),
+    }
+}
+
+/// Each of these in a line of its own, for the turn of this number.
+fn lines(
+    number: u64,
+    all: impl IntoIterator<Item = impl Serialize>,
+) -> Result<Vec<u8>, StoreError> {
+    let mut lines = Vec::new();
+    for one in all {
+        serde_json::to_writer(&mut lines, &one).map_err(damaged(number))?;
+        lines.push(b'\n');
+    }
+    Ok(lines)
+}
+
 impl StoreError {
     /// Advice on what a person can do about it, as a sentence without its end.
     pub fn hint(&self) -> Option<String> {

@@ -14,7 +14,7 @@ use std::{process, thread};
 use pillion_discovery::private_file::FileError;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_RECORD, Store, StoreError, TURNS, turns};
+use super::{MAX_RECORD, Store, StoreError, TURNS};
 use crate::turn::Judged;
 
 /// The log in the folder of its turn.
@@ -109,7 +109,7 @@ fn lines<'a>(
     made: impl IntoIterator<Item = (u64, Option<&'a Judged>)>,
 ) -> Result<Vec<u8>, StoreError> {
     let made = made.into_iter();
-    let lines = turns::lines(
+    let lines = super::lines(
         turn,
         made.map(|(change, judged)| Written { change, judged }),
     )?;

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use pillion_discovery::private_file::{FileError, is_unfinished};
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_RECORD, MAX_WRITING, Store, StoreError, TURNS, judgements};
+use super::{MAX_RECORD, MAX_WRITING, Store, StoreError, TURNS, damaged, judgements, lines};
 use crate::turn::{Change, Turn};
 
 /// The file of a turn in its folder, and the log of its changes.
@@ -31,26 +31,6 @@ struct Record<'a> {
 struct Version {
     #[serde(default)]
     version: u32,
-}
-
-fn damaged(number: u64) -> impl Fn(serde_json::Error) -> StoreError {
-    move |error| StoreError::Damaged {
-        number,
-        reason: error.to_string(),
-    }
-}
-
-/// Each of these in a line of its own, for the turn of this number.
-pub(super) fn lines(
-    number: u64,
-    all: impl IntoIterator<Item = impl Serialize>,
-) -> Result<Vec<u8>, StoreError> {
-    let mut lines = Vec::new();
-    for one in all {
-        serde_json::to_writer(&mut lines, &one).map_err(damaged(number))?;
-        lines.push(b'\n');
-    }
-    Ok(lines)
 }
 
 /// The changes of a log, by number. A kill may have left a part of the last line: whoever goes on begins the log anew.
