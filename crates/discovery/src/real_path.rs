@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The real path of something that is there: links followed, in the system's usual spelling.
 ///
@@ -39,6 +39,17 @@ pub fn real_path(path: &Path) -> PathBuf {
         };
     }
     path
+}
+
+/// Returns true if a path leads into the same folder for the system, which follows links before it goes up by `..`, and for a
+/// program that takes `..` out of the text: what is read by one reading may be written by the other.
+pub fn is_unambiguous(path: &Path) -> bool {
+    if !path.components().any(|it| it == Component::ParentDir) {
+        return true;
+    }
+    let plain = pillion_protocol::path::absolute(Path::new("/"), path);
+    let folder = |path: &Path| canonicalize(path.parent()?).ok();
+    path.file_name().is_some() && folder(path).is_some_and(|it| folder(&plain) == Some(it))
 }
 
 /// Returns true if two paths lead to one place.
@@ -119,6 +130,31 @@ mod spelling {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_that_goes_up_from_a_link_is_ambiguous() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(real.join("deep/er")).unwrap();
+        std::os::unix::fs::symlink("deep/er", real.join("link")).unwrap();
+        std::os::unix::fs::symlink("deep", real.join("short")).unwrap();
+        for (path, expected) in [
+            ("a.txt", true),
+            ("missing/a.txt", true),
+            ("link/a.txt", true),
+            ("deep/../a.txt", true),
+            ("deep/er/../../a.txt", true),
+            ("deep/../link/a.txt", true),
+            // Up from a link leads to where it already is.
+            ("short/../a.txt", true),
+            ("link/../a.txt", false),
+            ("link/../../a.txt", false),
+            ("missing/../a.txt", false),
+            ("deep/..", false),
+        ] {
+            assert_eq!(is_unambiguous(&real.join(path)), expected, "{path}");
+        }
+    }
 
     #[test]
     fn what_is_missing_hides_nothing() {

@@ -59,6 +59,14 @@ impl HookProtocol for Gemini {
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
+        if let Some(path) = edit::text(call, edit::FILE)
+            .ok()
+            .filter(|it| is_decoded(it))
+        {
+            return Changes::Unclear(format!(
+                "Gemini CLI writes another file than it names by {path:?}"
+            ));
+        }
         match call.tool.as_str() {
             REPLACE => edit::replaced(call, files, "allow_multiple"),
             WRITE => edit::overwritten(call, files, with_crlf),
@@ -104,6 +112,12 @@ impl HookProtocol for Gemini {
             &[BEFORE_AGENT, AFTER_AGENT],
         )
     }
+}
+
+/// It takes an `@` from the front of a path, and a `%` with two hexadecimal digits for one byte.
+fn is_decoded(path: &str) -> bool {
+    let is_byte = |it: &[u8]| it[0] == b'%' && it[1..].iter().all(u8::is_ascii_hexdigit);
+    path.starts_with('@') || path.as_bytes().windows(3).any(is_byte)
 }
 
 /// It writes a whole text with CRLF over any file that has CRLF somewhere.

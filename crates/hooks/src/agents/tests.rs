@@ -604,6 +604,33 @@ proptest! {
     }
 }
 
+/// It decodes the path of a call, and writes another file than the one that would be shown.
+#[test]
+fn a_path_that_gemini_decodes_is_not_shown() {
+    for (path, is_shown) in [
+        ("/w/a", true),
+        ("/w/a b", true),
+        ("/w/100%", true),
+        ("/w/%zz", true),
+        ("/w/@a", true),
+        ("/w/a%2etxt", false),
+        ("n%20x", false),
+        ("@a", false),
+        ("@/w/a", false),
+    ] {
+        for tool in ["write_file", "replace"] {
+            let input = match tool {
+                "write_file" => json!({"file_path": path, "content": "x"}),
+                _ => json!({"file_path": path, "old_string": "", "new_string": "x"}),
+            };
+            let call = call(&Gemini, "BeforeTool", tool, input);
+            let changes = Gemini.changes(&call, &mut Memory(HashMap::new()));
+            let is_unclear = matches!(changes, Changes::Unclear(_));
+            assert_eq!(!is_unclear, is_shown, "{tool} {path}: {changes:?}");
+        }
+    }
+}
+
 /// Lines of the records of Gemini CLI and Qwen Code, as they were seen when a person pressed Esc while a hook waited.
 #[test]
 fn what_an_agent_records_says_that_a_call_is_stopped() {

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use pillion_discovery::regular_file;
+use pillion_discovery::{is_unambiguous, regular_file};
 use pillion_hooks::Files;
 use pillion_protocol::diff::MAX_CONTENT;
 use serde_json::{Map, Value};
@@ -54,6 +54,12 @@ pub struct Disk;
 impl Files for Disk {
     fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
         let shown = path.display();
+        // Agents read it in two ways: what is shown must be what is written.
+        if !is_unambiguous(path) {
+            return Err(format!(
+                "{shown} goes up by `..` from a link or from a folder that is not there: name the file without `..`"
+            ));
+        }
         match regular_file::read(path, MAX_CONTENT as u64) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
@@ -119,6 +125,8 @@ mod tests {
         assert_eq!(read("link"), Ok(Some(b"x".to_vec())));
         let is_link = |name: &str| Disk.is_link(&folder.path().join(name));
         assert_eq!(["link", "a", "none"].map(is_link), [true, false, false]);
+        let up = read("none/../a").unwrap_err();
+        assert!(up.ends_with("name the file without `..`"), "{up}");
         std::os::unix::fs::symlink("/dev/zero", folder.path().join("device")).unwrap();
         let device = read("device").unwrap_err();
         assert!(device.contains("not a regular file"), "{device}");
