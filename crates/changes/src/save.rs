@@ -225,15 +225,29 @@ impl Original {
         let successor = self
             .successor(text, &seen.metadata)
             .map_err(|error| self.failed(error))?;
-        if !seen.is_at(&self.target) {
+        if !seen.is_still_at(&self.target) {
             return Err(SaveError::Changed(self.shown.clone()));
         }
-        // Not over a file that is mounted there, as containers have them.
-        let is_replaced = |file: NamedTempFile| file.persist(&self.target).is_ok();
-        match successor.is_some_and(is_replaced) {
-            true => Ok(()),
-            false => self.write_in_place(text, seen, in_place),
+        match successor.map(|it| self.put(it, &seen)) {
+            Some(Err(error)) => Err(error),
+            Some(Ok(true)) => Ok(()),
+            _ => self.write_in_place(text, seen, in_place),
         }
+    }
+
+    /// Puts a file in the place of the old one, which is compared once more when nobody can write there by its name. False where
+    /// it cannot be put there, as over a file that is mounted, as containers have them.
+    fn put(&self, new: NamedTempFile, seen: &Seen) -> Result<bool, SaveError> {
+        let new = new.into_temp_path();
+        if swap(&new, &self.target).is_err() {
+            // Not every file system has that: then what is written there in this moment is lost.
+            return Ok(new.persist(&self.target).is_ok());
+        }
+        if seen.is_still_at(&new) {
+            return Ok(true);
+        }
+        swap(&new, &self.target).map_err(|error| self.failed(error))?;
+        Err(SaveError::Changed(self.shown.clone()))
     }
 
     /// Writes into the file itself, unless that would reach a name that it had not.
@@ -326,6 +340,18 @@ pub fn in_place(target: &Path, copy: &Path) -> String {
         target.display(),
         copy.display()
     )
+}
+
+/// What two names lead to changes places at once.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn swap(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(crate) fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Returns true if the file has this very text.
@@ -604,6 +630,32 @@ mod tests {
         assert!(refused(&original), "somebody deleted it");
         assert_eq!(names(&folder), [""; 0]);
         assert!(Original::look(&folder).is_err(), "it is a folder");
+    }
+
+    #[test]
+    fn what_is_added_after_the_comparison_is_not_lost() {
+        for has_other_name in [true, false] {
+            let (_folder, folder) = folder();
+            let file = folder.join("file");
+            fs::write(&file, "old\n").unwrap();
+            if has_other_name {
+                fs::hard_link(&file, folder.join("other")).unwrap();
+            }
+            let original = Original::look(&file).unwrap();
+            let seen = original.compare(None).unwrap().unwrap();
+            let successor = original.successor(b"new\n", &seen.metadata).unwrap();
+            fs::write(&file, "old\nmine\n").unwrap();
+            // As late as that, where it is replaced.
+            if let Some(successor) = successor {
+                let error = original.put(successor, &seen).unwrap_err();
+                assert!(matches!(error, SaveError::Changed(_)));
+            }
+            let error = original.overwrite(b"new\n", seen, |_| {}).unwrap_err();
+            assert!(matches!(error, SaveError::Changed(_)));
+            assert_eq!(fs::read(&file).unwrap(), b"old\nmine\n");
+            let kept = if has_other_name { 2 } else { 1 };
+            assert_eq!(names(&folder).len(), kept);
+        }
     }
 
     /// An action that takes the file's place after it was compared.

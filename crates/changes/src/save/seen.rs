@@ -1,6 +1,6 @@
 //! A file that is opened once: what is compared is what is written, whatever takes its place meanwhile.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -61,9 +61,14 @@ impl Seen {
         write_whole(&mut self.file, &self.text)
     }
 
+    /// Returns true if the path names this very file, and its text is the same.
+    pub fn is_still_at(&self, path: &Path) -> bool {
+        self.is_at(path) && fs::read(path).is_ok_and(|text| text == self.text)
+    }
+
     /// Returns true if the path still names this very file.
     #[cfg(unix)]
-    pub fn is_at(&self, path: &Path) -> bool {
+    fn is_at(&self, path: &Path) -> bool {
         use std::os::unix::fs::MetadataExt;
         let id = |data: &Metadata| (data.dev(), data.ino());
         path.symlink_metadata()
@@ -72,7 +77,7 @@ impl Seen {
 
     /// There it is unknown.
     #[cfg(not(unix))]
-    pub fn is_at(&self, path: &Path) -> bool {
+    fn is_at(&self, path: &Path) -> bool {
         !is_something_else(path)
     }
 }

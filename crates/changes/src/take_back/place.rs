@@ -10,7 +10,7 @@ use pillion_text::fingerprint;
 use super::TakeBackError;
 use super::beneath::Beneath;
 use crate::leftovers;
-use crate::save::{Original, SaveError, shared_at};
+use crate::save::{Original, SaveError, shared_at, swap};
 use crate::scan::{Stat, is_absence};
 use crate::state::{FileState, FolderMode, Stage};
 use crate::store::{MAX_KEPT, Store, StoreError};
@@ -259,17 +259,6 @@ fn exchange(
     // It is there no more.
     let _ = new.keep();
     Ok(())
-}
-
-#[cfg(any(target_os = "linux", target_os = "macos"))]
-fn swap(one: &Path, other: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "macos")))]
-fn swap(_one: &Path, _other: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Removes what is there: it is put aside, compared once more, and only then gone.
