@@ -671,8 +671,8 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     let why = |text: &str| vec![Note::on_all(text)];
     for ends in [Recorder::closed_all, |it: &mut Recorder| it.closed(1)] {
         world.proposal(1, 1, USUAL).to(&mut recorder);
-        recorder.noted(1, why("first"));
-        recorder.noted(1, why("why?"));
+        recorder.noted(1, why("first")).unwrap();
+        recorder.noted(1, why("why?")).unwrap();
         ends(&mut recorder).unwrap();
         let [entry] = &world.log()[..] else {
             panic!("{:?}", world.log());
@@ -687,7 +687,7 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
     // Beside what the person has made of it.
     world.proposal(3, 1, USUAL).to(&mut recorder);
     recorder.edited(3, 1, 1, Some(MINE)).unwrap();
-    recorder.noted(3, why("like this"));
+    recorder.noted(3, why("like this")).unwrap();
     recorder.closed(3).unwrap();
     let log = world.log();
     let last = log.last().unwrap();
@@ -695,9 +695,17 @@ fn notes_on_what_nobody_decided_are_in_the_log_once() {
         (last.reason(), world.after(last)),
         ("like this".to_owned(), Some(MINE.to_owned()))
     );
+    // Said in the view before that has closed: the new ones, once.
+    recorder
+        .noted(3, vec![Note::on_all("like this"), Note::on_all("late")])
+        .unwrap();
+    recorder.let_go(3);
+    recorder.noted(3, why("too late")).unwrap();
+    let late = world.log().pop().unwrap();
+    assert_eq!(late.reason(), "late");
     // What is decided has them itself.
     world.proposal(4, 1, USUAL).to(&mut recorder);
-    recorder.noted(4, why("no"));
+    recorder.noted(4, why("no")).unwrap();
     recorder.decided(4, rejected("no")).unwrap();
     let rejected = world.log().into_iter().filter(|it| it.reason() == "no");
     assert_eq!(rejected.count(), 1);
@@ -724,7 +732,7 @@ fn what_a_person_makes_of_a_written_change_is_about_that_change() {
         };
         of(1, "1.1").to(&mut recorder);
         recorder.edited(1, 1, 1, Some(MINE)).unwrap();
-        recorder.noted(1, vec![Note::on_all("why?")]);
+        recorder.noted(1, vec![Note::on_all("why?")]).unwrap();
         let is_decided = decided.is_some();
         match decided {
             Some(decided) => recorder.decided(1, decided).unwrap(),

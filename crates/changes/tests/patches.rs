@@ -144,14 +144,14 @@ fn what_git_cannot_know_is_a_remark_and_no_name_adds_lines() {
             file(0o644, None),
             file(0o644, Some(b"x")),
             "diff --git \"a/a\\n+++ b/c\" \"b/a\\n+++ b/c\"\n\
-             Binary files \"a/a\\n+++ b/c\" and \"b/a\\n+++ b/c\" differ\n# its text was not kept\n",
+             index 0000000..0000000\nBinary files \"a/a\\n+++ b/c\" and \"b/a\\n+++ b/c\" differ\n# its text was not kept\n",
         ),
         (
             "\u{1b}[2J\u{202e}",
             file(0o644, Some(b"\0")),
             FileState::Absent,
             "diff --git \"a/\\033[2J\\342\\200\\256\" \"b/\\033[2J\\342\\200\\256\"\n\
-             deleted file mode 100644\n\
+             deleted file mode 100644\nindex 0000000..0000000\n\
              Binary files \"a/\\033[2J\\342\\200\\256\" and /dev/null differ\n",
         ),
     ] {

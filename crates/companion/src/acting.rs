@@ -6,7 +6,7 @@ mod outcome;
 mod staging;
 
 use std::cell::LazyCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -23,7 +23,7 @@ use pillion_protocol::remarks::FileRemark;
 use pillion_protocol::verdict::{self, Lines, Verdict};
 use pillion_protocol::{Dialect, Note};
 use pillion_system::clock;
-use pillion_text::visible;
+use pillion_text::{counted, visible};
 use pillion_view::changes::{
     ActDone, BufferEdit, BufferText, ChangesAct, Hearing, Meant, Named, NotDone, TakeBack,
     judged_said,
@@ -636,8 +636,14 @@ fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
             Some(format!("{} {}: {what}", it.name, it.path))
         })),
         many => {
-            let what = many[0].result.as_ref().ok().copied().unwrap_or_default();
-            said.push(format!("{} changes: {what}", many.len()));
+            let mut counts = BTreeMap::<_, usize>::new();
+            for what in many.iter().filter_map(|it| it.result.as_ref().ok()) {
+                *counts.entry(*what).or_default() += 1;
+            }
+            let counts = counts.into_iter();
+            said.extend(
+                counts.map(|(what, count)| format!("{}: {what}", counted(count, "change"))),
+            );
         }
     }
     if said.len() > MAX_SAID + 1 {
@@ -652,4 +658,26 @@ fn said(decided: &[Decided], edits: &[BufferEdit]) -> String {
         said.push("in the editor, which has unsaved changes: save it".to_owned());
     }
     said.join(" · ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_result_of_many_changes_is_counted() {
+        let decided: Vec<_> = ["taken back", "taken back", "left out", "taken back"]
+            .into_iter()
+            .zip(1..)
+            .map(|(what, change)| Decided {
+                name: format!("7.{change}").parse().unwrap(),
+                path: change.to_string(),
+                result: Ok(what),
+            })
+            .collect();
+        assert_eq!(
+            said(&decided, &[]),
+            "1 change: left out · 3 changes: taken back"
+        );
+    }
 }

@@ -444,8 +444,13 @@ impl Recording {
 
     /// The person has these notes on a proposal.
     pub(crate) fn noted(&self, id: DiffId, notes: Vec<Note>) {
+        self.order_with(0, move |recorder| recorder.noted(id.0, notes));
+    }
+
+    /// All views of a proposal have closed.
+    pub(crate) fn let_go(&self, id: DiffId) {
         self.order_with(0, move |recorder| {
-            recorder.noted(id.0, notes);
+            recorder.let_go(id.0);
             Ok(())
         });
     }

@@ -322,7 +322,8 @@ fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let id = Some(id).filter(|it| !it.is_empty());
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
-        return Some((ChangesAct::Undo(named.or(id)), None));
+        let undo = named.map_or_else(|| ChangesAct::undo_on(id), |it| ChangesAct::Undo(Some(it)));
+        return Some((undo, None));
     }
     // In the buffer of a file, that one is meant, unless a change is named.
     let path = words.next().map(PathBuf::from);
@@ -485,6 +486,11 @@ mod tests {
                     Box::new(ChangesAct::Undo(Some("7.2".to_owned()))),
                     None,
                 ),
+            ),
+            (
+                "act-4",
+                &["client0", "undo", "7", ""],
+                What::Act("client0".to_owned(), Box::new(ChangesAct::Undo(None)), None),
             ),
             ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),
             (

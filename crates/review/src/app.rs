@@ -306,6 +306,8 @@ pub struct Message {
     is_brief: bool,
     /// It waits for an answer as long as it is there.
     asks: Option<Question>,
+    /// It says that this agent does not wait for this file any more: it goes when the agent proposes it again.
+    ended: Option<(Proposer, PathBuf)>,
 }
 
 /// Digits that follow each other: a pending diff, or a line.
@@ -708,6 +710,7 @@ impl App {
             is_lasting: time == LONG_MESSAGE,
             is_brief: false,
             asks: None,
+            ended: None,
         });
     }
 

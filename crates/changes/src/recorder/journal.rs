@@ -47,6 +47,8 @@ pub(super) struct Journal {
     pending: BTreeMap<u64, Pending>,
     /// The entries of the latest that were accepted, by the numbers of the proposals.
     accepted: BTreeMap<u64, EntryRef>,
+    /// Those about which nobody decided, until their views have closed: what was said in them before that may come late.
+    closed: BTreeMap<u64, Pending>,
 }
 
 /// So many entries wait for what comes of them.
@@ -172,11 +174,27 @@ impl Recorder {
         left.into_iter().map(entry).collect()
     }
 
-    /// The person has these notes on a proposal, in place of those from before.
-    pub fn noted(&mut self, id: u64, notes: Vec<Note>) {
+    /// The person has these notes on a proposal, in place of those from before. If it was closed meanwhile, what is new of them goes
+    /// into the log.
+    pub fn noted(&mut self, id: u64, notes: Vec<Note>) -> Result<(), StoreError> {
         if let Some(pending) = self.journal.pending.get_mut(&id) {
             pending.notes = notes;
+            return Ok(());
         }
+        let Some(mut closed) = self.journal.closed.remove(&id) else {
+            return Ok(());
+        };
+        let known = mem::replace(&mut closed.notes, notes.clone());
+        closed.notes.retain(|it| !known.contains(it));
+        let kept = self.keep_notes(&mut closed);
+        closed.notes = notes;
+        self.journal.closed.insert(id, closed);
+        kept
+    }
+
+    /// No view has anything more to say of a proposal that was closed.
+    pub fn let_go(&mut self, id: u64) {
+        self.journal.closed.remove(&id);
     }
 
     /// This stands in the view of a proposal; none if the person has written nothing there.
@@ -353,8 +371,11 @@ impl Recorder {
         let Some(mut pending) = self.take_pending(id)? else {
             return Ok(());
         };
-        self.keep_notes(&mut pending)?;
-        for draft in pending.drafts {
+        let kept = self.keep_notes(&mut pending);
+        let drafts = mem::take(&mut pending.drafts);
+        self.journal.closed.insert(id, pending);
+        kept?;
+        for draft in drafts {
             self.end_draft(draft.entry, None)?;
         }
         Ok(())
@@ -372,7 +393,7 @@ impl Recorder {
     /// Keeps the notes on a proposal about which nobody has decided: with the text that the person has made of it, if they have, and
     /// once.
     fn keep_notes(&self, pending: &mut Pending) -> Result<(), StoreError> {
-        let notes = mem::take(&mut pending.notes);
+        let notes = pending.notes.clone();
         if notes.is_empty() {
             return Ok(());
         }

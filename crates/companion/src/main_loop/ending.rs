@@ -78,7 +78,7 @@ impl MainLoop {
         self.release_guards();
         if ending != Ending::Asks {
             for it in self.diffs.pending() {
-                self.forget_notes(it.key);
+                self.forget_told_notes(it.key);
             }
             let actions = self.diffs.stop();
             self.perform(actions);

@@ -85,6 +85,8 @@ impl MainLoop {
                     self.recording.noted(key.id, notes.clone());
                     // If all views leave before anybody decides, the agent reads them.
                     self.diffs.note(key.id, notes);
+                } else if self.diffs.newest(key.id).is_none() {
+                    self.recording.noted(key.id, notes);
                 }
             }
             Tell::Roots(roots) => {
@@ -156,6 +158,7 @@ impl MainLoop {
             ShownResult::Unseen => {
                 self.views.close(key, CloseReason::Overruled);
                 self.recording.closed(key.id);
+                self.forget_told_notes(key);
                 match self.diffs.unseen(key) {
                     Ok(actions) => actions,
                     Err(session) => {
@@ -170,6 +173,7 @@ impl MainLoop {
 
     pub(super) fn tell_closed(&mut self, key: ProposalKey, closed: Closed) {
         if let Some(text) = closed.text {
+            self.recording.let_go(key.id);
             let actions = self.diffs.closed(key, text);
             self.perform(actions);
         }

@@ -84,6 +84,15 @@ impl MainLoop {
         }
     }
 
+    /// Nobody decides about this proposal any more. Its agent reads the notes with the rejection; one whose hook asks hears nothing, and
+    /// they are there again with its next proposal.
+    pub(super) fn forget_told_notes(&self, key: ProposalKey) {
+        let proposal = self.diffs.proposal(key);
+        if proposal.is_some_and(|it| !it.proposer.is_for_agent()) {
+            self.forget_notes(key);
+        }
+    }
+
     /// What agents have read by now is not kept any longer.
     pub(super) fn drop_told(&mut self) {
         let told = self.agents.take_told();

@@ -8,6 +8,7 @@ use std::time::Instant;
 use pillion_judge::act::Act;
 use pillion_protocol::Note;
 use pillion_protocol::verdict::Lines;
+use pillion_text::counted;
 use pillion_view::GLANCE;
 use pillion_view::changes::{
     ActDone, ChangesAct, ChangesList, ListedChange, ListedTurn, Meant, Part, TakeBack,
@@ -469,7 +470,13 @@ impl App {
             return None;
         };
         let unseen = turn.changes.iter().filter(|it| it.is_unseen).count();
-        let of = turn.changes.len();
+        let is_kept = |it: &ListedChange| it.state == "kept";
+        let keeps_all = turn.changes.iter().all(is_kept);
+        // As the turn's taking back leaves them out.
+        let is_out = |it: &ListedChange| {
+            matches!(&*it.state, "taken back" | "gone") || (!keeps_all && is_kept(it))
+        };
+        let of = turn.changes.iter().filter(|it| !is_out(it)).count();
         let title = format!("turn {}", turn.id);
         // It is not known of which turns the others are.
         let files = match self.changes.left_out() {
@@ -482,9 +489,12 @@ impl App {
                 Question::Keep,
                 format!("{title}: {unseen} {files} are unseen: {yes} keeps them all"),
             )),
-            Act::TakeBack if of > 1 => Some((
+            Act::TakeBack if turn.changes.len() > 1 => Some((
                 Question::TakeBack,
-                format!("{title}: {yes} takes {of} {files} back"),
+                match self.changes.left_out() {
+                    0 => format!("{title}: {yes} takes {} back", counted(of, "file")),
+                    _ => format!("{title}: {yes} takes {of} {files} back"),
+                },
             )),
             _ => None,
         }
@@ -544,7 +554,7 @@ impl App {
                 ChangesAct::Look(id)
             }
             Act::Keep => ChangesAct::Keep(meant),
-            Act::Undo => ChangesAct::Undo(id),
+            Act::Undo => ChangesAct::undo_on(id),
             Act::Stage => ChangesAct::Stage(Part { meant, lines: None }),
             _ => ChangesAct::TakeBack(TakeBack {
                 meant,

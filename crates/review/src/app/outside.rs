@@ -26,6 +26,9 @@ impl App {
             shown,
         };
         let id = diff.id;
+        let is_of = |(agent, path): &(_, _)| *agent == diff.proposer && *path == diff.path;
+        self.message
+            .take_if(|it| diff.written.is_none() && it.ended.as_ref().is_some_and(is_of));
         if let Some(view) = self.views.find_mut(id) {
             (view.diff, view.target) = (diff, target);
             // What is being read was the file of the former proposal.
@@ -229,6 +232,9 @@ impl App {
                 self.report(LONG_MESSAGE, Tone::Warning, text, now);
             }
             None => self.report(MESSAGE, Tone::Info, text, now),
+        }
+        if let Some(message) = self.message.as_mut().filter(|_| written.is_none()) {
+            message.ended = Some((view.diff.proposer, view.diff.path.clone()));
         }
         // Where the text is taken as it stands, nothing is lost.
         let is_taken = match reason {

@@ -8,6 +8,7 @@ use rustix::process::Signal;
 
 use super::Review;
 use super::drafts::states;
+use crate::hook::{self, Hook};
 
 const NOTE: &str = "why not zwei?";
 
@@ -22,6 +23,11 @@ fn start() -> (Review, TestAgent, String) {
     let agent = review.connect();
     agent.propose(&path, TEXT);
     review.pane.wait_for("proposes", SOON);
+    note(&review);
+    (review, agent, path)
+}
+
+fn note(review: &Review) {
     review.decide("C");
     review.pane.wait_for("note on line 3 of a.txt", SOON);
     review.pane.type_text(NOTE);
@@ -34,7 +40,18 @@ fn start() -> (Review, TestAgent, String) {
             .is_ok_and(|mut files| files.next().is_some())
     };
     review.pane.wait_until("the note kept", SOON, is_kept);
-    (review, agent, path)
+}
+
+fn leave(review: &Review, signal: Option<Signal>) {
+    match signal {
+        Some(signal) => review.signal(signal),
+        None => {
+            review.decide("q");
+            review.pane.wait_for("1 diff is pending", SOON);
+            review.decide("y");
+        }
+    }
+    review.pane.wait_for("exit code", SOON);
 }
 
 fn comes_back(review: &Review, agent: &TestAgent, path: &str) {
@@ -79,21 +96,34 @@ fn a_note_outlives_a_diff_that_its_agent_closes() {
 fn who_leaves_a_diff_with_a_note_has_the_agent_told() {
     for signal in [None, Some(Signal::HUP), Some(Signal::TERM)] {
         let (review, _agent, path) = start();
-        match signal {
-            Some(signal) => review.signal(signal),
-            None => {
-                review.decide("q");
-                review.pane.wait_for("1 diff is pending", SOON);
-                review.decide("y");
-            }
-        }
-        review.pane.wait_for("exit code", SOON);
+        leave(&review, signal);
         let waits = review.sandbox.run(["notes"]).expect(0).stdout;
         let said = format!("The user rejected your change to {path} and says:");
         assert!(
             waits.contains(&said) && waits.contains(NOTE),
             "{signal:?}: {waits}"
         );
+    }
+}
+
+/// It hears no rejection, and so no note: they are there again when it proposes the file again.
+#[test]
+#[ignore = "needs tmux: cargo xtask test"]
+fn who_leaves_a_hooks_proposal_has_the_notes_again() {
+    for signal in [None, Some(Signal::HUP), Some(Signal::TERM)] {
+        let review = Review::usual();
+        let file = review.sandbox.home.file("a.txt", "1\n2\none\n");
+        let call = hook::edit(&review.sandbox, &file, "one", "two");
+        let hook = Hook::call(&review.sandbox, &["claude"], &call);
+        review.pane.wait_for("proposes", SOON);
+        note(&review);
+        leave(&review, signal);
+        hook.answer();
+        let review = review.again(&Env::default());
+        let hook = Hook::call(&review.sandbox, &["claude"], &call);
+        review.pane.wait_for("1 note", SOON);
+        review.decide("r");
+        hook.answer().expect_denied(NOTE);
     }
 }
 

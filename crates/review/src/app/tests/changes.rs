@@ -115,6 +115,8 @@ fn each_key_is_about_the_line_with_the_cursor_as_it_was_listed() {
     );
     person.press("k");
     assert_eq!(acts(person.press("r")), [taken("7", "t7")], "a turn");
+    let last = ChangesAct::Undo(None);
+    assert_eq!(acts(person.press("z")), [last], "what was done last");
     // From the end it goes on at the start.
     person.press("Gn");
     assert_eq!(
@@ -597,7 +599,7 @@ fn a_turn_of_several_files_is_decided_by_an_answer() {
         ),
         (
             'r',
-            "turn 8: y takes 3 or more files back",
+            "turn 8: y takes 2 or more files back",
             ChangesAct::TakeBack(TakeBack {
                 meant: meant("8", "t8"),
                 ..TakeBack::default()

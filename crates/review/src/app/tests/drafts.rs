@@ -139,5 +139,8 @@ fn words_that_are_typed_are_no_less_kept() {
         person.happens(Event::Closed { id, reason, closed });
         let said = person.message();
         assert!(said.ends_with("was not told your notes: why?"), "{said}");
+        // Not above another one of that file.
+        person.open_now("a.txt", Some("a\nb\n"), "A\nB\n");
+        assert!(person.app.message.as_ref().is_none_or(|it| it.text != said));
     }
 }
