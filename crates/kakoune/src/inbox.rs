@@ -322,8 +322,9 @@ fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let id = Some(id).filter(|it| !it.is_empty());
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
-        let undo = named.map_or_else(|| ChangesAct::undo_on(id), |it| ChangesAct::Undo(Some(it)));
-        return Some((undo, None));
+        // On a turn's line, what was done last: some of its changes may have been decided about before it.
+        let of_row = id.filter(|it| it.contains('.'));
+        return Some((ChangesAct::Undo(named.or(of_row)), None));
     }
     // In the buffer of a file, that one is meant, unless a change is named.
     let path = words.next().map(PathBuf::from);

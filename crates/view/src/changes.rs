@@ -145,12 +145,6 @@ impl ChangesAct {
         }
     }
 
-    /// Undo on the row of a list with this name: what was done with that change; on a turn's, what was done last here, for some of its
-    /// changes may have been decided about before it.
-    pub fn undo_on(row: Option<String>) -> Self {
-        Self::Undo(row.filter(|it| it.contains('.')))
-    }
-
     /// Checks that the person can have meant the row of a list about which this is.
     ///
     /// # Errors

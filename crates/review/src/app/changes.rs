@@ -554,7 +554,7 @@ impl App {
                 ChangesAct::Look(id)
             }
             Act::Keep => ChangesAct::Keep(meant),
-            Act::Undo => ChangesAct::undo_on(id),
+            Act::Undo => ChangesAct::Undo(None),
             Act::Stage => ChangesAct::Stage(Part { meant, lines: None }),
             _ => ChangesAct::TakeBack(TakeBack {
                 meant,
