@@ -64,8 +64,8 @@ pub(crate) fn written(
     });
     match hunks {
         None => {
-            // In git's words, so that it refuses to make an empty file of it. Without ids, though not its own, git would take the head of
-            // the next file for one of this.
+            // In git's words, so that it refuses to make an empty file of it. Without a line of ids, which are not known here, git
+            // takes the head of the next file for one of this.
             line(&[b"index 0000000..0000000"]);
             line(&[b"Binary files ", old, b" and ", new, b" differ"]);
             if texts.is_none() {
