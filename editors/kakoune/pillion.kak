@@ -775,7 +775,7 @@ define-command -hidden pillion-take-out-here -params 1..2 %{
         %val{modified} %val{timestamp} %opt{eolformat} %opt{BOM} %val{selection_desc} %arg{@} end
 }
 define-command pillion-undo -params ..1 -docstring '
-pillion-undo [<change>]: bring back what was taken back, that of the line in the list or the last' %{
+pillion-undo [<change>]: undo what was kept or taken back, that of the change or the last' %{
     pillion-change undo "%arg{@}"
 }
 

@@ -399,7 +399,7 @@ impl<'a> Deciding<'a> {
         judged.ok_or_else(|| DecideError::NotTakenBack(self.kept.name(change)))
     }
 
-    /// A change that was taken back is there again, if it was not in an editor only.
+    /// A change that was taken back is there again, if it was not in an editor only, where nothing was saved since.
     fn undone(&mut self, change: &Change, done: Option<&Done>) -> Result<Made, DecideError> {
         let is_kept = self.judged(change)?.judgement == Judgement::Kept;
         // The agent was told no more than the person's words of what was kept. Of thousands, no diff is made in vain.
@@ -425,7 +425,7 @@ impl<'a> Deciding<'a> {
             true => Judgement::Edited,
             false => it.judgement,
         });
-        let what = match (judged.written.is_some(), former) {
+        let what = match (judged.written.is_some() || done.is_some(), former) {
             (false, _) if is_kept => "is not kept any more",
             (true, _) if is_changed_since => "is back, beside what the agent has changed since",
             (true, None | Some(Judgement::Kept)) if done.is_some_and(is_beside) => {

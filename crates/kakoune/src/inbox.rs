@@ -316,15 +316,13 @@ fn taking(number: u64, words: &mut vec::IntoIter<String>, held: &[u8]) -> Option
 }
 
 /// A decision about what was typed, or about the change of the line in the list, which is empty where there is none; and
-/// that line, if the decision is about it.
+/// that line, if the decision is about it. What was done last has left the list: undoing is about no line.
 fn act(mut words: vec::IntoIter<String>) -> Option<(ChangesAct, Option<u32>)> {
     let (command, id, typed) = (words.next()?, words.next()?, words.next()?);
     let id = Some(id).filter(|it| !it.is_empty());
     if command == "undo" {
         let named = Some(typed.trim().to_owned()).filter(|it| !it.is_empty());
-        // On a turn's line, what was done last: some of its changes may have been decided about before it.
-        let of_row = id.filter(|it| it.contains('.'));
-        return Some((ChangesAct::Undo(named.or(of_row)), None));
+        return Some((ChangesAct::Undo(named), None));
     }
     // In the buffer of a file, that one is meant, unless a change is named.
     let path = words.next().map(PathBuf::from);
@@ -482,15 +480,6 @@ mod tests {
             (
                 "act-3",
                 &["client0", "undo", "7.2", ""],
-                What::Act(
-                    "client0".to_owned(),
-                    Box::new(ChangesAct::Undo(Some("7.2".to_owned()))),
-                    None,
-                ),
-            ),
-            (
-                "act-4",
-                &["client0", "undo", "7", ""],
                 What::Act("client0".to_owned(), Box::new(ChangesAct::Undo(None)), None),
             ),
             ("draft-3-2-41", &["client0", ""], What::Draft(KEY, text())),

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use pillion_text::unified::unified;
-use pillion_text::visible;
+use pillion_text::{Text, merge, visible};
 
 use super::moved::is_nested;
 use super::{Act, DecideError, Deciding};
@@ -48,7 +48,10 @@ impl Deciding<'_> {
         let judged = self.judged.of(change.number);
         let judged = judged.filter(|it| act == Act::Undo && it.written.is_some());
         let done = match (act, judged) {
-            (Act::Undo, None) => return Ok(None),
+            (Act::Undo, None) => match self.put_into_saved(change)? {
+                Some(done) => done,
+                None => return Ok(None),
+            },
             (_, Some(judged)) => take_back::undo(store, roots, change, (judged, Some(&former)))
                 .map_err(|error| self.not_undone(change, error))?,
             (_, None) => match self.written_by_other_name(change) {
@@ -68,6 +71,34 @@ impl Deciding<'_> {
             },
         };
         self.clear_up(change, &done);
+        Ok(Some(done))
+    }
+
+    /// Puts into the file what was taken out of a text in an editor, if that text was saved since; none if the file still has
+    /// it, or has other lines there.
+    fn put_into_saved(&self, change: &Change) -> Result<Option<Done>, DecideError> {
+        let step = self.judged.of(change.number);
+        let texts = step.and_then(|it| it.in_editor.as_ref());
+        let texts = texts.and_then(|(with, left)| {
+            Some((self.store.get(with).ok()?, self.store.get(left).ok()?))
+        });
+        let Some(((with, left), now)) = texts.zip(kept::now(&change.path)) else {
+            return Ok(None);
+        };
+        let (with, left) = (Text::new(with), Text::new(left));
+        let merged = merge::texts(&left, &with, &Text::new(now.clone()));
+        if merged.conflicts > 0 || CurrentHunks::find(left, with, Text::new(now.clone())).is_whole()
+        {
+            return Ok(None);
+        }
+        let seen = Present {
+            before: None,
+            now: Some(now),
+            changed_since: 0,
+            changed_at: String::new(),
+        };
+        let roots = &self.kept.turn.roots;
+        let done = take_back::rewrite(self.store, roots, change, &seen, &merged.text)?;
         Ok(Some(done))
     }
 

@@ -488,6 +488,28 @@ fn a_text_that_is_not_saved_is_changed_and_the_file_is_not() {
     assert_eq!(lab.state(0), "unseen");
 }
 
+/// The editor may be closed by then, and its undo gone.
+#[test]
+fn what_was_taken_out_of_a_buffer_that_was_saved_since_comes_back_in_the_file() {
+    let lab = lab();
+    let path = lab.path();
+    let wanted = TakeBack {
+        meant: in_file(&path),
+        lines: None,
+        buffers: text(&path, &format!("mine\n{AFTER}"), true),
+    };
+    let done = lab.act(ChangesAct::TakeBack(wanted)).unwrap();
+    fs::write(&path, format!("{}later\n", done.edits[0].content)).unwrap();
+    let undone = lab.act(ChangesAct::Undo(None)).unwrap();
+    let said = "is back, beside what has changed since";
+    assert!(undone.message.ends_with(said), "{}", undone.message);
+    assert_eq!(
+        fs::read_to_string(&path).unwrap(),
+        format!("mine\n{AFTER}later\n")
+    );
+    assert_eq!(lab.state(0), "unseen");
+}
+
 #[test]
 fn a_file_that_a_call_may_be_writing_is_left_alone() {
     let mut lab = Lab::new();

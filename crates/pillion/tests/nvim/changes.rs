@@ -206,11 +206,12 @@ fn what_an_agent_wrote_is_marked_in_the_buffer_until_it_is_decided(version: Nvim
     world.nvim.assert_no_errors();
 }
 
-/// The text of before has none of them.
+/// The text of before has those whose lines it has.
 #[each_neovim]
 fn marks_go_and_come_back_with_what_was_read(version: NvimVersion) {
     let (world, path) = world(version);
     wait_marks(&world, 3);
+    let before: Value = world.nvim.lua(MARKS, json!([]));
     let next = format!("import\n{AFTER}");
     let turn = world.home.agents_turn("again", |folder| {
         fs::write(&path, &next).unwrap();
@@ -222,8 +223,9 @@ fn marks_go_and_come_back_with_what_was_read(version: NvimVersion) {
     let found: Value = world.nvim.lua(MARKS, json!([]));
     for _ in 0..2 {
         world.nvim.input("u");
-        wait_marks(&world, 0);
         wait_lines(&world, AFTER);
+        wait_marks(&world, 3);
+        assert_eq!(world.nvim.lua::<Value>(MARKS, json!([])), before);
         world.nvim.input("<C-r>");
         wait_marks(&world, 4);
         assert_eq!(world.nvim.lua::<Value>(MARKS, json!([])), found);

@@ -287,11 +287,12 @@ fn wait_signs(world: &World, count: usize) {
     world.vim.wait_until("the marks", &are_there);
 }
 
-/// The text of before has none of them. What another window has in sight, and its folds, stay at their text.
+/// The text of before has those whose lines it has. What another window has in sight, and its folds, stay at their text.
 #[each_vim]
 fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
     let (world, path) = world(version);
     wait_signs(&world, 3);
+    let before: Vec<(u32, String)> = world.vim.get(SIGNS);
     world
         .vim
         .command("split | setlocal foldmethod=manual | 5,6 fold | call cursor(8, 1) | wincmd w");
@@ -308,8 +309,9 @@ fn marks_go_and_come_back_with_what_was_read(version: VimVersion) {
     let found: Vec<(u32, String)> = world.vim.get(SIGNS);
     for _ in 0..2 {
         world.vim.input("u");
-        wait_signs(&world, 0);
         wait_lines(&world, AFTER);
+        wait_signs(&world, 3);
+        assert_eq!(world.vim.get::<Vec<(u32, String)>>(SIGNS), before);
         world.vim.input(":redo<CR>");
         wait_signs(&world, 4);
         assert_eq!(world.vim.get::<Vec<(u32, String)>>(SIGNS), found);

@@ -2,6 +2,7 @@
 --- were there before, and the way from hunk to hunk.
 
 local client = require("pillion.client")
+local hunks = require("pillion.diff.hunks")
 local marks = require("pillion.diff.marks")
 local notify = require("pillion.notify")
 local text = require("pillion.diff.text")
@@ -10,9 +11,10 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("pillion_written")
 
---- By buffer: the extmarks at its hunks, and the number of the change that led to what is marked. By path: the hunks
+--- By buffer: the extmarks at its hunks; and what is marked: the hunks, the lines that had them, the number of the change
+--- that led to these, and whether an older text is shown than that: { told, lines, change, is_older }. By path: the hunks
 --- that nobody has looked at, as they were listed last.
-local places, drawn_at, unseen = {}, {}, {}
+local places, marked, unseen = {}, {}, {}
 
 --- True while the list is on its way; true if it is another one already.
 local is_asked, is_stale = false, false
@@ -20,7 +22,7 @@ local is_asked, is_stale = false, false
 local group
 
 local function clear(buf)
-  places[buf] = nil
+  places[buf], marked[buf] = nil, nil
   if vim.api.nvim_buf_is_valid(buf) then
     vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
   end
@@ -50,6 +52,42 @@ local function draw_hunk(buf, told, new)
   table.insert(places[buf], vim.api.nvim_buf_set_extmark(buf, namespace, row, 0, {}))
 end
 
+local function draw_hunks(buf, told, lines)
+  places[buf] = {}
+  marks.define_highlights()
+  for _, hunk in ipairs(told) do
+    draw_hunk(buf, hunk, lines)
+  end
+end
+
+--- By how many lines a hunk has moved, or nil if it has other lines now.
+local function moved_by(lines, differences)
+  local by = 0
+  for _, it in ipairs(differences) do
+    local from = it.old - (it.old_count > 0 and 1 or 0)
+    local to = from + it.old_count
+    if from < lines["end"] and to > lines.start or lines.start == lines["end"] and from <= lines.start and to >= lines.start then
+      return nil
+    elseif to <= lines.start then
+      by = by + it.new_count - it.old_count
+    end
+  end
+  return by
+end
+
+--- Hunks of a text where their lines are in another one, without those that have other lines there.
+local function moved(told, lines, now)
+  local found, differences = {}, hunks.between(lines, now)
+  for _, it in ipairs(told) do
+    local by = moved_by(it.lines, differences)
+    if by then
+      local place = { start = it.lines.start + by, ["end"] = it.lines["end"] + by }
+      table.insert(found, vim.tbl_extend("force", it, { lines = place }))
+    end
+  end
+  return found
+end
+
 --- Draws what is in a buffer. Lines are those of the file: where the person has changed some, the marks of before have
 --- moved with the text.
 local function draw(buf, told)
@@ -61,13 +99,9 @@ local function draw(buf, told)
   if #told == 0 or is_modified then
     return
   end
-  places[buf] = {}
-  drawn_at[buf] = vim.api.nvim_buf_call(buf, vim.fn.changenr)
-  marks.define_highlights()
-  local new = text.lines(buf)
-  for _, hunk in ipairs(told) do
-    draw_hunk(buf, hunk, new)
-  end
+  local change, lines = vim.api.nvim_buf_call(buf, vim.fn.changenr), text.lines(buf)
+  marked[buf] = { told = told, lines = lines, change = change, is_older = false }
+  draw_hunks(buf, told, lines)
 end
 
 --- By buffer of a file: the hunks that nobody has looked at, or an empty list; and the buffers that have some.
@@ -91,22 +125,24 @@ local function draw_all(turns)
     vim.api.nvim_create_autocmd("ModeChanged", { group = group, once = true, callback = vim.schedule_wrap(M.refresh) })
     return
   end
-  for buf, hunks in pairs(told) do
-    draw(buf, hunks)
+  for buf, of_buffer in pairs(told) do
+    draw(buf, of_buffer)
   end
 end
 
---- An older text than the file's has no such lines; back at the file's they are where they were.
+--- An older text than the file's has some of the lines, elsewhere; back at the file's they are where they were.
 local function on_change(event)
-  local buf = event.buf
-  if not places[buf] then
+  local buf, was = event.buf, marked[event.buf]
+  if not was or not was.is_older and vim.fn.changenr() >= was.change then
     return
-  elseif vim.fn.changenr() < drawn_at[buf] then
-    vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
-    places[buf] = {}
-  elseif #places[buf] == 0 and not vim.bo[buf].modified then
+  elseif not vim.bo[buf].modified then
     draw(buf, told_of_buffers()[buf] or {})
+    return
   end
+  was.is_older = vim.fn.changenr() < was.change
+  vim.api.nvim_buf_clear_namespace(buf, namespace, 0, -1)
+  local now = text.lines(buf)
+  draw_hunks(buf, moved(was.told, was.lines, now), now)
 end
 
 local function attach()

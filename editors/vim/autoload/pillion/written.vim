@@ -15,9 +15,9 @@ import autoload './diff/text.vim'
 # By path: the hunks that nobody has looked at, as they were listed last.
 var unseen: dict<list<any>> = {}
 
-# The buffers that are marked, with the number of the change that led to what is marked there; of an older text `NEVER`.
-const NEVER = v:numbermax
-var marked: dict<number> = {}
+# By buffer, what is marked there: the hunks, the lines that had them, the number of the change that led to these, and
+# whether an older text is shown than that: {told, lines, change, is_older}.
+var marked: dict<dict<any>> = {}
 
 # True while the list is on its way; true if it is another one already.
 var is_asked = false
@@ -45,6 +45,33 @@ def UnseenOf(turns: list<any>): dict<list<any>>
   return found
 enddef
 
+def DrawHunks(buf: number, told: list<any>, lines: number)
+  const count = max([lines, 1])
+  for it in told
+    if it.lines.end <= count
+      const hunk = {old: 0, old_count: it.removed, new: it.lines.start, new_count: it.lines.end - it.lines.start}
+      marks.Draw(buf, hunk, get(it, 'before', []), count)
+    endif
+  endfor
+enddef
+
+# Hunks of a text where their lines are in another one, without those that have other lines there.
+def Moved(told: list<any>, lines: list<string>, now: list<string>): list<any>
+  const all = text.Differences(lines, now)
+  var found: list<any> = []
+  for it in told
+    const [start, end] = [it.lines.start, it.lines.end]
+    const Ends = (other) => other.from_idx + other.from_count
+    const Touches = (_, other) => start == end ? other.from_idx <= start && Ends(other) >= start
+      : other.from_idx < end && Ends(other) > start
+    if indexof(all, Touches) < 0
+      const by = reduce(all, (sum, other) => sum + (Ends(other) <= start ? other.to_count - other.from_count : 0), 0)
+      add(found, extend({lines: {start: start + by, end: end + by}}, it, 'keep'))
+    endif
+  endfor
+  return found
+enddef
+
 # Draws what is in a buffer. Lines are those of the file: where the person has changed some, the marks of before have
 # moved with the text.
 def Draw(buf: number, told: list<any>)
@@ -56,14 +83,9 @@ def Draw(buf: number, told: list<any>)
   if is_modified || empty(told)
     return
   endif
-  marked[buf] = undotree(buf).seq_cur
-  const count = max([len(text.Lines(buf)), 1])
-  for it in told
-    if it.lines.end <= count
-      const hunk = {old: 0, old_count: it.removed, new: it.lines.start, new_count: it.lines.end - it.lines.start}
-      marks.Draw(buf, hunk, get(it, 'before', []), count)
-    endif
-  endfor
+  const lines = text.Lines(buf)
+  marked[buf] = {told: told, lines: lines, change: undotree(buf).seq_cur, is_older: false}
+  DrawHunks(buf, told, len(lines))
 enddef
 
 def DrawAll(turns: list<any>)
@@ -100,16 +122,21 @@ def DrawWhenFree(turns: list<any>)
   augroup END
 enddef
 
-# An older text than the file's has no such lines; back at the file's they are where they were.
+# An older text than the file's has some of the lines, elsewhere; back at the file's they are where they were.
 def OnChange()
   const buf = bufnr()
-  if get(marked, buf, 0) == NEVER && !&modified
+  const was = get(marked, buf, {})
+  if empty(was) || !was.is_older && changenr() >= was.change
+    return
+  elseif !&modified
     Draw(buf, get(unseen, files.Real(files.PathOf(buf)), []))
-  elseif changenr() < get(marked, buf, 0)
-    # With some lines Vim brings back what was marked there.
-    marks.Clear(buf)
-    marked[buf] = NEVER
+    return
   endif
+  was.is_older = changenr() < was.change
+  # With some lines Vim brings back what was marked there.
+  marks.Clear(buf)
+  const now = text.Lines(buf)
+  DrawHunks(buf, Moved(was.told, was.lines, now), len(now))
 enddef
 
 # Asks what there is, and draws it.

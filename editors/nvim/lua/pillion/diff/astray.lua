@@ -1,8 +1,10 @@
 --- Commands that were meant for a proposal: who types them does not see at once that it is gone. Until they pause,
---- what would have decided about it closes and writes nothing in the window that they are left in.
+--- what would have decided about it closes and writes nothing in the window that they are left in, and closes no
+--- proposal that came in its place.
 
 local command_line = require("pillion.diff.command_line")
 local notify = require("pillion.notify")
+local seen = require("pillion.diff.seen")
 
 local M = {}
 
@@ -10,10 +12,10 @@ local M = {}
 local DELAY_MS, BURST_MS = 1000, 300
 
 --- The keys that write and close as a command does.
-local CLOSING = { "ZZ", "ZQ" }
+local CLOSING = { "ZZ", "ZQ", "<C-W>q", "<C-W><C-Q>" }
 
 local group = vim.api.nvim_create_augroup("PillionAstray", {})
-local name, ends = "", 0
+local name, began, ends = "", 0, 0
 
 local function now()
   return vim.loop.hrtime() / 1e6
@@ -37,35 +39,43 @@ local function stop_when_over()
 end
 
 --- Says that what the person typed did nothing. Those that follow quickly do nothing either.
-local function refuse(keys)
+local function refuse(keys, diff)
   ends = math.max(ends, now() + BURST_MS)
+  local file = diff and vim.fn.fnamemodify(diff.path, ":t") or name
+  local what = diff and "only just opened" or "just closed"
   vim.schedule(function()
-    notify.unasked("info", ("the proposal for %s has just closed: %s counts here once you pause"):format(name, keys))
+    notify.unasked("info", ("the proposal for %s has %s: %s counts here once you pause"):format(file, what, keys))
   end)
 end
 
---- True where what the person types cannot be meant for the proposal that is gone.
-local counts
+--- The pending diff of a buffer, or nil.
+local of_buffer
+
+--- True where what the person types cannot be meant for the proposal that is gone: in one that was on the screen before
+--- that went. Otherwise false, and the diff in whose proposal they are.
+local function counts()
+  local diff = of_buffer(vim.api.nvim_get_current_buf())
+  local sight = diff and seen.sight(diff)
+  -- Leaving the command-line window closes nothing else.
+  return vim.fn.getcmdwintype() ~= "" or (sight ~= nil and sight.drawn_ms >= now() - began), diff
+end
 
 --- What keys that close stand for just now.
-function M.closing(keys)
-  if counts() then
-    return keys
+function M.closing(number)
+  local does_count, diff = counts()
+  if does_count then
+    return vim.api.nvim_replace_termcodes(CLOSING[number], true, true, true)
   end
-  refuse(keys)
+  refuse(CLOSING[number], diff)
   return ""
 end
 
---- A proposal for this file is gone, and the person was in it. `of_buffer(buf)` gives the pending diff of a buffer.
-function M.left(file, of_buffer)
-  name = file
-  counts = function()
-    -- Leaving the command-line window closes nothing else.
-    return of_buffer(vim.api.nvim_get_current_buf()) ~= nil or vim.fn.getcmdwintype() ~= ""
-  end
-  for _, keys in ipairs(CLOSING) do
+--- A proposal for this file is gone, and the person was in it. `find(buf)` gives the pending diff of a buffer.
+function M.left(file, find)
+  name, of_buffer, began = file, find, now()
+  for number, keys in ipairs(CLOSING) do
     if vim.fn.maparg(keys, "n") == "" then
-      local rhs = ("v:lua.require'pillion.diff.astray'.closing('%s')"):format(keys)
+      local rhs = ("v:lua.require'pillion.diff.astray'.closing(%d)"):format(number)
       vim.api.nvim_set_keymap("n", keys, rhs, { noremap = true, expr = true })
     end
   end
@@ -75,14 +85,16 @@ function M.left(file, of_buffer)
     pattern = ":",
     callback = function()
       local line = vim.trim(vim.fn.getcmdline())
-      local is_meant = not counts() and command_line.closes_or_writes(line)
-      if is_meant and not vim.v.event.abort then
+      local does_count, diff = counts()
+      -- Whether a proposal that came is accepted, Pillion rules.
+      does_count = does_count or diff ~= nil and command_line.kind(line) ~= nil
+      if not does_count and command_line.closes_or_writes(line) and not vim.v.event.abort then
         vim.cmd("let v:event.abort = v:true")
-        refuse(":" .. line)
+        refuse(":" .. line, diff)
       end
     end,
   })
-  ends = now() + DELAY_MS
+  ends = began + DELAY_MS
   stop_when_over()
 end
 

@@ -2,11 +2,13 @@ vim9script
 
 # Keys that were meant for something else: who is about to type does not see at once that a proposal has taken the
 # focus. Until they pause, what they type there changes nothing. Nor do they see at once that it is gone: until they
-# pause, what would have decided about it closes and writes nothing in the window that they are left in.
+# pause, what would have decided about it closes and writes nothing in the window that they are left in, and closes no
+# proposal that came in its place.
 
 import autoload '../notify.vim'
 import autoload './command_line.vim'
 import autoload './pending.vim'
+import autoload './seen.vim'
 import autoload './typed.vim'
 
 # For how long keys are meant for what had the focus before, and how soon one follows another of the same text.
@@ -19,8 +21,12 @@ var timer = 0
 var ends = 0.0
 var errmsg = ''
 
-# Of the proposal that is gone: the name of its file, and what ends the guard.
+# The keys that write and close as a command does.
+const CLOSING = ['ZZ', 'ZQ', '<C-W>q', '<C-W><C-Q>']
+
+# Of the proposal that is gone: the name of its file, when it went, and what ends the guard.
 var left = ''
+var left_at = 0.0
 var left_timer = 0
 
 def Now(): float
@@ -79,12 +85,11 @@ enddef
 
 def Unguard()
   timer_stop(left_timer)
-  if IsOurs('ZZ')
-    nunmap ZZ
-  endif
-  if IsOurs('ZQ')
-    nunmap ZQ
-  endif
+  for keys in CLOSING
+    if IsOurs(keys)
+      execute 'nunmap' keys
+    endif
+  endfor
   augroup PillionLeft
     autocmd!
   augroup END
@@ -100,29 +105,35 @@ def Refuse(keys: string)
   if timer_info(left_timer)[0].remaining < BURST
     GuardFor(BURST)
   endif
-  notify.Soon('info', $'the proposal for {left} has just closed: {keys} counts here once you pause')
+  const diff = pending.OfBuffer(bufnr())
+  const what = empty(diff) ? $'{left} has just closed' : $'{fnamemodify(diff.path, ":t")} has only just opened'
+  notify.Soon('info', $'the proposal for {what}: {keys} counts here once you pause')
 enddef
 
-# True where what the person types cannot be meant for the proposal that is gone.
+# True where what the person types cannot be meant for the proposal that is gone: in one that was on the screen before
+# that went.
 def Counts(): bool
+  const diff = pending.OfBuffer(bufnr())
+  const is_older = !empty(diff) && seen.DrawnFor(diff) >= Now() - left_at
   # Leaving the command-line window closes nothing else.
-  return !empty(pending.OfBuffer(bufnr())) || getcmdwintype() != ''
+  return is_older || getcmdwintype() != ''
 enddef
 
 # What keys that close stand for just now.
-export def Closing(keys: string): string
+export def Closing(at: number): string
   if Counts()
-    return keys
+    return substitute(CLOSING[at], '<[^>]*>', (found) => eval($'"\{found[0]}"'), 'g')
   endif
-  Refuse(keys)
+  Refuse(CLOSING[at])
   return ''
 enddef
 
 def OnCommand()
   const line = trim(getcmdline())
   const [kind, argument, _] = command_line.Kind(line)
-  if index(['write', 'update', 'exit', 'quit'], kind) >= 0 && argument == '' && !Counts()
-      && !typed.IsPlayed('CmdlineLeave Autocommands')
+  # Whether a proposal that came is accepted, Pillion rules.
+  const kinds = ['exit', 'quit'] + (empty(pending.OfBuffer(bufnr())) ? ['write', 'update'] : [])
+  if index(kinds, kind) >= 0 && argument == '' && !Counts() && !typed.IsPlayed('CmdlineLeave Autocommands')
     setcmdline('')
     Refuse($':{line}')
   endif
@@ -131,10 +142,11 @@ enddef
 # A proposal in which the person was is gone.
 export def Left(name: string)
   Unguard()
-  left = name
-  # They write and close as a command does. Those that the person mapped stay theirs.
-  silent! nnoremap <unique> <silent> <expr> ZZ pillion#diff#astray#Closing('ZZ')
-  silent! nnoremap <unique> <silent> <expr> ZQ pillion#diff#astray#Closing('ZQ')
+  [left, left_at] = [name, Now()]
+  for [at, keys] in items(CLOSING)
+    # Those that the person mapped stay theirs.
+    execute $'silent! nnoremap <unique> <silent> <expr> {keys} pillion#diff#astray#Closing({at})'
+  endfor
   augroup PillionLeft
     autocmd CmdlineLeave : OnCommand()
   augroup END

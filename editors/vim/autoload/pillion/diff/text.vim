@@ -86,7 +86,7 @@ export def PutLines(buf: number, lines: list<string>)
 enddef
 
 # Where two lists of lines differ, from the top, as |diff()| says; Vim before 9.1.0071 knows the first and the last place.
-def Differences(old: list<string>, new: list<string>): list<dict<number>>
+export def Differences(old: list<string>, new: list<string>): list<dict<number>>
   if exists('*diff')
     return call('diff', [old, new, {output: 'indices'}])
   endif
