@@ -32,21 +32,24 @@
     (list start (- (plist-get lines :end) start))))
 
 (defun pillion-written--removed (hunk from)
-  "The lines that were there before HUNK, to be shown at FROM."
+  "The lines that were there before HUNK, to be shown at FROM.
+Nil if none is known: another hunk says what was there."
   (let* ((before (append (plist-get hunk :before) nil))
          (more (- (plist-get hunk :removed) (length before)))
-         (lines (append before (when (> more 0) (list (format "… %d more lines" more)))))
+         (lines (append before
+                        (when (> more 0)
+                          (list (format "… %d more line%s" more (if (> more 1) "s" ""))))))
          (text (mapconcat (lambda (it) (concat it "\n")) lines "")))
-    (propertize (save-excursion
-                  (goto-char from)
-                  (if (bolp) text (concat "\n" (string-remove-suffix "\n" text))))
-                'face 'pillion-removed)))
+    (when before
+      (propertize (save-excursion
+                    (goto-char from)
+                    (if (bolp) text (concat "\n" (string-remove-suffix "\n" text))))
+                  'face 'pillion-removed))))
 
 (defun pillion-written--mark (hunk place)
   "Mark HUNK, which is at PLACE of the current buffer."
   (let ((overlay (make-overlay (car place) (cdr place))))
-    (unless (eql 0 (plist-get hunk :removed))
-      (overlay-put overlay 'pillion-before (pillion-written--removed hunk (car place))))
+    (overlay-put overlay 'pillion-before (pillion-written--removed hunk (car place)))
     (pillion-written--dress overlay t)
     (pillion-written--tie overlay)
     overlay))

@@ -186,21 +186,28 @@ fn is_true(value: &Value) -> bool {
     }
 }
 
+/// The keys that have a name here, and the bytes that a terminal sends for them.
+const KEYS: [(&str, &str); 9] = [
+    ("<CR>", "\r"),
+    ("<Esc>", "\u{1b}"),
+    ("<Space>", " "),
+    ("<lt>", "<"),
+    ("<C-w>", "\u{17}"),
+    ("<C-v>", "\u{16}"),
+    ("<C-z>", "\u{1a}"),
+    ("<C-\\>", "\u{1c}"),
+    ("<C-n>", "\u{e}"),
+];
+
 /// The bytes that a terminal sends for keys.
 fn bytes_of(keys: &str) -> String {
-    let mut bytes = keys.to_owned();
-    for (name, byte) in [
-        ("<CR>", "\r"),
-        ("<Esc>", "\u{1b}"),
-        ("<Space>", " "),
-        ("<lt>", "<"),
-        ("<C-w>", "\u{17}"),
-        ("<C-v>", "\u{16}"),
-        ("<C-z>", "\u{1a}"),
-        ("<C-\\>", "\u{1c}"),
-        ("<C-n>", "\u{e}"),
-    ] {
-        bytes = bytes.replace(name, byte);
+    let is_name = |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_alphanumeric() || c == '-');
+    let ended = keys.split('<').filter_map(|it| Some(it.split_once('>')?.0));
+    for name in ended.filter(is_name) {
+        let is_known = KEYS.iter().any(|(known, _)| *known == format!("<{name}>"));
+        assert!(is_known, "no bytes are known for the key <{name}>");
     }
-    bytes
+    KEYS.iter().fold(keys.to_owned(), |bytes, (name, byte)| {
+        bytes.replace(name, byte)
+    })
 }

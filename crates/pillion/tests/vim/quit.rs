@@ -155,6 +155,7 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
         (":wq<CR>", ":wq"),
         (":x<CR>", ":x"),
         ("ZZ", "ZZ"),
+        ("<C-w>q", "<C-W>q"),
         ("", ":q"),
         ("", "ZQ"),
     ] {
@@ -162,12 +163,13 @@ fn what_is_typed_twice_neither_quits_nor_writes_below_the_proposal(version: VimV
         review.look();
         review.vim().command("messages clear");
         let end = if again.starts_with(':') { "\\<CR>" } else { "" };
-        review
-            .vim()
-            .command(&format!("let g:again = \"{again}{end}\""));
+        review.vim().command(&format!(
+            "let g:again = \"{}{end}\"",
+            again.replace('<', "\\<")
+        ));
         match first {
             "" => review.close(),
-            ":q<CR>" | ":q!<CR>" => {
+            ":q<CR>" | ":q!<CR>" | "<C-w>q" => {
                 review.vim().input(first);
                 review.is_rejected();
             }

@@ -46,15 +46,16 @@ local function virtual_line(line, buf, spans)
   return chunks
 end
 
---- Not all of the old lines need to be known.
+--- Not all of the old lines need to be known; if none is, another hunk says what was there.
 local function removed_lines(hunk, old, buf, spans)
   local lines = {}
   local count = math.min(hunk.old_count, MAX_REMOVED, #old - hunk.old + 1)
   for number = hunk.old, hunk.old + count - 1 do
     table.insert(lines, virtual_line(old[number], buf, spans[number]))
   end
-  if hunk.old_count > count then
-    table.insert(lines, virtual_line(("… %d more lines"):format(hunk.old_count - count), buf))
+  local rest = hunk.old_count - count
+  if rest > 0 and count > 0 then
+    table.insert(lines, virtual_line(("… %d more line%s"):format(rest, rest > 1 and "s" or ""), buf))
   end
   return lines
 end
@@ -106,11 +107,12 @@ function M.draw(buf, namespace, hunk, old, new)
       hl_eol = true,
     })
   end
-  if hunk.old_count > 0 then
+  local removed = removed_lines(hunk, old, buf, spans)
+  if #removed > 0 then
     local row = hunk.new_count > 0 and hunk.new - 1 or hunk.new
     local below_last = row >= line_count
     vim.api.nvim_buf_set_extmark(buf, namespace, below_last and line_count - 1 or row, 0, {
-      virt_lines = removed_lines(hunk, old, buf, spans),
+      virt_lines = removed,
       virt_lines_above = not below_last,
     })
   end

@@ -34,12 +34,13 @@ def DrawRemoved(buf: number, lines: list<string>, at: number, where: string)
 enddef
 
 # Draws a hunk of a buffer with `count` lines, see `hunks.vim`, which has taken the place of the lines `removed`. Not all
-# of these need to be known.
+# of these need to be known; if none is, another hunk says what was there.
 export def Draw(buf: number, hunk: dict<number>, removed: list<string>, count: number)
   Define()
   const is_below = hunk.new >= count
   const known = removed[: MAX_REMOVED - 1]
-  const more = hunk.old_count > len(known) ? [$'… {hunk.old_count - len(known)} more lines'] : []
+  const rest = empty(known) ? 0 : hunk.old_count - len(known)
+  const more = rest > 0 ? [$'… {rest} more line{rest > 1 ? "s" : ""}'] : []
   DrawRemoved(buf, known + more, is_below ? count : hunk.new + 1, is_below ? 'below' : 'above')
   const name = hunk.old_count > 0 ? 'PillionChange' : 'PillionAdd'
   for line in range(hunk.new + 1, hunk.new + hunk.new_count)
