@@ -652,8 +652,8 @@ define-command -hidden pillion-page -params 2 %{
 }
 # What agents have written: the lines of `pillion changes --locations`.
 define-command pillion-changes -params ..1 -docstring '
-pillion-changes [all]: list what agents have written and nobody has seen, or all of it. <ret> goes there; :pillion-keep,
-:pillion-take-back and :pillion-undo decide about the line' %{
+pillion-changes [all]: list what agents have written and nobody has seen, or all of it. <ret> goes there; :pillion-keep
+and :pillion-take-back decide about the line, :pillion-undo undoes the last of that' %{
     pillion-must-run
     pillion-page changes ''
     set-option buffer pillion_listed %sh{ [ "$1" = all ] && echo --all }
