@@ -66,7 +66,10 @@ local function moved_by(lines, differences)
   for _, it in ipairs(differences) do
     local from = it.old - (it.old_count > 0 and 1 or 0)
     local to = from + it.old_count
-    if from < lines["end"] and to > lines.start or lines.start == lines["end"] and from <= lines.start and to >= lines.start then
+    if
+      from < lines["end"] and to > lines.start
+      or lines.start == lines["end"] and from <= lines.start and to >= lines.start
+    then
       return nil
     elseif to <= lines.start then
       by = by + it.new_count - it.old_count
