@@ -10,6 +10,8 @@ local M = {}
 
 --- For how long they are meant for what is gone, and how soon one follows another that was.
 local DELAY_MS, BURST_MS = 1000, 300
+--- After that, one that came in its place has been noticed.
+local NOTICED_MS = 600
 
 --- The keys that write and close as a command does.
 local CLOSING = { "ZZ", "ZQ", "<C-W>q", "<C-W><C-Q>" }
@@ -52,12 +54,12 @@ end
 local of_buffer
 
 --- True where what the person types cannot be meant for the proposal that is gone: in one that was on the screen before
---- that went. Otherwise false, and the diff in whose proposal they are.
+--- that went, or for a moment. Otherwise false, and the diff in whose proposal they are.
 local function counts()
   local diff = of_buffer(vim.api.nvim_get_current_buf())
   local sight = diff and seen.sight(diff)
   -- Leaving the command-line window closes nothing else.
-  return vim.fn.getcmdwintype() ~= "" or (sight ~= nil and sight.drawn_ms >= now() - began), diff
+  return vim.fn.getcmdwintype() ~= "" or (sight ~= nil and sight.drawn_ms >= math.min(now() - began, NOTICED_MS)), diff
 end
 
 --- What keys that close stand for just now.

@@ -15,6 +15,8 @@ import autoload './typed.vim'
 # Milliseconds.
 const DELAY = 1000
 const BURST = 300
+# After that, a proposal that came in the place of one that is gone has been noticed.
+const NOTICED = 600
 
 var buf = 0
 var timer = 0
@@ -111,10 +113,10 @@ def Refuse(keys: string)
 enddef
 
 # True where what the person types cannot be meant for the proposal that is gone: in one that was on the screen before
-# that went.
+# that went, or for a moment.
 def Counts(): bool
   const diff = pending.OfBuffer(bufnr())
-  const is_older = !empty(diff) && seen.DrawnFor(diff) >= Now() - left_at
+  const is_older = !empty(diff) && seen.DrawnFor(diff) >= min([float2nr(Now() - left_at), NOTICED])
   # Leaving the command-line window closes nothing else.
   return is_older || getcmdwintype() != ''
 enddef
