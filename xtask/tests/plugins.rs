@@ -219,6 +219,8 @@ fn the_vim_plugin_puts_no_command_together_from_text() {
         "bwipeout!' buf",
         "source' fnameescape(script.name)",
         "defcompile' name",
+        "nunmap' keys",
+        "<expr> {keys} pillion#diff#astray#Closing({at})",
     ];
     for Source { path, text } in vim_plugin() {
         for (number, line) in text.lines().enumerate() {

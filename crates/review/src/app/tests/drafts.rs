@@ -137,7 +137,7 @@ fn words_that_are_typed_are_no_less_kept() {
         assert_eq!(words, [Note { lines, text }], "{key}");
         let (reason, closed) = (CloseReason::ClosedByAgent, Reply::new(|_| ()));
         person.happens(Event::Closed { id, reason, closed });
-        let said = person.message();
+        let said = person.message().to_owned();
         assert!(said.ends_with("was not told your notes: why?"), "{said}");
         // Not above another one of that file.
         person.open_now("a.txt", Some("a\nb\n"), "A\nB\n");

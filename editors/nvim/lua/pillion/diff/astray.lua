@@ -44,7 +44,7 @@ end
 local function refuse(keys, diff)
   ends = math.max(ends, now() + BURST_MS)
   local file = diff and vim.fn.fnamemodify(diff.path, ":t") or name
-  local what = diff and "only just opened" or "just closed"
+  local what = diff and "just come" or "just closed"
   vim.schedule(function()
     notify.unasked("info", ("the proposal for %s has %s: %s counts here once you pause"):format(file, what, keys))
   end)

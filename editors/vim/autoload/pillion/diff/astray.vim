@@ -108,7 +108,7 @@ def Refuse(keys: string)
     GuardFor(BURST)
   endif
   const diff = pending.OfBuffer(bufnr())
-  const what = empty(diff) ? $'{left} has just closed' : $'{fnamemodify(diff.path, ":t")} has only just opened'
+  const what = empty(diff) ? $'{left} has just closed' : $'{fnamemodify(diff.path, ":t")} has just come'
   notify.Soon('info', $'the proposal for {what}: {keys} counts here once you pause')
 enddef
 
