@@ -24,7 +24,7 @@ fn leaving_an_unedited_proposal_accepts_it_only_with_x_and_zz(version: NvimVersi
         ":tabclose<CR>",
         ":1tabnext<CR>:tabonly<CR>",
     ] {
-        review.begin(PROPOSED);
+        review.propose(PROPOSED);
         review.world.nvim.input(keys);
         review.is_rejected();
         assert_eq!(review.everything(), before, "after {keys}");

@@ -1,6 +1,7 @@
---- Quitting while something waits for agents: Neovim refuses once, as with a buffer that is not written, whose name says
---- why. Where it does not show that name the words are said here: `:wqa` and `ZZ` write the buffer, which fails without
---- a word because it stays modified; another buffer may come first; and with `:confirm` it would ask whether to save it.
+--- Quitting while something waits for agents: Neovim refuses once, as with a buffer that is not written, whose name
+--- says why. Where it does not show that name the words are said here: `:wqa` and `ZZ` write the buffer, which fails
+--- without a word because it stays modified; another buffer may come first; and with `:confirm` it would ask whether to
+--- save it.
 
 local notify = require("pillion.notify")
 

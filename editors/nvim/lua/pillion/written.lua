@@ -11,9 +11,9 @@ local M = {}
 
 local namespace = vim.api.nvim_create_namespace("pillion_written")
 
---- By buffer: the extmarks at its hunks; and what is marked: the hunks, the lines that had them, the number of the change
---- that led to these, and whether an older text is shown than that: { told, lines, change, is_older }. By path: the hunks
---- that nobody has looked at, as they were listed last.
+--- By buffer: the extmarks at its hunks; and what is marked: the hunks, the lines that had them, the number of the
+--- change that led to these, and whether an older text is shown than that: { told, lines, change, is_older }. By path:
+--- the hunks that nobody has looked at, as they were listed last.
 local places, marked, unseen = {}, {}, {}
 
 --- True while the list is on its way; true if it is another one already.
