@@ -170,9 +170,10 @@ fn a_key_that_is_held_in_the_list_decides_about_one_row(version: KakouneVersion)
         world.kakoune.input("gg");
         look_at(&world, 1);
         world.kakoune.input("DDD");
+        // What came of the first key may be said after it.
         let said = "release the key, look at the line";
         world.kakoune.wait_value("%val{buf_line_count}", "3");
-        world.kakoune.pane().wait_for(said, SOON);
+        world.kakoune.wait_debug(said);
         assert_eq!(
             world.home.states_of(1),
             [state, "unseen", "unseen", "unseen"]
