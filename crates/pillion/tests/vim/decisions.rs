@@ -55,11 +55,8 @@ fn what_closes_the_proposal_rejects_it(version: VimVersion) {
         ":PillionReject<CR>",
         ":1tabnext | tabonly<CR>",
     ] {
-        review.begin(PROPOSED);
-        if keys.contains("Reject") {
-            // It is judged as an acceptance is.
-            review.look();
-        }
+        // What is typed for the one before closes nothing.
+        review.propose(PROPOSED);
         review.vim().input(keys);
         review.is_rejected();
     }

@@ -57,6 +57,8 @@ fn a_view_is_named_after_its_file(version: VimVersion) {
             "{list}"
         );
         assert!(!list.contains("deep"), "{list}");
+        // What is typed for the one before closes nothing.
+        world.vim.wait_until("a look", &crate::review::looked_at());
         world.vim.input(":q<CR>");
         assert!(matches!(gemini.outcome(), Update::DiffRejected { .. }));
         world.vim.wait_until("no view left", "bufname() == 'a.txt'");
