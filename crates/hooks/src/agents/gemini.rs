@@ -64,7 +64,7 @@ impl HookProtocol for Gemini {
             .filter(|it| is_decoded(it))
         {
             return Changes::Unclear(format!(
-                "Gemini CLI writes another file than it names by {path:?}"
+                "Gemini CLI decodes the path {path:?}, and would write to another file"
             ));
         }
         match call.tool.as_str() {

@@ -57,7 +57,7 @@ impl Files for Disk {
         // Agents read it in two ways: what is shown must be what is written.
         if !is_unambiguous(path) {
             return Err(format!(
-                "{shown} goes up by `..` from a link or from a folder that is not there: name the file without `..`"
+                "{shown} leads up with `..` from a link or from a folder that does not exist: name the file without `..`"
             ));
         }
         match regular_file::read(path, MAX_CONTENT as u64) {
