@@ -49,10 +49,20 @@ impl Hook {
         Self::write(sandbox, args, call.to_string().as_bytes())
     }
 
-    /// Of an agent that says that this is its process.
-    pub fn of_process(sandbox: &Sandbox, args: &[&str], call: &Value, process: &str) -> Self {
-        let mut hook = sandbox.command([&["hook"], args].concat());
-        Self::run(hook.env("CLAUDE_PID", process), call.to_string().as_bytes())
+    /// Of an agent that says which process it is, and lives until it is ended.
+    pub fn of_agent(sandbox: &Sandbox, name: &str, call: &Value) -> Self {
+        let script = "CLAUDE_PID=$$ \"$0\" hook \"$1\"; exec sleep 1000";
+        let mut agent = Command::new("sh");
+        agent.args(["-c", script, env!("CARGO_BIN_EXE_pillion"), name]);
+        agent.env_clear().envs(sandbox.home.env().iter());
+        agent.current_dir(sandbox.home.workspace());
+        Self::run(&mut agent, call.to_string().as_bytes())
+    }
+
+    /// Ends the agent.
+    pub fn end_agent(mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
     }
 
     fn write(sandbox: &Sandbox, args: &[&str], input: &[u8]) -> Self {

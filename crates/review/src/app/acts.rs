@@ -351,7 +351,11 @@ impl App {
             TooEarly::Held => "key repeat ignored: release the key and press it again",
             TooEarly::Pasted => PASTED,
         };
-        self.say(Tone::Warning, text, now);
+        match &mut self.remark {
+            // What is typed covers messages.
+            Some(remark) => remark.refuse(text),
+            None => self.say(Tone::Warning, text, now),
+        }
     }
 
     /// What changes nothing but what is visible.

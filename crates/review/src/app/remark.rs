@@ -27,7 +27,7 @@ pub struct Remark {
     in_editor: String,
     /// They end with an Enter that nobody pressed by itself.
     is_pasted: bool,
-    /// The reason why the reviewer's editor is of no use, until the next key.
+    /// The reason why the last key or the reviewer's editor was of no use, until the next key.
     problem: Option<String>,
 }
 
@@ -452,6 +452,11 @@ impl Remark {
             is_pasted: false,
             problem: None,
         }
+    }
+
+    /// The last key was of no use.
+    pub(super) fn refuse(&mut self, why: &str) {
+        self.problem = Some(why.to_owned());
     }
 
     /// Returns true if the words may have several lines: what is searched for has one.

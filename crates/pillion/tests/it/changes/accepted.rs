@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use pillion_testkit::{IdleProcess, SOON, pause};
+use pillion_testkit::{SOON, pause};
 use serde_json::{Value, json};
 
 use super::World;
@@ -328,7 +328,6 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
         let world = World::new();
         let _serve = world.sandbox.serve::<&str>([]);
         let agent = Agent::new(&world, name);
-        let process = IdleProcess::start();
         let input = json!({"file_path": agent.file, "old_string": "six", "new_string": "6"});
         let mut call = json!({
             "session_id": "s", "cwd": world.root, "permission_mode": "bypassPermissions",
@@ -336,11 +335,9 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
         });
         let all = call.as_object_mut().unwrap();
         all.extend(fields.as_object().unwrap().clone());
-        let pid = process.id().to_string();
-        let hook = Hook::of_process(&world.sandbox, &[name], &call, &pid);
+        let hook = Hook::of_agent(&world.sandbox, name, &call);
         let diff = number(&pending(&world.sandbox, 1)[0]);
         world.sandbox.insist(["reject", &diff]).expect(0);
-        hook.answer();
         let store = world.sandbox.home.changes_store();
         let turn = || {
             store
@@ -361,9 +358,10 @@ fn a_turn_that_began_with_a_rejected_change_ends_with_its_agent_or_as_that_says(
                     ("session_id".to_owned(), "s".into()),
                     ("cwd".to_owned(), json!(world.root)),
                 ]);
-                Hook::of_process(&world.sandbox, &[name], &end, &pid).answer();
+                Hook::call(&world.sandbox, &[name], &end).answer();
+                hook.end_agent();
             }
-            None => drop(process),
+            None => hook.end_agent(),
         }
         while turn().is_some_and(|it| it.ended.is_none()) {
             assert!(started.elapsed() < SOON, "{name}: it goes on");

@@ -2,9 +2,10 @@
 //! offered again.
 
 use std::fs;
+use std::time::Instant;
 
 use pillion_testkit::client::Update;
-use pillion_testkit::{Env, SOON, TestAgent};
+use pillion_testkit::{Env, SOON, TestAgent, pause};
 use rustix::process::Signal;
 
 use super::Review;
@@ -49,7 +50,7 @@ fn wait_for_draft(review: &Review) {
 
 /// No review runs any more.
 fn wait_for_end(review: &Review) {
-    let started = std::time::Instant::now();
+    let started = Instant::now();
     while review
         .sandbox
         .run(["list", "--json"])
@@ -57,7 +58,7 @@ fn wait_for_end(review: &Review) {
         .contains("pid")
     {
         assert!(started.elapsed() < SOON, "the review goes on");
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        pause(started);
     }
 }
 
@@ -206,7 +207,7 @@ fn words_that_were_saved_outlive_the_end_of_the_review_while_the_editor_runs() {
         review.pane.wait_for("proposes", SOON);
         review.decide("C");
         review.pane.wait_for("note on", SOON);
-        review.pane.send_keys(["C-e"]);
+        review.decide("C-e");
         let state = review.sandbox.home.home().join(".local/state");
         let kept = state.join("pillion/changes/notes-on-proposals");
         let is_kept = |_: &str| {
@@ -219,11 +220,21 @@ fn words_that_were_saved_outlive_the_end_of_the_review_while_the_editor_runs() {
             Some(signal) => review.signal(signal),
             None => review.pane.close(),
         }
-        drop(agent);
-        wait_for_end(&review);
-        let review = review.again(&Env::default());
-        let agent = review.connect();
-        agent.propose(&path, PROPOSED);
-        review.pane.wait_for("1 note", SOON);
+        if signal == Some(Signal::KILL) {
+            drop(agent);
+            wait_for_end(&review);
+            let review = review.again(&Env::default());
+            let agent = review.connect();
+            agent.propose(&path, PROPOSED);
+            review.pane.wait_for("1 note", SOON);
+        } else {
+            // Who closes the window rejects, with these words.
+            let started = Instant::now();
+            while !review.sandbox.run(["notes"]).stdout.contains("say so") {
+                assert!(started.elapsed() < SOON, "no note waits");
+                pause(started);
+            }
+            drop(agent);
+        }
     }
 }

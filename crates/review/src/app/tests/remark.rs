@@ -28,8 +28,14 @@ fn person() -> Person {
 }
 
 fn control(person: &mut Person, key: char) -> Vec<Effect> {
+    control_within(person, key, false)
+}
+
+/// Within a burst of keys, as of a paste.
+fn control_within(person: &mut Person, key: char, is_in_burst: bool) -> Vec<Effect> {
     let mut press = person.press_of(KeyCode::Char(key));
     press.key.modifiers = KeyModifiers::CONTROL;
+    press.is_in_burst = is_in_burst;
     person.happens(person.event(press))
 }
 
@@ -51,6 +57,9 @@ fn in_editor(effects: &[Effect]) -> Option<&str> {
 fn long_words_are_written_in_an_editor_and_are_drafts_at_each_save() {
     let mut person = person();
     person.press("Cwhy");
+    assert!(control_within(&mut person, 'e', true).is_empty());
+    let refused = "why▏ (pasted text decides nothing here)";
+    assert!(line(&person).ends_with(refused), "{}", line(&person));
     assert_eq!(in_editor(&control(&mut person, 'e')), Some("why"));
     let saved = |text: &str| Event::Worded(Edit::Text(text.to_owned()));
     let drafts = |person: &Person| {
