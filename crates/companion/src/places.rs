@@ -15,6 +15,10 @@ use pillion_system::lock;
 /// The most that have not said what they are for. With one more, the oldest has to go: who has a purpose says it at once.
 const MAX_SILENT: usize = 64;
 
+/// The most of whom it is being found out whether they are an agent's. There are no more at once but in a flood, and each costs
+/// something.
+const MAX_JUDGED: usize = 32;
+
 /// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
@@ -44,7 +48,8 @@ impl Purpose {
             },
             Self::View => Limit {
                 most: 192,
-                of_agents: 64,
+                // Each costs something whenever somebody is judged.
+                of_agents: 16,
                 refusal: "the hub has too many front ends",
             },
         }
@@ -73,6 +78,8 @@ struct State {
     /// Those that have not said what they are for, oldest first.
     silent: BTreeMap<u64, Stream>,
     taken: BTreeMap<Purpose, usize>,
+    /// The number of those of whom it is being found out whether they are an agent's.
+    judged: usize,
 }
 
 /// The place of one connection. Dropping it makes room.
@@ -133,10 +140,27 @@ impl Place {
             *taken
         };
         self.purpose = Some(purpose);
-        match taken > limit.most || taken > limit.of_agents && is_agents() {
+        let is_refused = match taken {
+            _ if taken > limit.most => true,
+            _ if taken > limit.of_agents => self.is_agents(is_agents),
+            _ => false,
+        };
+        match is_refused {
             true => Err(limit.refusal),
             false => Ok(()),
         }
+    }
+
+    /// Finds it out, unless too many others are waiting for that.
+    fn is_agents(&self, is_agents: impl FnOnce() -> bool) -> bool {
+        let change = |by: isize| {
+            let mut state = lock(&self.places.state);
+            state.judged = state.judged.saturating_add_signed(by);
+            state.judged
+        };
+        let is_agents = change(1) > MAX_JUDGED || is_agents();
+        change(-1);
+        is_agents
     }
 }
 
@@ -219,5 +243,27 @@ mod tests {
             held.pop();
             ask(false).unwrap();
         }
+    }
+
+    #[test]
+    fn a_flood_is_refused_before_it_costs_anything() {
+        let places = Arc::default();
+        let limit = Purpose::View.limit();
+        let _held = taken(&places, limit.of_agents, Purpose::View);
+        fn come(places: &Arc<Places>, more: usize) -> usize {
+            let mut place = enter(places).2;
+            let mut asked = 0;
+            let taken = place.takes(Purpose::View, || {
+                asked = 1 + match more {
+                    0 => 0,
+                    _ => come(places, more - 1),
+                };
+                true
+            });
+            assert!(taken.is_err());
+            asked
+        }
+        assert_eq!(come(&places, 2 * MAX_JUDGED), MAX_JUDGED);
+        assert_eq!(come(&places, 0), 1, "they are gone");
     }
 }

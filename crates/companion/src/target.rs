@@ -43,13 +43,18 @@ pub(crate) struct Target {
 /// Checks that the `filePath` of an agent can name a file at all.
 ///
 /// # Errors
-/// A sentence for the agent: the path is empty, relative, or none of this system's.
+/// A sentence for the agent: the path is empty, relative, below `/proc`, or none of this system's.
 pub(crate) fn validate(file_path: &str) -> Result<(), String> {
     if file_path.is_empty() {
         return Err("openDiff: filePath is empty".to_owned());
     }
     if !Path::new(file_path).is_absolute() {
         return Err(format!("openDiff: filePath {file_path:?} is not absolute"));
+    }
+    // What is there is the agent's own, and another one here.
+    if Path::new(file_path).starts_with("/proc") {
+        let why = "is below /proc: name the file by its own path";
+        return Err(format!("openDiff: filePath {file_path:?} {why}"));
     }
     if file_path.contains('\0') {
         return Err(format!("openDiff: filePath {file_path:?} contains a NUL"));

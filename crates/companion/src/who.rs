@@ -44,6 +44,8 @@ pub(crate) struct Who {
 struct Shared {
     state: Mutex<State>,
     found: Condvar,
+    /// Held while the person's views are judged: whoever comes meanwhile takes the same answer.
+    judging: Mutex<()>,
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +64,7 @@ struct State {
 }
 
 /// The one who asks.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Asker {
     /// Its process, as the system tells or as it says.
     pid: Option<u32>,
@@ -387,18 +389,18 @@ impl Who {
         drop(found.wait_timeout_while(state, FOUND_WITHIN, is_sought));
     }
 
-    /// Everything that is known. Looks at processes.
+    /// Everything that is known. Looks at processes, for one who asks at a time.
     fn known(&self) -> Known {
+        let _judging = lock(&self.shared.judging);
         let state = self.lock();
         let version = state.version;
-        let cached = state.known.clone().filter(|(at, _)| *at == version);
+        if let Some((_, known)) = state.known.as_ref().filter(|(at, _)| *at == version) {
+            return known.clone();
+        }
         let (agents, views) = (state.agents.clone(), state.views.clone());
         let is_lost = state.is_lost;
         drop(state);
-        let known = match cached {
-            Some((_, known)) => known,
-            None => with_views(agents, is_lost, views.into_values().collect()),
-        };
+        let known = with_views(agents, is_lost, views.into_values().collect());
         self.lock().known = Some((version, known.clone()));
         known
     }
@@ -422,8 +424,15 @@ fn with_views(agents: Vec<Agent>, is_lost: bool, views: Vec<Asker>) -> Known {
         },
     };
     for _ in 0..2 {
-        let persons = views.iter().filter(|view| view.judge(&known).is_ok());
-        known.views = persons.map(|view| view.lineage.clone()).collect();
+        // Many may be of one process, and each look costs something.
+        let mut judged: Vec<(&Asker, bool)> = Vec::new();
+        for view in &views {
+            let same = judged.iter().find(|(it, _)| *it == view);
+            let is_persons = same.map_or_else(|| view.judge(&known).is_ok(), |(_, known)| *known);
+            judged.push((view, is_persons));
+        }
+        let persons = judged.into_iter().filter(|(_, is_persons)| *is_persons);
+        known.views = persons.map(|(view, _)| view.lineage.clone()).collect();
     }
     known
 }

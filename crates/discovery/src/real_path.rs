@@ -5,6 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+/// What is below it differs between programs.
+const PROC: &str = "/proc";
+
 /// The real path of something that is there: links followed, in the system's usual spelling.
 ///
 /// The only caller of the standard library's function, whose paths on Windows start with `\\?\`:
@@ -27,7 +30,7 @@ pub fn real_path(path: &Path) -> PathBuf {
     if let Ok(real) = canonicalize(path) {
         return real;
     }
-    let path = without_links(path);
+    let path = without_links(path, |_| ());
     for existing in path.ancestors() {
         let Ok(real) = canonicalize(existing) else {
             continue;
@@ -41,15 +44,29 @@ pub fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// Returns true if a path leads into the same folder for the system, which follows links before it goes up by `..`, and for a
-/// program that takes `..` out of the text: what is read by one reading may be written by the other.
-pub fn is_unambiguous(path: &Path) -> bool {
+/// Says why what a program reads by this path may not be what another one writes by it, with what to do instead; `None` if
+/// all mean the same file.
+///
+/// The system follows links before it goes up by `..`, where other programs take `..` out of the text; and what is below
+/// `/proc/self` is each program's own.
+pub fn why_ambiguous(path: &Path) -> Option<&'static str> {
+    let mut is_own = path.starts_with(PROC);
+    without_links(path, |step| is_own |= step.starts_with(PROC));
+    if is_own {
+        return Some(
+            "leads through /proc, which differs between programs: name the file by its own path",
+        );
+    }
     if !path.components().any(|it| it == Component::ParentDir) {
-        return true;
+        return None;
     }
     let plain = pillion_protocol::path::absolute(Path::new("/"), path);
     let folder = |path: &Path| canonicalize(path.parent()?).ok();
-    path.file_name().is_some() && folder(path).is_some_and(|it| folder(&plain) == Some(it))
+    let is_same =
+        path.file_name().is_some() && folder(path).is_some_and(|it| folder(&plain) == Some(it));
+    (!is_same).then_some(
+        "leads up with `..` from a link or from a folder that does not exist: name the file without `..`",
+    )
 }
 
 /// Returns true if two paths lead to one place.
@@ -68,8 +85,8 @@ pub fn depth_in(roots: &[PathBuf], path: &Path) -> Option<usize> {
     containing.map(|root| root.components().count()).max()
 }
 
-/// The path with every link followed and every `..` applied.
-fn without_links(path: &Path) -> PathBuf {
+/// The path with every link followed and every `..` applied. `visit` is called with each place on the way.
+fn without_links(path: &Path, mut visit: impl FnMut(&Path)) -> PathBuf {
     // As many as Linux follows.
     let mut links = 40;
     let mut real = PathBuf::new();
@@ -80,6 +97,7 @@ fn without_links(path: &Path) -> PathBuf {
             continue;
         }
         let next = real.join(&part);
+        visit(&next);
         match next.read_link() {
             Ok(link) if links > 0 => {
                 links -= 1;
@@ -132,27 +150,46 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_that_goes_up_from_a_link_is_ambiguous() {
+    fn a_path_that_goes_up_from_a_link_or_through_a_program_is_ambiguous() {
         let folder = tempfile::tempdir().unwrap();
         let real = folder.path().canonicalize().unwrap();
         std::fs::create_dir_all(real.join("deep/er")).unwrap();
         std::os::unix::fs::symlink("deep/er", real.join("link")).unwrap();
         std::os::unix::fs::symlink("deep", real.join("short")).unwrap();
-        for (path, expected) in [
-            ("a.txt", true),
-            ("missing/a.txt", true),
-            ("link/a.txt", true),
-            ("deep/../a.txt", true),
-            ("deep/er/../../a.txt", true),
-            ("deep/../link/a.txt", true),
-            // Up from a link leads to where it already is.
-            ("short/../a.txt", true),
-            ("link/../a.txt", false),
-            ("link/../../a.txt", false),
-            ("missing/../a.txt", false),
-            ("deep/..", false),
+        let links = [
+            ("/proc/self/cwd", "own"),
+            ("/dev/fd", "fd"),
+            ("own", "twice"),
+        ];
+        for (target, link) in links {
+            std::os::unix::fs::symlink(target, real.join(link)).unwrap();
+        }
+        for (path, why) in [
+            ("link/../a.txt", "leads up"),
+            ("link/../../a.txt", "leads up"),
+            ("missing/../a.txt", "leads up"),
+            ("deep/..", "leads up"),
+            ("/proc/self/cwd/a.txt", "leads through /proc"),
+            ("/proc/1/root/a.txt", "leads through /proc"),
+            ("own/a.txt", "leads through /proc"),
+            ("twice/sub/a.txt", "leads through /proc"),
+            #[cfg(target_os = "linux")]
+            ("fd/3", "leads through /proc"),
         ] {
-            assert_eq!(is_unambiguous(&real.join(path)), expected, "{path}");
+            let said = why_ambiguous(&real.join(path)).unwrap_or_default();
+            assert!(said.starts_with(why), "{path}: {said}");
+        }
+        for path in [
+            "a.txt",
+            "missing/a.txt",
+            "link/a.txt",
+            "deep/../a.txt",
+            "deep/er/../../a.txt",
+            "deep/../link/a.txt",
+            // Up from a link leads to where it already is.
+            "short/../a.txt",
+        ] {
+            assert_eq!(why_ambiguous(&real.join(path)), None, "{path}");
         }
     }
 

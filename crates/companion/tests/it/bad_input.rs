@@ -81,6 +81,7 @@ async fn paths_that_cannot_be_shown_are_named() {
     for (path, reason) in [
         ("", "filePath is empty"),
         ("src/a.rs", "is not absolute"),
+        ("/proc/self/cwd/a.rs", "is below /proc"),
         (folder.as_str(), "is a folder"),
         (below_file.as_str(), "cannot read"),
         ("/a\0b", "contains a NUL"),

@@ -93,8 +93,10 @@ impl<'a> Lines<'a> {
     }
 
     /// Refuses a path with blanks around it: some programs take them for a part of the name, and what is shown is what is written.
+    /// Which characters are blanks differs between languages.
     fn ensure_bare(&self, path: &str) -> Result<(), PatchError> {
-        match path.trim() == path {
+        let is_blank = |it: char| it.is_whitespace() || it.is_control() || it == '\u{feff}';
+        match path.trim_matches(is_blank) == path {
             true => Ok(()),
             false => Err(self.error("there is a blank before or after the path")),
         }

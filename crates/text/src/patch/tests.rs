@@ -69,6 +69,13 @@ fn what_is_not_understood_is_named_with_its_line() {
         ("*** Update File:  a\n@@\n-x\n".to_owned(), 2, "a blank"),
         ("*** Add File: \u{a0}a\n+x\n".to_owned(), 2, "a blank"),
         ("*** Delete File: \ta\n".to_owned(), 2, "a blank"),
+        ("*** Add File: \u{feff}a\n+x\n".to_owned(), 2, "a blank"),
+        ("*** Add File: a\u{1f}\n+x\n".to_owned(), 2, "a blank"),
+        (
+            format!("{update}*** Move to: b\u{feff}\n@@\n-x\n"),
+            3,
+            "a blank",
+        ),
         (format!("{update}@@\n"), 4, "begins with a blank"),
         (format!("{update}@@\n@@\n-x\n"), 4, "begins with a blank"),
         (format!("{update}@@one\n-x\n"), 3, "begins with a blank"),

@@ -3,7 +3,7 @@
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use pillion_discovery::{is_unambiguous, regular_file};
+use pillion_discovery::{regular_file, why_ambiguous};
 use pillion_hooks::Files;
 use pillion_protocol::diff::MAX_CONTENT;
 use serde_json::{Map, Value};
@@ -55,10 +55,8 @@ impl Files for Disk {
     fn read(&mut self, path: &Path) -> Result<Option<Vec<u8>>, String> {
         let shown = path.display();
         // Agents read it in two ways: what is shown must be what is written.
-        if !is_unambiguous(path) {
-            return Err(format!(
-                "{shown} leads up with `..` from a link or from a folder that does not exist: name the file without `..`"
-            ));
+        if let Some(why) = why_ambiguous(path) {
+            return Err(format!("{shown} {why}"));
         }
         match regular_file::read(path, MAX_CONTENT as u64) {
             Ok(bytes) => Ok(Some(bytes)),
