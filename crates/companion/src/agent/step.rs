@@ -262,6 +262,11 @@ impl Agent {
                 };
                 return hook.map(Effect::Hold).into_iter().collect();
             }
+            (Before::Show, None)
+                if call.mode == hooks::BYPASS && coverage == Coverage::RunsCode =>
+            {
+                hooks::refuse_bypassed().to_string()
+            }
             (Before::Show, None) => hooks::ask().to_string(),
             (Before::Let, _) => hooks::let_write().to_string(),
             (Before::Leave, _) => NO_DECISION.to_owned(),
@@ -400,6 +405,27 @@ mod tests {
                     assert_eq!(done, expected, "{choices:?} {path:?} {coverage:?}");
                 }
             }
+        }
+        // A question would not be heard.
+        for (choice, coverage, expected) in [
+            (Always, RunsCode, "deny"),
+            (After, RunsCode, "deny"),
+            (Always, Kept, "ask"),
+            (After, Elsewhere, "leave"),
+            (Asked, RunsCode, "leave"),
+        ] {
+            let mut agent = Agent::new(Dialect::ClaudeCode, false, true);
+            agent.mode.choose(choice);
+            let call = hooks::Call {
+                mode: hooks::BYPASS.to_owned(),
+                ..edit("/w/.envrc")
+            };
+            let done = asks(&mut agent, call, coverage, Instant::now());
+            assert_eq!(
+                done,
+                [expected, "guard", "release"],
+                "{choice:?} {coverage:?}"
+            );
         }
     }
 

@@ -238,6 +238,14 @@ pub(crate) fn notebook(call: &Call) -> Result<String, String> {
     absolute(text(call, "notebook_path")?, call.folder.as_deref())
 }
 
+/// What is made of a call whose path an agent reads in its own way: it would write to another file than the one that is shown.
+pub(crate) fn other_file(call: &Call, is_other: impl Fn(&str) -> bool) -> Option<Changes> {
+    let path = text(call, FILE).ok().filter(|it| is_other(it))?;
+    Some(Changes::Unclear(format!(
+        "it does not take the path {path:?} as it stands, and would write to another file"
+    )))
+}
+
 /// Returns the scope of a call: of one of these tools the file that it names, of this one that runs commands any.
 pub(crate) fn scope(call: &Call, edits: &[&str], shell: &str) -> Scope {
     let tool = call.tool.as_str();

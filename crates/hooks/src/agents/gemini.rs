@@ -59,13 +59,8 @@ impl HookProtocol for Gemini {
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
-        if let Some(path) = edit::text(call, edit::FILE)
-            .ok()
-            .filter(|it| is_decoded(it))
-        {
-            return Changes::Unclear(format!(
-                "Gemini CLI decodes the path {path:?}, and would write to another file"
-            ));
+        if let Some(other) = edit::other_file(call, is_decoded) {
+            return other;
         }
         match call.tool.as_str() {
             REPLACE => edit::replaced(call, files, "allow_multiple"),

@@ -44,10 +44,12 @@ impl HookProtocol for Kimi {
     }
 
     fn changes(&self, call: &Call, files: &mut dyn Files) -> Changes {
-        match EDITS.contains(&call.tool.as_str()) {
-            true => changed(call, files),
-            false => Changes::None,
+        if !EDITS.contains(&call.tool.as_str()) {
+            return Changes::None;
         }
+        // It makes a slash of each backslash.
+        let is_other = |path: &str| cfg!(unix) && path.contains('\\');
+        edit::other_file(call, is_other).unwrap_or_else(|| changed(call, files))
     }
 
     fn scope(&self, call: &Call) -> Scope {

@@ -631,6 +631,29 @@ fn a_path_that_gemini_decodes_is_not_shown() {
     }
 }
 
+/// It makes a slash of each backslash.
+#[test]
+#[cfg(unix)]
+fn a_path_with_a_backslash_is_not_shown_for_kimi_code() {
+    for (path, is_shown) in [
+        ("/w/a", true),
+        (".git\\hooks\\pre-commit", false),
+        ("/w/sub\\a.txt", false),
+    ] {
+        for tool in ["Write", "Edit"] {
+            let input = match tool {
+                "Write" => json!({"path": path, "content": "x"}),
+                _ => json!({"path": path, "old_string": "a", "new_string": "x"}),
+            };
+            let call = call(&Kimi, "PreToolUse", tool, input);
+            let texts = HashMap::from([("/w/a".into(), "a".into())]);
+            let changes = Kimi.changes(&call, &mut Memory(texts));
+            let is_unclear = matches!(changes, Changes::Unclear(_));
+            assert_eq!(!is_unclear, is_shown, "{tool} {path}: {changes:?}");
+        }
+    }
+}
+
 /// Lines of the records of Gemini CLI and Qwen Code, as they were seen when a person pressed Esc while a hook waited.
 #[test]
 fn what_an_agent_records_says_that_a_call_is_stopped() {

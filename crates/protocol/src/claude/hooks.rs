@@ -222,6 +222,18 @@ pub fn ask() -> Value {
     decision("ask", "Pillion shows every change first")
 }
 
+/// The permission mode in which it does not hear of [`ask`] where it would ask by itself: for files that run code.
+pub const BYPASS: &str = "bypassPermissions";
+
+/// The answer in [`BYPASS`] before a change of a file that runs code by itself.
+pub fn refuse_bypassed() -> Value {
+    refuse(
+        "Nothing was written: this file runs code by itself, and Pillion, the user's review tool, shows such a change to them first. \
+         In this permission mode they would not be asked. Tell the user: in another mode (Shift+Tab) they see it before it is written, \
+         or they make the change themselves.",
+    )
+}
+
 /// The answer before a tool runs that lets it without a question: the person looks at what it has changed afterwards.
 pub fn let_write() -> Value {
     decision("allow", "Pillion shows what was changed afterwards")
